@@ -1,0 +1,33 @@
+import type { Sql } from "../query/sql.ts";
+import type { LimitProfile } from "./limits.ts";
+
+export interface QueryOptions {
+  /** A fixed name of ours; it goes to the store's `log_comment` and to the metrics. */
+  readonly name: string;
+  /** Which time and memory bounds hold for this statement. Default: `interactive`. */
+  readonly limits?: LimitProfile;
+  readonly signal?: AbortSignal;
+}
+
+export type RawFormat = "RowBinary" | "Native" | "JSONEachRow" | "Null";
+
+/**
+ * The storage port: ClickHouse, embedded or remote. Both adapters pass `test/engine/conformance.ts`.
+ *
+ * Errors: every method rejects with a `StorageError`, whose kind says what happened and whose message holds
+ * nothing of the statement or its values. Cancellation: an aborted signal rejects at once; an embedded engine
+ * computes on until the statement's own bounds end it.
+ */
+export interface Engine {
+  /** All rows of a small answer. 64-bit integers come as numbers: select them `toString` where they can be large. */
+  rows<Row>(query: Sql, options: QueryOptions): Promise<Row[]>;
+  /** The whole answer as bytes in one of the engine's formats. */
+  bytes(query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer>;
+  /** DDL, mutations and INSERT … SELECT. */
+  command(statement: Sql, options: QueryOptions): Promise<void>;
+  /** Appends rows; resolves when they are durable. Columns left out of a row take their default. */
+  insert(table: string, rows: readonly object[], options: QueryOptions): Promise<void>;
+  /** The engine's version, like "26.7.2.1". Rejects when the store is not reachable. */
+  version(): Promise<string>;
+  close(): Promise<void>;
+}

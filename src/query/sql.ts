@@ -1,0 +1,86 @@
+/** A ClickHouse parameter type, as it stands in `{p0:Type}`. */
+export type ParamType =
+  | "String"
+  | "Nullable(String)"
+  | "Bool"
+  | "Int64"
+  | "UInt64"
+  | "UInt32"
+  | "Float64"
+  | "DateTime64(6, 'UTC')"
+  | "DateTime64(3, 'UTC')"
+  | "Array(String)"
+  | "Array(Float64)"
+  | "Array(Int64)"
+  | "Array(UInt64)";
+
+/** What a parameter may hold. 64-bit integers and instants travel as text. */
+export type ParamValue = string | number | boolean | null | readonly string[] | readonly number[];
+
+interface Param {
+  readonly kind: "param";
+  readonly type: ParamType;
+  readonly value: ParamValue;
+}
+
+/** A fragment of SQL: literal text of ours and nameless parameters. It composes in any order. */
+export interface Sql {
+  readonly kind: "sql";
+  readonly chunks: readonly (string | Param)[];
+}
+
+/** SQL as the engine takes it. Equal fragments render byte-equal. */
+export interface RenderedSql {
+  readonly text: string;
+  readonly params: Readonly<Record<string, ParamValue>>;
+}
+
+/**
+ * Builds a fragment. Text comes from the template alone; what is interpolated is another fragment or a
+ * parameter, so a value of a request can not become SQL text.
+ */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Param)[]): Sql {
+  const chunks: (string | Param)[] = [];
+  strings.forEach((text, index) => {
+    if (text !== "") chunks.push(text);
+    const part = parts[index];
+    if (part === undefined) return;
+    if (part.kind === "param") chunks.push(part);
+    else chunks.push(...part.chunks);
+  });
+  return { kind: "sql", chunks };
+}
+
+/** A bound value. It gets its name when the whole statement is rendered. */
+export function param(type: ParamType, value: ParamValue): Param {
+  return { kind: "param", type, value };
+}
+
+/** Text of ours that is not written in place: a column, a table, a keyword looked up in one of our own tables. */
+export function trusted(text: string): Sql {
+  return { kind: "sql", chunks: [text] };
+}
+
+export function join(fragments: readonly Sql[], separator: string): Sql {
+  const chunks: (string | Param)[] = [];
+  fragments.forEach((fragment, index) => {
+    if (index > 0) chunks.push(separator);
+    chunks.push(...fragment.chunks);
+  });
+  return { kind: "sql", chunks };
+}
+
+/** Names the parameters p0, p1, … in reading order. */
+export function render(fragment: Sql): RenderedSql {
+  const params: Record<string, ParamValue> = {};
+  let count = 0;
+  const text = fragment.chunks
+    .map((chunk) => {
+      if (typeof chunk === "string") return chunk;
+      const name = `p${count++}`;
+      params[name] = chunk.value;
+      return `{${name}:${chunk.type}}`;
+    })
+    .join("");
+  return { text, params };
+}

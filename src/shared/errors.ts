@@ -1,0 +1,51 @@
+/** Every way a request can fail. `src/http/errors.ts` is the only place that maps a code to a status. */
+export type ErrorCode =
+  | "bad_request"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "validation"
+  | "too_many_requests"
+  | "too_many_calls"
+  | "store_unavailable"
+  | "store_overloaded"
+  | "query_timeout"
+  | "query_memory"
+  | "upstream_not_configured"
+  | "upstream_unreachable"
+  | "upstream_timeout"
+  | "internal";
+
+/** One fault of a request. `loc` goes from the part of the request ("body", "query", "path") down to the fault. */
+export interface Fault {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+/** An error whose message may be shown to the caller. Anything else becomes a 500 that tells only the request id. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  /** All faults found; only for code "validation". */
+  readonly faults: readonly Fault[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; faults?: readonly Fault[]; retryAfterSeconds?: number } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.faults = options.faults ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** A request that does not validate: 422 with every fault. */
+export function invalid(faults: readonly Fault[]): AppError {
+  return new AppError("validation", "The request does not validate", { faults });
+}
