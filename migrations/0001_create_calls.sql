@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     -- from a delete
     deleted_at SimpleAggregateFunction(anyLast, Nullable(DateTime64(6, 'UTC')))
 )
-ENGINE = {{aggregating}}
+ENGINE = {{engine:AggregatingMergeTree}}
 ORDER BY (project_id, trace_id, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS call_traces {{on_cluster}}
     id String,
     trace_id String
 )
-ENGINE = {{replacing}}
+ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (project_id, id, trace_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 
@@ -65,6 +65,6 @@ CREATE TABLE IF NOT EXISTS parked_parts {{on_cluster}}
     columns String CODEC(ZSTD(1)),
     parked_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
-ENGINE = {{replacing}}
+ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (project_id, id, part, sipHash64(columns))
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

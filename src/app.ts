@@ -1,0 +1,58 @@
+import compress from "@fastify/compress";
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { constants } from "node:zlib";
+import { registerGuard } from "./auth/guard.ts";
+import { createKeyRing } from "./auth/key-ring.ts";
+import { createKeyStore } from "./auth/key-store.ts";
+import type { Engine } from "./clickhouse/engine.ts";
+import type { Config } from "./config.ts";
+import { registerErrorHandling } from "./http/errors.ts";
+import { registerHealth } from "./http/health.ts";
+import { registerJsonBody } from "./http/json-body.ts";
+import { registerRequestId, requestIdOf } from "./http/request-id.ts";
+import { registerValidation } from "./http/validation.ts";
+import { systemClock, type Clock } from "./shared/clock.ts";
+
+export interface Deps {
+  /** A migrated store. `buildApp` does not close it. */
+  readonly engine: Engine;
+  readonly rootKey: string;
+  readonly logger: FastifyBaseLogger;
+  readonly clock?: Clock;
+}
+
+export type App = FastifyInstance;
+
+/** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
+export async function buildApp(config: Config, deps: Deps): Promise<App> {
+  const clock = deps.clock ?? systemClock;
+  const app = Fastify({
+    loggerInstance: deps.logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
+    genReqId: requestIdOf,
+    requestIdHeader: false,
+    bodyLimit: config.BODY_LIMIT_BYTES,
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    forceCloseConnections: "idle",
+    requestTimeout: 120_000,
+    exposeHeadRoutes: false,
+  }).withTypeProvider<ZodTypeProvider>();
+
+  registerRequestId(app);
+  registerJsonBody(app);
+  registerValidation(app);
+  registerErrorHandling(app);
+  await app.register(compress, {
+    encodings: ["br", "gzip", "deflate", "identity"],
+    requestEncodings: ["gzip", "deflate", "identity"],
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
+    zlibOptions: { level: 1 },
+  });
+  const keyStore = createKeyStore(deps.engine);
+  const keyRing = createKeyRing(keyStore, deps.rootKey, clock);
+  await registerGuard(app, keyRing);
+
+  registerHealth(app, deps.engine);
+  return app;
+}

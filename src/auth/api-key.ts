@@ -1,0 +1,56 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+export const SCOPES = ["ingest", "read", "train", "admin"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What is stored of a key. The secret itself is shown once and never kept. */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 of the whole key text, in hex. A secret of 256 random bits needs no slow hash. */
+  readonly secretHash: string;
+  readonly scopes: readonly Scope[];
+  /** `*`, `entity/*` or `entity/project`. */
+  readonly projects: readonly string[];
+  /** Milliseconds since the epoch; null for a key that does not expire. */
+  readonly expiresAtMs: number | null;
+}
+
+const KEY_FORM = /^st_([0-9a-z]{12})_([\w-]{43,86})$/;
+
+/** A new key: its id, the text to show once, and the hash to keep. */
+export function generateKey(): { id: string; text: string; secretHash: string } {
+  const id = randomBytes(9).toString("hex").slice(0, 12);
+  const text = `st_${id}_${randomBytes(32).toString("base64url")}`;
+  return { id, text, secretHash: hashKey(text) };
+}
+
+export function hashKey(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The id inside a key of our form; undefined for other text. */
+export function keyIdOf(text: string): string | undefined {
+  return KEY_FORM.exec(text)?.[1];
+}
+
+/** Constant-time comparison of a presented key with a stored hash. */
+export function matches(text: string, secretHash: string): boolean {
+  return timingSafeEqual(Buffer.from(hashKey(text), "hex"), Buffer.from(secretHash, "hex"));
+}
+
+/** An admin key may do everything. */
+export function hasScope(key: ApiKey, scope: Scope): boolean {
+  return key.scopes.includes(scope) || key.scopes.includes("admin");
+}
+
+export function mayUseProject(key: ApiKey, projectId: string): boolean {
+  return key.projects.some(
+    (allowed) =>
+      allowed === "*" ||
+      allowed === projectId ||
+      (allowed.endsWith("/*") &&
+        projectId.startsWith(allowed.slice(0, -1)) &&
+        projectId.length > allowed.length - 1),
+  );
+}

@@ -1,0 +1,109 @@
+import { StorageError } from "./storage-error.ts";
+
+export interface GroupCommitOptions<Item> {
+  /** Writes one batch; resolves when it is durable. Must be safe to repeat. */
+  readonly flush: (items: readonly Item[]) => Promise<void>;
+  readonly sizeOf: (item: Item) => number;
+  /** How long the first of a batch waits for company, in milliseconds. */
+  readonly lingerMs: number;
+  readonly maxBatchBytes: number;
+  /** Waiting beyond this, writers are refused. */
+  readonly maxPendingBytes: number;
+  readonly name: string;
+}
+
+export interface GroupCommit<Item> {
+  /** Resolves when the items are durable. Errors: `StorageError` of the flush, "overloaded" when too much waits. */
+  write(items: readonly Item[]): Promise<void>;
+  /** Resolves when nothing waits or is being written. */
+  drain(): Promise<void>;
+  pendingBytes(): number;
+}
+
+interface Waiter<Item> {
+  readonly items: readonly Item[];
+  readonly bytes: number;
+  readonly settle: (error?: unknown) => void;
+}
+
+/**
+ * Turns many small writes into few large ones: while one batch is being written, the next one gathers. One batch
+ * is in flight at a time, so parts of a call that one client sends in order are stored in order.
+ */
+export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
+  let waiting: Waiter<Item>[] = [];
+  let waitingBytes = 0;
+  let inFlightBytes = 0;
+  let running: Promise<void> | undefined;
+
+  const takeBatch = (): Waiter<Item>[] => {
+    let bytes = 0;
+    let count = 0;
+    while (
+      count < waiting.length &&
+      (count === 0 || bytes + waiting[count]!.bytes <= options.maxBatchBytes)
+    ) {
+      bytes += waiting[count++]!.bytes;
+    }
+    const batch = waiting.slice(0, count);
+    waiting = waiting.slice(count);
+    waitingBytes -= bytes;
+    inFlightBytes = bytes;
+    return batch;
+  };
+
+  const run = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
+      await commit(takeBatch(), options.flush);
+      inFlightBytes = 0;
+    }
+    running = undefined;
+  };
+
+  return {
+    async write(items) {
+      if (items.length === 0) return;
+      const bytes = items.reduce((sum, item) => sum + options.sizeOf(item), 0);
+      if (
+        waitingBytes + inFlightBytes > 0 &&
+        waitingBytes + inFlightBytes + bytes > options.maxPendingBytes
+      ) {
+        throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      waiting.push({
+        items,
+        bytes,
+        settle: (error) => (error === undefined ? resolve() : reject(error)),
+      });
+      waitingBytes += bytes;
+      running ??= run();
+      await promise;
+    },
+    drain: () => running ?? Promise.resolve(),
+    pendingBytes: () => waitingBytes + inFlightBytes,
+  };
+}
+
+/** One writer's bad items must not fail the others: a batch that the store refuses is written writer by writer. */
+async function commit<Item>(
+  batch: readonly Waiter<Item>[],
+  flush: (items: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  try {
+    await flush(batch.flatMap((waiter) => waiter.items));
+    for (const waiter of batch) waiter.settle();
+  } catch (error) {
+    const refused = error instanceof StorageError && error.kind === "statement";
+    if (refused && batch.length > 1) {
+      for (const waiter of batch) await commit([waiter], flush);
+      return;
+    }
+    for (const waiter of batch) waiter.settle(error);
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

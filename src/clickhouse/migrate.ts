@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { param, sql, trusted } from "../query/sql.ts";
+import type { Engine } from "./engine.ts";
+
+export interface MigrateOptions {
+  /** Name of the cluster whose tables are replicated; undefined for one node. */
+  readonly cluster: string | undefined;
+}
+
+export interface Migration {
+  /** The file's name, like `0001_create_calls.sql`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+const MIGRATIONS_DIR = join(import.meta.dirname, "../../migrations");
+
+/**
+ * Applies the migrations that are missing, in order; returns their names. Each is idempotent, so that several
+ * replicas may start at once and a killed one may start again. Errors: a file that was changed after it was
+ * applied; a store that a newer version has migrated.
+ */
+export async function migrate(engine: Engine, options: MigrateOptions): Promise<readonly string[]> {
+  const migrations = readMigrations();
+  await engine.command(createLedger(options), { name: "migrate_ledger" });
+  const applied = await appliedChecksums(engine);
+  refuseSurprises(migrations, applied);
+  const missing = migrations.filter((migration) => !applied.has(migration.name));
+  for (const migration of missing) {
+    for (const statement of statementsOf(migration, options)) {
+      await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}` });
+    }
+    await engine.insert("schema_migrations", [{ name: migration.name, checksum: checksumOf(migration) }], {
+      name: "migrate_record",
+    });
+  }
+  return missing.map((migration) => migration.name);
+}
+
+/** The migrations that the store does not have yet. */
+export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
+  const applied = await appliedChecksums(engine);
+  return readMigrations()
+    .filter((migration) => !applied.has(migration.name))
+    .map((migration) => migration.name);
+}
+
+export function readMigrations(): readonly Migration[] {
+  return readdirSync(MIGRATIONS_DIR)
+    .filter((name) => name.endsWith(".sql"))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(join(MIGRATIONS_DIR, name), "utf8") }));
+}
+
+/** A migration's statements for one node, or for a cluster with replicated tables. */
+export function statementsOf(migration: Migration, options: MigrateOptions): readonly string[] {
+  const { cluster } = options;
+  const text = migration.text
+    .replace(/^\s*--.*$/gm, "")
+    .replaceAll("{{on_cluster}}", cluster === undefined ? "" : `ON CLUSTER '${cluster}'`)
+    .replaceAll(/\{\{engine:([^}]+)\}\}/g, (_, name: string) =>
+      cluster === undefined ? name : `Replicated${name}`,
+    );
+  return text
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== "");
+}
+
+function createLedger(options: MigrateOptions) {
+  const [statement] = statementsOf(
+    {
+      name: "ledger",
+      text: `CREATE TABLE IF NOT EXISTS schema_migrations {{on_cluster}}
+        (name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+        ENGINE = {{engine:ReplacingMergeTree}} ORDER BY name
+        SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+    },
+    options,
+  );
+  return trusted(statement!);
+}
+
+async function appliedChecksums(engine: Engine): Promise<ReadonlyMap<string, string>> {
+  const [ledger] = await engine.rows<{ n: number }>(
+    sql`SELECT count() AS n FROM system.tables
+        WHERE database = currentDatabase() AND name = ${param("String", "schema_migrations")}`,
+    { name: "migrate_exists" },
+  );
+  if (ledger?.n === 0) return new Map();
+  const rows = await engine.rows<{ name: string; checksum: string }>(
+    sql`SELECT name, checksum FROM schema_migrations FINAL`,
+    { name: "migrate_applied" },
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+  const known = new Map(migrations.map((migration) => [migration.name, checksumOf(migration)]));
+  for (const [name, checksum] of applied) {
+    const ours = known.get(name);
+    if (ours === undefined) {
+      throw new Error(
+        `The store has migration ${name}, which this version does not know: start the newer version.`,
+      );
+    }
+    if (ours !== checksum)
+      throw new Error(`Migration ${name} was changed after it was applied. Restore the file.`);
+  }
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash("sha256").update(migration.text).digest("hex");
+}

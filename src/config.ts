@@ -1,0 +1,55 @@
+import { z } from "zod";
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const positiveMs = z.coerce.number().int().min(1);
+const bytes = z.coerce.number().int().min(1024);
+
+/** Every setting, its default and its unit. An empty variable counts as not set. */
+const schema = z.object({
+  HOST: z.string().default("127.0.0.1"),
+  PORT: port.default(8080),
+  LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
+  DATA_DIR: z.string().default("./data"),
+  CLICKHOUSE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional(),
+  CLICKHOUSE_REQUEST_TIMEOUT_MS: positiveMs.default(130_000),
+  ROOT_API_KEY: z.string().min(32, "must have at least 32 characters").max(512).optional(),
+  BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
+  INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
+  MAX_TRACE_CALLS: z.coerce.number().int().min(1).default(2_000_000),
+  INGEST_LINGER_MS: z.coerce.number().int().min(0).max(1000).default(20),
+  INGEST_MAX_PENDING_BYTES: bytes.default(256 * 1024 * 1024),
+  SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
+});
+
+export type Config = Readonly<z.infer<typeof schema>>;
+
+/** Names every wrong setting at once. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`Wrong settings:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.name = "ConfigError";
+  }
+}
+
+/** Reads the settings. Errors: `ConfigError` with all problems; values are not repeated, they can be secrets. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const result = schema.safeParse(given);
+  const problems = result.success
+    ? []
+    : result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  if (given["CLICKHOUSE_CLUSTER"] !== undefined && given["CLICKHOUSE_URL"] === undefined) {
+    problems.push("CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL");
+  }
+  if (given["CLICKHOUSE_URL"] !== undefined && given["ROOT_API_KEY"] === undefined) {
+    problems.push("ROOT_API_KEY: must be set when CLICKHOUSE_URL is set, so that all replicas share it");
+  }
+  if (!result.success || problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(result.data);
+}

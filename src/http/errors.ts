@@ -1,0 +1,132 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { StorageError } from "../clickhouse/storage-error.ts";
+import { assertNever } from "../shared/assert-never.ts";
+import { AppError, type ErrorCode, type Fault } from "../shared/errors.ts";
+
+/** Body of every error outside `/v1`. */
+export interface ErrorBody {
+  readonly detail: string | readonly Fault[];
+}
+
+const statusByCode = {
+  bad_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  payload_too_large: 413,
+  too_many_calls: 413,
+  unsupported_media_type: 415,
+  validation: 422,
+  too_many_requests: 429,
+  internal: 500,
+  upstream_unreachable: 502,
+  store_unavailable: 503,
+  store_overloaded: 503,
+  upstream_not_configured: 503,
+  query_timeout: 504,
+  query_memory: 504,
+  upstream_timeout: 504,
+} satisfies Record<ErrorCode, number>;
+
+export function statusOf(error: AppError): number {
+  return statusByCode[error.code];
+}
+
+/** Turns anything thrown into an `AppError`; undefined means a bug of ours, of which the caller learns nothing. */
+export function toAppError(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  if (error instanceof StorageError) return fromStorage(error);
+  return fromFastify(error);
+}
+
+const NARROWER = "Ask for less: fewer traces, a narrower filter, or a smaller limit.";
+
+function fromStorage(error: StorageError): AppError | undefined {
+  switch (error.kind) {
+    case "unavailable":
+      return new AppError("store_unavailable", "The store is not reachable. Try again.", {
+        cause: error,
+        retryAfterSeconds: 5,
+      });
+    case "overloaded":
+      return new AppError("store_overloaded", "The store has too much to do. Try again.", {
+        cause: error,
+        retryAfterSeconds: 2,
+      });
+    case "timeout":
+      return new AppError("query_timeout", `The query ran out of time. ${NARROWER}`, { cause: error });
+    case "memory":
+      return new AppError("query_memory", `The query ran out of memory. ${NARROWER}`, { cause: error });
+    case "aborted":
+    case "statement":
+      return undefined;
+    default:
+      return assertNever(error.kind);
+  }
+}
+
+/** Fastify's own errors. Source: https://fastify.dev/docs/latest/Reference/Errors/ */
+function fromFastify(error: unknown): AppError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const status = "statusCode" in error ? error.statusCode : undefined;
+  if (typeof status !== "number" || status < 400 || status >= 500) return undefined;
+  const options = { cause: error };
+  if (status === 404) return new AppError("not_found", "There is nothing here.", options);
+  if (status === 413)
+    return new AppError("payload_too_large", "The body is larger than this route takes.", options);
+  if (status === 415)
+    return new AppError("unsupported_media_type", "This route does not take that media type.", options);
+  if (status === 429) {
+    return new AppError("too_many_requests", "Too many requests. Try again later.", {
+      ...options,
+      retryAfterSeconds: 1,
+    });
+  }
+  return new AppError("bad_request", badRequestText(error), options);
+}
+
+function badRequestText(error: Error): string {
+  return "code" in error && error.code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH"
+    ? "The body is not as long as Content-Length says."
+    : "The request can not be read.";
+}
+
+export function errorBody(error: AppError): ErrorBody {
+  return { detail: error.code === "validation" ? error.faults : error.message };
+}
+
+/** The one mapping from errors to answers, and the answer to unknown routes. */
+export function registerErrorHandling(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods(app, request.url);
+    if (allowed.length === 0)
+      return reply.code(404).send({ detail: "There is nothing here." } satisfies ErrorBody);
+    return reply
+      .code(405)
+      .header("allow", allowed.join(", "))
+      .send({ detail: `This route takes ${allowed.join(", ")}.` } satisfies ErrorBody);
+  });
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toAppError(error);
+  if (known === undefined) {
+    request.log.error({ err: error }, "request failed");
+    return reply
+      .code(500)
+      .send({ detail: `Something went wrong on our side. Request id: ${request.id}` } satisfies ErrorBody);
+  }
+  const status = statusOf(known);
+  if (status >= 500) request.log.warn({ err: known, status }, "request refused");
+  if (known.retryAfterSeconds !== undefined)
+    void reply.header("retry-after", String(known.retryAfterSeconds));
+  return reply.code(status).send(errorBody(known));
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+export function allowedMethods(app: FastifyInstance, url: string): readonly string[] {
+  const path = url.split("?", 1)[0]!;
+  return METHODS.filter((method) => app.findRoute({ url: path, method }) !== null);
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from "fastify";
+import { serializerCompiler } from "fastify-type-provider-zod";
+import type { z } from "zod";
+import { invalid } from "../shared/errors.ts";
+import { toFaults } from "./zod-faults.ts";
+
+const partNames: Readonly<Record<string, string>> = {
+  body: "body",
+  querystring: "query",
+  params: "path",
+  headers: "header",
+};
+
+/** Requests are validated, and answers serialised, by the zod schema that a route declares. */
+export function registerValidation(app: FastifyInstance): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
+    const result = schema.safeParse(value, { reportInput: true });
+    if (result.success) return { value: result.data };
+    return { error: invalid(toFaults(result.error.issues, partNames[httpPart ?? "body"] ?? "body")) };
+  });
+  app.setSerializerCompiler(serializerCompiler);
+}

@@ -1,0 +1,111 @@
+import type { z } from "zod";
+import { assertNever } from "../shared/assert-never.ts";
+import type { Fault } from "../shared/errors.ts";
+
+type Issue = z.core.$ZodIssue;
+
+const typeByExpected: Readonly<Record<string, string>> = {
+  string: "string_type",
+  number: "float_type",
+  int: "int_type",
+  boolean: "bool_type",
+  array: "list_type",
+  object: "dict_type",
+  record: "dict_type",
+};
+
+/** Zod's issues as the field writes them: one fault per wrong thing, `loc` down to it. */
+export function toFaults(issues: readonly Issue[], part: string): Fault[] {
+  return issues.flatMap((issue) => faultsOf(issue, [part, ...issue.path.map(toLoc)]));
+}
+
+function toLoc(key: PropertyKey): string | number {
+  return typeof key === "symbol" ? key.toString() : key;
+}
+
+function faultsOf(issue: Issue, loc: readonly (string | number)[]): Fault[] {
+  switch (issue.code) {
+    case "invalid_type":
+      return [invalidType(issue, loc)];
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({
+        loc: [...loc, key],
+        msg: "Extra inputs are not permitted",
+        type: "extra_forbidden",
+      }));
+    case "too_small":
+      return [
+        {
+          loc,
+          msg: issue.message,
+          type: boundType(issue.origin, "too_short", "greater_than", issue.inclusive),
+        },
+      ];
+    case "too_big":
+      return [
+        { loc, msg: issue.message, type: boundType(issue.origin, "too_long", "less_than", issue.inclusive) },
+      ];
+    case "invalid_value":
+      return [{ loc, msg: issue.message, type: "literal_error" }];
+    case "invalid_format":
+      return [
+        {
+          loc,
+          msg: issue.message,
+          type: issue.format === "datetime" ? "datetime_parsing" : "string_pattern_mismatch",
+        },
+      ];
+    case "invalid_union":
+      return unionFaults(issue, loc);
+    case "custom":
+      return [
+        {
+          loc,
+          msg: issue.message,
+          type: typeof issue.params?.["type"] === "string" ? issue.params["type"] : "value_error",
+        },
+      ];
+    case "not_multiple_of":
+    case "invalid_key":
+    case "invalid_element":
+      return [{ loc, msg: issue.message, type: "value_error" }];
+    default:
+      return assertNever(issue);
+  }
+}
+
+function invalidType(issue: z.core.$ZodIssueInvalidType, loc: readonly (string | number)[]): Fault {
+  if (issue.input === undefined) return { loc, msg: "Field required", type: "missing" };
+  const numeric = issue.expected === "int" || issue.expected === "number";
+  if (numeric && typeof issue.input === "string") {
+    return {
+      loc,
+      msg: "Input should be a number, not text",
+      type: issue.expected === "int" ? "int_parsing" : "float_parsing",
+    };
+  }
+  if (issue.expected === "int" && typeof issue.input === "number") {
+    return { loc, msg: "Input should be a whole number", type: "int_from_float" };
+  }
+  return { loc, msg: issue.message, type: typeByExpected[issue.expected] ?? `${issue.expected}_type` };
+}
+
+function boundType(origin: string, size: string, bound: string, inclusive: boolean | undefined): string {
+  if (origin !== "number" && origin !== "int" && origin !== "bigint") return size;
+  return inclusive === false ? bound : `${bound}_equal`;
+}
+
+/** Of a union, the branch that came closest: the one whose first fault lies deepest. */
+function unionFaults(issue: z.core.$ZodIssueInvalidUnion, loc: readonly (string | number)[]): Fault[] {
+  const branches = issue.errors.map((errors) =>
+    errors.flatMap((inner) => faultsOf(inner, [...loc, ...inner.path.map(toLoc)])),
+  );
+  const closest = branches.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
+  return closest === undefined || closest.length === 0
+    ? [{ loc, msg: issue.message, type: "value_error" }]
+    : closest;
+}
+
+function depthOf(faults: readonly Fault[]): number {
+  return faults[0]?.loc.length ?? 0;
+}

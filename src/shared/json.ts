@@ -1,0 +1,82 @@
+/** Source: RFC 8259 leaves the range of numbers open; the store reads signed and unsigned 64-bit integers exactly. */
+const MIN_INT64 = -(2n ** 63n);
+const MAX_UINT64 = 2n ** 64n - 1n;
+const LONG_DIGITS = /\d{16}/;
+/** Deeper documents are unreadable to the store (it reads 600 levels, measured) and would exhaust the stack. */
+export const MAX_JSON_DEPTH = 256;
+
+/** Node has had both since v22; TypeScript's library does not describe them yet. */
+const sourceAware = JSON as unknown as {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): boolean;
+};
+
+/**
+ * Parses what clients send: JSON, and the bare `NaN`, `Infinity`, `-Infinity` that Python writes, read as null.
+ * An integer of up to 64 bits keeps every digit (as an opaque number that `stringifyJson` writes back); a larger
+ * one becomes a double. Errors: SyntaxError.
+ */
+export function parseJson(text: string): unknown {
+  const exactIntegers = LONG_DIGITS.test(text);
+  const parse = (source: string): unknown =>
+    exactIntegers ? sourceAware.parse(source, keepExactIntegers) : JSON.parse(source);
+  try {
+    return parse(text);
+  } catch (error) {
+    const finite = replaceNonFinite(text);
+    if (finite === text) throw error;
+    return parse(finite);
+  }
+}
+
+function keepExactIntegers(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  const source = context.source;
+  if (source === undefined || !/^-?\d+$/.test(source)) return value;
+  const integer = BigInt(source);
+  return integer >= MIN_INT64 && integer <= MAX_UINT64 ? sourceAware.rawJSON(source) : value;
+}
+
+function replaceNonFinite(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs, (token) =>
+    token.startsWith('"') ? token : "null",
+  );
+}
+
+/**
+ * The canonical text of a value: well-formed Unicode (a lone surrogate becomes U+FFFD), finite numbers (others
+ * become null), exact 64-bit integers. Every JSON function of the store can read it.
+ */
+export function stringifyJson(value: unknown): string {
+  const text = JSON.stringify(value) ?? "null";
+  return text.includes("\\ud") ? text.replace(/\\.[0-9a-f]{0,4}/g, replaceLoneSurrogate) : text;
+}
+
+function replaceLoneSurrogate(escape: string): string {
+  return /^\\ud[89a-f]/.test(escape) ? `\ufffd${escape.slice(6)}` : escape;
+}
+
+/** True when a value nests deeper than `MAX_JSON_DEPTH`. */
+export function isTooDeep(value: unknown): boolean {
+  return exceedsDepth(value, MAX_JSON_DEPTH);
+}
+
+function exceedsDepth(node: unknown, levelsLeft: number): boolean {
+  if (!isContainer(node)) return false;
+  if (levelsLeft === 0) return true;
+  for (const child of Object.values(node)) if (exceedsDepth(child, levelsLeft - 1)) return true;
+  return false;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !sourceAware.isRawJSON(value);
+}
+
+/** A JSON object, as opposed to an array, a scalar or an exact integer. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return isContainer(value) && !Array.isArray(value);
+}

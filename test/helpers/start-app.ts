@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { buildApp, type App, type Deps } from "../../src/app.ts";
+import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { migrate } from "../../src/clickhouse/migrate.ts";
+import { readConfig, type Config } from "../../src/config.ts";
+
+export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+
+export interface TestEngine {
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+/** The embedded engine, migrated, in a directory of its own. One per process: share it within a test file. */
+export async function startEngine(): Promise<TestEngine> {
+  const dir = mkdtempSync(join(tmpdir(), "sumtree-test-"));
+  const engine = await openEmbedded(dir);
+  await migrate(engine, { cluster: undefined });
+  return {
+    engine,
+    async close() {
+      await engine.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface TestApp extends TestEngine {
+  readonly app: App;
+  readonly config: Config;
+  /** POSTs JSON with the root key as Basic; `key` and `scheme` to be somebody else. */
+  post(url: string, body: unknown, as?: { key?: string; scheme?: "basic" | "bearer" }): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  // eslint-disable-next-line typescript/no-explicit-any -- assertions look into answers of any shape
+  json(): any;
+}
+
+export interface StartOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly deps?: Partial<Deps>;
+}
+
+/** The service as shipped, on the embedded engine. */
+export async function startApp(options: StartOptions = {}): Promise<TestApp> {
+  const test = await startEngine();
+  const config = readConfig({ LOG_LEVEL: "silent", INGEST_LINGER_MS: "1", ...options.settings });
+  const deps: Deps = {
+    engine: test.engine,
+    rootKey: ROOT_KEY,
+    logger: pino({ level: "silent" }),
+    ...options.deps,
+  };
+  const app = await buildApp(config, deps);
+  return {
+    app,
+    config,
+    engine: test.engine,
+    async post(url, body, { key = ROOT_KEY, scheme = "basic" } = {}) {
+      const response = await app.inject({
+        method: "POST",
+        url,
+        headers: { authorization: authorization(key, scheme), "content-type": "application/json" },
+        payload: typeof body === "string" ? body : JSON.stringify(body),
+      });
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        text: response.payload,
+        json: () => JSON.parse(response.payload) as unknown,
+      };
+    },
+    async close() {
+      await app.close();
+      await test.close();
+    },
+  };
+}
+
+export function authorization(key: string = ROOT_KEY, scheme: "basic" | "bearer" = "basic"): string {
+  return scheme === "bearer" ? `Bearer ${key}` : `Basic ${Buffer.from(`api:${key}`).toString("base64")}`;
+}

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+describe("GET /readyz", () => {
+  it("is 200 when the store answers and is migrated", async () => {
+    const response = await test.app.inject("/readyz");
+    expect([response.statusCode, response.json()]).toEqual([200, { status: "ok" }]);
+  });
+});
+
+describe("unknown routes", () => {
+  it("answer 404, and 405 for another method of a known one", async () => {
+    expect((await test.app.inject("/nothing")).statusCode).toBe(404);
+    const other = await test.app.inject({ method: "DELETE", url: "/healthz" });
+    expect([other.statusCode, other.headers["allow"]]).toEqual([405, "GET"]);
+  });
+  it("carry the client's request id when it is sane, else one of ours", async () => {
+    const sane = await test.app.inject({ url: "/nothing", headers: { "x-request-id": "abc-1" } });
+    expect(sane.headers["x-request-id"]).toBe("abc-1");
+    const odd = await test.app.inject({ url: "/nothing", headers: { "x-request-id": "a b<c>" } });
+    expect(odd.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
