@@ -1,0 +1,10 @@
+/** What one call used of one LLM, as `src/calls` reads it: counts are whole and not negative. */
+export interface CallUsage {
+  readonly requests: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheCreationTokens: number;
+  /** True when `promptTokens` leaves the cache tokens out, as Anthropic's raw usage does. */
+  readonly cacheOutsidePrompt: boolean;
+}

@@ -1,0 +1,147 @@
+/** A name a model may be listed under: with the seller that was named in the id, or none. */
+export interface ModelName {
+  readonly id: string;
+  /** A provider id of the built-in list. */
+  readonly seller: string | undefined;
+}
+
+/** Longer ids have no built-in price: what a call says must not decide how long we search. */
+const maxIdLength = 256;
+const maxPrefixes = 4;
+
+/** Who makes a model, or sells it at its maker's price. Prefix as gateways and SDKs write it → provider of the list. */
+const sellers: ReadonlyMap<string, string> = new Map([
+  ["openai", "openai"],
+  ["azure", "azure"],
+  ["azure_ai", "azure"],
+  ["azure_openai", "azure"],
+  ["azure-openai", "azure"],
+  ["anthropic", "anthropic"],
+  ["google", "google"],
+  ["gemini", "google"],
+  ["google_genai", "google"],
+  ["google-gla", "google"],
+  ["google-vertex", "google"],
+  ["google_vertexai", "google"],
+  ["vertex", "google"],
+  ["vertex_ai", "google"],
+  ["vertex_ai_beta", "google"],
+  ["aws", "aws"],
+  ["aws_bedrock", "aws"],
+  ["amazon", "aws"],
+  ["amazon-bedrock", "aws"],
+  ["bedrock", "aws"],
+  ["bedrock_converse", "aws"],
+  ["mistral", "mistral"],
+  ["mistralai", "mistral"],
+  ["cohere", "cohere"],
+  ["cohere_chat", "cohere"],
+  ["deepseek", "deepseek"],
+  ["xai", "x-ai"],
+  ["x-ai", "x-ai"],
+  ["perplexity", "perplexity"],
+  ["moonshot", "moonshotai"],
+  ["moonshotai", "moonshotai"],
+  ["minimax", "minimax"],
+  ["zai", "zai"],
+  ["z-ai", "zai"],
+  ["zhipuai", "zhipuai"],
+  ["voyage", "voyageai"],
+  ["voyageai", "voyageai"],
+  ["openrouter", "openrouter"],
+]);
+
+/** Who hosts open models at prices of its own: without a price there, the maker's price would be a wrong one. */
+const hosts: ReadonlyMap<string, string> = new Map([
+  ["groq", "groq"],
+  ["together", "together"],
+  ["together_ai", "together"],
+  ["together-ai", "together"],
+  ["fireworks", "fireworks"],
+  ["fireworks_ai", "fireworks"],
+  ["cerebras", "cerebras"],
+  ["novita", "novita"],
+  ["baseten", "baseten"],
+  ["cloudflare", "cloudflare"],
+  ["ovhcloud", "ovhcloud"],
+]);
+
+/** What stands before a model without naming its seller: gateways, endpoints, regions of clouds. */
+const route =
+  /^(?:us|eu|global|models|litellm|litellm_proxy|custom_openai|converse|invoke|(?:us|us-gov|eu|ap|ca|sa|me|af|il|northamerica|southamerica|europe|asia|australia)-[a-z]+-?\d{1,2})$/;
+
+const bedrockArn = /^arn:aws[\w-]*:bedrock:[^/]*\/(.+)$/;
+const vertexPath = /^(?:.+\/)?publishers\/[^/]+\/models\/([^/]+)$/;
+const bedrockId =
+  /^(?:(?:us|us-gov|eu|apac|ap|au|ca|jp|sa|global)\.)?(anthropic|amazon|meta|mistral|cohere|ai21|deepseek|google|minimax|moonshot|nvidia|openai|qwen|zai)\.(.+)$/;
+const bedrockVersion = /-v\d+(?::\d+)*$/;
+const dateSuffix = /(?:[-@_]20\d{2}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|[-@]latest|@default|@\d{3})$/;
+
+/**
+ * The names under which a price may stand for an LLM id, best first: the id as it is, then without the prefixes of
+ * providers, gateways and regions, then each of these without its date. Without duplicates, at most a few dozen.
+ */
+export function modelNames(llmId: string): readonly ModelName[] {
+  if (llmId.length > maxIdLength) return [{ id: llmId, seller: undefined }];
+  const dated = withoutPrefixes(llmId.trim());
+  const names = new Map<string, ModelName>();
+  const add = (name: ModelName): void => {
+    const key = `${name.seller ?? ""}\n${name.id}`;
+    if (name.id !== "" && !names.has(key)) names.set(key, name);
+  };
+  add({ id: llmId, seller: undefined });
+  for (const name of dated) add(name);
+  for (const name of dated) add({ ...name, id: name.id.replace(dateSuffix, "") });
+  return [...names.values()];
+}
+
+function withoutPrefixes(llmId: string): readonly ModelName[] {
+  const names: ModelName[] = [{ id: llmId, seller: undefined }];
+  let rest = llmId;
+  let seller: string | undefined;
+  let host: string | undefined;
+  for (let count = 0; count < maxPrefixes; count++) {
+    const cut = cutPrefix(rest);
+    if (cut === undefined) break;
+    rest = cut.rest;
+    host ??= cut.host;
+    seller = host ?? cut.seller ?? seller;
+    if (seller !== undefined) names.push({ id: rest, seller });
+    if (host === undefined) names.push({ id: rest, seller: undefined });
+  }
+  return host === undefined ? [...names, ...bedrockNames(rest)] : names;
+}
+
+/** `us.anthropic.claude-…-v1:0`: as Bedrock sells it, in a region and at large, then as its maker names it. */
+function bedrockNames(id: string): readonly ModelName[] {
+  const match = bedrockId.exec(id);
+  if (match === null) return [];
+  const [, vendor = "", model = ""] = match;
+  const plain = model.replace(bedrockVersion, "");
+  return [
+    { id, seller: "aws" },
+    { id: `${vendor}.${model}`, seller: "aws" },
+    { id: plain, seller: sellers.get(vendor) },
+    { id: plain, seller: undefined },
+  ];
+}
+
+interface Cut {
+  readonly rest: string;
+  readonly seller?: string | undefined;
+  readonly host?: string | undefined;
+}
+
+function cutPrefix(id: string): Cut | undefined {
+  const arn = bedrockArn.exec(id);
+  if (arn !== null) return { rest: arn[1]!, seller: "aws" };
+  const vertex = vertexPath.exec(id);
+  if (vertex !== null) return { rest: vertex[1]!, seller: "google" };
+  const end = id.search(/[/:]/);
+  if (end < 1 || end === id.length - 1) return undefined;
+  const prefix = id.slice(0, end).toLowerCase();
+  const seller = sellers.get(prefix);
+  const host = hosts.get(prefix);
+  const isPrefix = seller !== undefined || host !== undefined || route.test(prefix);
+  return isPrefix ? { rest: id.slice(end + 1), seller, host } : undefined;
+}

@@ -1,0 +1,37 @@
+/** Prices of the four kinds of token, in USD per `Rates.perTokens` tokens. `null`: no price is known. */
+export interface TokenPrices {
+  readonly prompt: number | null;
+  readonly completion: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheCreation: number | null;
+}
+
+/** Prices of a request whose input is larger than `aboveTokens`: they hold for all its tokens, not for the excess. */
+export interface PriceTier {
+  readonly aboveTokens: number;
+  readonly prices: TokenPrices;
+}
+
+/** What one model costs in one price period. */
+export interface Rates {
+  /** 1 or 1,000,000: prices stay as they were published, because dividing them first loses digits. */
+  readonly perTokens: number;
+  readonly base: TokenPrices;
+  /** Ascending in `aboveTokens`. */
+  readonly tiers: readonly PriceTier[];
+}
+
+/** A model's prices over time. */
+export interface Schedule {
+  /** The rates in force at an instant (ms since the epoch); null when no token price is known. */
+  ratesAt(atMs: number): Rates | null;
+}
+
+/** The prices for a request of so many input tokens, those from the cache included. */
+export function pricesFor(rates: Rates, inputTokens: number): TokenPrices {
+  for (let index = rates.tiers.length - 1; index >= 0; index--) {
+    const tier = rates.tiers[index]!;
+    if (inputTokens > tier.aboveTokens) return tier.prices;
+  }
+  return rates.base;
+}

@@ -1,0 +1,170 @@
+import { calcPrice, waitForUpdate, type ModelInfo, type Provider } from "@pydantic/genai-prices";
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
+import { ratesOfListedPrice } from "../../../src/prices/built-in-rates.ts";
+import { costOfCall } from "../../../src/prices/cost-of-call.ts";
+import { priceGrid } from "../../../src/prices/price-grid.ts";
+import type { TokenPrices } from "../../../src/prices/rates.ts";
+import { usageOf } from "./usage.ts";
+
+const builtIn = createBuiltInPrices();
+const pricesAt = (llmId: string, instant: string): TokenPrices | undefined =>
+  builtIn.scheduleOf(llmId)?.ratesAt(Date.parse(instant))?.base;
+const today = "2026-10-01T12:00:00Z";
+
+describe("createBuiltInPrices", () => {
+  it.each([
+    ["gpt-4o", 2.5],
+    ["gpt-4o-2024-08-06", 2.5],
+    ["gpt-4o-2099-12-31", 2.5],
+    ["GPT-4o", 2.5],
+    ["openai/gpt-4o", 2.5],
+    ["azure/gpt-4o", 2.5],
+    ["azure/eu/gpt-4o-2024-08-06", 2.5],
+    ["openai:gpt-4o-mini", 0.15],
+    ["anthropic/claude-3-5-sonnet-20241022", 3],
+    ["claude-3-5-sonnet@20240620", 3],
+    ["claude-opus-4-20990101", 15],
+    ["anthropic.claude-3-haiku-20240307-v1:0", 0.25],
+    ["us.anthropic.claude-sonnet-4-20250514-v1:0", 3],
+    // Bedrock sells the newer models dearer in a region than at large.
+    ["us.anthropic.claude-opus-4-5-20251101-v1:0", 5.5],
+    ["global.anthropic.claude-opus-4-5-20251101-v1:0", 5],
+    ["arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-20250514-v1:0", 3],
+    ["bedrock/amazon.nova-pro-v1:0", 0.8],
+    ["us.amazon.nova-pro-v1:0", 0.8],
+    ["publishers/google/models/gemini-2.5-pro", 1.25],
+    ["projects/p/locations/us-central1/publishers/anthropic/models/claude-sonnet-4@20250514", 3],
+    ["vertex_ai/gemini-2.5-pro", 1.25],
+    ["models/gemini-2.5-pro", 1.25],
+    ["mistral/mistral-large-latest", 2],
+    ["xai/grok-4", 3],
+    ["text-embedding-3-small", 0.02],
+    ["sonar-pro", 3],
+    ["groq/llama-3.3-70b-versatile", 0.59],
+    ["llama-3.3-70b-versatile", 0.59],
+    ["openrouter/anthropic/claude-3.5-sonnet", 3],
+    ["openrouter/deepseek/deepseek-r1:free", 0],
+  ])("knows %s", (llmId, prompt) => {
+    expect(pricesAt(llmId, today)?.prompt).toBe(prompt);
+  });
+
+  it.each([
+    "totally-unknown",
+    "",
+    "constructor",
+    "__proto__",
+    "x".repeat(100_000),
+    // A fine-tuned model has another price than the one it came from.
+    "ft:gpt-4o-2024-08-06:acme::abc",
+    // Open models under their public names may run anywhere, at any price.
+    "meta-llama/Llama-3.3-70B-Instruct",
+    "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
+    // A host of open models sells at its own prices alone.
+    "groq/gpt-4o",
+    // Priced by the hour.
+    "whisper-1",
+    // Listed without any price.
+    "google/gemma-3-27b-it",
+  ])("has no price for %s", (llmId) => {
+    expect(pricesAt(llmId, today)).toBeUndefined();
+  });
+
+  it("has the price of the day: o3 became cheaper on 2025-06-10", () => {
+    expect(pricesAt("o3", "2025-06-09T23:59:59.999Z")).toMatchObject({ prompt: 10, completion: 40 });
+    expect(pricesAt("o3", "2025-06-10T00:00:00.000Z")).toMatchObject({ prompt: 2, completion: 8 });
+  });
+
+  it("has the price of the hour: DeepSeek was cheaper from 16:30 to 00:30", () => {
+    expect(pricesAt("deepseek-chat", "2025-03-01T00:29:59.999Z")?.prompt).toBe(0.135);
+    expect(pricesAt("deepseek-chat", "2025-03-01T00:30:00Z")?.prompt).toBe(0.27);
+    expect(pricesAt("deepseek-chat", "2025-03-01T16:29:59.999Z")?.prompt).toBe(0.27);
+    expect(pricesAt("deepseek-chat", "2025-03-01T16:30:00Z")?.prompt).toBe(0.135);
+    expect(pricesAt("deepseek-chat", "1969-12-31T12:00:00Z")?.prompt).toBe(0.27);
+  });
+});
+
+describe("the whole built-in list", () => {
+  let models: readonly (readonly [Provider, ModelInfo])[] = [];
+  beforeAll(async () => {
+    const providers = (await waitForUpdate()) ?? [];
+    models = providers.flatMap((provider) => provider.models.map((model) => [provider, model] as const));
+  });
+  const askLibrary = (provider: Provider, model: ModelInfo, usage: object, timestamp: Date) =>
+    calcPrice({ ...usage }, model.id, {
+      provider: { ...provider, models: [{ ...model, match: { equals: model.id } }] },
+      timestamp,
+    })!;
+  const instants = fc.date({
+    min: new Date("2023-01-01"),
+    max: new Date("2027-06-01"),
+    noInvalidDate: true,
+  });
+
+  it("is there", () => {
+    expect(models.length).toBeGreaterThan(1_000);
+  });
+
+  it("changes prices at midnights alone and has no first price that starts later: the grid relies on it", () => {
+    for (const [, model] of models) {
+      if (!Array.isArray(model.prices)) continue;
+      expect(model.prices[0]?.constraint, model.id).toBeUndefined();
+      for (const { constraint } of model.prices) {
+        if (constraint?.type === "start_date") expect(Date.parse(constraint.start_date) % 86_400_000).toBe(0);
+      }
+    }
+  });
+
+  it("gives the rates that the library has in force at the same instant", () => {
+    const dated = models.filter(([, model]) => Array.isArray(model.prices));
+    fc.assert(
+      fc.property(fc.constantFrom(...dated), instants, ([provider, model], at) => {
+        const ratesAt = (atMs: number) =>
+          ratesOfListedPrice(askLibrary(provider, model, {}, new Date(atMs)).model_price);
+        expect(priceGrid(model.prices, ratesAt).ratesAt(at.getTime())).toEqual(ratesAt(at.getTime()));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("costs what the library says, for every model with token prices and any usage", () => {
+    const tokens = fc.oneof(fc.nat(2_000), fc.nat(300_000), fc.nat(600_000));
+    const used = fc.record({ uncached: tokens, read: tokens, written: tokens, completion: tokens });
+    fc.assert(
+      fc.property(fc.constantFrom(...models), used, instants, fc.boolean(), (listed, counts, at, beside) => {
+        const { uncached, read, written, completion } = counts;
+        const input = uncached + read + written;
+        const expected = askLibrary(
+          ...listed,
+          {
+            input_tokens: input,
+            cache_read_tokens: read,
+            cache_write_tokens: written,
+            output_tokens: completion,
+          },
+          at,
+        );
+        const rates = ratesOfListedPrice(expected.model_price);
+        if (rates === null) return;
+        const cost = costOfCall(
+          usageOf({
+            promptTokens: beside ? uncached : input,
+            completionTokens: completion,
+            cacheReadTokens: read,
+            cacheCreationTokens: written,
+            cacheOutsidePrompt: beside,
+          }),
+          rates,
+        );
+        const inputCost =
+          cost.prompt_tokens_total_cost! +
+          cost.cache_read_input_tokens_total_cost! +
+          cost.cache_creation_input_tokens_total_cost!;
+        expect(inputCost).toBeCloseTo(expected.input_price, 9);
+        expect(cost.completion_tokens_total_cost ?? 0).toBeCloseTo(expected.output_price, 9);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
