@@ -56,15 +56,19 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
 CREATE MATERIALIZED VIEW IF NOT EXISTS call_traces_of_starts {{on_cluster}} TO call_traces AS
 SELECT project_id, id, trace_id FROM calls WHERE started_at IS NOT NULL;
 
--- Parts whose call has not started yet, as the columns they will write, in JSON.
+-- Parts whose call has not started yet, with the columns they will write as JSON. A resolved part stays marked as
+-- such for a while, so that no other replica writes it again.
 CREATE TABLE IF NOT EXISTS parked_parts {{on_cluster}}
 (
     project_id LowCardinality(String),
     id String,
-    part LowCardinality(String),
+    kind LowCardinality(String),
+    columns_hash String,
     columns String CODEC(ZSTD(1)),
+    resolved UInt8,
     parked_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
-ENGINE = {{engine:ReplacingMergeTree}}
-ORDER BY (project_id, id, part, sipHash64(columns))
+ENGINE = {{engine:ReplacingMergeTree(resolved)}}
+ORDER BY (project_id, id, kind, columns_hash)
+TTL toDateTime(parked_at) + INTERVAL 1 DAY DELETE WHERE resolved = 1
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

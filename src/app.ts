@@ -5,6 +5,8 @@ import { constants } from "node:zlib";
 import { registerGuard } from "./auth/guard.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
+import { createCallWriter } from "./calls/call-writer.ts";
+import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import type { Config } from "./config.ts";
 import { registerErrorHandling } from "./http/errors.ts";
@@ -12,6 +14,7 @@ import { registerHealth } from "./http/health.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerValidation } from "./http/validation.ts";
+import { ingestRoutes } from "./ingest/routes.ts";
 import { systemClock, type Clock } from "./shared/clock.ts";
 
 export interface Deps {
@@ -54,5 +57,18 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await registerGuard(app, keyRing);
 
   registerHealth(app, deps.engine);
+  const traces = createTraceLookup(deps.engine);
+  const writer = createCallWriter(deps.engine, traces, {
+    lingerMs: config.INGEST_LINGER_MS,
+    maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
+  });
+  app.addHook("onClose", () => writer.drain());
+  await app.register(ingestRoutes, {
+    engine: deps.engine,
+    traces,
+    writer,
+    clock,
+    bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
+  });
   return app;
 }

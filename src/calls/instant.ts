@@ -1,0 +1,60 @@
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d\d(?::?\d\d)?)?$/;
+
+/** Microseconds since the epoch; a safe integer for the years 1684 to 2255. */
+export type EpochMicros = number;
+
+/**
+ * Reads an ISO 8601 instant, a naive one as UTC, at microsecond precision (further digits are cut).
+ * Errors: undefined when it is not one, or lies outside the years 1900 to 2255, which the store can not hold.
+ */
+export function parseInstant(text: string): EpochMicros | undefined {
+  const match = ISO.exec(text.trim());
+  if (match === null) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
+  const date = new Date(0);
+  date.setUTCFullYear(year!, month! - 1, day);
+  date.setUTCHours(hour!, minute, second, 0);
+  if (
+    date.getUTCMonth() !== month! - 1 ||
+    date.getUTCDate() !== day! ||
+    hour! > 23 ||
+    minute! > 59 ||
+    second! > 59
+  ) {
+    return undefined;
+  }
+  const micros = Number((match[7] ?? "").slice(0, 6).padEnd(6, "0"));
+  return inRange((date.getTime() - offsetMs(match[8])) * 1000 + micros);
+}
+
+/** Nanoseconds since the epoch, as OpenTelemetry counts, to microseconds. */
+export function fromUnixNanos(nanos: bigint): EpochMicros | undefined {
+  return inRange(Number(nanos / 1000n));
+}
+
+/** The store's text of an instant: `YYYY-MM-DD HH:MM:SS.ffffff`, UTC. */
+export function toStoreText(micros: EpochMicros): string {
+  const ms = Math.floor(micros / 1000);
+  const iso = new Date(ms).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(micros - ms * 1000).padStart(3, "0")}`;
+}
+
+/** ISO 8601 UTC ending in `Z`, from the store's text. */
+export function toIso(storeText: string): string {
+  return `${storeText.replace(" ", "T")}Z`;
+}
+
+const MIN_MICROS = Date.UTC(1900, 0, 1) * 1000;
+const MAX_MICROS = Date.UTC(2255, 0, 1) * 1000;
+
+function inRange(micros: number): EpochMicros | undefined {
+  return micros >= MIN_MICROS && micros < MAX_MICROS ? micros : undefined;
+}
+
+function offsetMs(zone: string | undefined): number {
+  if (zone === undefined || zone.toUpperCase() === "Z") return 0;
+  const digits = zone.slice(1).replace(":", "");
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4) || 0);
+  return (zone.startsWith("-") ? -minutes : minutes) * 60_000;
+}

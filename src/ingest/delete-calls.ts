@@ -1,0 +1,79 @@
+import { deletePart } from "../calls/call-part.ts";
+import type { CallWriter } from "../calls/call-writer.ts";
+import type { EpochMicros } from "../calls/instant.ts";
+import type { TraceLookup } from "../calls/trace-lookup.ts";
+import { chunksOf, keyText } from "../calls/trace-lookup.ts";
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+
+export interface DeleteDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly writer: CallWriter;
+}
+
+interface TreeRow {
+  readonly trace_id: string;
+  readonly id: string;
+  readonly parent_id: string;
+}
+
+const TRACES_PER_QUERY = 500;
+
+/**
+ * Deletes calls and all their descendants; returns how many calls are gone. An id that is not known yet is deleted
+ * when it comes.
+ */
+export async function deleteCalls(
+  deps: DeleteDeps,
+  project: Project,
+  request: { ids: readonly string[]; deletedAt: EpochMicros },
+): Promise<number> {
+  const ids = [...new Set(request.ids)];
+  const traceOf = await deps.traces.find(ids.map((id) => ({ project, id })));
+  const unknown = ids.filter((id) => !traceOf.has(keyText({ project, id })));
+  await deps.writer.write(
+    project,
+    unknown.map((id) => deletePart(id, undefined, request.deletedAt)),
+  );
+
+  let count = 0;
+  const doomed = new Set(ids);
+  for (const traceIds of chunksOf([...new Set(traceOf.values())], TRACES_PER_QUERY)) {
+    const calls = await deps.engine.rows<TreeRow>(
+      sql`SELECT trace_id, id, ifNull(parent_id, '') AS parent_id FROM calls FINAL
+          PREWHERE project_id = ${param("String", project)} AND trace_id IN ${param("Array(String)", traceIds)}
+          WHERE deleted_at IS NULL AND started_at IS NOT NULL`,
+      { name: "calls_tree", limits: "heavy" },
+    );
+    const gone = withDescendants(calls, doomed);
+    await deps.writer.write(
+      project,
+      gone.map((call) => deletePart(call.id, call.trace_id, request.deletedAt)),
+    );
+    count += gone.length;
+  }
+  return count;
+}
+
+/** The chosen calls and everything below them, within their traces; ends on cycles. */
+export function withDescendants(calls: readonly TreeRow[], chosen: ReadonlySet<string>): readonly TreeRow[] {
+  const key = (traceId: string, id: string): string => `${traceId}\n${id}`;
+  const children = new Map<string, TreeRow[]>();
+  for (const call of calls) {
+    const parent = key(call.trace_id, call.parent_id);
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [call]);
+    else siblings.push(call);
+  }
+  const found = new Map<string, TreeRow>();
+  const open = calls.filter((call) => chosen.has(call.id));
+  for (let call = open.pop(); call !== undefined; call = open.pop()) {
+    const own = key(call.trace_id, call.id);
+    if (found.has(own)) continue;
+    found.set(own, call);
+    for (const child of children.get(own) ?? []) open.push(child);
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { parseInstant } from "../calls/instant.ts";
+import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
+
+/** An id as clients make them. Longer ones are a mistake. */
+const id = z
+  .string()
+  .min(1)
+  .max(512)
+  .transform((text) => text.toWellFormed());
+const optionalId = id.nullish().transform((value) => value ?? null);
+const optionalText = z
+  .string()
+  .max(10_000)
+  .nullish()
+  .transform((value) => value ?? null);
+
+const instant = z.string().transform((text, context) => {
+  const micros = parseInstant(text);
+  if (micros !== undefined) return micros;
+  context.issues.push({
+    code: "custom",
+    message: "Input should be an ISO 8601 instant",
+    params: { type: "datetime_parsing" },
+    input: text,
+  });
+  return z.NEVER;
+});
+
+const payload = z.unknown().refine((value) => !isTooDeep(value), {
+  message: `Nested deeper than ${MAX_JSON_DEPTH} levels`,
+  params: { type: "recursion_loop" },
+});
+const objectPayload = payload.refine((value) => value == null || isJsonObject(value), {
+  message: "Input should be an object",
+  params: { type: "dict_type" },
+});
+
+const step = z
+  .number()
+  .int()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .nullish()
+  .transform((value) => value ?? null);
+
+/** A call's start as the Weave SDKs send it; members that are not known are ignored. */
+export const startSchema = z.object({
+  project_id: z.string(),
+  id: optionalId,
+  trace_id: optionalId,
+  parent_id: optionalId,
+  op_name: z.string().max(10_000),
+  display_name: optionalText,
+  started_at: instant,
+  thread_id: optionalId,
+  turn_id: optionalId,
+  wb_user_id: optionalId,
+  wb_run_id: optionalId,
+  wb_run_step: step,
+  attributes: objectPayload,
+  inputs: objectPayload,
+});
+export type StartMessage = z.output<typeof startSchema>;
+
+/** A call's end as the Weave SDKs send it. */
+export const endSchema = z.object({
+  project_id: z.string(),
+  id,
+  ended_at: instant,
+  display_name: optionalText,
+  output: payload,
+  summary: objectPayload,
+  exception: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? null),
+});
+export type EndMessage = z.output<typeof endSchema>;
+
+/** A whole call in one message; without `ended_at` it is one that still runs. */
+export const completeSchema = startSchema.extend({
+  id,
+  trace_id: id,
+  ended_at: z.union([instant, z.null()]).optional(),
+  output: payload,
+  summary: objectPayload,
+  exception: endSchema.shape.exception,
+});
+export type CompleteMessage = z.output<typeof completeSchema>;
+
+/** Items are checked one by one, so that a bad one does not take the others with it. */
+export const upsertBatchBody = z.object({ batch: z.array(z.unknown()).max(100_000) });
+export const startBody = z.object({ start: startSchema });
+export const endBody = z.object({ end: endSchema });
+export const updateBody = z.object({
+  project_id: z.string(),
+  call_id: id,
+  display_name: z.string().max(10_000).nullish(),
+});
+export const deleteBody = z.object({ project_id: z.string(), call_ids: z.array(id).max(10_000) });
+
+export const upsertItem = z.discriminatedUnion("mode", [
+  z.object({ mode: z.literal("start"), req: startBody }),
+  z.object({ mode: z.literal("end"), req: endBody }),
+]);
+
+export const projectParams = z.object({ entity: z.string(), project: z.string() });

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sql } from "../../src/query/sql.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const project_id = "acme/ingest";
+
+function start(id: string, more: object = {}) {
+  return {
+    project_id,
+    id,
+    trace_id: "t1",
+    op_name: "op",
+    started_at: "2026-01-01T00:00:00Z",
+    inputs: {},
+    attributes: {},
+    ...more,
+  };
+}
+function end(id: string, more: object = {}) {
+  return { project_id, id, ended_at: "2026-01-01T00:00:01.5Z", output: 1, summary: {}, ...more };
+}
+
+async function stored(id: string) {
+  return test.engine.rows<Record<string, unknown>>(
+    sql`SELECT * FROM calls FINAL WHERE id = ${{ kind: "param", type: "String", value: id }}`,
+    { name: "test" },
+  );
+}
+
+describe("POST /call/upsert_batch", () => {
+  it("stores an end that comes before its start", async () => {
+    expect(
+      (await test.post("/call/end", { end: end("late", { output: { n: 9007199254740993 } }) })).status,
+    ).toBe(200);
+    expect(await stored("late")).toEqual([]);
+    const body = `{"start":${JSON.stringify(start("late")).replace('"inputs":{}', '"inputs":{"big":9223372036854775807,"bad":NaN}')}}`;
+    expect((await test.post("/call/start", body)).json()).toEqual({ id: "late", trace_id: "t1" });
+    const [call] = await stored("late");
+    expect(call).toMatchObject({
+      ended_at: "2026-01-01 00:00:01.500000",
+      inputs: '{"big":9223372036854775807,"bad":null}',
+      renamed_to: null,
+    });
+  });
+
+  it("sets a bad item aside and stores the others", async () => {
+    const answer = await test.post("/call/upsert_batch", {
+      batch: [
+        { mode: "start", req: { start: start("good") } },
+        { mode: "start", req: { start: start("bad", { started_at: "yesterday" }) } },
+        { mode: "end", req: { end: end("good") } },
+        17,
+      ],
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.json().rejected.map((one: { index: number }) => one.index)).toEqual([1, 3]);
+    expect(answer.json().res[1].error[0]).toMatchObject({
+      loc: ["body", "batch", 1, "req", "start", "started_at"],
+      type: "datetime_parsing",
+    });
+    expect(await stored("good")).toHaveLength(1);
+  });
+
+  it("refuses a body that is not a batch with every fault", async () => {
+    const answer = await test.post("/call/upsert_batch", { batch: 5 });
+    expect([answer.status, answer.json().detail]).toEqual([
+      422,
+      [{ loc: ["body", "batch"], msg: expect.any(String), type: "list_type" }],
+    ]);
+  });
+});
+
+describe("POST /calls/delete", () => {
+  it("deletes a call and everything below it", async () => {
+    const batch = [
+      start("d1", { trace_id: "t2" }),
+      start("d2", { trace_id: "t2", parent_id: "d1" }),
+      start("d3", { trace_id: "t2", parent_id: "d2" }),
+      start("d4", { trace_id: "t2" }),
+    ].map((one) => ({ mode: "start", req: { start: one } }));
+    await test.post("/call/upsert_batch", { batch });
+    const answer = await test.post("/calls/delete", { project_id, call_ids: ["d1"] });
+    expect(answer.json()).toEqual({ num_deleted: 3 });
+    const left = await test.engine.rows(
+      sql`SELECT id FROM calls FINAL WHERE trace_id = 't2' AND deleted_at IS NULL`,
+      {
+        name: "test",
+      },
+    );
+    expect(left).toEqual([{ id: "d4" }]);
+  });
+});
