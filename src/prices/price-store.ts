@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import type { ProjectPrice } from "./project-prices.ts";
+
+/** A price as a project sets it. */
+export interface NewPrice extends Omit<ProjectPrice, "id" | "createdAtMs"> {
+  readonly provider_id: string;
+}
+
+export interface PriceStore {
+  /** Sets prices; returns their ids in the same order, once they are durable. */
+  add(
+    project: Project,
+    prices: readonly NewPrice[],
+    origin: { readonly createdBy: string; readonly createdAtMs: number },
+  ): Promise<readonly string[]>;
+  /** All prices a project has set. */
+  all(project: Project, signal?: AbortSignal): Promise<readonly ProjectPrice[]>;
+  /** Removes prices for good. An id that the project does not have is no error: it may be removed already. */
+  purge(project: Project, ids: readonly string[]): Promise<void>;
+}
+
+export function createPriceStore(engine: Engine): PriceStore {
+  return {
+    async add(project, prices, { createdBy, createdAtMs }) {
+      const rows = prices.map(({ effectiveAtMs, ...price }) => ({
+        project_id: project,
+        id: randomUUID(),
+        ...price,
+        effective_date: storeText(effectiveAtMs),
+        created_by: createdBy,
+        created_at: storeText(createdAtMs),
+        purged: 0,
+      }));
+      await engine.insert("llm_prices", rows, { name: "price_add" });
+      return rows.map((row) => row.id);
+    },
+    all(project, signal) {
+      return engine.rows<ProjectPrice>(
+        sql`SELECT id, llm_id,
+              toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
+              toUnixTimestamp64Milli(created_at) AS createdAtMs,
+              prompt_token_cost, completion_token_cost,
+              cache_read_input_token_cost, cache_creation_input_token_cost
+            FROM llm_prices FINAL
+            WHERE project_id = ${param("String", project)} AND purged = 0`,
+        { name: "price_all", ...(signal === undefined ? {} : { signal }) },
+      );
+    },
+    async purge(project, ids) {
+      const rows = ids.map((id) => ({ project_id: project, id, purged: 1 }));
+      await engine.insert("llm_prices", rows, { name: "price_purge" });
+    },
+  };
+}
+
+/** `YYYY-MM-DD HH:MM:SS.mmm`, UTC. */
+function storeText(ms: number): string {
+  return new Date(ms).toISOString().replace("T", " ").slice(0, -1);
+}

@@ -1,0 +1,26 @@
+import type { Project } from "../shared/project.ts";
+import { createBuiltInPrices } from "./built-in-prices.ts";
+import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
+import type { PriceStore } from "./price-store.ts";
+import { projectSchedules } from "./project-prices.ts";
+
+/** All prices: what projects have set, and the built-in list behind them. One per process. */
+export interface Prices {
+  /** The prices of a project as they stand now. Cost: one small query; the book itself asks nothing more. */
+  bookFor(project: Project, signal?: AbortSignal): Promise<PriceBook>;
+}
+
+export type PricesOptions = Pick<BookOptions, "onUnknown">;
+
+export function createPrices(store: PriceStore, options: PricesOptions = {}): Prices {
+  const builtIn = createBuiltInPrices();
+  return {
+    async bookFor(project, signal) {
+      return createPriceBook({
+        ...options,
+        builtIn,
+        project: projectSchedules(await store.all(project, signal)),
+      });
+    },
+  };
+}
