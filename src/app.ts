@@ -15,7 +15,10 @@ import { registerJsonBody } from "./http/json-body.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { createBuiltInPrices } from "./prices/built-in-prices.ts";
+import { createPriceBook } from "./prices/price-book.ts";
 import { systemClock, type Clock } from "./shared/clock.ts";
+import { traceUsageRoutes } from "./trace-usage/routes.ts";
 
 export interface Deps {
   /** A migrated store. `buildApp` does not close it. */
@@ -56,6 +59,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const keyRing = createKeyRing(keyStore, deps.rootKey, clock);
   await registerGuard(app, keyRing);
 
+  const builtIn = createBuiltInPrices();
   registerHealth(app, deps.engine);
   const traces = createTraceLookup(deps.engine);
   const writer = createCallWriter(deps.engine, traces, {
@@ -69,6 +73,14 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     writer,
     clock,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
+  });
+  await app.register(traceUsageRoutes, {
+    engine: deps.engine,
+    maxTraceCalls: config.MAX_TRACE_CALLS,
+    costsFor: async () => {
+      const book = createPriceBook({ builtIn, project: new Map() });
+      return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
+    },
   });
   return app;
 }

@@ -1,15 +1,13 @@
 import type { Usage } from "../calls/usage.ts";
+import type { CallCost } from "../prices/cost-of-call.ts";
 import { AppError } from "../shared/errors.ts";
 import type { CallRow } from "./call-row.ts";
 import { buildForest, NONE, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmNames } from "./llm-names.ts";
 import { COST_SLOTS, COUNT_SLOTS, Totals } from "./totals.ts";
 
-/** The four costs of one call's own usage, in USD, in the order of `COSTS`; undefined when no price is known. */
-export type CostOf = (
-  usage: Usage,
-  startedAtMs: number,
-) => readonly [number, number, number, number] | undefined;
+/** What one call's own usage costs at the price in force when it started. */
+export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
 
 export interface RolledUpTrace {
   readonly forest: Forest;
@@ -118,9 +116,11 @@ function unexplained(usage: Usage, counts: Float64Array, at: number): Usage {
   };
 }
 
-function addCosts(costs: readonly number[] | undefined, into: Float64Array, at: number): void {
-  if (costs === undefined) return;
-  for (let slot = 0; slot < COST_SLOTS; slot++) addCost(into, at + slot, costs[slot]!);
+function addCosts(cost: CallCost, into: Float64Array, at: number): void {
+  addCost(into, at, cost.prompt_tokens_total_cost ?? Number.NaN);
+  addCost(into, at + 1, cost.completion_tokens_total_cost ?? Number.NaN);
+  addCost(into, at + 2, cost.cache_read_input_tokens_total_cost ?? Number.NaN);
+  addCost(into, at + 3, cost.cache_creation_input_tokens_total_cost ?? Number.NaN);
 }
 
 /** Unknown plus known is known: an aggregate is unknown only when all of it is. */

@@ -1,0 +1,27 @@
+import { filterCondition, type CallsFilter } from "./calls-filter.ts";
+
+import { param, sql, type Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import type { Selection } from "./selection.ts";
+
+export function planSelection(
+  project: Project,
+  request: { filter: CallsFilter | null | undefined; limit: number },
+): Selection {
+  return {
+    project,
+    condition: filterCondition(request.filter ?? {}),
+    traces: tracesOf(project, request.filter),
+    readsPayload: false,
+    limit: request.limit,
+  };
+}
+
+/** The filter members that name traces narrow what is read: directly, or through the index of calls. */
+function tracesOf(project: Project, filter: CallsFilter | null | undefined): Sql {
+  const { trace_ids: traceIds, call_ids: callIds } = filter ?? {};
+  if (traceIds != null && traceIds.length > 0) return sql`trace_id IN ${param("Array(String)", traceIds)}`;
+  if (callIds == null || callIds.length === 0) return sql`1`;
+  return sql`trace_id IN (SELECT trace_id FROM call_traces
+    WHERE project_id = ${param("String", project)} AND id IN ${param("Array(String)", callIds)})`;
+}

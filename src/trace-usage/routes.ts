@@ -1,0 +1,94 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { z } from "zod";
+import { readAccess } from "../auth/guard.ts";
+import type { Engine } from "../clickhouse/engine.ts";
+import { AppError } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import { callsFilter } from "./calls-filter.ts";
+import { planSelection } from "./plan.ts";
+import type { CostOf } from "./rollup.ts";
+import { callsUsageReq, includeCosts, limit } from "./schema.ts";
+import type { Selection } from "./selection.ts";
+import { selectTraces } from "./store.ts";
+import { usageText } from "./usage-text.ts";
+
+export interface TraceUsageDeps {
+  readonly engine: Engine;
+  /** The most calls that are read for one answer. */
+  readonly maxTraceCalls: number;
+  /** The prices that hold for a project. */
+  readonly costsFor: (project: Project) => Promise<CostOf>;
+}
+
+const config = { access: readAccess };
+const traceUsageReq = z.strictObject({
+  project_id: z.string(),
+  filter: callsFilter.nullish(),
+  query: z.null("The query language is not there yet").optional(),
+  include_costs: includeCosts,
+  limit,
+});
+
+/** What every call of a trace really used and cost. */
+export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+
+  app.post("/trace/usage", { config, schema: { body: traceUsageReq } }, async (request, reply) => {
+    const { project_id, filter, limit, include_costs } = request.body;
+    const project = request.grant.project(project_id);
+    const selection = planSelection(project, { filter, limit });
+    return sendUsage(reply, selection, { deps, includeCosts: include_costs });
+  });
+
+  app.post("/calls/usage", { config, schema: { body: callsUsageReq } }, async (request, reply) => {
+    const { project_id, call_ids, limit, include_costs } = request.body;
+    const project = request.grant.project(project_id);
+    const selection = planSelection(project, { filter: { call_ids }, limit });
+    return sendUsage(reply, selection, { deps, includeCosts: include_costs });
+  });
+}
+
+async function sendUsage(
+  reply: FastifyReply,
+  selection: Selection,
+  { deps, includeCosts }: { deps: TraceUsageDeps; includeCosts: boolean },
+): Promise<FastifyReply> {
+  const { signal } = abortOnClose(reply);
+  const costOf = includeCosts ? await deps.costsFor(selection.project) : undefined;
+  const { traces, truncated } = await selectTraces(deps.engine, selection, signal);
+  const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
+  if (callCount > deps.maxTraceCalls) {
+    throw new AppError(
+      "too_many_calls",
+      `The selected traces have ${callCount} calls; one answer reads at most ${deps.maxTraceCalls}. ` +
+        "Select fewer traces, or raise MAX_TRACE_CALLS.",
+    );
+  }
+  void reply.type("application/json; charset=utf-8").header("x-truncated", String(truncated));
+  const pieces = usageText(deps.engine, selection, { traces, costOf, signal });
+  return reply.send(await whole(pieces));
+}
+
+/** A short answer is sent as one piece. Nothing is sent before the first piece is there: until then, errors are answers. */
+async function whole(pieces: AsyncGenerator<string>): Promise<string | Readable> {
+  const first = await pieces.next();
+  if (first.done === true) return "";
+  const second = await pieces.next();
+  if (second.done === true) return first.value;
+  return Readable.from(startingWith([first.value, second.value], pieces), { highWaterMark: 1 });
+}
+
+async function* startingWith(head: readonly string[], rest: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield* head;
+  yield* rest;
+}
+
+function abortOnClose(reply: FastifyReply): AbortController {
+  const controller = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  return controller;
+}

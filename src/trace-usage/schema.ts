@@ -1,0 +1,56 @@
+import { z } from "zod";
+
+export const DEFAULT_LIMIT = 10_000;
+export const MAX_LIMIT = 1_000_000;
+
+const limit = z
+  .int()
+  .min(1)
+  .max(MAX_LIMIT)
+  .default(DEFAULT_LIMIT)
+  .describe(
+    "Maximum number of selected calls, oldest first. Totals stay exact; `x-truncated` tells when more match.",
+  );
+
+const includeCosts = z.boolean().default(false).describe("When true, costs in USD are included.");
+
+const count = z.int().min(0);
+const cost = z.number().nullable().describe("USD; null when costs were not asked for or no price is known.");
+
+/** What a call and all its descendants used of one LLM. */
+export const llmUsage = z
+  .object({
+    requests: count,
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    prompt_tokens_total_cost: cost,
+    completion_tokens_total_cost: cost,
+    cache_read_input_tokens_total_cost: cost,
+    cache_creation_input_tokens_total_cost: cost,
+  })
+  .meta({ id: "LLMAggregatedUsage" });
+
+export const traceUsageRes = z
+  .object({
+    call_usage: z
+      .record(z.string(), z.record(z.string(), llmUsage))
+      .describe("Per selected call and LLM: its own usage plus that of all its descendants."),
+    unfinished_call_ids: z
+      .array(z.string())
+      .describe("Calls without an end among the selected ones and their descendants, sorted."),
+  })
+  .meta({ id: "TraceUsageRes" });
+
+export const callsUsageReq = z
+  .strictObject({
+    project_id: z.string(),
+    call_ids: z.array(z.string()).max(10_000),
+    include_costs: includeCosts,
+    limit,
+  })
+  .meta({ id: "CallsUsageReq" });
+
+export { includeCosts, limit };

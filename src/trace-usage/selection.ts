@@ -1,0 +1,30 @@
+import type { Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+
+/** Which calls an answer has entries for. */
+export interface Selection {
+  readonly project: Project;
+  /** The filter AND the query, over the columns of `calls`. */
+  readonly condition: Sql;
+  /** A condition on `trace_id` alone that holds for every selected call; it is applied before anything is read. */
+  readonly traces: Sql;
+  /** The condition reads a payload column: it is evaluated once, and only over calls that pass the rest. */
+  readonly readsPayload: boolean;
+  /** At most this many calls, oldest first. */
+  readonly limit: number;
+}
+
+export interface SelectedTrace {
+  readonly traceId: string;
+  /** How many calls it has, selected or not; before merges a call may count more than once. */
+  readonly callCount: number;
+  /** The selected calls; undefined when the reader evaluates the condition itself. */
+  readonly ids: ReadonlySet<string> | undefined;
+}
+
+/** The traces of the selected calls in the order of their ids. */
+export interface SelectedTraces {
+  readonly traces: readonly SelectedTrace[];
+  /** More calls match than the limit allows. */
+  readonly truncated: boolean;
+}

@@ -1,0 +1,128 @@
+import { chunksOf } from "../calls/trace-lookup.ts";
+import type { Engine } from "../clickhouse/engine.ts";
+import { RowBinaryReader } from "../clickhouse/row-binary.ts";
+import { param, sql, type Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
+
+const TRACES_PER_QUERY = 2000;
+
+/**
+ * Finds the traces of the selected calls. A condition on narrow columns is counted per trace here and evaluated
+ * again with the calls; a payload condition, or one that matches more than `limit`, is answered with the ids.
+ */
+export async function selectTraces(
+  engine: Engine,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<SelectedTraces> {
+  if (!selection.readsPayload) {
+    const counted = await countPerTrace(engine, selection, signal);
+    const selected = counted.reduce((sum, trace) => sum + trace.selectedCount, 0);
+    if (selected <= selection.limit) {
+      return { truncated: false, traces: counted.map((trace) => ({ ...trace, ids: undefined })) };
+    }
+  }
+  const keys = await oldestKeys(engine, selection, signal);
+  const truncated = keys.length > selection.limit;
+  const ids = Map.groupBy(keys.slice(0, selection.limit), (key) => key.traceId);
+  const sizes = await traceSizes(engine, selection.project, [...ids.keys()], signal);
+  return {
+    truncated,
+    traces: [...ids]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([traceId, calls]): SelectedTrace => ({
+        traceId,
+        callCount: sizes.get(traceId) ?? calls.length,
+        ids: new Set(calls.map((call) => call.id)),
+      })),
+  };
+}
+
+interface CountedTrace {
+  readonly traceId: string;
+  readonly selectedCount: number;
+  readonly callCount: number;
+}
+
+async function countPerTrace(
+  engine: Engine,
+  selection: Selection,
+  signal: AbortSignal,
+): Promise<CountedTrace[]> {
+  const bytes = await engine.bytes(
+    sql`SELECT trace_id, toInt64(countIf(${selection.condition})) AS selected, toInt64(count())
+        FROM calls FINAL PREWHERE project_id = ${param("String", selection.project)} AND ${selection.traces}
+        WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY trace_id`,
+    "RowBinary",
+    { name: "usage_count", limits: "heavy", signal },
+  );
+  const reader = new RowBinaryReader(bytes);
+  const traces: CountedTrace[] = [];
+  while (!reader.done) {
+    traces.push({ traceId: reader.string(), selectedCount: reader.int64(), callCount: reader.int64() });
+  }
+  return traces;
+}
+
+interface CallKey {
+  readonly traceId: string;
+  readonly id: string;
+}
+
+/** One more than the limit, so that the caller sees whether there are more. */
+async function oldestKeys(engine: Engine, selection: Selection, signal: AbortSignal): Promise<CallKey[]> {
+  const bytes = await engine.bytes(
+    sql`SELECT trace_id, id FROM calls FINAL
+        PREWHERE project_id = ${param("String", selection.project)} AND ${selection.traces}
+        WHERE ${LIVE} AND ${selection.condition}
+        ORDER BY started_at, id LIMIT ${param("UInt32", selection.limit + 1)}`,
+    "RowBinary",
+    { name: "usage_select", limits: "heavy", signal },
+  );
+  const reader = new RowBinaryReader(bytes);
+  const keys: CallKey[] = [];
+  while (!reader.done) keys.push({ traceId: reader.string(), id: reader.string() });
+  return keys;
+}
+
+async function traceSizes(
+  engine: Engine,
+  project: Project,
+  traceIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const chunk of chunksOf(traceIds, TRACES_PER_QUERY)) {
+    const rows = await engine.rows<{ trace_id: string; calls: number }>(
+      sql`SELECT trace_id, count() AS calls FROM calls
+          WHERE project_id = ${param("String", project)} AND ${inTraces(chunk)} GROUP BY trace_id`,
+      { name: "usage_sizes", limits: "heavy", signal },
+    );
+    for (const row of rows) sizes.set(row.trace_id, row.calls);
+  }
+  return sizes;
+}
+
+/** The narrow columns of all calls of some traces, as `readCallRows` reads them. */
+export function callRowBytes(
+  engine: Engine,
+  { project, traceIds, condition }: { project: Project; traceIds: readonly string[]; condition: Sql },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  return engine.bytes(
+    sql`SELECT trace_id, id, ifNull(parent_id, ''),
+          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(inclusive, 0) + 4 * ifNull(${condition}, 0)),
+          toUnixTimestamp64Milli(assumeNotNull(started_at)), ifNull(usage, '')
+        FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND ${inTraces(traceIds)}
+        WHERE ${LIVE}`,
+    "RowBinary",
+    { name: "usage_read", limits: "heavy", signal },
+  );
+}
+
+const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
+
+function inTraces(traceIds: readonly string[]): Sql {
+  return sql`trace_id IN ${param("Array(String)", traceIds)}`;
+}
