@@ -41,7 +41,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     bodyLimit: config.BODY_LIMIT_BYTES,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
-    requestTimeout: 120_000,
+    // training bodies of a gigabyte take their time; the gateway ends uploads that stall
+    requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
   }).withTypeProvider<ZodTypeProvider>();
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 const port = z.coerce.number().int().min(0).max(65_535);
 const positiveMs = z.coerce.number().int().min(1);
 const bytes = z.coerce.number().int().min(1024);
+const upstreamUrl = z.url({ protocol: /^https?$/ });
 
 /** Every setting, its default and its unit. An empty variable counts as not set. */
 const schema = z.object({
@@ -23,6 +24,24 @@ const schema = z.object({
   INGEST_LINGER_MS: z.coerce.number().int().min(0).max(1000).default(20),
   INGEST_MAX_PENDING_BYTES: bytes.default(256 * 1024 * 1024),
   SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
+
+  TRAINING_UPSTREAM_URL: upstreamUrl.optional(),
+  TRAINING_UPSTREAM_API_KEY: z.string().optional(),
+  CHAT_UPSTREAM_URL: upstreamUrl.optional(),
+  CHAT_UPSTREAM_API_KEY: z.string().optional(),
+  TRAINING_PASS_THROUGH: z.stringbool().default(true),
+  TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
+  CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
+  UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),
+  UPSTREAM_MAX_CONCURRENT: z.coerce.number().int().min(1).default(4000),
+  UPSTREAM_CONNECT_TIMEOUT_MS: positiveMs.default(10_000),
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
+  UPSTREAM_SILENCE_TIMEOUT_MS: positiveMs.default(1_200_000),
+  UPSTREAM_KEEP_ALIVE_MS: positiveMs.default(4000),
+  SSE_KEEP_ALIVE_SECONDS: z.coerce.number().min(0).default(15),
+  RECORD_COMPLETION_CONTENT: z.stringbool().default(true),
+  RECORDER_MAX_PENDING_CALLS: z.coerce.number().int().min(1).default(10_000),
+  RECORDER_MAX_PENDING_BYTES: bytes.default(64 * 1024 * 1024),
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;

@@ -4,18 +4,23 @@ export type ErrorCode =
   | "unauthenticated"
   | "forbidden"
   | "not_found"
+  | "method_not_allowed"
   | "payload_too_large"
   | "unsupported_media_type"
   | "validation"
   | "too_many_requests"
+  | "concurrency_limit"
   | "too_many_calls"
   | "store_unavailable"
   | "store_overloaded"
   | "query_timeout"
   | "query_memory"
   | "upstream_not_configured"
+  | "upstream_circuit_open"
   | "upstream_unreachable"
   | "upstream_timeout"
+  | "upstream_broken"
+  | "upstream_invalid"
   | "internal";
 
 /** One fault of a request. `loc` goes from the part of the request ("body", "query", "path") down to the fault. */
