@@ -35,9 +35,7 @@ async function stored(id: string) {
 
 describe("POST /call/upsert_batch", () => {
   it("stores an end that comes before its start", async () => {
-    expect(
-      (await test.post("/call/end", { end: end("late", { output: { n: 9007199254740993 } }) })).status,
-    ).toBe(200);
+    expect((await test.post("/call/end", { end: end("late", { output: { n: 1 } }) })).status).toBe(200);
     expect(await stored("late")).toEqual([]);
     const body = `{"start":${JSON.stringify(start("late")).replace('"inputs":{}', '"inputs":{"big":9223372036854775807,"bad":NaN}')}}`;
     expect((await test.post("/call/start", body)).json()).toEqual({ id: "late", trace_id: "t1" });
