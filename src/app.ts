@@ -9,14 +9,15 @@ import { createCallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import type { Config } from "./config.ts";
+import { costRoutes } from "./costs/routes.ts";
 import { registerErrorHandling } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
-import { createBuiltInPrices } from "./prices/built-in-prices.ts";
-import { createPriceBook } from "./prices/price-book.ts";
+import { createPriceStore } from "./prices/price-store.ts";
+import { createPrices } from "./prices/prices.ts";
 import { systemClock, type Clock } from "./shared/clock.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
 
@@ -60,7 +61,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const keyRing = createKeyRing(keyStore, deps.rootKey, clock);
   await registerGuard(app, keyRing);
 
-  const builtIn = createBuiltInPrices();
+  const priceStore = createPriceStore(deps.engine);
+  const prices = createPrices(priceStore);
   registerHealth(app, deps.engine);
   const traces = createTraceLookup(deps.engine);
   const writer = createCallWriter(deps.engine, traces, {
@@ -78,10 +80,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(traceUsageRoutes, {
     engine: deps.engine,
     maxTraceCalls: config.MAX_TRACE_CALLS,
-    costsFor: async () => {
-      const book = createPriceBook({ builtIn, project: new Map() });
+    costsFor: async (project) => {
+      const book = await prices.bookFor(project);
       return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
     },
   });
+  await app.register(costRoutes, { engine: deps.engine, prices: priceStore, clock });
   return app;
 }

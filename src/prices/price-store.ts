@@ -16,8 +16,10 @@ export interface PriceStore {
     prices: readonly NewPrice[],
     origin: { readonly createdBy: string; readonly createdAtMs: number },
   ): Promise<readonly string[]>;
+  /** How many prices a project has. */
+  count(project: Project): Promise<number>;
   /** All prices a project has set. */
-  all(project: Project, signal?: AbortSignal): Promise<readonly ProjectPrice[]>;
+  all(project: Project): Promise<readonly ProjectPrice[]>;
   /** Removes prices for good. An id that the project does not have is no error: it may be removed already. */
   purge(project: Project, ids: readonly string[]): Promise<void>;
 }
@@ -37,7 +39,15 @@ export function createPriceStore(engine: Engine): PriceStore {
       await engine.insert("llm_prices", rows, { name: "price_add" });
       return rows.map((row) => row.id);
     },
-    all(project, signal) {
+    async count(project) {
+      const rows = await engine.rows<{ count: number }>(
+        sql`SELECT count() AS count FROM llm_prices FINAL
+            WHERE project_id = ${param("String", project)} AND purged = 0`,
+        { name: "price_count" },
+      );
+      return rows[0]?.count ?? 0;
+    },
+    all(project) {
       return engine.rows<ProjectPrice>(
         sql`SELECT id, llm_id,
               toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
@@ -46,7 +56,7 @@ export function createPriceStore(engine: Engine): PriceStore {
               cache_read_input_token_cost, cache_creation_input_token_cost
             FROM llm_prices FINAL
             WHERE project_id = ${param("String", project)} AND purged = 0`,
-        { name: "price_all", ...(signal === undefined ? {} : { signal }) },
+        { name: "price_all" },
       );
     },
     async purge(project, ids) {

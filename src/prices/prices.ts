@@ -7,7 +7,7 @@ import { projectSchedules } from "./project-prices.ts";
 /** All prices: what projects have set, and the built-in list behind them. One per process. */
 export interface Prices {
   /** The prices of a project as they stand now. Cost: one small query; the book itself asks nothing more. */
-  bookFor(project: Project, signal?: AbortSignal): Promise<PriceBook>;
+  bookFor(project: Project): Promise<PriceBook>;
 }
 
 export type PricesOptions = Pick<BookOptions, "onUnknown">;
@@ -15,11 +15,11 @@ export type PricesOptions = Pick<BookOptions, "onUnknown">;
 export function createPrices(store: PriceStore, options: PricesOptions = {}): Prices {
   const builtIn = createBuiltInPrices();
   return {
-    async bookFor(project, signal) {
+    async bookFor(project) {
       return createPriceBook({
         ...options,
         builtIn,
-        project: projectSchedules(await store.all(project, signal)),
+        project: projectSchedules(await store.all(project)),
       });
     },
   };

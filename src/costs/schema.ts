@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { parseInstant } from "../calls/instant.ts";
+
+/** What can be asked of a price. */
+export const priceFields = [
+  "id",
+  "llm_id",
+  "provider_id",
+  "effective_date",
+  "prompt_token_cost",
+  "completion_token_cost",
+  "cache_read_input_token_cost",
+  "cache_creation_input_token_cost",
+  "prompt_token_cost_unit",
+  "completion_token_cost_unit",
+  "created_by",
+  "created_at",
+] as const;
+export type PriceField = (typeof priceFields)[number];
+
+/** How many prices one project may have: they are all read for one answer with costs. */
+export const MAX_PRICES = 20_000;
+const MAX_IDS = 10_000;
+
+const unit = z.literal("USD").nullish().describe("Prices are in USD; nothing else would add up.");
+const tokenCost = z.number().min(0).max(1_000_000).describe("USD per token");
+const cacheCost = tokenCost
+  .nullish()
+  .transform((cost) => cost ?? null)
+  .describe("USD per token; not set: cached tokens cost what prompt tokens cost. 0: they are free.");
+
+const instant = z.string().transform((text, context) => {
+  const micros = parseInstant(text);
+  if (micros !== undefined) return Math.floor(micros / 1000);
+  context.issues.push({
+    code: "custom",
+    message: "Input should be an ISO 8601 instant",
+    params: { type: "datetime_parsing" },
+    input: text,
+  });
+  return z.NEVER;
+});
+
+const newPrice = z.strictObject({
+  prompt_token_cost: tokenCost,
+  completion_token_cost: tokenCost,
+  cache_read_input_token_cost: cacheCost,
+  cache_creation_input_token_cost: cacheCost,
+  prompt_token_cost_unit: unit,
+  completion_token_cost_unit: unit,
+  effective_date: instant.nullish().describe("Calls that start from then on cost this. Default: now"),
+  provider_id: z.string().min(1).max(256).nullish().describe('A note of yours. Default: "default"'),
+});
+export type PriceMessage = z.output<typeof newPrice>;
+
+/** Sent by the Weave SDKs, always null. */
+const ignored = z.string().nullish();
+
+export const createBody = z
+  .strictObject({
+    project_id: z.string(),
+    costs: z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as calls report it"),
+    wb_user_id: ignored,
+  })
+  .meta({ id: "CostCreateReq" });
+export const createAnswer = z
+  .object({
+    ids: z.array(z.tuple([z.string(), z.string()])).describe("Pairs of a price's id and its LLM id"),
+  })
+  .meta({ id: "CostCreateRes" });
+
+const field = z.enum(priceFields);
+const sortBy = z.strictObject({ field, direction: z.enum(["asc", "desc"]) });
+
+export const queryBody = z
+  .strictObject({
+    project_id: z.string(),
+    fields: z.array(field).max(priceFields.length).nullish().describe("Default: all"),
+    query: z.null("The query language is not there yet").optional(),
+    sort_by: z.array(sortBy).max(priceFields.length).nullish().describe("Default: as they were set"),
+    limit: z.int().min(0).max(MAX_PRICES).nullish().describe("Default: all"),
+    offset: z.int().min(0).max(MAX_PRICES).nullish(),
+  })
+  .meta({ id: "CostQueryReq" });
+export type PriceQuery = z.output<typeof queryBody>;
+
+const listedPrice = z.object({
+  id: z.string(),
+  llm_id: z.string(),
+  provider_id: z.string(),
+  effective_date: z.string(),
+  prompt_token_cost: z.number(),
+  completion_token_cost: z.number(),
+  cache_read_input_token_cost: z.number().nullable(),
+  cache_creation_input_token_cost: z.number().nullable(),
+  prompt_token_cost_unit: z.literal("USD"),
+  completion_token_cost_unit: z.literal("USD"),
+  created_by: z.string(),
+  created_at: z.string(),
+} satisfies Record<PriceField, z.ZodType>);
+export const queryAnswer = z.object({ results: z.array(listedPrice.partial()) }).meta({ id: "CostQueryRes" });
+export type ListedPrice = Partial<z.output<typeof listedPrice>>;
+
+const idField = z.strictObject({ $getField: z.literal("id") });
+const idLiteral = z.strictObject({ $literal: z.string().max(512) });
+const oneId = z.strictObject({ $eq: z.tuple([idField, idLiteral]) });
+const anyOfIds = z.strictObject({ $in: z.tuple([idField, z.array(idLiteral).max(MAX_IDS)]) });
+const byIds = z.union([oneId, anyOfIds]);
+const someOf = z.strictObject({ $or: z.array(byIds).min(1).max(1_000) });
+
+export const purgeBody = z
+  .strictObject({
+    project_id: z.string(),
+    query: z.strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) }),
+    wb_user_id: ignored,
+  })
+  .meta({ id: "CostPurgeReq" });
+export const purgeAnswer = z.object({}).meta({ id: "CostPurgeRes" });
+export type PurgeExpression = z.output<typeof purgeBody>["query"]["$expr"];

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+let nowMs = Date.parse("2026-05-05T05:05:05.555Z");
+beforeAll(async () => {
+  test = await startApp({ deps: { clock: { now: () => nowMs } } });
+});
+afterAll(() => test.close());
+
+let projects = 0;
+const freshProject = (): string => `acme/costs-${projects++}`;
+const perToken = (prompt: number, completion: number, more: object = {}) => ({
+  prompt_token_cost: prompt,
+  completion_token_cost: completion,
+  ...more,
+});
+
+async function setPrices(project_id: string, costs: object): Promise<[string, string][]> {
+  const answer = await test.post("/cost/create", { project_id, costs });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json().ids;
+}
+
+async function listed(project_id: string, more: object = {}): Promise<Record<string, unknown>[]> {
+  const answer = await test.post("/cost/query", { project_id, ...more });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json().results;
+}
+
+async function faultsOf(url: string, body: unknown): Promise<[string, string][]> {
+  const answer = await test.post(url, body);
+  expect(answer.status, answer.text).toBe(422);
+  return answer
+    .json()
+    .detail.map((fault: { loc: string[]; type: string }) => [fault.loc.join("."), fault.type]);
+}
+
+describe("POST /cost/create", () => {
+  it("sets prices, from now on and in USD unless told otherwise, and answers with their ids", async () => {
+    const project_id = freshProject();
+    const ids = await setPrices(project_id, {
+      "gpt-4o": perToken(0.000_002_5, 0.000_01),
+      own: perToken(1, 2, {
+        cache_read_input_token_cost: 0,
+        cache_creation_input_token_cost: 0.5,
+        prompt_token_cost_unit: "USD",
+        completion_token_cost_unit: null,
+        effective_date: "1998-10-03T00:00:00",
+        provider_id: "ours",
+      }),
+    });
+    expect(ids.map(([, llmId]) => llmId)).toEqual(["gpt-4o", "own"]);
+    const units = { prompt_token_cost_unit: "USD", completion_token_cost_unit: "USD" };
+    const made = { created_by: expect.any(String), created_at: "2026-05-05T05:05:05.555Z" };
+    expect(await listed(project_id, { sort_by: [{ field: "llm_id", direction: "asc" }] })).toEqual([
+      {
+        id: ids[0]![0],
+        llm_id: "gpt-4o",
+        provider_id: "default",
+        effective_date: "2026-05-05T05:05:05.555Z",
+        prompt_token_cost: 0.000_002_5,
+        completion_token_cost: 0.000_01,
+        cache_read_input_token_cost: null,
+        cache_creation_input_token_cost: null,
+        ...units,
+        ...made,
+      },
+      {
+        id: ids[1]![0],
+        llm_id: "own",
+        provider_id: "ours",
+        effective_date: "1998-10-03T00:00:00.000Z",
+        prompt_token_cost: 1,
+        completion_token_cost: 2,
+        cache_read_input_token_cost: 0,
+        cache_creation_input_token_cost: 0.5,
+        ...units,
+        ...made,
+      },
+    ]);
+  });
+
+  it("names every fault of a request, and sets nothing then", async () => {
+    const project_id = freshProject();
+    const costs = {
+      good: perToken(1, 1),
+      negative: perToken(-1, 1),
+      text: perToken("1" as unknown as number, 1),
+      euro: perToken(1, 1, { prompt_token_cost_unit: "EUR" }),
+      date: perToken(1, 1, { effective_date: "tomorrow" }),
+      more: perToken(1, 1, { price: 1 }),
+      less: { prompt_token_cost: 1 },
+    };
+    expect(await faultsOf("/cost/create", { project_id, costs, extra: 1 })).toEqual(
+      expect.arrayContaining([
+        ["body.costs.negative.prompt_token_cost", "greater_than_equal"],
+        ["body.costs.text.prompt_token_cost", "float_parsing"],
+        ["body.costs.euro.prompt_token_cost_unit", "literal_error"],
+        ["body.costs.date.effective_date", "datetime_parsing"],
+        ["body.costs.more.price", "extra_forbidden"],
+        ["body.costs.less.completion_token_cost", "missing"],
+        ["body.extra", "extra_forbidden"],
+      ]),
+    );
+    expect(await listed(project_id)).toEqual([]);
+    expect(await faultsOf("/cost/create", {})).toEqual([
+      ["body.project_id", "missing"],
+      ["body.costs", "missing"],
+    ]);
+  });
+
+  it("refuses more prices than one answer may read", async () => {
+    const project_id = freshProject();
+    const price = perToken(1, 1);
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, price]));
+    for (let times = 0; times < 4; times++) await setPrices(project_id, many(5_000));
+    expect(await faultsOf("/cost/create", { project_id, costs: { one: price } })).toEqual([
+      ["body.costs", "too_long"],
+    ]);
+  });
+});
+
+describe("POST /cost/query", () => {
+  it("answers with the fields, the order and the page that were asked for, oldest first otherwise", async () => {
+    const project_id = freshProject();
+    for (const [llmId, prompt] of [
+      ["b", 3],
+      ["a", 2],
+      ["c", 1],
+    ] as const) {
+      nowMs += 1_000;
+      await setPrices(project_id, { [llmId]: perToken(prompt, 0) });
+    }
+    const fields = ["llm_id"];
+    const names = async (more: object) => (await listed(project_id, { fields, ...more })).map(Object.values);
+    expect(await names({})).toEqual([["b"], ["a"], ["c"]]);
+    expect(await names({ sort_by: [{ field: "prompt_token_cost", direction: "asc" }] })).toEqual([
+      ["c"],
+      ["a"],
+      ["b"],
+    ]);
+    expect(await names({ sort_by: [{ field: "created_at", direction: "desc" }], limit: 1 })).toEqual([["c"]]);
+    expect(await names({ offset: 1, limit: 1 })).toEqual([["a"]]);
+    expect(await names({ limit: 0 })).toEqual([]);
+  });
+
+  it("names the faults of a request", async () => {
+    const project_id = freshProject();
+    const body = {
+      project_id,
+      fields: ["llm_id", "purged"],
+      sort_by: [{ field: "1; DROP", direction: "up" }],
+      limit: -1,
+    };
+    expect(await faultsOf("/cost/query", body)).toEqual([
+      ["body.fields.1", "literal_error"],
+      ["body.sort_by.0.field", "literal_error"],
+      ["body.sort_by.0.direction", "literal_error"],
+      ["body.limit", "greater_than_equal"],
+    ]);
+  });
+});
+
+describe("POST /cost/purge", () => {
+  const id = { $getField: "id" };
+  const literal = (text: string) => ({ $literal: text });
+
+  it("removes the prices named by $eq, $in and $or, once and again, and no others", async () => {
+    const project_id = freshProject();
+    const price = perToken(1, 1);
+    const ids = await setPrices(project_id, { a: price, b: price, c: price, d: price, e: price });
+    const [a, b, c, d] = ids.map(([priceId]) => literal(priceId)) as [object, object, object, object];
+    const left = async () =>
+      (await listed(project_id, { fields: ["llm_id"] })).map((row) => row["llm_id"]).sort();
+    const purge = async ($expr: object) => {
+      const answer = await test.post("/cost/purge", { project_id, query: { $expr } });
+      expect([answer.status, answer.text]).toEqual([200, "{}"]);
+    };
+    await purge({ $eq: [id, a] });
+    expect(await left()).toEqual(["b", "c", "d", "e"]);
+    await purge({ $in: [id, [a, b]] });
+    expect(await left()).toEqual(["c", "d", "e"]);
+    await purge({ $or: [{ $eq: [id, c] }, { $in: [id, [d]] }] });
+    expect(await left()).toEqual(["e"]);
+    await purge({ $in: [id, []] });
+    await purge({ $eq: [id, literal("nobody's")] });
+    expect(await left()).toEqual(["e"]);
+  });
+
+  it("removes nothing of another project", async () => {
+    const [mine, theirs] = [freshProject(), freshProject()];
+    const [[theirId]] = (await setPrices(theirs, { m: perToken(1, 1) })) as [[string, string]];
+    const query = { $expr: { $eq: [id, literal(theirId)] } };
+    expect((await test.post("/cost/purge", { project_id: mine, query })).status).toBe(200);
+    expect(await listed(theirs)).toHaveLength(1);
+  });
+
+  it.each([
+    [{ $eq: [{ $getField: "llm_id" }, literal("a")] }, "body.query.$expr.$eq.0.$getField"],
+    [{ $eq: [id, { $literal: 1 }] }, "body.query.$expr.$eq.1.$literal"],
+    [{ $in: [id, literal("a")] }, "body.query.$expr.$in.1"],
+    [{ $or: [{ $eq: [{ $getField: "llm_id" }, literal("a")] }] }, "body.query.$expr.$or.0.$eq.0.$getField"],
+  ])("purges by id alone: refuses %j", async ($expr, loc) => {
+    const faults = await faultsOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
+    expect(faults.map(([at]) => at)).toContain(loc);
+  });
+
+  it.each([[{ $not: [] }], [{}], [{ $or: [] }], [{ $eq: [id, literal("a")], $in: [id, []] }]])(
+    "refuses %j",
+    async ($expr) => {
+      await faultsOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
+    },
+  );
+});
+
+describe("/trace/usage with costs", () => {
+  async function costsOf(project_id: string): Promise<Record<string, Record<string, number | null>>> {
+    const answer = await test.post("/trace/usage", { project_id, include_costs: true });
+    expect(answer.status, answer.text).toBe(200);
+    return Object.fromEntries(
+      Object.entries<Record<string, Record<string, number | null>>>(answer.json().call_usage).map(
+        ([call, byLlm]) => [
+          call,
+          Object.fromEntries(
+            Object.entries(byLlm).map(([llm, use]) => [llm, use["prompt_tokens_total_cost"]!]),
+          ),
+        ],
+      ),
+    );
+  }
+  async function recordCall(project_id: string, id: string, started_at: string, usage: object) {
+    const start = { project_id, id, trace_id: id, op_name: "op", started_at, inputs: {}, attributes: {} };
+    const end = { project_id, id, ended_at: started_at, output: null, summary: { usage } };
+    expect((await test.post("/call/start", { start })).status).toBe(200);
+    expect((await test.post("/call/end", { end })).status).toBe(200);
+  }
+
+  it("charges each call the price in force when it started, and shows no price as null", async () => {
+    const project_id = freshProject();
+    const used = { requests: 1, prompt_tokens: 1_000, completion_tokens: 0 };
+    await recordCall(project_id, "before", "2026-01-31T23:59:59.999999Z", { own: used });
+    await recordCall(project_id, "after", "2026-02-01T00:00:00Z", {
+      own: used,
+      "gpt-4o": used,
+      nobody: used,
+    });
+    expect(await costsOf(project_id)).toEqual({
+      before: { own: null },
+      after: { own: null, "gpt-4o": 0.0025, nobody: null },
+    });
+    const ids = await setPrices(project_id, {
+      own: perToken(0.001, 0, { effective_date: "2026-01-01T00:00:00Z" }),
+      "gpt-4o": perToken(0.002, 0, { effective_date: "2026-02-01T00:00:00Z" }),
+    });
+    await setPrices(project_id, { own: perToken(0.003, 0, { effective_date: "2026-02-01T00:00:00Z" }) });
+    // 1,000 × $0.001; then 1,000 × $0.003 and 1,000 × $0.002
+    expect(await costsOf(project_id)).toEqual({
+      before: { own: 1 },
+      after: { own: 3, "gpt-4o": 2, nobody: null },
+    });
+    const query = { $expr: { $eq: [{ $getField: "id" }, { $literal: ids[1]![0] }] } };
+    await test.post("/cost/purge", { project_id, query });
+    expect((await costsOf(project_id))["after"]).toEqual({ own: 3, "gpt-4o": 0.0025, nobody: null });
+  });
+});
