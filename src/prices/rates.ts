@@ -7,7 +7,7 @@ export interface TokenPrices {
 }
 
 /** Prices of a request whose input is larger than `aboveTokens`: they hold for all its tokens, not for the excess. */
-export interface PriceTier {
+interface PriceTier {
   readonly aboveTokens: number;
   readonly prices: TokenPrices;
 }

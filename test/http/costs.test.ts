@@ -172,8 +172,8 @@ describe("POST /cost/purge", () => {
     const price = perToken(1, 1);
     const ids = await setPrices(project_id, { a: price, b: price, c: price, d: price, e: price });
     const [a, b, c, d] = ids.map(([priceId]) => literal(priceId)) as [object, object, object, object];
-    const left = async () =>
-      (await listed(project_id, { fields: ["llm_id"] })).map((row) => row["llm_id"]).sort();
+    const byName = { fields: ["llm_id"], sort_by: [{ field: "llm_id", direction: "asc" }] };
+    const left = async () => (await listed(project_id, byName)).map((row) => row["llm_id"]);
     const purge = async ($expr: object) => {
       const answer = await test.post("/cost/purge", { project_id, query: { $expr } });
       expect([answer.status, answer.text]).toEqual([200, "{}"]);
