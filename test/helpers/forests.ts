@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import type { CallRow } from "../../src/trace-usage/call-row.ts";
+import type { Usage } from "../../src/calls/usage.ts";
+
+const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
+
+const usage: fc.Arbitrary<Usage> = fc.record({
+  llm: fc.constantFrom(...LLMS),
+  requests: fc.nat(3),
+  promptTokens: fc.nat(5000),
+  completionTokens: fc.nat(5000),
+  totalTokens: fc.nat(9000),
+  cacheReadTokens: fc.nat(3000),
+  cacheCreationTokens: fc.nat(3000),
+  cacheOutsidePrompt: fc.boolean(),
+});
+
+export interface ForestOptions {
+  readonly maxCalls: number;
+  readonly inclusive: boolean;
+  readonly cycles: boolean;
+}
+
+/** Random calls of one trace: several models, missing parents, unfinished calls, some of them selected. */
+export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
+  return fc
+    .array(
+      fc.record({
+        parent: fc.nat(options.maxCalls),
+        kind: fc.nat(9),
+        finished: fc.boolean(),
+        inclusive: options.inclusive ? fc.boolean() : fc.constant(false),
+        selected: fc.boolean(),
+        usage: fc.uniqueArray(usage, { maxLength: 3, selector: (one) => one.llm }),
+        startedAtMs: fc.nat(1_000_000),
+      }),
+      { minLength: 1, maxLength: options.maxCalls },
+    )
+    .map((drafts) =>
+      drafts.map(({ parent, kind, ...draft }, number) => ({
+        traceId: "t",
+        id: `c${number}`,
+        parentId: parentOf(number, parent, kind, { count: drafts.length, cycles: options.cycles }),
+        ...draft,
+      })),
+    );
+}
+
+function parentOf(number: number, pick: number, kind: number, forest: { count: number; cycles: boolean }): string {
+  if (kind === 0) return "";
+  if (kind === 1) return "somebody-else";
+  if (forest.cycles) return `c${pick % forest.count}`;
+  return number === 0 ? "" : `c${pick % number}`;
+}

@@ -1,0 +1,151 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Usage } from "../../../src/calls/usage.ts";
+import { callUsageText, unfinishedIds } from "../../../src/trace-usage/answer.ts";
+import type { CallRow } from "../../../src/trace-usage/call-row.ts";
+import { LlmNames } from "../../../src/trace-usage/llm-names.ts";
+import { rollUp } from "../../../src/trace-usage/rollup.ts";
+import { COSTS, COUNTS } from "../../../src/trace-usage/totals.ts";
+import { forest } from "../../helpers/forests.ts";
+import { naiveRollUp, type NaiveTotals } from "../../helpers/naive-rollup.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
+
+/** Prices of whole cents, so that sums are exact in any order; one model has none. */
+function costOf(usage: Usage, startedAtMs: number) {
+  const price = startedAtMs < 500_000 ? 1 : 2;
+  if (usage.llm === "no-such-model") return [null, null, null, null];
+  return [usage.promptTokens * price, usage.completionTokens * price, usage.cacheReadTokens, usage.cacheCreationTokens];
+}
+
+function answerOf(calls: readonly CallRow[]): Record<string, NaiveTotals> {
+  const names = new LlmNames();
+  const trace = rollUp(calls, names, (usage, startedAtMs) => {
+    const costs = costOf(usage, startedAtMs);
+    return Object.fromEntries(COSTS.map((name, slot) => [name, costs[slot]])) as never;
+  });
+  const everything = calls.map((call) => ({ ...call, selected: true }));
+  const parsed = JSON.parse(`{${callUsageText(everything, trace, names)}}`) as Record<string, Record<string, Record<string, number | null>>>;
+  return mapValues(parsed, (perLlm) =>
+    mapValues(perLlm, (entry) => ({
+      counts: COUNTS.map((name) => entry[name]!),
+      costs: COSTS.map((name) => entry[name]!),
+    })),
+  );
+}
+
+function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
+
+function call(id: string, more: Partial<CallRow> = {}): CallRow {
+  return { traceId: "t", id, parentId: "", finished: true, inclusive: false, selected: true, startedAtMs: 0, usage: [], ...more };
+}
+
+function prompt(tokens: number, llm = "gpt-4o"): readonly Usage[] {
+  return [{ llm, requests: 1, promptTokens: tokens, completionTokens: 0, totalTokens: tokens, cacheReadTokens: 0, cacheCreationTokens: 0, cacheOutsidePrompt: false }];
+}
+
+const promptOf = (calls: readonly CallRow[], id: string): number | undefined => answerOf(calls)[id]?.["gpt-4o"]?.counts[1];
+
+describe("rollUp", () => {
+  it("agrees with the naive definition on plain forests", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 25, inclusive: false, cycles: false }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, costOf));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("agrees with the naive definition when inclusive and plain producers are mixed", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 25, inclusive: true, cycles: false }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, costOf));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("counts each call of a cycle once", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 12, inclusive: false, cycles: true }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, costOf));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("gives the same totals whatever order the calls come in", () => {
+    fc.assert(
+      fc.property(
+        forest({ maxCalls: 20, inclusive: true, cycles: true }).chain((calls) =>
+          fc.tuple(fc.constant(calls), fc.shuffledSubarray(calls, { minLength: calls.length })),
+        ),
+        ([calls, shuffled]) => {
+          expect(answerOf(shuffled)).toEqual(answerOf(calls));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("does not add what an inclusive parent has added already", () => {
+    const calls = [
+      call("root", { inclusive: true, usage: prompt(20) }),
+      call("a", { parentId: "root", usage: prompt(10) }),
+      call("b", { parentId: "root", usage: prompt(10) }),
+    ];
+    expect(promptOf(calls, "root")).toBe(20);
+    expect(promptOf([{ ...calls[0]!, inclusive: false }, ...calls.slice(1)], "root")).toBe(40);
+  });
+
+  it("charges an inclusive parent for what its children do not explain", () => {
+    const calls = [
+      call("root", { inclusive: true, usage: prompt(25) }),
+      call("a", { parentId: "root", usage: prompt(10), startedAtMs: 999_999 }),
+    ];
+    expect(answerOf(calls)["root"]?.["gpt-4o"]?.costs[0]).toBe(10 * 2 + 15 * 1);
+  });
+
+  it("folds a chain of 100,000 calls", () => {
+    const calls = Array.from({ length: 100_000 }, (_, number) =>
+      call(`c${number}`, { parentId: number === 0 ? "" : `c${number - 1}`, usage: prompt(1) }),
+    );
+    const names = new LlmNames();
+    const { totals } = rollUp(calls, names, undefined);
+    expect(totals.counts[totals.heads[0]! * COUNTS.length + 1]).toBe(100_000);
+  });
+
+  it("folds a cycle of 100,000 calls", () => {
+    const calls = Array.from({ length: 100_000 }, (_, number) =>
+      call(`c${number}`, { parentId: `c${(number + 1) % 100_000}`, usage: prompt(1) }),
+    );
+    const names = new LlmNames();
+    const { totals } = rollUp(calls, names, undefined);
+    expect(totals.counts[totals.heads[77]! * COUNTS.length + 1]).toBe(100_000);
+  });
+});
+
+describe("unfinishedIds", () => {
+  it("names the open calls among the selected ones and below them", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 20, inclusive: false, cycles: true }), (calls) => {
+        const trace = rollUp(calls, new LlmNames(), undefined);
+        const isBelowSelected = (one: CallRow): boolean => {
+          const seen = new Set<string>();
+          for (let at: CallRow | undefined = one; at !== undefined && !seen.has(at.id); ) {
+            if (at.selected) return true;
+            seen.add(at.id);
+            const { id, parentId }: CallRow = at;
+            at = parentId === id ? undefined : calls.find((other) => other.id === parentId);
+          }
+          return false;
+        };
+        const expected = calls.filter((one) => !one.finished && isBelowSelected(one)).map((one) => one.id);
+        expect([...unfinishedIds(calls, trace)].sort()).toEqual(expected.sort());
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
