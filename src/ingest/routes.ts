@@ -4,8 +4,9 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess } from "../auth/guard.ts";
 import type { Grant } from "../auth/grant.ts";
 import { renamePart } from "../calls/call-part.ts";
+import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
-import { sortBatch, writeAccepted } from "./batch.ts";
+import { writeAccepted } from "./batch.ts";
 import { deleteCalls, type DeleteDeps } from "./delete-calls.ts";
 import { fromComplete, fromEnd, fromStart, type NewIds } from "./normalize.ts";
 import {
