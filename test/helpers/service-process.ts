@@ -1,0 +1,60 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { authorization } from "./start-app.ts";
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  post(path: string, body: unknown): Promise<Response>;
+  /** Ends the process with a signal and waits until it is gone; its exit code, null when it was killed. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+/** The service as a process of its own, on a free port. */
+export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env["PATH"], PORT: "0", LOG_LEVEL: "info", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const url = await listeningUrl(child);
+  return {
+    url,
+    child,
+    post: (path, body) =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { authorization: authorization(environment["ROOT_API_KEY"]), "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    async end(signal) {
+      if (child.exitCode !== null) return child.exitCode;
+      const gone = once(child, "exit");
+      child.kill(signal);
+      const [code] = (await gone) as [number | null];
+      return code;
+    },
+  };
+}
+
+async function listeningUrl(child: ChildProcess): Promise<string> {
+  let said = "";
+  child.stderr!.on("data", (text: Buffer) => (said += text.toString()));
+  const lines = createInterface({ input: child.stdout! });
+  const gone = once(child, "exit").then(() => Promise.reject(new Error(`the service ended: ${said}`)));
+  const url = (async () => {
+    for await (const line of lines) {
+      const found = /Server listening at (http:\/\/[\d.:]+)/.exec(line)?.[1];
+      if (found !== undefined) return found;
+      said += `${line}\n`;
+    }
+    return Promise.reject(new Error(`the service said nothing: ${said}`));
+  })();
+  const found = await Promise.race([url, gone]);
+  gone.catch(() => undefined);
+  child.stdout!.resume();
+  return found;
+}
