@@ -125,12 +125,17 @@ describe("costOfCall of any usage", () => {
     tiers,
   });
 
-  it("is a finite number that is not negative for each kind of token", () => {
+  it("is per kind of token a finite number that is not negative, or null where its price is not known", () => {
     fc.assert(
-      fc.property(anyUsage, anyRates, (usage, rates) => {
-        for (const cost of Object.values(costOfCall(usage, rates))) {
-          expect(Number.isFinite(cost)).toBe(true);
-          expect(cost).toBeGreaterThanOrEqual(0);
+      fc.property(anyUsage, anyRates, fc.boolean(), (usage, rates, isUnknown) => {
+        const { completionTokens } = usage;
+        const known = costOfCall(usage, rates);
+        const partly = costOfCall(usage, { ...rates, base: { ...rates.base, completion: null }, tiers: [] });
+        expect(partly.completion_tokens_total_cost === null).toBe(completionTokens > 0);
+        for (const cost of Object.values(isUnknown ? costOfCall(usage, null) : known)) {
+          expect(cost === null).toBe(isUnknown);
+          expect(Number.isFinite(cost ?? 0)).toBe(true);
+          expect(cost ?? 0).toBeGreaterThanOrEqual(0);
         }
       }),
       { numRuns: 500 },
