@@ -1,5 +1,5 @@
 import { stringifyJson } from "../shared/json.ts";
-import { toStoreText, type EpochMicros } from "./instant.ts";
+import { toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { collectRefs } from "./refs.ts";
 import { encodeUsage, readUsage, type Usage } from "./usage.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseInstant } from "../calls/instant.ts";
+import { parseInstant } from "../shared/instant.ts";
 
 /** What can be asked of a price. */
 export const priceFields = [

@@ -1,6 +1,6 @@
 import { deletePart } from "../calls/call-part.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
-import type { EpochMicros } from "../calls/instant.ts";
+import type { EpochMicros } from "../shared/instant.ts";
 import type { TraceLookup } from "../calls/trace-lookup.ts";
 import { chunksOf, keyText } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseInstant } from "../calls/instant.ts";
+import { parseInstant } from "../shared/instant.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
 /** An id as clients make them. Longer ones are a mistake. */

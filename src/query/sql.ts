@@ -46,7 +46,7 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Par
     const part = parts[index];
     if (part === undefined) return;
     if (part.kind === "param") chunks.push(part);
-    else chunks.push(...part.chunks);
+    else for (const chunk of part.chunks) chunks.push(chunk);
   });
   return { kind: "sql", chunks };
 }
@@ -65,7 +65,7 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   const chunks: (string | Param)[] = [];
   fragments.forEach((fragment, index) => {
     if (index > 0) chunks.push(separator);
-    chunks.push(...fragment.chunks);
+    for (const chunk of fragment.chunks) chunks.push(chunk);
   });
   return { kind: "sql", chunks };
 }

@@ -2,6 +2,7 @@
 const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
 const LONG_DIGITS = /\d{16}/;
+const INTEGER_BEYOND_64_BITS = /\d{19}/;
 /** Deeper documents are unreadable to the store (it reads 600 levels, measured) and would exhaust the stack. */
 export const MAX_JSON_DEPTH = 256;
 
@@ -49,11 +50,19 @@ function replaceNonFinite(text: string): string {
 
 /**
  * The canonical text of a value: well-formed Unicode (a lone surrogate becomes U+FFFD), finite numbers (others
- * become null), exact 64-bit integers. Every JSON function of the store can read it.
+ * become null), exact 64-bit integers and an exponent on doubles beyond them: digits the store's integers can not
+ * hold would make the whole document unreadable to it. Every JSON function of the store can read the text.
  */
 export function stringifyJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? "null";
+  const plain = JSON.stringify(value) ?? "null";
+  const text = INTEGER_BEYOND_64_BITS.test(plain) ? JSON.stringify(value, withExponent) : plain;
   return text.includes("\\ud") ? text.replace(/\\.[0-9a-f]{0,4}/g, replaceLoneSurrogate) : text;
+}
+
+function withExponent(_key: string, value: unknown): unknown {
+  return typeof value === "number" && Number.isInteger(value) && Math.abs(value) >= 2 ** 63
+    ? sourceAware.rawJSON(value.toExponential())
+    : value;
 }
 
 function replaceLoneSurrogate(escape: string): string {

@@ -4,11 +4,17 @@ const ISO =
 /** Microseconds since the epoch; a safe integer for the years 1684 to 2255. */
 export type EpochMicros = number;
 
-/**
- * Reads an ISO 8601 instant, a naive one as UTC, at microsecond precision (further digits are cut).
- * Errors: undefined when it is not one, or lies outside the years 1900 to 2255, which the store can not hold.
- */
+/** An ISO 8601 instant as `readInstant`. Errors: undefined also outside the years 1900 to 2255, which the store can not hold. */
 export function parseInstant(text: string): EpochMicros | undefined {
+  const micros = readInstant(text);
+  return micros === undefined ? undefined : inRange(micros);
+}
+
+/**
+ * Reads an ISO 8601 instant of the years 0000 to 9999, a naive one as UTC, at microsecond precision (further digits
+ * are cut). Errors: undefined when it is not one.
+ */
+export function readInstant(text: string): EpochMicros | undefined {
   const match = ISO.exec(text.trim());
   if (match === null) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
@@ -25,7 +31,7 @@ export function parseInstant(text: string): EpochMicros | undefined {
     return undefined;
   }
   const micros = Number((match[7] ?? "").slice(0, 6).padEnd(6, "0"));
-  return inRange((date.getTime() - offsetMs(match[8])) * 1000 + micros);
+  return (date.getTime() - offsetMs(match[8])) * 1000 + micros;
 }
 
 /** Nanoseconds since the epoch, as OpenTelemetry counts, to microseconds. */

@@ -1,0 +1,18 @@
+import { describe, expect, it } from "vitest";
+import { parseJson, stringifyJson } from "../../../src/shared/json.ts";
+
+describe("stringifyJson", () => {
+  it("writes a double beyond 64 bits with an exponent, which the store reads, and smaller numbers as they were", () => {
+    const text =
+      '{"a":100000000000000000000,"b":-1e19,"c":[1e20],"d":18446744073709551615,"e":12345678901234567}';
+    expect(stringifyJson(parseJson(text))).toBe(
+      '{"a":1e+20,"b":-1e+19,"c":[1e+20],"d":18446744073709551615,"e":12345678901234567}',
+    );
+  });
+
+  it("leaves long digits inside text alone", () => {
+    expect(stringifyJson({ a: "123456789012345678901234567890" })).toBe(
+      '{"a":"123456789012345678901234567890"}',
+    );
+  });
+});
