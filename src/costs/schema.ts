@@ -75,7 +75,7 @@ const sortBy = z.strictObject({ field, direction: z.enum(["asc", "desc"]) });
 export const queryBody = z
   .strictObject({
     project_id: z.string(),
-    fields: z.array(field).max(priceFields.length).nullish().describe("Default: all"),
+    fields: z.array(field).min(1).max(priceFields.length).nullish().describe("Default: all"),
     query: z.null("The query language is not there yet").optional(),
     sort_by: z.array(sortBy).max(priceFields.length).nullish().describe("Default: as they were set"),
     limit: z.int().min(0).max(MAX_PRICES).nullish().describe("Default: all"),

@@ -1,7 +1,7 @@
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import { LRUCache } from "lru-cache";
 import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
-import { modelNames, type ModelName } from "./model-names.ts";
+import { maxIdLength, modelNames, type ModelName } from "./model-names.ts";
 import { priceGrid } from "./price-grid.ts";
 import type { Rates, Schedule } from "./rates.ts";
 
@@ -12,6 +12,9 @@ export interface BuiltInPrices {
 }
 
 const maxRemembered = 5_000;
+
+/** Ollama names open models with their size: `deepseek-r1:7b` runs on somebody's own machine. */
+const ollamaTag = /:\d+(?:\.\d+)?b$/i;
 
 /** Providers whose model ids are their own, so that an id alone tells who was paid. */
 const namesAreTheirOwn = [
@@ -35,6 +38,7 @@ export function createBuiltInPrices(): BuiltInPrices {
   const sellerById = listedSellers();
   return {
     scheduleOf(llmId) {
+      if (llmId.length > maxIdLength || ollamaTag.test(llmId)) return null;
       const known = remembered.get(llmId);
       if (known !== undefined) return known.schedule;
       const schedule = findSchedule(llmId, sellerById);

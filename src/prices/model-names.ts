@@ -5,8 +5,8 @@ export interface ModelName {
   readonly seller: string | undefined;
 }
 
-/** Longer ids have no built-in price: what a call says must not decide how long we search. */
-const maxIdLength = 256;
+/** Longer ids are taken as they are: what a call says must not decide how long we search. */
+export const maxIdLength = 256;
 const maxPrefixes = 4;
 
 /** Who makes a model, or sells it at its maker's price. Prefix as gateways and SDKs write it → provider of the list. */

@@ -147,6 +147,9 @@ describe("POST /cost/query", () => {
   });
 
   it("names the faults of a request", async () => {
+    expect(await faultsOf("/cost/query", { project_id: "acme/costs", fields: [] })).toEqual([
+      ["body.fields", "too_short"],
+    ]);
     const project_id = freshProject();
     const body = {
       project_id,

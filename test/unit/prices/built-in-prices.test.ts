@@ -61,6 +61,7 @@ describe("createBuiltInPrices", () => {
     // Open models under their public names may run anywhere, at any price.
     "meta-llama/Llama-3.3-70B-Instruct",
     "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
+    "deepseek-r1:7b",
     // A host of open models sells at its own prices alone.
     "groq/gpt-4o",
     // Priced by the hour.
