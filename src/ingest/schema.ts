@@ -27,14 +27,17 @@ const instant = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const payload = z.unknown().refine((value) => !isTooDeep(value), {
+const anyPayload = z.unknown().refine((value) => !isTooDeep(value), {
   message: `Nested deeper than ${MAX_JSON_DEPTH} levels`,
   params: { type: "recursion_loop" },
 });
-const objectPayload = payload.refine((value) => value == null || isJsonObject(value), {
-  message: "Input should be an object",
-  params: { type: "dict_type" },
-});
+const payload = anyPayload.optional();
+const objectPayload = anyPayload
+  .refine((value) => value == null || isJsonObject(value), {
+    message: "Input should be an object",
+    params: { type: "dict_type" },
+  })
+  .optional();
 
 const step = z
   .number()

@@ -19,19 +19,50 @@ function trace(): Message[] {
   const start = (id: string, parent: string | null, more: object = {}): Message => [
     "/call/start",
     (project_id) => ({
-      start: { project_id, id, trace_id: "t", parent_id: parent, op_name: `op-${id}`, started_at: `2026-01-01T00:00:0${id.length}Z`, inputs: { id }, attributes: {}, display_name: "first", ...more },
+      start: {
+        project_id,
+        id,
+        trace_id: "t",
+        parent_id: parent,
+        op_name: `op-${id}`,
+        started_at: `2026-01-01T00:00:0${id.length}Z`,
+        inputs: { id },
+        attributes: {},
+        display_name: "first",
+        ...more,
+      },
     }),
   ];
   const end = (id: string, tokens: number, more: object = {}): Message => [
     "/call/end",
     (project_id) => ({
-      end: { project_id, id, ended_at: "2026-01-01T00:01:00Z", output: { id }, summary: { usage: { m: { requests: 1, prompt_tokens: tokens } } }, ...more },
+      end: {
+        project_id,
+        id,
+        ended_at: "2026-01-01T00:01:00Z",
+        output: { id },
+        summary: { usage: { m: { requests: 1, prompt_tokens: tokens } } },
+        ...more,
+      },
     }),
   ];
   const whole: Message = [
     "/v2/{project}/calls/complete",
     () => ({
-      batch: [{ id: "whole", trace_id: "t", parent_id: "a", op_name: "w", started_at: "2026-01-01T00:00:00Z", ended_at: "2026-01-01T00:00:09Z", inputs: {}, attributes: {}, output: "weave:///e/p/object/x:1", summary: { usage: { m: { requests: 1, prompt_tokens: 1000 } } } }],
+      batch: [
+        {
+          id: "whole",
+          trace_id: "t",
+          parent_id: "a",
+          op_name: "w",
+          started_at: "2026-01-01T00:00:00Z",
+          ended_at: "2026-01-01T00:00:09Z",
+          inputs: {},
+          attributes: {},
+          output: "weave:///e/p/object/x:1",
+          summary: { usage: { m: { requests: 1, prompt_tokens: 1000 } } },
+        },
+      ],
     }),
   ];
   return [
@@ -79,7 +110,11 @@ describe("ingest", () => {
     const orders = fc.sample(
       fc.shuffledSubarray([...messages, ...messages], { minLength: messages.length * 2 }).map((order) => {
         const firstOf = new Set(order);
-        return [...order.slice(0, messages.length + 4), ...messages.filter((message) => !firstOf.has(message)), ...messages.filter((message) => !order.slice(0, messages.length + 4).includes(message))];
+        return [
+          ...order.slice(0, messages.length + 4),
+          ...messages.filter((message) => !firstOf.has(message)),
+          ...messages.filter((message) => !order.slice(0, messages.length + 4).includes(message)),
+        ];
       }),
       { numRuns: ORDERS, seed },
     );
@@ -88,7 +123,8 @@ describe("ingest", () => {
         orders.slice(from, from + AT_ONCE).map(async (order, offset) => {
           const project = `acme/order-${from + offset}`;
           // some messages of one client overlap, the others follow each other
-          for (let at = 0; at < order.length; at += 3) await Promise.all(order.slice(at, at + 3).map((one) => send(project, one)));
+          for (let at = 0; at < order.length; at += 3)
+            await Promise.all(order.slice(at, at + 3).map((one) => send(project, one)));
           expect(await outcome(project), `seed ${seed}, order ${from + offset}`).toEqual(expected);
         }),
       );

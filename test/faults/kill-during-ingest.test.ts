@@ -32,15 +32,32 @@ async function acknowledged(service: ServiceProcess, path: string, body: unknown
 async function write(service: ServiceProcess, writer: string): Promise<void> {
   for (let n = 0; ; n++) {
     const id = `${writer}-${n}`;
-    const start = { project_id, id, trace_id: writer, op_name: "op", started_at: "2026-01-01T00:00:00Z", inputs: { text: "x".repeat(500) }, attributes: {} };
-    const end = { project_id, id, ended_at: "2026-01-01T00:00:01Z", output: "y", summary: { usage: { m: { requests: 1 } } } };
+    const start = {
+      project_id,
+      id,
+      trace_id: writer,
+      op_name: "op",
+      started_at: "2026-01-01T00:00:00Z",
+      inputs: { text: "x".repeat(500) },
+      attributes: {},
+    };
+    const end = {
+      project_id,
+      id,
+      ended_at: "2026-01-01T00:00:01Z",
+      output: "y",
+      summary: { usage: { m: { requests: 1 } } },
+    };
     const steps: (() => Promise<boolean>)[] = [
       async () => (await acknowledged(service, "/call/start", { start })) && Boolean(startedIds.add(id)),
       async () => (await acknowledged(service, "/call/end", { end })) && Boolean(endedIds.add(id)),
     ];
     if (n % 3 === 0) steps.reverse();
     if (n % 3 === 1) {
-      const batch = [{ mode: "start", req: { start } }, { mode: "end", req: { end } }];
+      const batch = [
+        { mode: "start", req: { start } },
+        { mode: "end", req: { end } },
+      ];
       if (!(await acknowledged(service, "/call/upsert_batch", { batch }))) return;
       startedIds.add(id);
       endedIds.add(id);

@@ -46,7 +46,12 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
     );
 }
 
-function parentOf(number: number, pick: number, kind: number, forest: { count: number; cycles: boolean }): string {
+function parentOf(
+  number: number,
+  pick: number,
+  kind: number,
+  forest: { count: number; cycles: boolean },
+): string {
   if (kind === 0) return "";
   if (kind === 1) return "somebody-else";
   if (forest.cycles) return `c${pick % forest.count}`;

@@ -19,7 +19,8 @@ export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Recor
     const cyclic = below.some((other) => descendants(other, childrenOf).includes(call));
     if (cyclic || ![call, ...below].some((one) => one.inclusive)) {
       const total: NaiveTotals = {};
-      for (const one of [call, ...below]) for (const usage of one.usage) add(total, usage.llm, own(usage, one, costOf));
+      for (const one of [call, ...below])
+        for (const usage of one.usage) add(total, usage.llm, own(usage, one, costOf));
       answer[call.id] = total;
     } else {
       answer[call.id] = valueOf(call, childrenOf, costOf);
@@ -89,7 +90,8 @@ export function countsOf(usage: Usage): number[] {
 }
 
 function fromCounts(usage: Usage, counts: readonly number[]): Usage {
-  const [requests, promptTokens, completionTokens, totalTokens, cacheReadTokens, cacheCreationTokens] = counts;
+  const [requests, promptTokens, completionTokens, totalTokens, cacheReadTokens, cacheCreationTokens] =
+    counts;
   return {
     ...usage,
     requests: requests!,

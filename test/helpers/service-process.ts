@@ -27,7 +27,10 @@ export async function startProcess(environment: Readonly<Record<string, string>>
     post: (path, body) =>
       fetch(url + path, {
         method: "POST",
-        headers: { authorization: authorization(environment["ROOT_API_KEY"]), "content-type": "application/json" },
+        headers: {
+          authorization: authorization(environment["ROOT_API_KEY"]),
+          "content-type": "application/json",
+        },
         body: JSON.stringify(body),
       }),
     async end(signal) {

@@ -65,6 +65,29 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("good")).toHaveLength(1);
   });
 
+  it("takes messages that leave out what they may", async () => {
+    const id = "least";
+    const whole = {
+      id,
+      trace_id: "t3",
+      op_name: "op",
+      started_at: "2026-01-01",
+      ended_at: "2026-01-01T00:00:01",
+    };
+    const complete = await test.post(`/v2/${project_id}/calls/complete`, { batch: [whole] });
+    expect(complete.json()).toEqual({ rejected: [] });
+    expect(await stored(id)).toMatchObject([
+      { inputs: "{}", output: "null", summary: "{}", started_at: "2026-01-01 00:00:00.000000" },
+    ]);
+    const bare = { project_id, op_name: "op", started_at: "2026-01-01T00:00:00Z" };
+    const started = await test.post("/call/start", { start: bare });
+    expect(started.json()).toEqual({ id: expect.any(String), trace_id: expect.any(String) });
+    const ended = await test.post("/call/end", {
+      end: { project_id, id: started.json().id, ended_at: "2026-01-01T00:00:02Z" },
+    });
+    expect([ended.status, ended.json()]).toEqual([200, {}]);
+  });
+
   it("refuses a body that is not a batch with every fault", async () => {
     const answer = await test.post("/call/upsert_batch", { batch: 5 });
     expect([answer.status, answer.json().detail]).toEqual([

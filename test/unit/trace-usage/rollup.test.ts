@@ -15,7 +15,12 @@ const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
 function costOf(usage: Usage, startedAtMs: number) {
   const price = startedAtMs < 500_000 ? 1 : 2;
   if (usage.llm === "no-such-model") return [null, null, null, null];
-  return [usage.promptTokens * price, usage.completionTokens * price, usage.cacheReadTokens, usage.cacheCreationTokens];
+  return [
+    usage.promptTokens * price,
+    usage.completionTokens * price,
+    usage.cacheReadTokens,
+    usage.cacheCreationTokens,
+  ];
 }
 
 function answerOf(calls: readonly CallRow[]): Record<string, NaiveTotals> {
@@ -25,7 +30,10 @@ function answerOf(calls: readonly CallRow[]): Record<string, NaiveTotals> {
     return Object.fromEntries(COSTS.map((name, slot) => [name, costs[slot]])) as never;
   });
   const everything = calls.map((call) => ({ ...call, selected: true }));
-  const parsed = JSON.parse(`{${callUsageText(everything, trace, names)}}`) as Record<string, Record<string, Record<string, number | null>>>;
+  const parsed = JSON.parse(`{${callUsageText(everything, trace, names)}}`) as Record<
+    string,
+    Record<string, Record<string, number | null>>
+  >;
   return mapValues(parsed, (perLlm) =>
     mapValues(perLlm, (entry) => ({
       counts: COUNTS.map((name) => entry[name]!),
@@ -39,14 +47,36 @@ function mapValues<From, To>(record: Record<string, From>, change: (value: From)
 }
 
 function call(id: string, more: Partial<CallRow> = {}): CallRow {
-  return { traceId: "t", id, parentId: "", finished: true, inclusive: false, selected: true, startedAtMs: 0, usage: [], ...more };
+  return {
+    traceId: "t",
+    id,
+    parentId: "",
+    finished: true,
+    inclusive: false,
+    selected: true,
+    startedAtMs: 0,
+    usage: [],
+    ...more,
+  };
 }
 
 function prompt(tokens: number, llm = "gpt-4o"): readonly Usage[] {
-  return [{ llm, requests: 1, promptTokens: tokens, completionTokens: 0, totalTokens: tokens, cacheReadTokens: 0, cacheCreationTokens: 0, cacheOutsidePrompt: false }];
+  return [
+    {
+      llm,
+      requests: 1,
+      promptTokens: tokens,
+      completionTokens: 0,
+      totalTokens: tokens,
+      cacheReadTokens: 0,
+      cacheCreationTokens: 0,
+      cacheOutsidePrompt: false,
+    },
+  ];
 }
 
-const promptOf = (calls: readonly CallRow[], id: string): number | undefined => answerOf(calls)[id]?.["gpt-4o"]?.counts[1];
+const promptOf = (calls: readonly CallRow[], id: string): number | undefined =>
+  answerOf(calls)[id]?.["gpt-4o"]?.counts[1];
 
 describe("rollUp", () => {
   it("agrees with the naive definition on plain forests", () => {
@@ -134,7 +164,7 @@ describe("unfinishedIds", () => {
         const trace = rollUp(calls, new LlmNames(), undefined);
         const isBelowSelected = (one: CallRow): boolean => {
           const seen = new Set<string>();
-          for (let at: CallRow | undefined = one; at !== undefined && !seen.has(at.id); ) {
+          for (let at: CallRow | undefined = one; at !== undefined && !seen.has(at.id);) {
             if (at.selected) return true;
             seen.add(at.id);
             const { id, parentId }: CallRow = at;

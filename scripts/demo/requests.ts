@@ -1,0 +1,36 @@
+export interface Demo {
+  readonly url: string;
+  readonly key: string;
+  readonly project: string;
+}
+
+/** What the demo prints: each request can be pasted into a shell as it stands. */
+export function requestsToPaste({ url, key, project }: Demo): string {
+  const ask = (path: string, body: object): string =>
+    `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}'`;
+  return `
+Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
+
+KEY=${key}
+
+# What did each trace cost in all? One entry per root, everything below it included.
+${ask("/trace/usage", { project_id: project, filter: { trace_roots_only: true }, include_costs: true })}
+
+# Every call of one trace: a tool retry, cached tokens of two providers, three models.
+${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["support-1"] }, include_costs: true })}
+
+# A tree whose SDK has already added children into parents: 3,500 tokens, not 9,300.
+${ask("/trace/usage", { project_id: project, filter: { call_ids: ["report-1-summarize"] } })}
+
+# A prompt on each side of a price tier, and a model without a price: null, not 0.
+${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["contract-1"] }, include_costs: true })}
+
+# A run that is still going: its open calls are named.
+${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["research-1"] } })}
+
+# A mistake on purpose: every fault is named.
+${ask("/trace/usage", { project_id: project, limit: 0, wat: true })}
+
+The interface: ${url}/docs
+`;
+}
