@@ -2,11 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess, readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
+import { idsToPurge } from "../http/purge-by-id.ts";
 import type { NewPrice, PriceStore } from "../prices/price-store.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
 import { planPriceList } from "./price-list.ts";
-import { idsToPurge } from "./purge-ids.ts";
 import {
   createAnswer,
   createBody,
@@ -61,7 +61,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
     { config: mayWrite, schema: { body: purgeBody, response: { 200: purgeAnswer } } },
     async (request) => {
       const { grant, body } = request;
-      await prices.purge(grant.project(body.project_id), idsToPurge(body.query.$expr));
+      await prices.purge(grant.project(body.project_id), idsToPurge(body.query));
       return {};
     },
   );

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { parseInstant } from "../shared/instant.ts";
+import { instantMs } from "../http/instant-field.ts";
+import { purgeQuery } from "../http/purge-by-id.ts";
 
 /** What can be asked of a price. */
 export const priceFields = [
@@ -20,7 +21,6 @@ export type PriceField = (typeof priceFields)[number];
 
 /** How many prices one project may have: they are all read for one answer with costs. */
 export const MAX_PRICES = 20_000;
-const MAX_IDS = 10_000;
 
 const unit = z.literal("USD").nullish().describe("Prices are in USD; nothing else would add up.");
 const tokenCost = z.number().min(0).max(1_000_000).describe("USD per token");
@@ -29,18 +29,6 @@ const cacheCost = tokenCost
   .transform((cost) => cost ?? null)
   .describe("USD per token; not set: cached tokens cost what prompt tokens cost. 0: they are free.");
 
-const instant = z.string().transform((text, context) => {
-  const micros = parseInstant(text);
-  if (micros !== undefined) return Math.floor(micros / 1000);
-  context.issues.push({
-    code: "custom",
-    message: "Input should be an ISO 8601 instant",
-    params: { type: "datetime_parsing" },
-    input: text,
-  });
-  return z.NEVER;
-});
-
 const newPrice = z.strictObject({
   prompt_token_cost: tokenCost,
   completion_token_cost: tokenCost,
@@ -48,7 +36,7 @@ const newPrice = z.strictObject({
   cache_creation_input_token_cost: cacheCost,
   prompt_token_cost_unit: unit,
   completion_token_cost_unit: unit,
-  effective_date: instant.nullish().describe("Calls that start from then on cost this. Default: now"),
+  effective_date: instantMs.nullish().describe("Calls that start from then on cost this. Default: now"),
   provider_id: z.string().min(1).max(256).nullish().describe('A note of yours. Default: "default"'),
 });
 export type PriceMessage = z.output<typeof newPrice>;
@@ -101,19 +89,11 @@ const listedPrice = z.object({
 export const queryAnswer = z.object({ results: z.array(listedPrice.partial()) }).meta({ id: "CostQueryRes" });
 export type ListedPrice = Partial<z.output<typeof listedPrice>>;
 
-const idField = z.strictObject({ $getField: z.literal("id") });
-const idLiteral = z.strictObject({ $literal: z.string().max(512) });
-const oneId = z.strictObject({ $eq: z.tuple([idField, idLiteral]) });
-const anyOfIds = z.strictObject({ $in: z.tuple([idField, z.array(idLiteral).max(MAX_IDS)]) });
-const byIds = z.union([oneId, anyOfIds]);
-const someOf = z.strictObject({ $or: z.array(byIds).min(1).max(1_000) });
-
 export const purgeBody = z
   .strictObject({
     project_id: z.string(),
-    query: z.strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) }),
+    query: purgeQuery,
     wb_user_id: ignored,
   })
   .meta({ id: "CostPurgeReq" });
 export const purgeAnswer = z.object({}).meta({ id: "CostPurgeRes" });
-export type PurgeExpression = z.output<typeof purgeBody>["query"]["$expr"];

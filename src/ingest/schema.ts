@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseInstant } from "../shared/instant.ts";
+import { instantMicros } from "../http/instant-field.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
 /** An id as clients make them. Longer ones are a mistake. */
@@ -14,18 +14,6 @@ const optionalText = z
   .max(10_000)
   .nullish()
   .transform((value) => value ?? null);
-
-const instant = z.string().transform((text, context) => {
-  const micros = parseInstant(text);
-  if (micros !== undefined) return micros;
-  context.issues.push({
-    code: "custom",
-    message: "Input should be an ISO 8601 instant",
-    params: { type: "datetime_parsing" },
-    input: text,
-  });
-  return z.NEVER;
-});
 
 const anyPayload = z.unknown().refine((value) => !isTooDeep(value), {
   message: `Nested deeper than ${MAX_JSON_DEPTH} levels`,
@@ -55,7 +43,7 @@ export const startSchema = z.object({
   parent_id: optionalId,
   op_name: z.string().max(10_000),
   display_name: optionalText,
-  started_at: instant,
+  started_at: instantMicros,
   thread_id: optionalId,
   turn_id: optionalId,
   wb_user_id: optionalId,
@@ -70,7 +58,7 @@ export type StartMessage = z.output<typeof startSchema>;
 export const endSchema = z.object({
   project_id: z.string(),
   id,
-  ended_at: instant,
+  ended_at: instantMicros,
   display_name: optionalText,
   output: payload,
   summary: objectPayload,
@@ -85,7 +73,7 @@ export type EndMessage = z.output<typeof endSchema>;
 export const completeSchema = startSchema.extend({
   id,
   trace_id: id,
-  ended_at: z.union([instant, z.null()]).optional(),
+  ended_at: z.union([instantMicros, z.null()]).optional(),
   output: payload,
   summary: objectPayload,
   exception: endSchema.shape.exception,

@@ -1,0 +1,26 @@
+import { z } from "zod";
+
+const MAX_IDS = 10_000;
+
+const idField = z.strictObject({ $getField: z.literal("id") });
+const idLiteral = z.strictObject({ $literal: z.string().max(512) });
+const oneId = z.strictObject({ $eq: z.tuple([idField, idLiteral]) });
+const anyOfIds = z.strictObject({ $in: z.tuple([idField, z.array(idLiteral).max(MAX_IDS)]) });
+const someOf = z.strictObject({
+  $or: z
+    .array(z.union([oneId, anyOfIds]))
+    .min(1)
+    .max(1_000),
+});
+
+/** The query of a purge. Things are purged by id alone, never by what they say. */
+export const purgeQuery = z.strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) });
+
+/** The ids that a purge names, each once. */
+export function idsToPurge(query: z.output<typeof purgeQuery>): readonly string[] {
+  const parts = "$or" in query.$expr ? query.$expr.$or : [query.$expr];
+  const ids = parts.flatMap((part) =>
+    "$eq" in part ? [part.$eq[1].$literal] : part.$in[1].map((id) => id.$literal),
+  );
+  return [...new Set(ids)];
+}
