@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { assertNever } from "../shared/assert-never.ts";
 import type { Fault } from "../shared/errors.ts";
 
@@ -74,19 +74,22 @@ function faultsOf(issue: Issue, loc: readonly (string | number)[]): Fault[] {
   }
 }
 
+const WHOLE_NUMBER = "Input should be a whole number";
+
+/** A whole number, and faults that say so: zod itself tells only of integers that are too fine, not of text. */
+export function wholeNumber(): z.ZodInt {
+  return z.int({ error: (issue) => (issue.code === "invalid_type" ? WHOLE_NUMBER : undefined) });
+}
+
 function invalidType(issue: z.core.$ZodIssueInvalidType, loc: readonly (string | number)[]): Fault {
   if (issue.input === undefined) return { loc, msg: "Field required", type: "missing" };
-  const numeric = issue.expected === "int" || issue.expected === "number";
-  if (numeric && typeof issue.input === "string") {
-    return {
-      loc,
-      msg: "Input should be a number, not text",
-      type: issue.expected === "int" ? "int_parsing" : "float_parsing",
-    };
+  const whole = issue.message === WHOLE_NUMBER;
+  if (whole && typeof issue.input === "number") return { loc, msg: WHOLE_NUMBER, type: "int_from_float" };
+  if (issue.expected === "number" && typeof issue.input === "string") {
+    const msg = "Input should be a number, not text";
+    return { loc, msg, type: whole ? "int_parsing" : "float_parsing" };
   }
-  if (issue.expected === "int" && typeof issue.input === "number") {
-    return { loc, msg: "Input should be a whole number", type: "int_from_float" };
-  }
+  if (whole) return { loc, msg: WHOLE_NUMBER, type: "int_type" };
   return { loc, msg: issue.message, type: typeByExpected[issue.expected] ?? `${issue.expected}_type` };
 }
 

@@ -17,6 +17,16 @@ export function planSelection(
   };
 }
 
+/** The given calls alone; none when none is given. */
+export function planRoots(
+  project: Project,
+  request: { callIds: readonly string[]; limit: number },
+): Selection {
+  const { callIds, limit } = request;
+  if (callIds.length === 0) return { project, condition: sql`0`, traces: sql`0`, readsPayload: false, limit };
+  return planSelection(project, { filter: { call_ids: [...callIds] }, limit });
+}
+
 /** The filter members that name traces narrow what is read: directly, or through the index of calls. */
 function tracesOf(project: Project, filter: CallsFilter | null | undefined): Sql {
   const { trace_ids: traceIds, call_ids: callIds } = filter ?? {};

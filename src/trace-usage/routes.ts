@@ -7,7 +7,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { callsFilter } from "./calls-filter.ts";
-import { planSelection } from "./plan.ts";
+import { planRoots, planSelection } from "./plan.ts";
 import type { CostOf } from "./rollup.ts";
 import { callsUsageReq, includeCosts, limit } from "./schema.ts";
 import type { Selection } from "./selection.ts";
@@ -45,7 +45,7 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
   app.post("/calls/usage", { config, schema: { body: callsUsageReq } }, async (request, reply) => {
     const { project_id, call_ids, limit, include_costs } = request.body;
     const project = request.grant.project(project_id);
-    const selection = planSelection(project, { filter: { call_ids }, limit });
+    const selection = planRoots(project, { callIds: call_ids, limit });
     return sendUsage(reply, selection, { deps, includeCosts: include_costs });
   });
 }

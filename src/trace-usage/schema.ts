@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { wholeNumber } from "../http/zod-faults.ts";
 
 export const DEFAULT_LIMIT = 10_000;
 export const MAX_LIMIT = 1_000_000;
 
-const limit = z
-  .int()
+const limit = wholeNumber()
   .min(1)
   .max(MAX_LIMIT)
   .default(DEFAULT_LIMIT)

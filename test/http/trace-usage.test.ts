@@ -1,0 +1,274 @@
+import { request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pino } from "pino";
+import { buildApp } from "../../src/app.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { StorageError, type StorageErrorKind } from "../../src/clickhouse/storage-error.ts";
+import { authorization, ROOT_KEY, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ settings: { MAX_TRACE_CALLS: "5000" } });
+});
+afterAll(() => test.close());
+
+interface Draft {
+  readonly id: string;
+  readonly parent?: string;
+  readonly trace?: string;
+  readonly at?: number;
+  readonly open?: boolean;
+  readonly usage?: object;
+  readonly attributes?: object;
+}
+
+function whole({ id, parent, trace = "t", at = 0, open = false, usage = {}, attributes = {} }: Draft) {
+  const began = Date.UTC(2026, 0, 1) + at * 1000;
+  return {
+    id,
+    trace_id: trace,
+    parent_id: parent ?? null,
+    op_name: "op",
+    started_at: new Date(began).toISOString(),
+    ended_at: open ? null : new Date(began + 500).toISOString(),
+    inputs: {},
+    attributes,
+    output: null,
+    summary: { usage },
+  };
+}
+
+async function ingest(project: string, calls: readonly Draft[]): Promise<void> {
+  const answer = await test.post(`/v2/${project}/calls/complete`, { batch: calls.map(whole) });
+  expect(answer.json()).toEqual({ rejected: [] });
+}
+
+const usageOf = (project_id: string, more: object = {}): Promise<Answer> =>
+  test.post("/trace/usage", { project_id, ...more });
+const m = (prompt: number): object => ({ m: { requests: 1, prompt_tokens: prompt } });
+
+describe("POST /trace/usage", () => {
+  it("answers all ten fields for every selected call, an empty object for one that used nothing", async () => {
+    await ingest("acme/ten", [{ id: "root" }, { id: "child", parent: "root", usage: m(3) }, { id: "idle" }]);
+    const answer = await usageOf("acme/ten");
+    expect(answer.headers["x-truncated"]).toBe("false");
+    const entry = {
+      requests: 1,
+      prompt_tokens: 3,
+      completion_tokens: 0,
+      total_tokens: 3,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      prompt_tokens_total_cost: null,
+      completion_tokens_total_cost: null,
+      cache_read_input_tokens_total_cost: null,
+      cache_creation_input_tokens_total_cost: null,
+    };
+    expect(answer.json()).toEqual({
+      call_usage: { root: { m: entry }, child: { m: entry }, idle: {} },
+      unfinished_call_ids: [],
+    });
+  });
+
+  it("gives the first calls when more match than the limit, with exact totals, and says so", async () => {
+    await ingest("acme/limit", [
+      { id: "first", at: 0 },
+      { id: "second", at: 1, parent: "first", usage: m(1) },
+      { id: "third", at: 2, parent: "second", usage: m(10) },
+      { id: "fourth", at: 3, parent: "third", usage: m(100) },
+    ]);
+    const answer = await usageOf("acme/limit", { limit: 2 });
+    expect(answer.headers["x-truncated"]).toBe("true");
+    expect(Object.keys(answer.json().call_usage).sort()).toEqual(["first", "second"]);
+    expect(answer.json().call_usage.second.m.prompt_tokens).toBe(111);
+    expect((await usageOf("acme/limit", { limit: 4 })).headers["x-truncated"]).toBe("false");
+  });
+
+  it("leaves a deleted call out with what it used, and keeps its late children as roots", async () => {
+    await ingest("acme/deleted", [
+      { id: "root", usage: m(1) },
+      { id: "gone", parent: "root", usage: m(10) },
+    ]);
+    await test.post("/calls/delete", { project_id: "acme/deleted", call_ids: ["gone"] });
+    await ingest("acme/deleted", [{ id: "late", parent: "gone", usage: m(100) }]);
+    const { call_usage } = (await usageOf("acme/deleted")).json();
+    expect([call_usage.root.m.prompt_tokens, call_usage.late.m.prompt_tokens, call_usage.gone]).toEqual([
+      1,
+      100,
+      undefined,
+    ]);
+  });
+
+  it("names the unfinished calls below the selected ones, not those beside them", async () => {
+    await ingest("acme/open", [
+      { id: "z-root", open: true },
+      { id: "a-child", parent: "z-root" },
+      { id: "m-leaf", parent: "a-child", open: true },
+      { id: "other", trace: "t2", open: true },
+    ]);
+    const answer = await usageOf("acme/open", { filter: { call_ids: ["a-child"] } });
+    expect(answer.json().unfinished_call_ids).toEqual(["m-leaf"]);
+    expect((await usageOf("acme/open")).json().unfinished_call_ids).toEqual(["m-leaf", "other", "z-root"]);
+  });
+
+  it("counts a token once whether or not the SDK has added children into parents", async () => {
+    const sdk = { weave: { source: "python-sdk" } };
+    const flagged = { weave: { source: "python-sdk", "server-side-rollup": true } };
+    for (const [project, attributes, expected] of [
+      ["acme/sdk", sdk, 50],
+      ["acme/plain", {}, 120],
+      ["acme/flagged", flagged, 120],
+    ] as const) {
+      await ingest(project, [
+        { id: "root", attributes, usage: m(50) },
+        { id: "mid", parent: "root", attributes, usage: m(30) },
+        { id: "leaf1", parent: "mid", attributes, usage: m(20) },
+        { id: "leaf2", parent: "root", attributes, usage: m(20) },
+      ]);
+      expect((await usageOf(project)).json().call_usage.root.m.prompt_tokens).toBe(expected);
+    }
+  });
+
+  it("ends on a cycle and on a call that is its own parent, each counted once", async () => {
+    await ingest("acme/cycle", [
+      { id: "a", parent: "c", usage: m(1) },
+      { id: "b", parent: "a", usage: m(10) },
+      { id: "c", parent: "b", usage: m(100) },
+      { id: "below", parent: "b", usage: m(1000) },
+      { id: "self", parent: "self", usage: m(5) },
+    ]);
+    const { call_usage } = (await usageOf("acme/cycle")).json();
+    const tokens = Object.entries(call_usage).map(([id, entry]) => [
+      id,
+      (entry as { m: { prompt_tokens: number } }).m.prompt_tokens,
+    ]);
+    expect(Object.fromEntries(tokens)).toEqual({ a: 1111, b: 1111, c: 1111, below: 1000, self: 5 });
+  });
+
+  it("keeps ids, models and projects of any characters apart", async () => {
+    const odd = 'quote" \\ é\u0000😀 </script>';
+    await ingest("acme/odd", [
+      { id: odd, usage: { [odd]: { requests: 1 }, ["__proto__"]: { requests: 2 } } },
+    ]);
+    const { call_usage } = JSON.parse((await usageOf("acme/odd")).text) as {
+      call_usage: Record<string, object>;
+    };
+    expect(Object.keys(call_usage)).toEqual([odd]);
+    expect(Object.keys(call_usage[odd]!).sort()).toEqual(["__proto__", odd].sort());
+    expect((await usageOf("acme/od")).json().call_usage).toEqual({});
+  });
+
+  it("refuses an answer that would read too many calls, with the count and a hint", async () => {
+    const calls = Array.from({ length: 5001 }, (_, number) => ({
+      id: `c${number}`,
+      trace: `t${number % 7}`,
+    }));
+    await ingest("acme/many", calls);
+    const answer = await usageOf("acme/many");
+    expect([answer.status, answer.json().detail]).toEqual([
+      413,
+      expect.stringMatching(/5001 calls.*at most 5000.*MAX_TRACE_CALLS/),
+    ]);
+  });
+});
+
+describe("POST /calls/usage", () => {
+  it("has one entry per given root", async () => {
+    const answer = await test.post("/calls/usage", {
+      project_id: "acme/limit",
+      call_ids: ["third", "second", "nobody"],
+    });
+    expect(Object.keys(answer.json().call_usage).sort()).toEqual(["second", "third"]);
+    expect(answer.json().call_usage.second.m.prompt_tokens).toBe(111);
+  });
+
+  it("has none for no roots", async () => {
+    const answer = await test.post("/calls/usage", { project_id: "acme/limit", call_ids: [] });
+    expect(answer.json()).toEqual({ call_usage: {}, unfinished_call_ids: [] });
+  });
+});
+
+/** The engine, failing from the nth statement of a name on. */
+function failing(engine: Engine, name: string, after: number, kind: StorageErrorKind): Engine {
+  let seen = 0;
+  return {
+    ...engine,
+    bytes(query, format, options) {
+      if (options.name === name && seen++ >= after)
+        return Promise.reject(new StorageError(kind, name, undefined, "secret row"));
+      return engine.bytes(query, format, options);
+    },
+  };
+}
+
+describe("when the store fails", () => {
+  const appOn = (engine: Engine) =>
+    buildApp(test.config, { engine, rootKey: ROOT_KEY, logger: pino({ level: "silent" }) });
+  const post = (project_id: string) => ({
+    method: "POST" as const,
+    url: "/trace/usage",
+    headers: { authorization: authorization() },
+    payload: { project_id },
+  });
+
+  it.each([
+    ["unavailable", 503, "5"],
+    ["overloaded", 503, "2"],
+    ["timeout", 504, undefined],
+    ["memory", 504, undefined],
+    ["statement", 500, undefined],
+  ] as const)("answers %s with %i and tells nothing of the statement", async (kind, status, retryAfter) => {
+    const app = await appOn(failing(test.engine, "usage_count", 0, kind));
+    const response = await app.inject(post("acme/limit"));
+    expect([response.statusCode, response.headers["retry-after"]]).toEqual([status, retryAfter]);
+    expect(response.payload).not.toContain("secret row");
+    expect(response.json().detail).toBeTypeOf("string");
+    await app.close();
+  });
+
+  it("breaks the transfer when it fails after the first byte", async () => {
+    const big = await buildApp(
+      { ...test.config, MAX_TRACE_CALLS: 1_000_000 },
+      {
+        engine: failing(test.engine, "usage_read", 2, "unavailable"),
+        rootKey: ROOT_KEY,
+        logger: pino({ level: "silent" }),
+      },
+    );
+    for (let trace = 0; trace < 5; trace++) {
+      await ingest(
+        "acme/broken",
+        Array.from({ length: 21_000 }, (_, number) => ({
+          id: `${trace}-${number}`,
+          trace: `b${trace}`,
+          usage: m(1),
+        })),
+      );
+    }
+    await big.listen({ port: 0, host: "127.0.0.1" });
+    const { port } = big.server.address() as AddressInfo;
+    const outcome = await new Promise<{ status: number | undefined; bytes: number; ended: string }>(
+      (resolve) => {
+        const sent = request({
+          port,
+          host: "127.0.0.1",
+          path: "/trace/usage",
+          method: "POST",
+          headers: { authorization: authorization() },
+        });
+        sent.on("response", (response) => {
+          let bytes = 0;
+          const done = (ended: string): void => resolve({ status: response.statusCode, bytes, ended });
+          response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+          response.on("end", () => done("clean"));
+          response.on("error", () => done("broken"));
+        });
+        sent.end(JSON.stringify({ project_id: "acme/broken", limit: 1_000_000 }));
+      },
+    );
+    expect(outcome).toMatchObject({ status: 200, ended: "broken" });
+    expect(outcome.bytes).toBeGreaterThan(0);
+    await big.close();
+  });
+});
