@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
+import { abortOnClose } from "../http/abort-on-close.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { callsFilter } from "./calls-filter.ts";
@@ -55,7 +56,7 @@ async function sendUsage(
   selection: Selection,
   { deps, includeCosts }: { deps: TraceUsageDeps; includeCosts: boolean },
 ): Promise<FastifyReply> {
-  const { signal } = abortOnClose(reply);
+  const signal = abortOnClose(reply);
   const costOf = includeCosts ? await deps.costsFor(selection.project) : undefined;
   const { traces, truncated } = await selectTraces(deps.engine, selection, signal);
   const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
@@ -83,12 +84,4 @@ async function whole(pieces: AsyncGenerator<string>): Promise<string | Readable>
 async function* startingWith(head: readonly string[], rest: AsyncGenerator<string>): AsyncGenerator<string> {
   yield* head;
   yield* rest;
-}
-
-function abortOnClose(reply: FastifyReply): AbortController {
-  const controller = new AbortController();
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) controller.abort();
-  });
-  return controller;
 }
