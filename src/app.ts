@@ -10,6 +10,9 @@ import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import type { Config } from "./config.ts";
 import { costRoutes } from "./costs/routes.ts";
+import { feedbackRoutes } from "./feedback/routes.ts";
+import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
+import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
 import { registerErrorHandling } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerJsonBody } from "./http/json-body.ts";
@@ -85,6 +88,17 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
       return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
     },
   });
+  const feedbackWriter = createFeedbackWriter(deps.engine, clock, {
+    lingerMs: config.INGEST_LINGER_MS,
+    maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
+  });
+  app.addHook("onClose", () => feedbackWriter.drain());
+  await app.register(feedbackRoutes, {
+    writer: feedbackWriter,
+    clock,
+    bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
+  });
+  await app.register(feedbackStatsRoutes, { engine: deps.engine, clock });
   await app.register(costRoutes, { engine: deps.engine, prices: priceStore, clock });
   return app;
 }

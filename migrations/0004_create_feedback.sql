@@ -1,0 +1,43 @@
+-- One row per feedback, ordered for windows of time. The time is part of the key, so that a row that is sent again
+-- must be written under the time it has: feedback_times tells it. Of the rows of one key the highest version
+-- holds; a purged row, and one that has moved to another time, stays as a deleted one. Reads say FINAL.
+CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
+(
+    project_id LowCardinality(String),
+    created_at DateTime64(3, 'UTC'),
+    id String,
+    version UInt64,
+    deleted UInt8,
+
+    feedback_type LowCardinality(String),
+    weave_ref String,
+    creator Nullable(String),
+    svc_user_id String,
+    annotation_ref Nullable(String),
+    runnable_ref Nullable(String),
+    call_ref Nullable(String),
+    trigger_ref Nullable(String),
+    queue_id Nullable(String),
+    payload String CODEC(ZSTD(1)),
+    -- the typed members that scorers send beside the payload, as JSON; '' when there are none
+    scorer String CODEC(ZSTD(1)),
+
+    -- the payload's scalars by path: statistics read these, a few times faster than they could read the JSON
+    numbers Map(LowCardinality(String), Float64) CODEC(ZSTD(1)),
+    booleans Map(LowCardinality(String), UInt8) CODEC(ZSTD(1)),
+    texts Array(LowCardinality(String)) CODEC(ZSTD(1))
+)
+ENGINE = {{engine:ReplacingMergeTree(version)}}
+ORDER BY (project_id, created_at, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- Every time that a feedback has, or may have, been written under.
+CREATE TABLE IF NOT EXISTS feedback_times {{on_cluster}}
+(
+    project_id LowCardinality(String),
+    id String,
+    created_at DateTime64(3, 'UTC')
+)
+ENGINE = {{engine:ReplacingMergeTree}}
+ORDER BY (project_id, id, created_at)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

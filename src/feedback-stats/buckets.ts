@@ -1,0 +1,119 @@
+import { MAX_OFFSET_MS, type OffsetSpan, type Zone } from "./zone.ts";
+
+/** A half-open stretch of time: [startMs, endMs). */
+export interface TimeWindow {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface Buckets {
+  readonly sizeSeconds: number;
+  /** Where each bucket starts, ascending: from the one that holds the window's start to the last before its end. */
+  readonly startsMs: readonly number[];
+}
+
+export const MAX_BUCKETS = 10_000;
+
+const MINUTE_S = 60;
+const HOUR_S = 3600;
+const DAY_S = 86_400;
+const DAY_MS = DAY_S * 1000;
+
+/** The sizes a size is raised to, below whole days. */
+const ROUND_SIZES_S = [
+  [1, 2, 5, 10, 15, 20, 30],
+  [1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_S),
+  [1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_S),
+].flat();
+
+/** The size for a window that names none. */
+export function defaultSizeSeconds(window: TimeWindow): number {
+  const spanS = (window.endMs - window.startMs) / 1000;
+  if (spanS <= 2 * HOUR_S) return 5 * MINUTE_S;
+  if (spanS <= 12 * HOUR_S) return HOUR_S;
+  if (spanS <= 3 * DAY_S) return 6 * HOUR_S;
+  if (spanS <= 14 * DAY_S) return 12 * HOUR_S;
+  return DAY_S;
+}
+
+/**
+ * The buckets of a window by a zone's clock. Where the wanted size makes more than `MAX_BUCKETS`, the next round size
+ * that does not is taken. Cost: a look at the zone's clock per day of the window, at most four per bucket.
+ */
+export function planBuckets(window: TimeWindow, wantedSeconds: number, zone: Zone): Buckets {
+  for (const sizeSeconds of sizesFrom(wantedSeconds, window)) {
+    const startsMs = bucketStarts(window, sizeSeconds * 1000, zone);
+    if (startsMs.length <= MAX_BUCKETS) return { sizeSeconds, startsMs };
+  }
+  throw new Error("unreachable: the sizes never end");
+}
+
+/** The wanted size, then every round one above it; those whose span alone makes too many buckets are left out. */
+function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number> {
+  const leastSeconds = (window.endMs - window.startMs) / 1000 / MAX_BUCKETS;
+  if (wantedSeconds >= leastSeconds) yield wantedSeconds;
+  for (const size of ROUND_SIZES_S) if (size > wantedSeconds && size >= leastSeconds) yield size;
+  const firstDay = Math.max(Math.floor(wantedSeconds / DAY_S) + 1, Math.ceil(leastSeconds / DAY_S));
+  for (let days = firstDay; ; days++) yield days * DAY_S;
+}
+
+/**
+ * Where the buckets of a window start. When the offsets around the window all leave the same rest, the buckets are
+ * equally long: an hour that the clock shows twice is two hours. Otherwise bucket k starts at the first instant at
+ * which the local clock reads k sizes since 1970-01-01T00:00 or later: a day lasts from midnight to midnight, and
+ * buckets that the clock skips are not there.
+ */
+export function bucketStarts(window: TimeWindow, sizeMs: number, zone: Zone): number[] {
+  const { startMs, endMs } = window;
+  if (startMs >= endMs) return [];
+  // Two offsets of a zone never lie further apart than this: there is nothing to compare for larger sizes.
+  if (sizeMs > 2 * MAX_OFFSET_MS) {
+    return wallClockStarts(window, sizeMs, zone, (localMs) =>
+      zone.spans(localMs - MAX_OFFSET_MS, localMs + MAX_OFFSET_MS),
+    );
+  }
+  const spans = [...zone.spans(startMs - sizeMs - 2 * MAX_OFFSET_MS, endMs)];
+  const near = spans.filter((span) => span.toMs > startMs - sizeMs - DAY_MS);
+  const rests = new Set(near.map((span) => modulo(span.offsetMs, sizeMs)));
+  if (rests.size > 1) return wallClockStarts(window, sizeMs, zone, () => spans);
+  const starts: number[] = [];
+  const firstMs = startMs - modulo(startMs + near[0]!.offsetMs, sizeMs);
+  for (let at = firstMs; at < endMs; at += sizeMs) starts.push(at);
+  return starts;
+}
+
+function wallClockStarts(
+  window: TimeWindow,
+  sizeMs: number,
+  zone: Zone,
+  spansNear: (localMs: number) => Iterable<OffsetSpan>,
+): number[] {
+  const starts: number[] = [];
+  for (let k = Math.floor(latestLocalMs(window.startMs, zone) / sizeMs); ; k++) {
+    const at = firstInstantAt(k * sizeMs, spansNear(k * sizeMs));
+    if (at === undefined || at >= window.endMs) return starts;
+    if (at !== starts.at(-1)) starts.push(at);
+  }
+}
+
+/** The latest time that the local clock has shown up to an instant. A clock that was set back has shown later ones. */
+function latestLocalMs(atMs: number, zone: Zone): number {
+  let latest = -Infinity;
+  for (const span of zone.spans(atMs - 2 * MAX_OFFSET_MS, atMs + 1)) {
+    latest = Math.max(latest, span.toMs - 1 + span.offsetMs);
+  }
+  return latest;
+}
+
+/** The first instant of the spans at which the local clock reads `localMs` or later. */
+function firstInstantAt(localMs: number, spans: Iterable<OffsetSpan>): number | undefined {
+  for (const span of spans) {
+    const at = Math.max(span.fromMs, localMs - span.offsetMs);
+    if (at < span.toMs) return at;
+  }
+  return undefined;
+}
+
+function modulo(value: number, size: number): number {
+  return ((value % size) + size) % size;
+}

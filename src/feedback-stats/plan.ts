@@ -1,0 +1,55 @@
+import type { Sql } from "../query/sql.ts";
+import { invalid } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "./buckets.ts";
+import { outputKey, outputNames, planMetrics, type Metric } from "./metrics.ts";
+import type { StatsRequest } from "./schema.ts";
+import { printStatement } from "./statement.ts";
+
+/** Everything that is decided before the store is asked. */
+export interface StatsPlan {
+  readonly window: TimeWindow;
+  readonly timezone: string;
+  readonly buckets: Buckets;
+  readonly metrics: readonly Metric[];
+  /** Yields `StatsRow`s. Undefined for a window without buckets. */
+  readonly statement: Sql | undefined;
+}
+
+/** Errors: validation, when the window ends before it starts or the answer would be too large. */
+export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
+  const window = windowOf(request, nowMs);
+  const { name: timezone, zone } = request.timezone;
+  const buckets = planBuckets(window, request.granularity ?? defaultSizeSeconds(window), zone);
+  const metrics = planMetrics(request.metrics);
+  refuseLargeAnswer(buckets, metrics);
+  const rows = { project, window, feedbackType: request.feedback_type, triggerRef: request.trigger_ref };
+  const statement =
+    buckets.startsMs.length === 0 ? undefined : printStatement(rows, buckets.startsMs, metrics);
+  return { window, timezone, buckets, metrics, statement };
+}
+
+function windowOf(request: StatsRequest, nowMs: number): TimeWindow {
+  const open = request.end === undefined || request.end === null;
+  const window = { startMs: request.start, endMs: open ? nowMs : request.end! };
+  if (window.endMs >= window.startMs) return window;
+  const [member, msg] = open ? ["start", "start lies in the future"] : ["end", "end lies before start"];
+  throw invalid([{ loc: ["body", member], msg, type: "value_error" }]);
+}
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** The longest number, its separators and quotes. */
+const BYTES_PER_VALUE = 28;
+/** A timestamp and a count. */
+const BYTES_PER_BUCKET = 60;
+
+function refuseLargeAnswer(buckets: Buckets, metrics: readonly Metric[]): void {
+  let bytes = BYTES_PER_BUCKET;
+  for (const metric of metrics) {
+    for (const name of outputNames(metric)) bytes += outputKey(name, metric.slug).length + BYTES_PER_VALUE;
+  }
+  const count = buckets.startsMs.length;
+  if (bytes * count <= MAX_ANSWER_BYTES) return;
+  const msg = `The answer would be too large: ${count} buckets of about ${bytes} bytes. Ask for fewer numbers or a larger granularity`;
+  throw invalid([{ loc: ["body", "metrics"], msg, type: "too_long" }]);
+}

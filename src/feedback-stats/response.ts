@@ -1,0 +1,40 @@
+import { outputKey, outputNames, type Metric } from "./metrics.ts";
+import type { StatsPlan } from "./plan.ts";
+import type { Point, Series } from "./series.ts";
+
+/** The answer's text. Written directly: it can have a million numbers under a few names. */
+export function printResponse(plan: StatsPlan, series: Series): string {
+  const keys = plan.metrics.flatMap((metric) =>
+    outputNames(metric).map((name) => `,"${outputKey(name, metric.slug)}":`),
+  );
+  const buckets = series.points.map((point, index) => {
+    let text = `{"timestamp":"${iso(plan.buckets.startsMs[index]!)}","count":${point.rowCount}`;
+    for (let output = 0; output < keys.length; output++)
+      text += keys[output]! + String(point.outputs[output]);
+    return `${text}}`;
+  });
+  return `{${[
+    `"start":"${iso(plan.window.startMs)}"`,
+    `"end":"${iso(plan.window.endMs)}"`,
+    `"granularity":${plan.buckets.sizeSeconds}`,
+    `"timezone":${JSON.stringify(plan.timezone)}`,
+    `"buckets":[${buckets.join(",")}]`,
+    `"window_stats":${printWindow(plan.metrics, series.window)}`,
+  ].join(",")}}`;
+}
+
+/** Metrics that share a slug share an object. */
+function printWindow(metrics: readonly Metric[], window: Point): string {
+  const bySlug = new Map<string, string[]>();
+  let output = 0;
+  for (const metric of metrics) {
+    const members = bySlug.get(metric.slug) ?? [];
+    bySlug.set(metric.slug, members);
+    for (const name of outputNames(metric)) members.push(`"${name}":${String(window.outputs[output++])}`);
+  }
+  return `{${[...bySlug].map(([slug, members]) => `"${slug}":{${members.join(",")}}`).join(",")}}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,33 @@
+import type { StatsPlan } from "./plan.ts";
+import { outputNames } from "./metrics.ts";
+import type { StatsRow } from "./statement.ts";
+
+/** The numbers of a bucket or of the window, as `outputs` of `StatsRow`. */
+export interface Point {
+  readonly rowCount: number;
+  readonly outputs: readonly (number | null)[];
+}
+
+/** One point per planned bucket, in order, and one for the window. */
+export interface Series {
+  readonly points: readonly Point[];
+  readonly window: Point;
+}
+
+/** Puts rows into the planned buckets; those without rows count nothing. */
+export function fillSeries(plan: StatsPlan, rows: readonly StatsRow[]): Series {
+  const nothing: Point = { rowCount: 0, outputs: plan.metrics.flatMap(outputNames).map(valueOfNothing) };
+  const byStart = new Map<number, Point>();
+  let window = nothing;
+  for (const row of rows) {
+    const point = { rowCount: row.row_count, outputs: row.outputs };
+    if (row.is_window === 1) window = point;
+    else byStart.set(row.start_ms, point);
+  }
+  return { points: plan.buckets.startsMs.map((startMs) => byStart.get(startMs) ?? nothing), window };
+}
+
+/** Of no values: counts and sums are 0, everything else is unknown. */
+function valueOfNothing(name: string): number | null {
+  return name === "sum" || name.startsWith("count") ? 0 : null;
+}

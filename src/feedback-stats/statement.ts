@@ -1,0 +1,108 @@
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import { assertNever } from "../shared/assert-never.ts";
+import type { Project } from "../shared/project.ts";
+import type { TimeWindow } from "./buckets.ts";
+import type { Aggregation, Metric } from "./metrics.ts";
+
+/** Which rows count. */
+export interface StatsRows {
+  readonly project: Project;
+  readonly window: TimeWindow;
+  readonly feedbackType: string | null | undefined;
+  readonly triggerRef: string | null | undefined;
+}
+
+/** One bucket that has rows, or all of them together. */
+export interface StatsRow {
+  readonly is_window: 0 | 1;
+  readonly start_ms: number;
+  readonly row_count: number;
+  /** One per output, metric by metric. Null where there is nothing to aggregate, or the result is not finite. */
+  readonly outputs: readonly (number | null)[];
+}
+
+/**
+ * Buckets and window in one statement, so that both tell of the same rows. The window's row comes of merging the
+ * buckets' states and is missing when there are no rows.
+ */
+export function printStatement(
+  rows: StatsRows,
+  startsMs: readonly number[],
+  metrics: readonly Metric[],
+): Sql {
+  const values = metrics.map((metric, index) => sql`, ${valueOf(metric)} AS ${valueName(index)}`);
+  return sql`SELECT grouping(start_ms) AS is_window, start_ms, count() AS row_count, ${outputsOf(metrics)} AS outputs
+    FROM (
+      SELECT roundDown(toUnixTimestamp64Milli(created_at), ${param("Array(Int64)", startsMs)}) AS start_ms${join(values, "")}
+      FROM feedback FINAL
+      WHERE ${join(conditionsOf(rows), " AND ")}
+    )
+    GROUP BY start_ms WITH ROLLUP`;
+}
+
+function valueName(index: number): Sql {
+  return trusted(`value_${index}`);
+}
+
+/** The value of a row: a number, 0 or 1 of a boolean, 1 for any scalar of a categorical metric; else NULL. */
+function valueOf({ valueType, path }: Metric): Sql {
+  const at = param("String", path);
+  switch (valueType) {
+    case "numeric":
+      return sql`arrayElementOrNull(numbers, ${at})`;
+    case "boolean":
+      return sql`arrayElementOrNull(booleans, ${at})`;
+    case "categorical":
+      return sql`if(has(texts, ${at}) OR mapContains(numbers, ${at}) OR mapContains(booleans, ${at}), 1, NULL)`;
+    default:
+      return assertNever(valueType);
+  }
+}
+
+const aggregates = {
+  sum: (value) => sql`ifNull(sumKahan(${value}), 0)`,
+  avg: (value) => sql`sumKahan(${value}) / count(${value})`,
+  min: (value) => sql`min(${value})`,
+  max: (value) => sql`max(${value})`,
+  count: (value) => sql`count(${value})`,
+  count_true: (value) => sql`countIf(${value} = 1)`,
+  count_false: (value) => sql`countIf(${value} = 0)`,
+} satisfies Record<Aggregation, (value: Sql) => Sql>;
+
+function outputsOf(metrics: readonly Metric[]): Sql {
+  const arrays = metrics.flatMap((metric, index) => {
+    const value = valueName(index);
+    const numbers = metric.aggregations.map((name) => sql`toFloat64(${aggregates[name](value)})`);
+    const levels = metric.percentiles.map((percentile) => sql`${param("Float64", percentile / 100)}`);
+    const quantiles = sql`quantilesExactInclusive(${join(levels, ", ")})(${value})`;
+    return [sql`[${join(numbers, ", ")}]`, ...(levels.length === 0 ? [] : [quantiles])];
+  });
+  return arrays.length === 0 ? sql`emptyArrayFloat64()` : sql`arrayConcat(${join(arrays, ", ")})`;
+}
+
+function conditionsOf({ project, window, feedbackType, triggerRef }: StatsRows): Sql[] {
+  const conditions = [
+    sql`project_id = ${param("String", project)}`,
+    sql`created_at >= ${instant(window.startMs)}`,
+    sql`created_at < ${instant(window.endMs)}`,
+    sql`deleted = 0`,
+  ];
+  if (feedbackType != null) conditions.push(sql`feedback_type = ${param("String", feedbackType)}`);
+  if (triggerRef != null) conditions.push(triggerCondition(triggerRef));
+  return conditions;
+}
+
+/** `…:*` is every version: the colon is part of the prefix, so that `name` does not match `name2:v1`. */
+function triggerCondition(triggerRef: string): Sql {
+  if (!triggerRef.endsWith(":*")) return sql`trigger_ref = ${param("String", triggerRef)}`;
+  return sql`startsWith(trigger_ref, ${param("String", triggerRef.slice(0, -1))})`;
+}
+
+/** What the store can hold: instants beyond have no rows. */
+const FIRST_MS = Date.UTC(1900, 0, 1);
+const LAST_MS = Date.UTC(2299, 11, 31);
+
+function instant(ms: number) {
+  const text = new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
+  return param("DateTime64(3, 'UTC')", text.slice(0, -1).replace("T", " "));
+}

@@ -1,0 +1,46 @@
+import type { Project } from "../shared/project.ts";
+
+export interface FeedbackKey {
+  readonly project: Project;
+  readonly id: string;
+}
+
+/** What a feedback says, as it is stored. */
+export interface FeedbackColumns {
+  readonly feedback_type: string;
+  readonly weave_ref: string;
+  readonly creator: string | null;
+  readonly svc_user_id: string;
+  readonly annotation_ref: string | null;
+  readonly runnable_ref: string | null;
+  readonly call_ref: string | null;
+  readonly trigger_ref: string | null;
+  readonly queue_id: string | null;
+  /** JSON. */
+  readonly payload: string;
+  /** JSON, or empty. */
+  readonly scorer: string;
+  readonly numbers: Readonly<Record<string, number>>;
+  readonly booleans: Readonly<Record<string, 0 | 1>>;
+  readonly texts: readonly string[];
+}
+
+/** A feedback to store, or to purge. */
+export interface FeedbackChange extends FeedbackKey {
+  /** Undefined: purge. */
+  readonly columns: FeedbackColumns | undefined;
+  readonly time: FeedbackTime;
+}
+
+/**
+ * When a feedback was given. `new`: nobody can know its id yet. `kept`: now, unless the id is there already; then it
+ * keeps its time. `set`: as an import says, also for an id that is there.
+ */
+export interface FeedbackTime {
+  readonly kind: "new" | "kept" | "set";
+  readonly ms: number;
+}
+
+export function keyText({ project, id }: FeedbackKey): string {
+  return `${project}\n${id}`;
+}

@@ -1,0 +1,73 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { createGroupCommit } from "../clickhouse/group-commit.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { FeedbackChange } from "./feedback-row.ts";
+import { findRows, insertRows } from "./row-store.ts";
+import { planRepair, planWrite } from "./write-plan.ts";
+
+export interface FeedbackWriterOptions {
+  readonly lingerMs: number;
+  readonly maxPendingBytes: number;
+}
+
+/** The one way feedback is stored. */
+export interface FeedbackWriter {
+  /**
+   * Resolves when the changes are durable, with the time that each one's feedback has, in milliseconds. Changes of
+   * one call are stored together. Errors: `StorageError`; the caller may send them again.
+   */
+  write(changes: readonly FeedbackChange[]): Promise<readonly number[]>;
+  /** Resolves when all that was accepted is durable. */
+  drain(): Promise<void>;
+}
+
+interface Item {
+  readonly change: FeedbackChange;
+  storedMs: number;
+}
+
+const MAX_BATCH_BYTES = 32 * 1024 * 1024;
+
+export function createFeedbackWriter(
+  engine: Engine,
+  clock: Clock,
+  options: FeedbackWriterOptions,
+): FeedbackWriter {
+  let lastVersion = 0;
+  const store = async (items: readonly Item[]): Promise<void> => {
+    const changes = items.map((item) => item.change);
+    const knowable = changes.filter((change) => change.time.kind !== "new");
+    lastVersion = Math.max(lastVersion + 1, clock.now() * 1000);
+    const plan = planWrite(changes, await findRows(engine, knowable), lastVersion);
+    await insertRows(engine, plan.rows);
+    await insertRows(engine, planRepair(await findRows(engine, knowable)));
+    items.forEach((item, index) => {
+      item.storedMs = plan.createdAtMs[index]!;
+    });
+  };
+  const commit = createGroupCommit<Item>({
+    name: "feedback_write",
+    flush: store,
+    sizeOf: ({ change }) => sizeOf(change),
+    lingerMs: options.lingerMs,
+    maxBatchBytes: MAX_BATCH_BYTES,
+    maxPendingBytes: options.maxPendingBytes,
+  });
+  return {
+    async write(changes) {
+      const items = changes.map((change): Item => ({ change, storedMs: change.time.ms }));
+      await commit.write(items);
+      return items.map((item) => item.storedMs);
+    },
+    drain: () => commit.drain(),
+  };
+}
+
+function sizeOf({ columns }: FeedbackChange): number {
+  if (columns === undefined) return 256;
+  const paths = [Object.keys(columns.numbers), Object.keys(columns.booleans), columns.texts].flat();
+  return paths.reduce(
+    (sum, path) => sum + path.length + 16,
+    512 + columns.payload.length + columns.scorer.length,
+  );
+}

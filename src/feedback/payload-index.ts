@@ -1,0 +1,57 @@
+import { isJsonObject, stringifyJson } from "../shared/json.ts";
+import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";
+
+/** The scalars of a payload by path, as they are stored beside it for statistics. Nulls are no values. */
+export interface PayloadIndex {
+  readonly numbers: Readonly<Record<string, number>>;
+  readonly booleans: Readonly<Record<string, 0 | 1>>;
+  /** Where the texts are. */
+  readonly texts: readonly string[];
+}
+
+/** What one payload may have. An index is a multiple of its payload, so that it needs bounds of its own. */
+export const MAX_VALUES = 10_000;
+export const MAX_PATHS_CHARS = 1024 * 1024;
+
+/**
+ * Indexes a payload. Values that no path leads to are left out: below a key that is empty or holds a dot, deeper or
+ * longer than a path can be. Errors: undefined when there is more to index than the bounds allow.
+ */
+export function indexPayload(payload: Readonly<Record<string, unknown>>): PayloadIndex | undefined {
+  const numbers: Record<string, number> = Object.create(null);
+  const booleans: Record<string, 0 | 1> = Object.create(null);
+  const texts: string[] = [];
+  let values = 0;
+  let chars = 0;
+
+  const add = (path: string, value: unknown): void => {
+    if (path.length > MAX_PATH_CHARS) return;
+    values += 1;
+    chars += path.length;
+    if (typeof value === "string") texts.push(path);
+    else if (typeof value === "boolean") booleans[path] = value ? 1 : 0;
+    else {
+      // an exact 64-bit integer is an object of its own kind
+      const number = typeof value === "number" ? value : Number(stringifyJson(value));
+      if (Number.isFinite(number)) numbers[path] = number;
+    }
+  };
+  const visit = (children: Iterable<readonly [string, unknown]>, prefix: string, depth: number): void => {
+    if (depth > MAX_PATH_SEGMENTS) return;
+    for (const [key, value] of children) {
+      if (values > MAX_VALUES || chars > MAX_PATHS_CHARS) return;
+      if (value === null || key === "" || key.includes(".")) continue;
+      const path = prefix + key.toWellFormed();
+      if (Array.isArray(value)) visit(positions(value), `${path}.`, depth + 1);
+      else if (isJsonObject(value)) visit(Object.entries(value), `${path}.`, depth + 1);
+      else add(path, value);
+    }
+  };
+
+  visit(Object.entries(payload), "", 1);
+  return values > MAX_VALUES || chars > MAX_PATHS_CHARS ? undefined : { numbers, booleans, texts };
+}
+
+function* positions(items: readonly unknown[]): Generator<readonly [string, unknown]> {
+  for (let at = 0; at < items.length; at++) yield [String(at), items[at]];
+}

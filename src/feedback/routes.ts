@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import type { Grant } from "../auth/grant.ts";
+import { ingestAccess } from "../auth/guard.ts";
+import { idsToPurge } from "../http/purge-by-id.ts";
+import { sortBatch } from "../http/sort-batch.ts";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import type { FeedbackChange } from "./feedback-row.ts";
+import type { FeedbackWriter } from "./feedback-writer.ts";
+import { toColumns } from "./normalize.ts";
+import { batchBody, createBody, purgeBody, replaceBody, type FeedbackMessage } from "./schema.ts";
+
+export interface FeedbackDeps {
+  readonly writer: FeedbackWriter;
+  readonly clock: Clock;
+  readonly bodyLimitBytes: number;
+}
+
+const config = { access: ingestAccess };
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Feedback as the Weave SDKs send it. 2xx means durable. */
+export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const { writer, clock, bodyLimitBytes: bodyLimit } = deps;
+
+  const toChange = (grant: Grant, message: FeedbackMessage): Stored => {
+    if (message.created_at != null && !grant.has("admin")) {
+      throw new AppError("forbidden", "created_at can be set with a key of scope admin only.");
+    }
+    const project = grant.project(message.project_id);
+    const columns = toColumns(message, grant.keyId);
+    const id = message.id ?? randomUUID();
+    const ms = message.created_at ?? clock.now();
+    const kind = message.created_at != null ? "set" : message.id != null ? "kept" : "new";
+    return { project, id, columns, time: { kind, ms } };
+  };
+
+  app.post(
+    "/feedback/create",
+    { config, bodyLimit, schema: { body: createBody } },
+    async (request, reply) => {
+      const change = toChange(request.grant, request.body);
+      const [createdAtMs] = await writer.write([change]);
+      return reply.type(JSON_TYPE).send(answerText(change, createdAtMs!));
+    },
+  );
+
+  app.post(
+    "/feedback/batch/create",
+    { config, bodyLimit, schema: { body: batchBody } },
+    async (request, reply) => {
+      const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) =>
+        toChange(request.grant, message),
+      );
+      const createdAtMs = await writer.write(accepted);
+      const res = request.body.batch.map(() => "");
+      accepted.forEach((change, at) => (res[change.index] = answerText(change, createdAtMs[at]!)));
+      for (const { index, detail } of rejected) res[index] = JSON.stringify({ error: detail });
+      return reply.type(JSON_TYPE).send(`{"res":[${res.join(",")}],"rejected":${JSON.stringify(rejected)}}`);
+    },
+  );
+
+  app.post(
+    "/feedback/replace",
+    { config, bodyLimit, schema: { body: replaceBody } },
+    async (request, reply) => {
+      const { grant, body } = request;
+      const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
+      const replaced = {
+        project: change.project,
+        id: body.feedback_id,
+        columns: undefined,
+        time: change.time,
+      };
+      const changes = change.id === replaced.id ? [change] : [replaced, change];
+      const createdAtMs = await writer.write(changes);
+      return reply.type(JSON_TYPE).send(answerText(change, createdAtMs.at(-1)!));
+    },
+  );
+
+  app.post("/feedback/purge", { config, schema: { body: purgeBody } }, async (request) => {
+    const { grant, body } = request;
+    const project = grant.project(body.project_id);
+    const time = { kind: "kept", ms: clock.now() } as const;
+    await writer.write(idsToPurge(body.query).map((id) => ({ project, id, columns: undefined, time })));
+    return {};
+  });
+}
+
+type Stored = FeedbackChange & { readonly columns: NonNullable<FeedbackChange["columns"]> };
+
+/** The stored payload is JSON already, with numbers that a parser would round. */
+function answerText({ id, columns }: Stored, createdAtMs: number): string {
+  const created_at = new Date(createdAtMs).toISOString();
+  const head = JSON.stringify({ id, created_at, wb_user_id: columns.svc_user_id });
+  return `${head.slice(0, -1)},"payload":${columns.payload}}`;
+}

@@ -1,0 +1,66 @@
+import { chunksOf } from "../calls/trace-lookup.ts";
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import { keyText, type FeedbackKey } from "./feedback-row.ts";
+import type { NewRow, StoredRow } from "./write-plan.ts";
+
+const IDS_PER_QUERY = 2000;
+
+interface FoundRow {
+  readonly project: Project;
+  readonly id: string;
+  readonly created_at_ms: number;
+  readonly version: number;
+  readonly deleted: 0 | 1;
+}
+
+/** The newest version of every row under the given ids. */
+export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Promise<readonly StoredRow[]> {
+  const asked = new Set(keys.map(keyText));
+  const found: StoredRow[] = [];
+  for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
+    const projects = param("Array(String)", [...new Set(chunk.map((key) => key.project))]);
+    const ids = param(
+      "Array(String)",
+      chunk.map((key) => key.id),
+    );
+    const rows = await engine.rows<FoundRow>(
+      sql`SELECT project_id AS project, id, toUnixTimestamp64Milli(created_at) AS created_at_ms, version, deleted
+        FROM feedback FINAL
+        PREWHERE (project_id, created_at, id) IN
+          (SELECT project_id, created_at, id FROM feedback_times WHERE project_id IN ${projects} AND id IN ${ids})`,
+      { name: "feedback_find", limits: "ingest" },
+    );
+    // two projects may have the same id
+    for (const { created_at_ms, deleted, ...row } of rows) {
+      if (asked.has(keyText(row))) found.push({ ...row, createdAtMs: created_at_ms, deleted: deleted === 1 });
+    }
+  }
+  return found;
+}
+
+/** Stores rows. Their times first: a row whose time nobody knows could be written twice. */
+export async function insertRows(engine: Engine, rows: readonly NewRow[]): Promise<void> {
+  const times = rows.filter((row) => row.columns !== undefined);
+  await engine.insert("feedback_times", times.map(keyColumns), { name: "feedback_times_add" });
+  await engine.insert(
+    "feedback",
+    rows.map((row) => ({
+      ...keyColumns(row),
+      version: row.version,
+      deleted: row.columns === undefined ? 1 : 0,
+      ...row.columns,
+    })),
+    { name: "feedback_add" },
+  );
+}
+
+function keyColumns({ project, id, createdAtMs }: NewRow) {
+  return { project_id: project, id, created_at: toStoreText(createdAtMs) };
+}
+
+/** The store's text of an instant: `YYYY-MM-DD HH:MM:SS.mmm`, UTC. */
+function toStoreText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, -1).replace("T", " ");
+}
