@@ -1,0 +1,35 @@
+import type { Engine } from "../src/clickhouse/engine.ts";
+import { sql, trusted } from "../src/query/sql.ts";
+
+export interface SampleCalls {
+  readonly project: string;
+  readonly calls: number;
+  readonly callsPerTrace: number;
+}
+
+/**
+ * Fills `calls` inside the engine: traces that are trees of a fan-out of ten, three LLMs on the leaves, payloads of about
+ * 500 bytes; then merges, as a store at rest has done.
+ */
+export async function fillCalls(
+  engine: Engine,
+  { project, calls, callsPerTrace }: SampleCalls,
+): Promise<void> {
+  const statement = `
+    INSERT INTO calls (project_id, trace_id, id, parent_id, op_name, started_at, inputs, attributes, inclusive,
+                       ended_at, output, summary, exception, usage)
+    WITH intDiv(number, ${callsPerTrace}) AS trace, number % ${callsPerTrace} AS place,
+      ['gpt-4o-2024-08-06', 'claude-sonnet-4-5', 'gpt-4o-mini'][number % 3 + 1] AS llm
+    SELECT '${project}', concat('trace-', leftPad(toString(trace), 8, '0')), concat('call-', leftPad(toString(number), 12, '0'), '-0123456789abcdef'),
+      if(place = 0, '', concat('call-', leftPad(toString(trace * ${callsPerTrace} + intDiv(place - 1, 10)), 12, '0'), '-0123456789abcdef')),
+      concat('op-', toString(number % 7)), toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + number / 1000,
+      concat('{"question":"', repeat(hex(sipHash64(number)), 15), '","n":', toString(number % 1000), ',"model":"', llm, '"}'),
+      '{"env":"prod"}', 0, toDateTime64('2026-01-01 00:00:01', 6, 'UTC') + number / 1000,
+      concat('{"answer":"', repeat(hex(sipHash64(number + 1)), 10), '"}'),
+      concat('{"usage":{"', llm, '":{"requests":1,"prompt_tokens":1200,"completion_tokens":80}}}'), '',
+      concat('[["', llm, '",1,', toString(1000 + number % 500), ',80,', toString(1080 + number % 500), ',200,0,0]]')
+    FROM numbers(${calls})
+    SETTINGS max_insert_threads = 1`;
+  await engine.command(trusted(statement), { name: "bench_fill", limits: "maintenance" });
+  await engine.command(sql`OPTIMIZE TABLE calls FINAL`, { name: "bench_merge", limits: "maintenance" });
+}
