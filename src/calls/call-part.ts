@@ -3,6 +3,15 @@ import { toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { collectRefs } from "./refs.ts";
 import { encodeUsage, readUsage, type Usage } from "./usage.ts";
 
+/**
+ * Whether a call's usage already holds that of its children. `per_llm`: yes, under the LLM of each, as the Weave SDKs
+ * send it. `in_total`: yes, all under the one LLM that the call names, whatever its children used, as the wrapper
+ * spans of OpenTelemetry do: they name the model that was asked for, their children the one that answered.
+ */
+export type Inclusive = (typeof INCLUSIVE)[number];
+/** The column `inclusive` holds a place in this list. */
+export const INCLUSIVE = [false, "per_llm", "in_total"] as const;
+
 /** What a client says when a call begins. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
 export interface CallStart {
   readonly id: string;
@@ -18,8 +27,7 @@ export interface CallStart {
   readonly runStep: number | null;
   readonly inputs: unknown;
   readonly attributes: unknown;
-  /** The producer has already added the children's usage into this call's. */
-  readonly inclusive: boolean;
+  readonly inclusive: Inclusive;
 }
 
 /** What a client says when a call ends. */
@@ -83,7 +91,7 @@ function startColumns(start: CallStart): CallPart["columns"] {
     svc_run_step: start.runStep,
     inputs: stringifyJson(start.inputs ?? {}),
     attributes: stringifyJson(start.attributes ?? {}),
-    inclusive: start.inclusive ? 1 : 0,
+    inclusive: INCLUSIVE.indexOf(start.inclusive),
     input_refs: collectRefs(start.inputs),
   };
 }

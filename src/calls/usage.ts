@@ -62,7 +62,7 @@ export function toCount(value: unknown): number {
   return Number.isSafeInteger(whole) && whole > 0 ? whole : 0;
 }
 
-function isNothing(usage: Usage): boolean {
+export function isNothing(usage: Usage): boolean {
   return (
     usage.requests === 0 &&
     usage.promptTokens === 0 &&

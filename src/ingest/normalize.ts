@@ -43,7 +43,7 @@ function toStart(message: StartMessage, fresh: NewIds): CallStart {
     runStep: message.wb_run_step,
     inputs: message.inputs,
     attributes: message.attributes,
-    inclusive: addsChildrenItself(message.attributes),
+    inclusive: addsChildrenItself(message.attributes) && "per_llm",
   };
 }
 

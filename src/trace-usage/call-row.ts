@@ -1,3 +1,4 @@
+import type { Inclusive } from "../calls/call-part.ts";
 import type { Usage } from "../calls/usage.ts";
 
 /** What the roll-up needs of a call, and nothing more. */
@@ -7,8 +8,7 @@ export interface CallRow {
   /** '' for none. */
   readonly parentId: string;
   readonly finished: boolean;
-  /** Its usage already holds that of its children. */
-  readonly inclusive: boolean;
+  readonly inclusive: Inclusive;
   readonly selected: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;

@@ -1,11 +1,13 @@
+import { INCLUSIVE } from "../calls/call-part.ts";
 import { decodeUsage } from "../calls/usage.ts";
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
 import type { CallRow } from "./call-row.ts";
 import type { SelectedTrace } from "./selection.ts";
 
 const FINISHED = 1;
-const INCLUSIVE = 2;
-const SELECTED = 4;
+const SELECTED = 2;
+/** The bits above those two: the column `inclusive`. */
+const INCLUSIVE_SHIFT = 2;
 
 /** Decodes the rows of some traces and hands them out trace by trace, in the order of the traces given. */
 export function readCallRows(
@@ -38,7 +40,7 @@ function readRow(
     id,
     parentId,
     finished: (flags & FINISHED) !== 0,
-    inclusive: (flags & INCLUSIVE) !== 0,
+    inclusive: INCLUSIVE[flags >> INCLUSIVE_SHIFT] ?? false,
     selected: chosen === undefined ? (flags & SELECTED) !== 0 : chosen.has(id),
     startedAtMs,
     usage,

@@ -1,4 +1,4 @@
-import type { Usage } from "../calls/usage.ts";
+import { isNothing, type Usage } from "../calls/usage.ts";
 import type { CallCost } from "../prices/cost-of-call.ts";
 import { AppError } from "../shared/errors.ts";
 import type { CallRow } from "./call-row.ts";
@@ -20,8 +20,9 @@ const MAX_ENTRIES = 20_000_000;
 /**
  * Folds the calls of one trace: every call's own usage plus that of all its descendants, per LLM.
  *
- * An inclusive call yields per LLM and count the larger of what it reports and what its children sum up to; only what
- * the children do not explain is charged to it. Calls that are each other's ancestors have one total.
+ * A call that is inclusive per LLM yields per LLM and count the larger of what it reports and what its children sum up
+ * to. One that is inclusive in total is compared with all its children's LLMs together, because its own name for the LLM
+ * need not be theirs. Either way only what the children do not explain is charged to it. Calls that are each other's ancestors have one total.
  * Errors: too_many_calls when the answer would not fit into memory. Cost: O(calls + entries), iterative.
  */
 export function rollUp(
@@ -61,10 +62,11 @@ function fold(call: CallRow, number: number, fold: Fold): void {
   for (let child = firstChild; child !== NONE; child = forest.nextSibling[child]!) {
     addList(totals.heads[child]!, number, totals, entryOf);
   }
-  for (const usage of call.usage) {
+  const usages = call.inclusive === "in_total" ? unexplainedInTotal(call.usage, number, totals) : call.usage;
+  for (const usage of usages) {
     const llm = fold.names.numberOf(usage.llm);
     const entry = entryFor(llm, number, totals, entryOf);
-    const own = call.inclusive ? unexplained(usage, totals.counts, entry * COUNT_SLOTS) : usage;
+    const own = call.inclusive === "per_llm" ? unexplained(usage, totals.counts, entry * COUNT_SLOTS) : usage;
     addOwn(own, totals.counts, entry * COUNT_SLOTS);
     if (fold.costOf !== undefined)
       addCosts(fold.costOf(own, call.startedAtMs), totals.costs, entry * COST_SLOTS);
@@ -100,6 +102,21 @@ function addOwn(usage: Usage, counts: Float64Array, at: number): void {
   counts[at + 3]! += usage.totalTokens;
   counts[at + 4]! += usage.cacheReadTokens;
   counts[at + 5]! += usage.cacheCreationTokens;
+}
+
+/** What a call reports beyond the sum of its children's LLMs; nothing remains of an LLM that is explained altogether. */
+function unexplainedInTotal(usages: readonly Usage[], call: number, totals: Totals): readonly Usage[] {
+  const left = new Float64Array(COUNT_SLOTS);
+  for (let entry = totals.heads[call]!; entry !== NONE; entry = totals.next[entry]!) {
+    for (let slot = 0; slot < COUNT_SLOTS; slot++) left[slot]! += totals.counts[entry * COUNT_SLOTS + slot]!;
+  }
+  return usages.flatMap((usage) => {
+    const own = unexplained(usage, left, 0);
+    const reported = new Float64Array(COUNT_SLOTS);
+    addOwn(usage, reported, 0);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++) left[slot] = Math.max(0, left[slot]! - reported[slot]!);
+    return isNothing(own) ? [] : [own];
+  });
 }
 
 /** What an inclusive call reports beyond the sum of its children, which stands in `counts` already. */

@@ -112,7 +112,7 @@ export function callRowBytes(
 ): Promise<Buffer> {
   return engine.bytes(
     sql`SELECT trace_id, id, ifNull(parent_id, ''),
-          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(inclusive, 0) + 4 * ifNull(${condition}, 0)),
+          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${condition}, 0) + 4 * ifNull(inclusive, 0)),
           toUnixTimestamp64Milli(assumeNotNull(started_at)), ifNull(usage, '')
         FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND ${inTraces(traceIds)}
         WHERE ${LIVE}`,

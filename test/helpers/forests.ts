@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { INCLUSIVE } from "../../src/calls/call-part.ts";
 import type { CallRow } from "../../src/trace-usage/call-row.ts";
 import type { Usage } from "../../src/calls/usage.ts";
 
@@ -29,7 +30,7 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
         parent: fc.nat(options.maxCalls),
         kind: fc.nat(9),
         finished: fc.boolean(),
-        inclusive: options.inclusive ? fc.boolean() : fc.constant(false),
+        inclusive: fc.constantFrom(...(options.inclusive ? INCLUSIVE : ([false] as const))),
         selected: fc.boolean(),
         usage: fc.uniqueArray(usage, { maxLength: 3, selector: (one) => one.llm }),
         startedAtMs: fc.nat(1_000_000),

@@ -49,14 +49,22 @@ function valueOf(call: CallRow, childrenOf: (id: string) => CallRow[], costOf: N
   for (const child of childrenOf(call.id)) {
     for (const [llm, part] of Object.entries(valueOf(child, childrenOf, costOf))) add(total, llm, part);
   }
+  const ofAllLlms = [0, 1, 2, 3, 4, 5].map((slot) =>
+    Object.values(total).reduce((sum, part) => sum + part.counts[slot]!, 0),
+  );
   for (const usage of call.usage) {
-    if (!call.inclusive) {
+    const reported = countsOf(usage);
+    if (call.inclusive === false) {
       add(total, usage.llm, own(usage, call, costOf));
-      continue;
+    } else if (call.inclusive === "per_llm") {
+      const explained = total[usage.llm]?.counts ?? [0, 0, 0, 0, 0, 0];
+      const rest = reported.map((count, slot) => Math.max(0, count - explained[slot]!));
+      add(total, usage.llm, own(fromCounts(usage, rest), call, costOf));
+    } else {
+      const rest = reported.map((count, slot) => Math.max(0, count - ofAllLlms[slot]!));
+      reported.forEach((count, slot) => (ofAllLlms[slot] = Math.max(0, ofAllLlms[slot]! - count)));
+      if (rest.some((count) => count > 0)) add(total, usage.llm, own(fromCounts(usage, rest), call, costOf));
     }
-    const explained = total[usage.llm]?.counts ?? [0, 0, 0, 0, 0, 0];
-    const rest = countsOf(usage).map((count, slot) => Math.max(0, count - explained[slot]!));
-    add(total, usage.llm, own(fromCounts(usage, rest), call, costOf));
   }
   return total;
 }

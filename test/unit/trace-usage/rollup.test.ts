@@ -122,7 +122,7 @@ describe("rollUp", () => {
 
   it("does not add what an inclusive parent has added already", () => {
     const calls = [
-      call("root", { inclusive: true, usage: prompt(20) }),
+      call("root", { inclusive: "per_llm", usage: prompt(20) }),
       call("a", { parentId: "root", usage: prompt(10) }),
       call("b", { parentId: "root", usage: prompt(10) }),
     ];
@@ -132,10 +132,33 @@ describe("rollUp", () => {
 
   it("charges an inclusive parent for what its children do not explain", () => {
     const calls = [
-      call("root", { inclusive: true, usage: prompt(25) }),
+      call("root", { inclusive: "per_llm", usage: prompt(25) }),
       call("a", { parentId: "root", usage: prompt(10), startedAtMs: 999_999 }),
     ];
     expect(answerOf(calls)["root"]?.["gpt-4o"]?.costs[0]).toBe(10 * 2 + 15 * 1);
+  });
+
+  it("does not add what a wrapper span repeats under another name of the LLM, or of several", () => {
+    const calls = [
+      call("root", { inclusive: "in_total", usage: prompt(30, "gpt-4o") }),
+      call("a", { parentId: "root", usage: prompt(10, "gpt-4o-2024-08-06") }),
+      call("b", { parentId: "root", usage: prompt(20, "gpt-4o-mini") }),
+    ];
+    const root = answerOf(calls)["root"]!;
+    expect(Object.entries(root).map(([llm, total]) => [llm, total.counts[1]])).toEqual(
+      expect.arrayContaining([
+        ["gpt-4o-2024-08-06", 10],
+        ["gpt-4o-mini", 20],
+      ]),
+    );
+    expect(Object.keys(root)).toHaveLength(2);
+  });
+
+  it("charges a wrapper span for what its children do not explain, or all of it when it has none", () => {
+    const root = call("root", { inclusive: "in_total", usage: prompt(30) });
+    expect(promptOf([root], "root")).toBe(30);
+    const child = call("a", { parentId: "root", usage: prompt(10, "gpt-4o-2024-08-06") });
+    expect(promptOf([root, child], "root")).toBe(20);
   });
 
   it("folds a chain of 100,000 calls", () => {
