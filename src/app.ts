@@ -2,6 +2,7 @@ import compress from "@fastify/compress";
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { constants } from "node:zlib";
+import { Registry } from "prom-client";
 import { registerGuard } from "./auth/guard.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
@@ -16,12 +17,15 @@ import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
 import { registerErrorHandling } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerJsonBody } from "./http/json-body.ts";
+import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices } from "./prices/prices.ts";
 import { systemClock, type Clock } from "./shared/clock.ts";
+import { completionPart } from "./training/completion-call.ts";
+import { trainingRoutes, type TrainingSettings } from "./training/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
 
 export interface Deps {
@@ -67,6 +71,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const priceStore = createPriceStore(deps.engine);
   const prices = createPrices(priceStore);
   registerHealth(app, deps.engine);
+  const registry = new Registry();
+  registerMetricsRoute(app, registry);
   const traces = createTraceLookup(deps.engine);
   const writer = createCallWriter(deps.engine, traces, {
     lingerMs: config.INGEST_LINGER_MS,
@@ -99,6 +105,35 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
   });
   await app.register(feedbackStatsRoutes, { engine: deps.engine, clock });
+  await app.register(trainingRoutes, {
+    prefix: "/v1",
+    settings: trainingSettings(config),
+    completions: { write: (project, completion) => writer.write(project, [completionPart(completion)]) },
+    clock,
+    registry,
+  });
   await app.register(costRoutes, { engine: deps.engine, prices: priceStore, clock });
   return app;
+}
+
+function trainingSettings(config: Config): TrainingSettings {
+  return {
+    training: { url: config.TRAINING_UPSTREAM_URL, apiKey: config.TRAINING_UPSTREAM_API_KEY },
+    chat: { url: config.CHAT_UPSTREAM_URL, apiKey: config.CHAT_UPSTREAM_API_KEY },
+    maxConcurrent: config.UPSTREAM_MAX_CONCURRENT,
+    connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,
+    headersTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
+    bodyTimeoutMs: config.UPSTREAM_SILENCE_TIMEOUT_MS,
+    keepAliveMs: config.UPSTREAM_KEEP_ALIVE_MS,
+    chatBodyLimitBytes: config.CHAT_BODY_LIMIT_BYTES,
+    trainingBodyLimitBytes: config.TRAINING_BODY_LIMIT_BYTES,
+    typedBodyLimitBytes: config.BODY_LIMIT_BYTES,
+    uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
+    sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
+    passThrough: config.TRAINING_PASS_THROUGH,
+    keepContent: config.RECORD_COMPLETION_CONTENT,
+    drainMs: config.SHUTDOWN_TIMEOUT_MS / 3,
+    maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,
+    maxPendingBytes: config.RECORDER_MAX_PENDING_BYTES,
+  };
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { assertNever } from "../../../src/shared/assert-never.ts";
 
 /** Everything an upstream is known to do wrong, or merely differently. */
 export type Fault =
@@ -30,7 +31,8 @@ export type Fault =
 
 /** Plays a fault that replaces the answer; false when the answer is to go on. */
 export async function playFault(fault: Fault | undefined, response: ServerResponse): Promise<boolean> {
-  switch (fault?.kind) {
+  if (fault === undefined) return false;
+  switch (fault.kind) {
     case "answer":
       response.writeHead(fault.status, { "content-type": "application/json", ...fault.headers });
       response.end(fault.body);
@@ -47,8 +49,11 @@ export async function playFault(fault: Fault | undefined, response: ServerRespon
     case "socket":
       response.socket?.end(fault.bytes);
       return true;
-    default:
+    case "stall":
+    case "cut":
       return false;
+    default:
+      return assertNever(fault);
   }
 }
 

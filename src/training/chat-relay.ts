@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
+import { readChatRequest, unreadChatRequest, type ChatRequest } from "./chat-request.ts";
+import { CompletionRecording } from "./completion-recording.ts";
+import type { Gateway, Target } from "./gateway.ts";
+import { isIdentity } from "./headers.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
+import type { Recorder } from "./recorder.ts";
+import type { RelayMeter } from "./relay.ts";
+import { headersFor } from "./request-relay.ts";
+import { readTraceContext } from "./trace-context.ts";
+import { checkDeclaredLength, contentLengthOf, hasBody, readBody, startUpload } from "./upload.ts";
+import type { UpstreamRequest } from "./upstream.ts";
+import { chatPath } from "./upstream-path.ts";
+
+export interface ChatOptions {
+  readonly gateway: Gateway;
+  readonly meter: RelayMeter;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly budget: MemoryBudget;
+  readonly settings: {
+    readonly chatBodyLimitBytes: number;
+    readonly uploadIdleMs: number;
+    readonly bodyTimeoutMs: number;
+    readonly sseKeepAliveMs: number;
+    readonly keepContent: boolean;
+  };
+}
+
+/** A chat request longer than this goes up unread: its completion is recorded, but not asked for its usage. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+/** Relays a chat completion, and records it when the request names a project. */
+export async function relayChat(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: ChatOptions,
+): Promise<void> {
+  const { gateway, settings } = options;
+  const target = gateway.chat();
+  gateway.enter(reply);
+  checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
+  const project = projectOf(request);
+  const recording = project && recordingOf(request, project, target, options);
+  if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
+
+  const { body, chat } =
+    recording === undefined
+      ? { body: uploadOf(request, settings), chat: undefined }
+      : await readOrUpload(request, reply, options);
+  if (chat !== undefined) recording?.asked(chat);
+  await gateway.relay(request, reply, {
+    route: "POST /chat/completions",
+    meter: options.meter,
+    target,
+    upstreamRequest: {
+      method: "POST",
+      path: chatPath(target.upstream.basePath, request.url),
+      headers: headersFor(request, target, { body, identity: true }),
+      body,
+    },
+    reads: "chat",
+    repeatable: true,
+    hideUsage: chat?.asking !== undefined,
+    keepAliveMs: settings.sseKeepAliveMs,
+    stallMs: settings.bodyTimeoutMs,
+    observer: recording,
+  });
+}
+
+/**
+ * The project to record in. Errors: forbidden when the key may not use it. Names of other forms, like OpenAI's own
+ * project ids, name none of ours.
+ */
+function projectOf(request: FastifyRequest): Project | undefined {
+  const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
+  if (typeof named !== "string" || !named.includes("/")) return undefined;
+  return request.grant.project(named, ["header", "openai-project"]);
+}
+
+function recordingOf(
+  request: FastifyRequest,
+  project: Project,
+  target: Target,
+  { recorder, clock, settings }: ChatOptions,
+): CompletionRecording {
+  return new CompletionRecording({
+    project,
+    trace: readTraceContext(request.headers),
+    requestId: request.id,
+    upstream: target.name,
+    recorder,
+    clock,
+    keepContent: settings.keepContent,
+  });
+}
+
+interface ChatBody {
+  readonly body: UpstreamRequest["body"];
+  readonly chat: ChatRequest | undefined;
+}
+
+/** Reads the body when it is plain and there is room for it, else sends it up unread. */
+async function readOrUpload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { budget, settings }: ChatOptions,
+): Promise<ChatBody> {
+  const declared = contentLengthOf(request.raw);
+  const unread = (prefix?: readonly Buffer[]): ChatBody => ({
+    body: uploadOf(request, settings, prefix),
+    chat: unreadChatRequest(declared ?? 0),
+  });
+  const room = declared ?? MAX_READ_BYTES;
+  const readable = hasBody(request.raw) && isIdentity(request.headers["content-encoding"]);
+  if (!readable || room > MAX_READ_BYTES || !budget.take(room)) return unread();
+  reply.raw.once("close", () => budget.give(room));
+
+  const read = await readBody(request.raw, MAX_READ_BYTES, settings.uploadIdleMs);
+  if (!read.complete) return unread(read.prefix);
+  const chat = readChatRequest(read.bytes);
+  return { body: chat.asking ?? read.bytes, chat };
+}
+
+function uploadOf(
+  request: FastifyRequest,
+  { chatBodyLimitBytes, uploadIdleMs }: ChatOptions["settings"],
+  prefix: readonly Buffer[] = [],
+): UpstreamRequest["body"] {
+  if (!hasBody(request.raw)) return null;
+  return startUpload(request.raw, { limitBytes: chatBodyLimitBytes, idleMs: uploadIdleMs, prefix });
+}

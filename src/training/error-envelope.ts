@@ -1,0 +1,154 @@
+import type { AppError, ErrorCode, Fault } from "../shared/errors.ts";
+import { isJsonObject } from "../shared/json.ts";
+
+/** What SDKs read of an error, old and new ones. */
+export interface ErrorObject {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | number | null;
+}
+
+export interface ErrorEnvelope {
+  readonly error: ErrorObject;
+  readonly detail: string | readonly Fault[];
+}
+
+const typeByCode = {
+  bad_request: "invalid_request_error",
+  unauthenticated: "authentication_error",
+  forbidden: "permission_error",
+  not_found: "not_found_error",
+  method_not_allowed: "invalid_request_error",
+  payload_too_large: "invalid_request_error",
+  too_many_calls: "invalid_request_error",
+  unsupported_media_type: "invalid_request_error",
+  validation: "invalid_request_error",
+  too_many_requests: "rate_limit_error",
+  concurrency_limit: "rate_limit_error",
+  store_unavailable: "server_error",
+  store_overloaded: "server_error",
+  query_timeout: "server_error",
+  query_memory: "server_error",
+  upstream_not_configured: "server_error",
+  upstream_circuit_open: "upstream_error",
+  upstream_unreachable: "upstream_error",
+  upstream_timeout: "upstream_error",
+  upstream_broken: "upstream_error",
+  upstream_invalid: "upstream_error",
+  internal: "server_error",
+} satisfies Record<ErrorCode, string>;
+
+/** Our own errors, in both shapes. */
+export function envelopeOf(error: AppError): ErrorEnvelope {
+  const { code, faults } = error;
+  const [first] = faults;
+  return {
+    error: {
+      message: first === undefined ? error.message : describeFaults(faults),
+      type: typeByCode[code],
+      param: first === undefined ? null : paramOf(first),
+      code,
+    },
+    detail: first === undefined ? error.message : faults,
+  };
+}
+
+/** An error event of a stream. */
+export function errorFrame(error: ErrorObject): Buffer {
+  return Buffer.from(`data: ${JSON.stringify({ error })}\n\n`);
+}
+
+/**
+ * An upstream's error as SDKs can read it. A JSON object without `error` gets one, and keeps all else to the byte;
+ * anything that is not JSON is wrapped. Errors: undefined when the body needs no change.
+ */
+export function readableError(status: number, body: Buffer): Buffer | undefined {
+  const text = body.toString("utf8");
+  const value = parseOrUndefined(text);
+  if (!isJsonObject(value)) {
+    const message = text.trim() === "" ? `The upstream answered ${status} without a body.` : plainText(text);
+    const error = { message, type: typeByStatus(status), param: null, code: null };
+    return Buffer.from(JSON.stringify({ error, detail: message }));
+  }
+  if (Object.hasOwn(value, "error")) return undefined;
+  const open = body.indexOf("{") + 1;
+  const comma = Object.keys(value).length === 0 ? "" : ",";
+  const error = `"error":${JSON.stringify(errorObjectOf(status, value))}${comma}`;
+  return Buffer.concat([body.subarray(0, open), Buffer.from(error), body.subarray(open)]);
+}
+
+/** The error inside a flat body, as vLLM writes them, or one of the `detail` kind. */
+export function errorObjectOf(status: number, flat: Readonly<Record<string, unknown>>): ErrorObject {
+  const { message, type, param, code, detail } = flat;
+  return {
+    message: typeof message === "string" ? message : describeDetail(detail, status),
+    type: typeof type === "string" ? type : typeByStatus(status),
+    param: typeof param === "string" ? param : paramOfDetail(detail),
+    code: typeof code === "string" || typeof code === "number" ? code : null,
+  };
+}
+
+function describeDetail(detail: unknown, status: number): string {
+  if (typeof detail === "string") return detail;
+  if (Array.isArray(detail)) {
+    const faults = detail.filter(isFault);
+    if (faults.length > 0) return describeFaults(faults);
+  }
+  return detail === undefined ? `The upstream answered ${status}.` : JSON.stringify(detail);
+}
+
+function describeFaults(faults: readonly Fault[]): string {
+  const [first, ...others] = faults;
+  const where = first === undefined ? null : paramOf(first);
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  return `${where === null ? "" : `${where}: `}${first?.msg ?? ""}${more}`;
+}
+
+function paramOf(fault: Fault): string | null {
+  return fault.loc.length < 2 ? null : fault.loc.slice(1).join(".");
+}
+
+function paramOfDetail(detail: unknown): string | null {
+  const first: unknown = Array.isArray(detail) ? detail[0] : undefined;
+  return isFault(first) ? paramOf(first) : null;
+}
+
+function isFault(value: unknown): value is Fault {
+  return isJsonObject(value) && typeof value["msg"] === "string" && Array.isArray(value["loc"]);
+}
+
+function typeByStatus(status: number): string {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 404:
+      return "not_found_error";
+    case 429:
+      return "rate_limit_error";
+    default:
+      return status >= 500 ? "upstream_error" : "invalid_request_error";
+  }
+}
+
+const MAX_TEXT = 1000;
+
+/** HTML of an edge server, as one line of text. */
+function plainText(text: string): string {
+  const plain = text
+    .slice(0, 4 * MAX_TEXT)
+    .replaceAll(/<(script|style)\b[^>]*>[^<]*<\/\1>|<[^>]*>/gi, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return plain.length > MAX_TEXT ? `${plain.slice(0, MAX_TEXT)}…` : plain;
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import type { FastifyInstance } from "fastify";
+import { statusOf, toAppError } from "../http/errors.ts";
+import { AppError } from "../shared/errors.ts";
+import { envelopeOf } from "./error-envelope.ts";
+
+/** How long a client that is still sending may go on once its answer is out. */
+const LINGER_MS = 3000;
+
+/** Under `/v1` every error of ours is written so that SDKs of all ages can read it. */
+export function registerGatewayErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => {
+    const known = toAppError(error);
+    if (known === undefined) request.log.error({ err: error }, "request failed");
+    const shown =
+      known ?? new AppError("internal", `Something went wrong on our side. Request id: ${request.id}`);
+    if (shown.retryAfterSeconds !== undefined) {
+      void reply.header("retry-after", String(shown.retryAfterSeconds));
+      void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));
+    }
+    return reply.code(statusOf(shown)).send(envelopeOf(shown));
+  });
+  app.setNotFoundHandler(() => {
+    throw new AppError("not_found", "There is nothing here.");
+  });
+  app.addHook("onRequest", async ({ raw: request }, { raw: response }) => {
+    response.once("close", () => {
+      if (request.complete) return;
+      // cutting off a client that still sends would lose it the answer it has been given
+      request.resume();
+      setTimeout(() => {
+        if (!request.complete) request.socket.destroy();
+      }, LINGER_MS).unref();
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { AppError } from "../shared/errors.ts";
+import type { Gateway, Target } from "./gateway.ts";
+import { upstreamHeaders } from "./headers.ts";
+import type { RelayMeter, RelayOptions } from "./relay.ts";
+import { readTypedBody } from "./typed-body.ts";
+import { checkDeclaredLength, contentLengthOf, hasBody, startUpload } from "./upload.ts";
+import type { UpstreamRequest } from "./upstream.ts";
+import { upstreamPath } from "./upstream-path.ts";
+
+export type BodyRule =
+  | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
+  | { readonly kind: "streamed"; readonly limitBytes: number };
+
+export interface RequestRelayOptions {
+  readonly gateway: Gateway;
+  readonly meter: RelayMeter;
+  readonly settings: { readonly uploadIdleMs: number; readonly bodyTimeoutMs: number };
+  readonly route: string;
+  readonly body: BodyRule;
+  readonly reads: RelayOptions["reads"];
+  readonly repeatable: boolean;
+}
+
+/** Relays a request to the training upstream: checked as its route says, otherwise as it is. */
+export async function relayRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { gateway, meter, settings, route, body: rule, reads, repeatable }: RequestRelayOptions,
+): Promise<void> {
+  const target = gateway.training();
+  const path = upstreamPath(target.upstream.basePath, request.url);
+  if (path === undefined) throw new AppError("not_found", "There is nothing here.");
+  gateway.enter(reply);
+  const body = await bodyFor(request, rule, settings.uploadIdleMs);
+  await gateway.relay(request, reply, {
+    route,
+    meter,
+    target,
+    upstreamRequest: {
+      method: request.method,
+      path,
+      headers: headersFor(request, target, { body, identity: reads === "errors" }),
+      body,
+    },
+    reads,
+    repeatable,
+    hideUsage: false,
+    keepAliveMs: 0,
+    stallMs: settings.bodyTimeoutMs,
+    observer: undefined,
+  });
+}
+
+async function bodyFor(
+  request: FastifyRequest,
+  rule: BodyRule,
+  idleMs: number,
+): Promise<UpstreamRequest["body"]> {
+  if (rule.kind === "typed") return readTypedBody(request.raw, { ...rule, idleMs });
+  checkDeclaredLength(request.raw, rule.limitBytes);
+  return hasBody(request.raw) ? startUpload(request.raw, { limitBytes: rule.limitBytes, idleMs }) : null;
+}
+
+/** The upstream's headers for a request whose body goes up in the given form. */
+export function headersFor(
+  request: FastifyRequest,
+  target: Target,
+  { body, identity }: { body: UpstreamRequest["body"]; identity: boolean },
+): Record<string, string | string[]> {
+  return upstreamHeaders(request.headers, {
+    apiKey: target.apiKey,
+    requestId: request.id,
+    contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
+    identity,
+  });
+}

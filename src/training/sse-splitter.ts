@@ -1,0 +1,100 @@
+const LF = 10;
+const CR = 13;
+
+/** A stretch of an event stream, byte for byte. */
+export interface Piece {
+  readonly bytes: Buffer;
+  /** One whole event with the blank line that ends it; otherwise part of an event too large to hold. */
+  readonly whole: boolean;
+}
+
+/**
+ * Cuts an event stream into events without changing a byte, however the bytes are split on the way. Holds back the
+ * event that has not ended, up to `maxHeldBytes`; a larger one is let through in parts.
+ */
+export class SseSplitter {
+  readonly #maxHeldBytes: number;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #lineHasBytes = false;
+  /** The last byte was a CR, which ends a line alone or with the LF that may follow. */
+  #afterCr = false;
+  /** That CR ended a blank line, and so the event. */
+  #ended = false;
+  #oversize = false;
+
+  constructor(maxHeldBytes: number) {
+    this.#maxHeldBytes = maxHeldBytes;
+  }
+
+  /** Part of the current event has been let through already. */
+  get inOversizeEvent(): boolean {
+    return this.#oversize;
+  }
+
+  push(chunk: Buffer): Piece[] {
+    const pieces: Piece[] = [];
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      const end = this.#step(byte!, at);
+      if (end === undefined) continue;
+      this.#take(chunk.subarray(from, end), pieces);
+      from = end;
+      this.#lineHasBytes = byte !== CR && byte !== LF;
+    }
+    this.#hold(chunk.subarray(from), pieces);
+    return pieces;
+  }
+
+  /** What is left of an event that never ended. */
+  rest(): Buffer {
+    const rest = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return rest;
+  }
+
+  /** Reads one byte; tells where the event ended, which is before this byte when a lone CR ended it. */
+  #step(byte: number, at: number): number | undefined {
+    if (this.#afterCr) {
+      this.#afterCr = false;
+      if (byte === LF) return this.#ended ? at + 1 : undefined;
+      if (this.#ended) {
+        this.#afterCr = byte === CR;
+        return at;
+      }
+    }
+    if (byte === CR) {
+      this.#afterCr = true;
+      this.#ended = !this.#lineHasBytes;
+      this.#lineHasBytes = false;
+      return undefined;
+    }
+    if (byte === LF) {
+      const blank = !this.#lineHasBytes;
+      this.#lineHasBytes = false;
+      return blank ? at + 1 : undefined;
+    }
+    this.#lineHasBytes = true;
+    return undefined;
+  }
+
+  #take(last: Buffer, pieces: Piece[]): void {
+    const bytes = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
+    pieces.push({ bytes, whole: !this.#oversize });
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#oversize = false;
+    this.#ended = this.#afterCr && this.#ended;
+  }
+
+  #hold(bytes: Buffer, pieces: Piece[]): void {
+    if (bytes.length === 0) return;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes <= this.#maxHeldBytes) return;
+    this.#oversize = true;
+    pieces.push({ bytes: this.rest(), whole: false });
+  }
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+
+/** Where in which trace a completion stands. */
+export interface TraceContext {
+  readonly traceId: string;
+  readonly parentId: string | null;
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-|$)/;
+const SANE_ID = /^[\w.:/+=@-]{1,256}$/;
+
+/**
+ * Our own headers win over `traceparent`, since a client that sends them knows the ids it traces with. An id that
+ * can not be one is ignored: accounting never refuses a completion. Source: https://www.w3.org/TR/trace-context/
+ */
+export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
+  const traceId = saneId(headers["x-sumtree-trace-id"]);
+  if (traceId !== undefined) return { traceId, parentId: saneId(headers["x-sumtree-parent-id"]) ?? null };
+
+  const traceparent = headers["traceparent"];
+  const match = typeof traceparent === "string" ? TRACEPARENT.exec(traceparent.trim().toLowerCase()) : null;
+  const [, trace, parent] = match ?? [];
+  if (isSet(trace) && isSet(parent) && !traceparentIsInvalid(traceparent)) {
+    return { traceId: trace, parentId: saneId(headers["x-sumtree-parent-id"]) ?? parent };
+  }
+  return { traceId: randomBytes(16).toString("hex"), parentId: null };
+}
+
+function isSet(id: string | undefined): id is string {
+  return id !== undefined && !/^0+$/.test(id);
+}
+
+function traceparentIsInvalid(traceparent: unknown): boolean {
+  return typeof traceparent === "string" && traceparent.trim().toLowerCase().startsWith("ff");
+}
+
+function saneId(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" && SANE_ID.test(value) ? value : undefined;
+}

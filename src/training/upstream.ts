@@ -1,0 +1,158 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import { errors, Pool, type Dispatcher } from "undici";
+import { basePathOf } from "./upstream-path.ts";
+
+export interface UpstreamOptions {
+  /** With its path, e.g. `https://host/api/training/v1`. */
+  readonly baseUrl: string;
+  /** Sockets at most; requests beyond it wait in a queue, so keep it above the number of open requests. */
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+  /** Silence allowed before the first byte of the answer. */
+  readonly headersTimeoutMs: number;
+  /** Silence allowed between two bytes of the answer. */
+  readonly bodyTimeoutMs: number;
+  /** How long an idle socket is kept, unless the upstream says less. */
+  readonly keepAliveMs: number;
+}
+
+export interface UpstreamRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Buffer | Readable | null;
+}
+
+/** Told what happens to one request. After `onEnd` or `onFailure` nothing more is told. */
+export interface UpstreamListener {
+  /** The next thing is the request's first byte on the wire. */
+  onSend(): void;
+  onHead(status: number, headers: IncomingHttpHeaders): void;
+  /** False asks for a pause until `resume`. */
+  onData(chunk: Buffer): boolean;
+  onEnd(): void;
+  onFailure(failure: UpstreamFailure): void;
+}
+
+export interface UpstreamCall {
+  /** Gives the request up, wherever it is; the listener hears nothing more. */
+  abort(): void;
+  resume(): void;
+}
+
+export type FailureKind = "unreachable" | "connect_timeout" | "timeout" | "broken" | "invalid";
+
+export interface UpstreamFailure {
+  readonly kind: FailureKind;
+  readonly cause: Error;
+}
+
+export interface Upstream {
+  readonly base: URL;
+  /** The base URL's path, without a final slash. */
+  readonly basePath: string;
+  send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
+  /** Ends all connections at once. */
+  close(): Promise<void>;
+}
+
+/** One upstream service behind a pool of HTTP/1.1 connections. Nothing is ever sent twice. */
+export function openUpstream(options: UpstreamOptions): Upstream {
+  const base = new URL(options.baseUrl);
+  const pool = new Pool(base.origin, {
+    connections: options.connections,
+    connectTimeout: options.connectTimeoutMs,
+    headersTimeout: options.headersTimeoutMs,
+    bodyTimeout: options.bodyTimeoutMs,
+    keepAliveTimeout: options.keepAliveMs,
+    // one broken HTTP/2 connection would take every stream on it along
+    allowH2: false,
+  });
+  return {
+    base,
+    basePath: basePathOf(base),
+    send(request, listener) {
+      const call = new Call(listener);
+      try {
+        pool.dispatch(
+          {
+            method: request.method,
+            path: request.path,
+            headers: request.headers,
+            body: request.body,
+          },
+          call,
+        );
+      } catch (error) {
+        call.onResponseError(undefined, error as Error);
+      }
+      return call;
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+class Call implements UpstreamCall, Dispatcher.DispatchHandler {
+  readonly #listener: UpstreamListener;
+  #controller: Dispatcher.DispatchController | undefined;
+  #sent = false;
+  #settled = false;
+
+  constructor(listener: UpstreamListener) {
+    this.#listener = listener;
+  }
+
+  abort(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#controller?.abort(new errors.RequestAbortedError());
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) {
+      controller.abort(new errors.RequestAbortedError());
+      return;
+    }
+    this.#sent = true;
+    this.#listener.onSend();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status >= 200 && !this.#settled) this.#listener.onHead(status, headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#settled && !this.#listener.onData(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#listener.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error });
+  }
+}
+
+/** Source: https://undici.nodejs.org/api/Errors */
+function kindOf(error: Error, sent: boolean): FailureKind {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return "connect_timeout";
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return "timeout";
+  if (code === "UND_ERR_HEADERS_OVERFLOW" || error instanceof errors.HTTPParserError) return "invalid";
+  return sent ? "broken" : "unreachable";
+}

@@ -1,0 +1,46 @@
+import type { AddressInfo } from "node:net";
+import {
+  startReferenceUpstream,
+  type ReferenceUpstream,
+  type ReferenceUpstreamOptions,
+} from "./reference-upstream/server.ts";
+import { ROOT_KEY, startApp, type StartOptions, type TestApp } from "./start-app.ts";
+
+export const UPSTREAM_KEY = "upstream-key-of-the-operator";
+
+export interface TestGateway extends TestApp {
+  readonly upstream: ReferenceUpstream;
+  /** Of the gateway, ending in `/v1`. */
+  readonly baseUrl: string;
+  readonly port: number;
+}
+
+/** The service as shipped, listening, in front of a reference upstream. */
+export async function startGateway(
+  options: StartOptions & { readonly upstream?: ReferenceUpstreamOptions } = {},
+): Promise<TestGateway> {
+  const upstream = await startReferenceUpstream({ apiKey: UPSTREAM_KEY, ...options.upstream });
+  const test = await startApp({
+    ...options,
+    settings: {
+      TRAINING_UPSTREAM_URL: upstream.url,
+      TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
+      SHUTDOWN_TIMEOUT_MS: "3000",
+      ...options.settings,
+    },
+  });
+  await test.app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = test.app.server.address() as AddressInfo;
+  return {
+    ...test,
+    upstream,
+    port,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    async close() {
+      await test.close();
+      await upstream.close();
+    },
+  };
+}
+
+export const bearer = { authorization: `Bearer ${ROOT_KEY}` };
