@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { readInstant, type EpochMicros } from "../shared/instant.ts";
+import { wholeNumber } from "../http/zod-faults.ts";
+import { readInstant } from "../shared/instant.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
 import { openZone } from "./zone.ts";
@@ -13,7 +14,7 @@ const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** Milliseconds since the epoch, of any year that has four digits. */
 const instant = z.string().transform((text, context) => {
-  const ms = toMs(readInstant(text));
+  const ms = readMs(text);
   if (ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS) return ms;
   context.issues.push({
     code: "custom",
@@ -24,10 +25,10 @@ const instant = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Rounded down; microseconds of far years, which are no whole numbers any more, to the nearest. */
-function toMs(micros: EpochMicros | undefined): number | undefined {
-  if (micros === undefined) return undefined;
-  return Number.isSafeInteger(micros) ? Math.floor(micros / 1000) : Math.round(micros / 1000);
+/** Rounded down. What is finer is cut off the text: microseconds of far years are no exact numbers. */
+function readMs(text: string): number | undefined {
+  const micros = readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
+  return micros === undefined ? undefined : Math.round(micros / 1000);
 }
 
 const jsonPath = z
@@ -80,7 +81,7 @@ export const statsRequestSchema = z.object({
   end: instant.nullish(),
   feedback_type: z.string().nullish(),
   trigger_ref: z.string().nullish(),
-  granularity: z.number().int().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
+  granularity: wholeNumber().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
   timezone: z
     .string()
     .default("UTC")

@@ -18,6 +18,11 @@ const optionalText = ref.nullish().transform((text) => text ?? null);
 
 const payload = z
   .unknown()
+  .refine((value) => value !== undefined, {
+    message: "Field required",
+    params: { type: "missing" },
+    abort: true,
+  })
   .refine(isJsonObject, { message: "Input should be an object", params: { type: "dict_type" } })
   .transform((value) => value as Payload);
 

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey, type Scope } from "../../src/auth/api-key.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+let nowMs = Date.parse("2026-03-01T12:00:00.250Z");
+let test: TestApp;
+let writerKey: string;
+beforeAll(async () => {
+  test = await startApp({ deps: { clock: { now: () => nowMs } } });
+  writerKey = await addKey(["ingest"]);
+});
+afterAll(() => test.close());
+
+let project_id: string;
+let projects = 0;
+beforeEach(() => {
+  project_id = `acme/feedback-${projects++}`;
+});
+
+async function addKey(scopes: readonly Scope[]): Promise<string> {
+  const { id, text, secretHash } = generateKey();
+  await createKeyStore(test.engine).add({
+    id,
+    name: "test",
+    secretHash,
+    scopes,
+    projects: ["acme/*"],
+    expiresAtMs: null,
+  });
+  return text;
+}
+
+function feedback(more: object = {}): object {
+  const weave_ref = `weave:///${project_id}/call/1`;
+  return { project_id, weave_ref, feedback_type: "custom", payload: { score: 1 }, ...more };
+}
+
+async function create(more: object = {}) {
+  const answer = await test.post("/feedback/create", feedback(more));
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json();
+}
+
+async function faults(more: object): Promise<unknown> {
+  const answer = await test.post("/feedback/create", feedback(more));
+  return [
+    answer.status,
+    answer.json().detail.map((fault: { loc: unknown; type: string }) => [fault.loc, fault.type]),
+  ];
+}
+
+/** Count and sum of `score` from 2026-03-01 to 2026-03-31, and the days that have any. */
+async function total() {
+  const answer = await test.post("/feedback/stats", {
+    project_id,
+    start: "2026-03-01T00:00:00Z",
+    end: "2026-04-01T00:00:00Z",
+    metrics: [{ json_path: "score", aggregations: ["sum"] }],
+  });
+  const { buckets, window_stats } = answer.json();
+  const days = buckets.filter((bucket: { count: number }) => bucket.count > 0);
+  return {
+    count: days.reduce((sum: number, day: { count: number }) => sum + day.count, 0),
+    sum: window_stats.score.sum,
+    days: days.map((day: { timestamp: string }) => day.timestamp.slice(8, 10)),
+  };
+}
+
+describe("POST /feedback/create", () => {
+  it("answers what it has stored, under the time of the server", async () => {
+    const answer = await test.post("/feedback/create", feedback({ payload: { output: 0.7 } }), {
+      key: writerKey,
+    });
+    expect(answer.json()).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: "2026-03-01T12:00:00.250Z",
+      wb_user_id: /^st_([0-9a-z]+)_/.exec(writerKey)![1],
+      payload: { output: 0.7 },
+    });
+  });
+
+  it("keeps numbers of 64 bits exactly and what is not finite as null", async () => {
+    const body = JSON.stringify(feedback()).replace(
+      '{"score":1}',
+      '{"big":9223372036854775807,"bad":NaN,"huge":1e999}',
+    );
+    const answer = await test.post("/feedback/create", body);
+    expect(answer.text).toContain('"payload":{"big":9223372036854775807,"bad":null,"huge":null}');
+  });
+
+  it("counts what is sent again under an id once, as it was sent last, on the day it was sent first", async () => {
+    await create({ id: "same", payload: { score: 1 } });
+    nowMs += 86_400_000;
+    const again = await create({ id: "same", payload: { score: 5 } });
+    nowMs -= 86_400_000;
+    expect(again.created_at).toBe("2026-03-01T12:00:00.250Z");
+    expect(await total()).toEqual({ count: 1, sum: 5, days: ["01"] });
+  });
+
+  it("keeps the same id of two projects apart", async () => {
+    await create({ id: "shared" });
+    await create({ id: "shared", project_id: "acme/other-project", payload: { score: 9 } });
+    expect(await total()).toMatchObject({ count: 1, sum: 1 });
+  });
+
+  it("lets a key of scope admin set created_at, and nobody else", async () => {
+    const created_at = "2026-03-05T08:00:00+02:00";
+    expect((await create({ created_at })).created_at).toBe("2026-03-05T06:00:00.000Z");
+    const refused = await test.post("/feedback/create", feedback({ created_at }), { key: writerKey });
+    expect(refused.status).toBe(403);
+    await create({ id: "moved", created_at });
+    await create({ id: "moved", created_at: "2026-03-07T00:00:00Z" });
+    expect(await total()).toEqual({ count: 2, sum: 2, days: ["05", "07"] });
+  });
+
+  it("refuses another project than the key's", async () => {
+    const refused = await test.post("/feedback/create", feedback({ project_id: "umbrella/x" }), {
+      key: writerKey,
+    });
+    expect(refused.status).toBe(403);
+  });
+
+  it("takes refs as they are, and members it does not know", async () => {
+    await create({
+      trigger_ref: "no ref at all",
+      runnable_ref: null,
+      annotation_ref: "weave:///x",
+      unknown: { a: 1 },
+    });
+    await create({ feedback_type: "wandb.runnable.acc", payload: { output: 0.7 } });
+  });
+
+  it.each([
+    ["wandb.reaction.1", { emoji: "👍🏽" }, { emoji: "👍🏽", detoned: "👍" }],
+    ["wandb.reaction.1", { emoji: "❤" }, { emoji: "❤", detoned: "❤" }],
+    ["wandb.reaction.1", { emoji: "🏳️‍🌈" }, { emoji: "🏳️‍🌈", detoned: "🏳️‍🌈" }],
+    ["wandb.reaction.1", { emoji: "🇳🇱" }, { emoji: "🇳🇱", detoned: "🇳🇱" }],
+    ["wandb.note.1", { note: "x".repeat(1024) }, { note: "x".repeat(1024) }],
+    ["wandb.annotation.helpfulness", { value: null }, { value: null }],
+    ["wandb.runnable.tone", { output: { score: 1 }, more: 1 }, { output: { score: 1 }, more: 1 }],
+    ["wandb.agent_monitor.x", {}, {}],
+    ["custom.anything", {}, {}],
+  ])("takes a %s of %j", async (feedback_type, payload, stored) => {
+    expect((await create({ feedback_type, payload })).payload).toEqual(stored);
+  });
+
+  it.each([
+    ["wandb.reaction.1", { emoji: "👍👍" }, ["emoji"], "value_error"],
+    ["wandb.reaction.1", { emoji: "a" }, ["emoji"], "value_error"],
+    ["wandb.reaction.1", { emoji: "" }, ["emoji"], "value_error"],
+    ["wandb.reaction.1", {}, ["emoji"], "missing"],
+    ["wandb.note.1", { note: "" }, ["note"], "string_too_short"],
+    ["wandb.note.1", { note: "x".repeat(1025) }, ["note"], "string_too_long"],
+    ["wandb.note.1", { note: 7 }, ["note"], "string_type"],
+    ["wandb.annotation.isok", { output: 1 }, ["value"], "missing"],
+    ["wandb.runnable.acc", { value: 1 }, ["output"], "missing"],
+  ])("refuses a %s of %j", async (feedback_type, payload, loc, type) => {
+    expect(await faults({ feedback_type, payload })).toEqual([422, [[["body", "payload", ...loc], type]]]);
+  });
+
+  it.each([
+    [{ payload: undefined }, ["payload"], "missing"],
+    [{ payload: [1] }, ["payload"], "dict_type"],
+    [{ payload: "text" }, ["payload"], "dict_type"],
+    [{ payload: { v: Array(10_001).fill(0) } }, ["payload"], "too_long"],
+    [{ payload: JSON.parse(`${'{"a":'.repeat(300)}1${"}".repeat(300)}`) }, ["payload"], "recursion_loop"],
+    [{ feedback_type: "" }, ["feedback_type"], "too_short"],
+    [{ weave_ref: undefined }, ["weave_ref"], "missing"],
+    [{ created_at: "yesterday" }, ["created_at"], "datetime_parsing"],
+    [{ project_id: "noslash" }, ["project_id"], "string_pattern_mismatch"],
+  ])("refuses %o", async (more, loc, type) => {
+    expect(await faults(more)).toEqual([422, [[["body", ...loc], type]]]);
+  });
+});
+
+describe("POST /feedback/batch/create", () => {
+  it("stores the good items, answers all in order, and says what is wrong with the others", async () => {
+    const batch = [
+      feedback({ id: "b0" }),
+      { ...feedback(), payload: 1 },
+      17,
+      feedback({ id: "b3", payload: { score: 4 } }),
+    ];
+    const answer = await test.post("/feedback/batch/create", { batch });
+    const { res, rejected } = answer.json();
+    expect([answer.status, res.map((one: { id?: string }) => one.id)]).toEqual([
+      200,
+      ["b0", undefined, undefined, "b3"],
+    ]);
+    expect(rejected).toEqual([
+      {
+        index: 1,
+        detail: [{ loc: ["body", "batch", 1, "payload"], msg: expect.anything(), type: "dict_type" }],
+      },
+      { index: 2, detail: [{ loc: ["body", "batch", 2], msg: expect.anything(), type: "dict_type" }] },
+    ]);
+    expect(res[1]).toEqual({ error: rejected[0].detail });
+    expect(await total()).toMatchObject({ count: 2, sum: 5 });
+  });
+
+  it("holds the last of several items with one id", async () => {
+    const batch = [1, 2, 3].map((score) => feedback({ id: "twice", payload: { score } }));
+    await test.post("/feedback/batch/create", { batch });
+    expect(await total()).toMatchObject({ count: 1, sum: 3 });
+  });
+
+  it("answers a wrong key with 403", async () => {
+    const batch = [feedback({ project_id: "umbrella/x" })];
+    expect((await test.post("/feedback/batch/create", { batch }, { key: writerKey })).status).toBe(403);
+  });
+
+  it("makes few parts of many small writers", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => test.post("/feedback/create", feedback())),
+    );
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+    expect(await total()).toMatchObject({ count: 200 });
+  });
+});
+
+describe("POST /feedback/replace", () => {
+  it("corrects a feedback: it keeps its id and its time", async () => {
+    const { id, created_at } = await create();
+    nowMs += 86_400_000;
+    const answer = await test.post("/feedback/replace", {
+      ...feedback({ payload: { score: 7 } }),
+      feedback_id: id,
+    });
+    nowMs -= 86_400_000;
+    expect(answer.json()).toMatchObject({ id, created_at, payload: { score: 7 } });
+    expect(await total()).toEqual({ count: 1, sum: 7, days: ["01"] });
+  });
+
+  it("under a new id leaves nothing of the old one", async () => {
+    const { id } = await create();
+    const body = { ...feedback({ id: "next", payload: { score: 3 } }), feedback_id: id };
+    for (const _again of [1, 2]) expect((await test.post("/feedback/replace", body)).json().id).toBe("next");
+    expect(await total()).toMatchObject({ count: 1, sum: 3 });
+  });
+});
+
+describe("POST /feedback/purge", () => {
+  const byId = (id: string) => ({ $eq: [{ $getField: "id" }, { $literal: id }] });
+
+  it("deletes by id, of this project alone, and an id can be used again", async () => {
+    for (const id of ["p1", "p2", "p3"]) await create({ id });
+    await create({ id: "p1", project_id: "acme/not-purged" });
+    const query = { $expr: { $or: [byId("p1"), byId("p2"), byId("never")] } };
+    const answer = await test.post("/feedback/purge", { project_id, query }, { key: writerKey });
+    expect([answer.status, answer.json()]).toEqual([200, {}]);
+    expect(await total()).toMatchObject({ count: 1 });
+    nowMs += 86_400_000;
+    expect((await create({ id: "p1" })).created_at).toBe(new Date(nowMs).toISOString());
+    nowMs -= 86_400_000;
+    expect(await total()).toMatchObject({ count: 2, days: ["01", "02"] });
+  });
+
+  it("refuses anything but ids", async () => {
+    const query = { $expr: { $eq: [{ $getField: "creator" }, { $literal: "me" }] } };
+    expect((await test.post("/feedback/purge", { project_id, query })).status).toBe(422);
+  });
+});

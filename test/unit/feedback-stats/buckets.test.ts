@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { bucketStarts, defaultSizeSeconds, planBuckets } from "../../../src/feedback-stats/buckets.ts";
+import { openZone } from "../../../src/feedback-stats/zone.ts";
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+function windowOf(start: string, end: string) {
+  return { startMs: Date.parse(start), endMs: Date.parse(end) };
+}
+
+function starts(zone: string, sizeSeconds: number, start: string, end: string): string[] {
+  return bucketStarts(windowOf(start, end), sizeSeconds * 1000, openZone(zone)!).map((ms) =>
+    new Date(ms).toISOString().slice(0, 19),
+  );
+}
+
+describe("bucketStarts", () => {
+  it("starts a bucket inside an hour that the clock shows again where it was first shown", () => {
+    // 05:30Z is 01:30 for the first time; at 06:10Z it is 01:10 for the second time
+    expect(starts("America/New_York", 90 * 60, "2024-11-03T06:10:00Z", "2024-11-03T09:00:00Z")).toEqual([
+      "2024-11-03T05:30:00",
+      "2024-11-03T08:00:00",
+    ]);
+  });
+
+  it("leaves out a day that the clock jumps over", () => {
+    expect(starts("Pacific/Apia", DAY, "2011-12-29T00:00:00Z", "2012-01-01T00:00:00Z")).toEqual([
+      "2011-12-28T10:00:00",
+      "2011-12-29T10:00:00",
+      "2011-12-30T10:00:00",
+      "2011-12-31T10:00:00",
+    ]);
+    const days = planBuckets(
+      windowOf("2011-12-28T10:00:00Z", "2012-01-02T10:00:00Z"),
+      DAY,
+      openZone("Pacific/Apia")!,
+    );
+    expect(days.startsMs).toHaveLength(5);
+  });
+
+  it("starts a day without a midnight at its first instant", () => {
+    expect(starts("America/Sao_Paulo", DAY, "2018-11-03T12:00:00Z", "2018-11-05T12:00:00Z")).toEqual([
+      "2018-11-03T03:00:00",
+      "2018-11-04T03:00:00",
+      "2018-11-05T02:00:00",
+    ]);
+  });
+
+  it("starts a day whose first minute is shown twice the first time", () => {
+    // at 00:01 the clock goes back to 23:01
+    expect(starts("America/St_Johns", DAY, "2010-11-06T12:00:00Z", "2010-11-08T12:00:00Z")).toEqual([
+      "2010-11-06T02:30:00",
+      "2010-11-07T02:30:00",
+      "2010-11-08T03:30:00",
+    ]);
+  });
+
+  it("follows offsets with seconds", () => {
+    expect(starts("Africa/Monrovia", DAY, "1972-01-06T12:00:00Z", "1972-01-08T12:00:00Z")).toEqual([
+      "1972-01-06T00:44:30",
+      "1972-01-07T00:44:30",
+      "1972-01-08T00:00:00",
+    ]);
+  });
+
+  it("counts days of more than one from 1970 by the local clock", () => {
+    expect(starts("Europe/Berlin", 7 * DAY, "2024-03-20T00:00:00Z", "2024-04-10T00:00:00Z")).toEqual([
+      "2024-03-13T23:00:00",
+      "2024-03-20T23:00:00",
+      "2024-03-27T23:00:00",
+      "2024-04-03T22:00:00",
+    ]);
+  });
+
+  it("works before 1970 as well", () => {
+    expect(starts("UTC", DAY, "1969-12-30T12:00:00Z", "1970-01-01T12:00:00Z")).toEqual([
+      "1969-12-30T00:00:00",
+      "1969-12-31T00:00:00",
+      "1970-01-01T00:00:00",
+    ]);
+  });
+});
+
+describe("defaultSizeSeconds", () => {
+  it.each([
+    [2 * HOUR, 300],
+    [2 * HOUR + 0.001, HOUR],
+    [12 * HOUR, HOUR],
+    [12 * HOUR + 0.001, 6 * HOUR],
+    [3 * DAY, 6 * HOUR],
+    [3 * DAY + 0.001, 12 * HOUR],
+    [14 * DAY, 12 * HOUR],
+    [14 * DAY + 0.001, DAY],
+    [0, 300],
+  ])("of %d s is %d s", (spanSeconds, size) => {
+    expect(defaultSizeSeconds({ startMs: 0, endMs: spanSeconds * 1000 })).toBe(size);
+  });
+});
+
+describe("planBuckets", () => {
+  const utc = openZone("UTC")!;
+  const plan = (spanSeconds: number, size: number, startMs = 0) => {
+    const { sizeSeconds, startsMs } = planBuckets(
+      { startMs, endMs: startMs + spanSeconds * 1000 },
+      size,
+      utc,
+    );
+    return [sizeSeconds, startsMs.length];
+  };
+
+  it("keeps a size that makes 10,000 buckets, odd or not", () => {
+    expect(plan(10_000, 1)).toEqual([1, 10_000]);
+    expect(plan(50_000_000, 5000)).toEqual([5000, 10_000]);
+  });
+
+  it("raises a size to the next round one when one bucket is too many", () => {
+    expect(plan(10_001, 1)).toEqual([2, 5001]);
+    expect(plan(10_000, 1, 500)).toEqual([2, 5001]);
+    expect(plan(50_005_000, 5000)).toEqual([2 * HOUR, 6946]);
+    expect(plan(366 * DAY, 1)).toEqual([HOUR, 8784]);
+    expect(plan(20_000 * DAY, HOUR)).toEqual([2 * DAY, 10_000]);
+    expect(plan(20_001 * DAY, HOUR)).toEqual([3 * DAY, 6667]);
+  });
+});
+
+describe("openZone", () => {
+  it.each(["UTC", "Etc/GMT+5", "Asia/Calcutta", "america/new_york", "EST5EDT", "GB"])("knows %s", (name) => {
+    expect(openZone(name)).toBeDefined();
+  });
+  it.each([
+    "",
+    "Mars/Olympus",
+    "+02:00",
+    "-0500",
+    "IST",
+    "pst",
+    "SystemV/PST8",
+    "UTC+2",
+    "../etc",
+    "Europe/Berlin ",
+  ])("does not know %j", (name) => {
+    expect(openZone(name)).toBeUndefined();
+  });
+});

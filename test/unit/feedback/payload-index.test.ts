@@ -1,0 +1,88 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { indexPayload, MAX_VALUES } from "../../../src/feedback/payload-index.ts";
+import { parseJson } from "../../../src/shared/json.ts";
+
+function index(text: string) {
+  return indexPayload(parseJson(text) as Record<string, unknown>);
+}
+
+describe("indexPayload", () => {
+  it("names every scalar by its path, array positions included", () => {
+    expect(index('{"a":1,"b":{"c d":true,"é":"x"},"l":[{"v":2.5},null,[false]]}')).toEqual({
+      numbers: { a: 1, "l.0.v": 2.5 },
+      booleans: { "b.c d": 1, "l.2.0": 0 },
+      texts: ["b.é"],
+    });
+  });
+
+  it("takes integers of 64 bits as numbers, and leaves nulls and what is not finite out", () => {
+    expect(
+      index('{"big":9223372036854775807,"huge":1e400,"bad":NaN,"none":null,"empty":{},"list":[]}'),
+    ).toEqual({
+      numbers: { big: 2 ** 63 },
+      booleans: {},
+      texts: [],
+    });
+  });
+
+  it("leaves out what no path leads to: empty keys, keys with a dot, too deep, too long", () => {
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+    expect(index('{"":1,"a.b":{"c":2},"x":{"":3}}')?.numbers).toEqual({});
+    expect(Object.keys(index(deep(32))!.numbers)).toEqual([Array(32).fill("a").join(".")]);
+    expect(index(deep(33))?.numbers).toEqual({});
+    expect(Object.keys(index(`{"${"k".repeat(1024)}":1,"${"k".repeat(1025)}":2}`)!.numbers)).toHaveLength(1);
+  });
+
+  it("keeps keys that are names of JavaScript's own", () => {
+    const { numbers } = index('{"constructor":1,"toString":{"__proto__":2}}')!;
+    expect(Object.entries(numbers)).toEqual([
+      ["constructor", 1],
+      ["toString.__proto__", 2],
+    ]);
+  });
+
+  it("refuses more values, or longer paths together, than the bounds", () => {
+    const list = (length: number) => indexPayload({ v: Array(length).fill(1) });
+    expect(Object.keys(list(MAX_VALUES)!.numbers)).toHaveLength(MAX_VALUES);
+    expect(list(MAX_VALUES + 1)).toBeUndefined();
+    expect(indexPayload({ ["k".repeat(1000)]: Array(2000).fill(true) })).toBeUndefined();
+  });
+
+  it("finds each scalar of any document where its path says", () => {
+    const key = fc
+      .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
+      .filter((text) => !text.includes("."));
+    const { document } = fc.letrec((tie) => ({
+      document: fc.dictionary(key, tie("node"), { maxKeys: 5 }),
+      node: fc.oneof(
+        { depthSize: "small", withCrossShrink: true },
+        fc.oneof(
+          fc.double({ noNaN: true, noDefaultInfinity: true }),
+          fc.boolean(),
+          fc.string(),
+          fc.constant(null),
+        ),
+        fc.array(tie("node"), { maxLength: 4 }),
+        tie("document"),
+      ),
+    }));
+    fc.assert(
+      fc.property(document, (value) => {
+        const found = indexPayload(value)!;
+        const at = (path: string): unknown =>
+          path.split(".").reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], value);
+        for (const [path, number] of Object.entries(found.numbers)) expect(at(path)).toBe(number);
+        for (const [path, truth] of Object.entries(found.booleans)) expect(at(path)).toBe(truth === 1);
+        for (const path of found.texts) expect(typeof at(path)).toBe("string");
+        let scalars = 0;
+        JSON.stringify(value, (_key, node: unknown) => {
+          if (node !== null && typeof node !== "object") scalars += 1;
+          return node;
+        });
+        const paths = [found.numbers, found.booleans].flatMap(Object.keys).concat(found.texts);
+        expect(new Set(paths).size).toBe(scalars);
+      }),
+    );
+  });
+});

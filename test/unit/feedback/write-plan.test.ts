@@ -1,0 +1,115 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FeedbackChange, FeedbackColumns } from "../../../src/feedback/feedback-row.ts";
+import { planRepair, planWrite, type NewRow, type StoredRow } from "../../../src/feedback/write-plan.ts";
+import type { Project } from "../../../src/shared/project.ts";
+
+const project = "acme/plan" as Project;
+const columns = { feedback_type: "custom" } as FeedbackColumns;
+
+function change(id: string, kind: "new" | "kept" | "set" | "purge", ms: number): FeedbackChange {
+  return kind === "purge"
+    ? { project, id, columns: undefined, time: { kind: "kept", ms } }
+    : { project, id, columns, time: { kind, ms } };
+}
+
+/** A store in memory: of one key the highest version holds. */
+class Store {
+  readonly #rows = new Map<string, StoredRow>();
+  add(rows: readonly NewRow[]): void {
+    for (const { columns, ...row } of rows) {
+      const key = `${row.id} ${row.createdAtMs}`;
+      const before = this.#rows.get(key);
+      if (before !== undefined && before.version > row.version) continue;
+      this.#rows.set(key, { ...row, deleted: columns === undefined });
+    }
+  }
+  rows(): readonly StoredRow[] {
+    return [...this.#rows.values()];
+  }
+  live(id: string): readonly number[] {
+    return this.rows().flatMap((row) => (row.id === id && !row.deleted ? row.createdAtMs : []));
+  }
+}
+
+describe("planWrite", () => {
+  it("keeps the time of an id that is there", () => {
+    const store = new Store();
+    store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
+    const again = planWrite([change("a", "kept", 2000)], store.rows(), 2);
+    store.add(again.rows);
+    expect([again.createdAtMs, store.live("a")]).toEqual([[1000], [1000]]);
+  });
+
+  it("moves an id to the time that an import sets", () => {
+    const store = new Store();
+    store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
+    store.add(planWrite([change("a", "set", 500)], store.rows(), 2).rows);
+    expect(store.live("a")).toEqual([500]);
+    store.add(planWrite([change("a", "set", 1000)], store.rows(), 3).rows);
+    expect(store.live("a")).toEqual([1000]);
+  });
+
+  it("gives a purged id that is sent again a new time", () => {
+    const store = new Store();
+    store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
+    store.add(planWrite([change("a", "purge", 1500)], store.rows(), 2).rows);
+    expect(store.live("a")).toEqual([]);
+    store.add(planWrite([change("a", "kept", 2000)], store.rows(), 3).rows);
+    expect(store.live("a")).toEqual([2000]);
+  });
+
+  it("writes nothing for a purge of what is not there", () => {
+    expect(planWrite([change("a", "purge", 1)], [], 1).rows).toEqual([]);
+  });
+
+  it("writes above what a clock that runs ahead has written", () => {
+    const stored: StoredRow = { project, id: "a", createdAtMs: 1000, version: 900, deleted: false };
+    expect(planWrite([change("a", "kept", 1)], [stored], 5).rows[0]?.version).toBe(901);
+  });
+
+  it("leaves one row of each id that is not purged, whatever changes come in whatever batches", () => {
+    const step = fc.record({
+      id: fc.constantFrom("a", "b"),
+      kind: fc.constantFrom("kept", "set", "purge"),
+      ms: fc.integer({ min: 0, max: 5 }),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 6 }), (batches) => {
+        const store = new Store();
+        const expected = new Map<string, number | undefined>();
+        batches.forEach((batch, version) => {
+          const changes = batch.map(({ id, kind, ms }) => change(id, kind, ms));
+          store.add(planWrite(changes, store.rows(), version).rows);
+          for (const { id, kind, ms } of batch) {
+            if (kind === "purge") expected.set(id, undefined);
+            else expected.set(id, kind === "set" ? ms : (expected.get(id) ?? ms));
+          }
+        });
+        for (const id of ["a", "b"]) {
+          const time = expected.get(id);
+          expect(store.live(id)).toEqual(time === undefined ? [] : [time]);
+        }
+      }),
+    );
+  });
+});
+
+describe("planRepair", () => {
+  it("leaves the newest of two rows of an id, the same one whoever repairs", () => {
+    const rows: StoredRow[] = [
+      { project, id: "a", createdAtMs: 1, version: 7, deleted: false },
+      { project, id: "a", createdAtMs: 2, version: 8, deleted: false },
+      { project, id: "b", createdAtMs: 2, version: 3, deleted: false },
+      { project, id: "b", createdAtMs: 1, version: 3, deleted: false },
+      { project, id: "c", createdAtMs: 1, version: 3, deleted: false },
+      { project, id: "c", createdAtMs: 2, version: 4, deleted: true },
+    ];
+    const deleted = [
+      { project, id: "a", createdAtMs: 1, version: 8, columns: undefined },
+      { project, id: "b", createdAtMs: 2, version: 4, columns: undefined },
+    ];
+    expect(planRepair(rows)).toEqual(deleted);
+    expect(planRepair(rows.toReversed())).toEqual(expect.arrayContaining(deleted));
+  });
+});
