@@ -1,72 +1,92 @@
-import type { CallRow } from "./call-row.ts";
-import { NONE } from "./forest.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import { idOf, isFinished, isSelected, NONE, type CallTable } from "./call-table.ts";
 import type { LlmNames } from "./llm-names.ts";
-import type { RolledUpTrace } from "./rollup.ts";
-import { COST_SLOTS, COSTS, COUNT_SLOTS, COUNTS, type Totals } from "./totals.ts";
+import type { RolledUp } from "./rollup.ts";
+import { COST_SLOTS, COSTS, type Totals } from "./totals.ts";
+import { COUNT_SLOTS, COUNTS } from "./usage-entries.ts";
 
 /** The answer's text up to the first call. */
-export const OPENING = '{"call_usage":{';
+export const OPENING = Buffer.from('{"call_usage":{');
 
 /** The text after the last call. Ids are sorted. */
-export function closing(unfinishedIds: readonly string[]): string {
-  return `},"unfinished_call_ids":${JSON.stringify(unfinishedIds.toSorted())}}`;
+export function closing(unfinishedIds: readonly string[]): Buffer {
+  return Buffer.from(`},"unfinished_call_ids":${JSON.stringify(unfinishedIds.toSorted())}}`);
 }
+
+const COMMA = Buffer.from(",");
+const COLON = Buffer.from(":");
+const OPEN = Buffer.from("{");
+const CLOSE = Buffer.from("}");
+const NULL = Buffer.from("null");
+const beforeCount = COUNTS.map((name, slot) => Buffer.from(`${slot === 0 ? "{" : ","}"${name}":`));
+const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
+const withoutCosts = Buffer.from(`${COSTS.map((name) => `,"${name}":null`).join("")}}`);
 
 /**
- * `"id":{"llm":{…}},…` for the selected calls of a trace. The text is built here because it is the bill: a
- * serialiser takes several times as long.
+ * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns what
+ * separates the next call from them.
+ * Built here because the text is the bill: a serialiser takes several times as long.
  */
-export function callUsageText(calls: readonly CallRow[], trace: RolledUpTrace, names: LlmNames): string {
-  const { totals } = trace;
-  const written = new Map<number, string>();
-  let text = "";
-  calls.forEach((call, number) => {
-    if (!call.selected) return;
-    const head = totals.heads[number]!;
-    let usage = written.get(head);
-    if (usage === undefined) {
-      usage = usageText(head, totals, names);
-      if (head !== NONE && call.usage.length === 0) written.set(head, usage);
-    }
-    text += `${text === "" ? "" : ","}${JSON.stringify(call.id)}:${usage}`;
-  });
-  return text;
-}
-
-function usageText(head: number, totals: Totals, names: LlmNames): string {
-  let text = "";
-  for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
-    const comma = text === "" ? "" : ",";
-    text += `${comma}${names.quoted(totals.llms[entry]!)}:${entryText(totals, entry)}`;
+export function* writeCallUsage(
+  calls: CallTable,
+  { totals }: RolledUp,
+  to: { writer: ByteWriter; names: LlmNames; pieceBytes: number; separator: Buffer },
+): Generator<Buffer, Buffer> {
+  const { writer, names } = to;
+  let { separator } = to;
+  for (let call = 0; call < calls.count; call++) {
+    if (!isSelected(calls, call)) continue;
+    writer.copy(separator);
+    separator = COMMA;
+    writer.string(calls.source, calls.idStart[call]!, calls.idEnd[call]!);
+    writer.copy(COLON);
+    writeEntries(totals.heads[call]!, totals, names, writer);
+    if (writer.length >= to.pieceBytes) yield writer.take();
   }
-  return `{${text}}`;
+  return separator;
 }
 
-function entryText({ counts, costs }: Totals, entry: number): string {
-  let text = "";
+function writeEntries(head: number, totals: Totals, names: LlmNames, writer: ByteWriter): void {
+  writer.copy(OPEN);
+  for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
+    if (entry !== head) writer.copy(COMMA);
+    writer.copy(names.quoted(totals.llms[entry]!));
+    writer.copy(COLON);
+    writeEntry(totals, entry, writer);
+  }
+  writer.copy(CLOSE);
+}
+
+function writeEntry(totals: Totals, entry: number, writer: ByteWriter): void {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) {
-    text += `${slot === 0 ? "{" : ","}"${COUNTS[slot]!}":${counts[entry * COUNT_SLOTS + slot]!}`;
+    writer.copy(beforeCount[slot]!);
+    writer.number(totals.counts[entry * COUNT_SLOTS + slot]!);
+  }
+  if (!totals.withCosts) {
+    writer.copy(withoutCosts);
+    return;
   }
   for (let slot = 0; slot < COST_SLOTS; slot++) {
-    const cost = costs[entry * COST_SLOTS + slot]!;
-    text += `,"${COSTS[slot]!}":${Number.isFinite(cost) ? cost : "null"}`;
+    const cost = totals.costs[entry * COST_SLOTS + slot]!;
+    writer.copy(beforeCost[slot]!);
+    if (Number.isFinite(cost)) writer.number(cost);
+    else writer.copy(NULL);
   }
-  return `${text}}`;
+  writer.copy(CLOSE);
 }
 
 /** Ids of the calls that have not ended, among the selected ones and everything below them. */
-export function unfinishedIds(calls: readonly CallRow[], { forest }: RolledUpTrace): readonly string[] {
-  const covered = new Uint8Array(calls.length);
+export function unfinishedIds(calls: CallTable, { forest }: RolledUp): readonly string[] {
+  const covered = new Uint8Array(calls.count);
   for (const cycle of forest.cycles) {
-    const some = cycle.some((call) => calls[call]!.selected);
+    const some = cycle.some((call) => isSelected(calls, call));
     for (const call of cycle) covered[call] = some ? 1 : 0;
   }
   const ids: string[] = [];
-  for (const number of forest.order) {
-    const call = calls[number]!;
-    const parent = forest.parents[number]!;
-    if (call.selected || (parent !== NONE && covered[parent] === 1)) covered[number] = 1;
-    if (covered[number] === 1 && !call.finished) ids.push(call.id);
+  for (const call of forest.order) {
+    const parent = forest.parents[call]!;
+    if (isSelected(calls, call) || (parent !== NONE && covered[parent] === 1)) covered[call] = 1;
+    if (covered[call] === 1 && !isFinished(calls, call)) ids.push(idOf(calls, call));
   }
   return ids;
 }

@@ -1,6 +1,8 @@
-/** The calls of one trace as trees. Calls are numbered as they came. */
+import { NONE } from "./call-table.ts";
+
+/** Calls as trees. Calls are numbered as they came. */
 export interface Forest {
-  /** Number of each call's parent; -1 for a root. The edges of a cycle are cut: its calls are roots. */
+  /** Number of each call's parent; NONE for a root. The edges of a cycle are cut: its calls are roots. */
   readonly parents: Int32Array;
   /** All calls, every parent before its children. */
   readonly order: Int32Array;
@@ -10,35 +12,19 @@ export interface Forest {
   readonly nextSibling: Int32Array;
 }
 
-export const NONE = -1;
-
-interface Link {
-  readonly id: string;
-  readonly parentId: string;
-}
-
-/** A parent that is not among the calls makes its child a root, as does a call that names itself. Cost: O(calls). */
-export function buildForest(calls: readonly Link[]): Forest {
-  const parents = linkParents(calls);
+/** A call that names itself is a root. Cost: O(calls). */
+export function buildForest(namedParents: Int32Array): Forest {
+  const parents = namedParents.map((parent, call) => (parent === call ? NONE : parent));
   const cycles = cutCycles(parents);
-  const firstChild = new Int32Array(calls.length).fill(NONE);
-  const nextSibling = new Int32Array(calls.length).fill(NONE);
-  for (let call = calls.length - 1; call >= 0; call--) {
+  const firstChild = new Int32Array(parents.length).fill(NONE);
+  const nextSibling = new Int32Array(parents.length).fill(NONE);
+  for (let call = parents.length - 1; call >= 0; call--) {
     const parent = parents[call]!;
     if (parent === NONE) continue;
     nextSibling[call] = firstChild[parent]!;
     firstChild[parent] = call;
   }
   return { parents, cycles, firstChild, nextSibling, order: parentsFirst(parents, firstChild, nextSibling) };
-}
-
-function linkParents(calls: readonly Link[]): Int32Array {
-  const numbers = new Map<string, number>();
-  calls.forEach((call, number) => numbers.set(call.id, number));
-  return Int32Array.from(calls, (call, number) => {
-    const parent = call.parentId === "" ? NONE : (numbers.get(call.parentId) ?? NONE);
-    return parent === number ? NONE : parent;
-  });
 }
 
 /** Walks up from every call once. A walk that meets itself has found a cycle. */

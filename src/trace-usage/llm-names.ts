@@ -1,9 +1,12 @@
-import { NONE } from "./forest.ts";
+import { NONE } from "./call-table.ts";
+
+const SEARCHED = 32;
 
 /** Numbers the LLMs of one answer. */
 export class LlmNames {
-  readonly names: string[] = [];
-  private readonly texts: string[] = [];
+  private readonly names: string[] = [];
+  private readonly bytes: Buffer[] = [];
+  private readonly quotedBytes: Buffer[] = [];
   private readonly numbers = new Map<string, number>();
 
   numberOf(name: string): number {
@@ -12,14 +15,34 @@ export class LlmNames {
     const number = this.names.length;
     this.numbers.set(name, number);
     this.names.push(name);
-    this.texts.push(JSON.stringify(name));
+    this.bytes.push(Buffer.from(name));
+    this.quotedBytes.push(Buffer.from(JSON.stringify(name)));
     return number;
   }
 
-  /** The name as JSON text. */
-  quoted(number: number): string {
-    return this.texts[number]!;
+  /** Most answers have few LLMs: their bytes are compared before a string is made. */
+  numberOfBytes(source: Buffer, start: number, end: number): number {
+    const searched = Math.min(this.bytes.length, SEARCHED);
+    for (let number = 0; number < searched; number++) {
+      if (isAt(this.bytes[number]!, source, start, end)) return number;
+    }
+    return this.numberOf(source.toString("utf8", start, end));
   }
+
+  nameOf(number: number): string {
+    return this.names[number]!;
+  }
+
+  /** The name as JSON text. */
+  quoted(number: number): Buffer {
+    return this.quotedBytes[number]!;
+  }
+}
+
+function isAt(name: Buffer, source: Buffer, start: number, end: number): boolean {
+  if (name.length !== end - start) return false;
+  for (let at = 0; at < name.length; at++) if (name[at] !== source[start + at]) return false;
+  return true;
 }
 
 /** For one call at a time: which entry holds which LLM. Forgetting costs what was remembered, not the table's size. */

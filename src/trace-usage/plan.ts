@@ -12,6 +12,7 @@ export function planSelection(
     project,
     condition: filterCondition(request.filter ?? {}),
     traces: tracesOf(project, request.filter),
+    onlyTrace: request.filter?.trace_ids?.length === 1 ? request.filter.trace_ids[0] : undefined,
     readsPayload: false,
     limit: request.limit,
   };
@@ -23,8 +24,8 @@ export function planRoots(
   request: { callIds: readonly string[]; limit: number },
 ): Selection {
   const { callIds, limit } = request;
-  if (callIds.length === 0) return { project, condition: sql`0`, traces: sql`0`, readsPayload: false, limit };
-  return planSelection(project, { filter: { call_ids: [...callIds] }, limit });
+  const selection = planSelection(project, { filter: { call_ids: [...callIds] }, limit });
+  return callIds.length === 0 ? { ...selection, condition: sql`0`, traces: sql`0` } : selection;
 }
 
 /** The filter members that name traces narrow what is read: directly, or through the index of calls. */

@@ -5,14 +5,13 @@ import { z } from "zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
-import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { callsFilter } from "./calls-filter.ts";
 import { planRoots, planSelection } from "./plan.ts";
+import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "./rollup.ts";
 import { callsUsageReq, includeCosts, limit } from "./schema.ts";
 import type { Selection } from "./selection.ts";
-import { selectTraces } from "./store.ts";
 import { usageText } from "./usage-text.ts";
 
 export interface TraceUsageDeps {
@@ -58,30 +57,23 @@ async function sendUsage(
 ): Promise<FastifyReply> {
   const signal = abortOnClose(reply);
   const costOf = includeCosts ? await deps.costsFor(selection.project) : undefined;
-  const { traces, truncated } = await selectTraces(deps.engine, selection, signal);
-  const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
-  if (callCount > deps.maxTraceCalls) {
-    throw new AppError(
-      "too_many_calls",
-      `The selected traces have ${callCount} calls; one answer reads at most ${deps.maxTraceCalls}. ` +
-        "Select fewer traces, or raise MAX_TRACE_CALLS.",
-    );
-  }
-  void reply.type("application/json; charset=utf-8").header("x-truncated", String(truncated));
-  const pieces = usageText(deps.engine, selection, { traces, costOf, signal });
+  const read = { maxTraceCalls: deps.maxTraceCalls, signal };
+  const prepared = await prepareUsage(deps.engine, selection, read);
+  const pieces = usageText(deps.engine, prepared, { ...read, costOf });
+  void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
   return reply.send(await whole(pieces));
 }
 
 /** A short answer is sent as one piece. Nothing is sent before the first piece is there: until then, errors are answers. */
-async function whole(pieces: AsyncGenerator<string>): Promise<string | Readable> {
+async function whole(pieces: AsyncGenerator<Buffer>): Promise<Buffer | Readable> {
   const first = await pieces.next();
-  if (first.done === true) return "";
+  if (first.done === true) return Buffer.alloc(0);
   const second = await pieces.next();
   if (second.done === true) return first.value;
   return Readable.from(startingWith([first.value, second.value], pieces), { highWaterMark: 1 });
 }
 
-async function* startingWith(head: readonly string[], rest: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* startingWith(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield* head;
   yield* rest;
 }

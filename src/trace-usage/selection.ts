@@ -10,6 +10,8 @@ export interface Selection {
   readonly traces: Sql;
   /** The condition reads a payload column: it is evaluated once, and only over calls that pass the rest. */
   readonly readsPayload: boolean;
+  /** The trace, when the filter names just one: it can be read at once. */
+  readonly onlyTrace: string | undefined;
   /** At most this many calls, oldest first. */
   readonly limit: number;
 }

@@ -104,18 +104,19 @@ async function traceSizes(
   return sizes;
 }
 
-/** The narrow columns of all calls of some traces, as `readCallRows` reads them. */
+/** The narrow columns of all calls of some traces, at most `limit` rows, as `readCallTable` reads them. */
 export function callRowBytes(
   engine: Engine,
-  { project, traceIds, condition }: { project: Project; traceIds: readonly string[]; condition: Sql },
+  read: { project: Project; traceIds: readonly string[]; condition: Sql; limit: number },
   signal: AbortSignal,
 ): Promise<Buffer> {
+  const traceId = read.traceIds.length === 1 ? sql`''` : sql`trace_id`;
   return engine.bytes(
-    sql`SELECT trace_id, id, ifNull(parent_id, ''),
-          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${condition}, 0) + 4 * ifNull(inclusive, 0)),
+    sql`SELECT ${traceId}, id, ifNull(parent_id, ''),
+          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0)),
           toUnixTimestamp64Milli(assumeNotNull(started_at)), ifNull(usage, '')
-        FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND ${inTraces(traceIds)}
-        WHERE ${LIVE}`,
+        FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${inTraces(read.traceIds)}
+        WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
     "RowBinary",
     { name: "usage_read", limits: "heavy", signal },
   );

@@ -1,38 +1,36 @@
-import { NONE } from "./forest.ts";
+import { NONE } from "./call-table.ts";
+import { COUNT_SLOTS, grown } from "./usage-entries.ts";
 
-/** The counts of an entry, in the order of its slots. */
-export const COUNTS = [
-  "requests",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-] as const;
+/** The costs of an entry, in the order of its slots. */
 export const COSTS = [
   "prompt_tokens_total_cost",
   "completion_tokens_total_cost",
   "cache_read_input_tokens_total_cost",
   "cache_creation_input_tokens_total_cost",
 ] as const;
-export const COUNT_SLOTS = COUNTS.length;
 export const COST_SLOTS = COSTS.length;
 
 /**
- * Per call, a list of entries, one per LLM. All entries of a trace live in a few flat arrays; a list that is complete
- * never changes, so that a call with nothing of its own shares its only child's list.
- * An unknown cost is NaN.
+ * Per call, a list of entries, one per LLM. All entries live in a few flat arrays; a list that is complete never
+ * changes, so that a call with nothing of its own shares its only child's list. An unknown cost is NaN.
  */
 export class Totals {
   readonly heads: Int32Array;
+  readonly withCosts: boolean;
   length = 0;
-  llms = new Int32Array(1024);
-  next = new Int32Array(1024);
-  counts = new Float64Array(1024 * COUNT_SLOTS);
-  costs = new Float64Array(1024 * COST_SLOTS);
+  llms: Int32Array;
+  next: Int32Array;
+  counts: Float64Array;
+  costs: Float64Array;
 
-  constructor(calls: number) {
+  constructor(calls: number, withCosts: boolean) {
     this.heads = new Int32Array(calls).fill(NONE);
+    this.withCosts = withCosts;
+    const size = Math.max(64, calls + (calls >> 1));
+    this.llms = new Int32Array(size);
+    this.next = new Int32Array(size);
+    this.counts = new Float64Array(size * COUNT_SLOTS);
+    this.costs = new Float64Array(withCosts ? size * COST_SLOTS : 0).fill(Number.NaN);
   }
 
   /** Puts a new entry of zeros and unknown costs in front of a call's list. */
@@ -42,7 +40,6 @@ export class Totals {
     this.llms[entry] = llm;
     this.next[entry] = this.heads[call]!;
     this.heads[call] = entry;
-    this.costs.fill(Number.NaN, entry * COST_SLOTS, (entry + 1) * COST_SLOTS);
     return entry;
   }
 
@@ -51,11 +48,6 @@ export class Totals {
     this.llms = grown(this.llms, new Int32Array(size));
     this.next = grown(this.next, new Int32Array(size));
     this.counts = grown(this.counts, new Float64Array(size * COUNT_SLOTS));
-    this.costs = grown(this.costs, new Float64Array(size * COST_SLOTS));
+    if (this.withCosts) this.costs = grown(this.costs, new Float64Array(size * COST_SLOTS).fill(Number.NaN));
   }
-}
-
-function grown<Numbers extends Int32Array | Float64Array>(from: Numbers, into: Numbers): Numbers {
-  into.set(from);
-  return into;
 }

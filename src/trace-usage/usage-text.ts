@@ -1,54 +1,71 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { sql } from "../query/sql.ts";
-import { callUsageText, closing, OPENING, unfinishedIds } from "./answer.ts";
-import { LlmNames } from "./llm-names.ts";
-import { readCallRows } from "./read-call-rows.ts";
+import { closing, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import type { CallTable } from "./call-table.ts";
+import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
+import { readCallTable } from "./read-call-table.ts";
 import { rollUp, type CostOf } from "./rollup.ts";
-import type { SelectedTrace, Selection } from "./selection.ts";
+import type { SelectedTrace } from "./selection.ts";
 import { callRowBytes } from "./store.ts";
 
 /** Calls read at once: what bounds memory beside the largest trace. */
 const CALLS_PER_READ = 50_000;
 const TRACES_PER_READ = 2000;
+const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The answer's text, piece by piece: a group of traces is read, folded, written and forgotten, while the next one is
- * being read. Errors: `StorageError`, also after the first piece.
+ * The answer's text, piece by piece: a group of traces is folded, written and forgotten while the next one is being
+ * read. Errors: `StorageError`, also after the first piece.
  */
 export async function* usageText(
   engine: Engine,
-  selection: Selection,
-  options: { traces: readonly SelectedTrace[]; costOf: CostOf | undefined; signal: AbortSignal },
-): AsyncGenerator<string> {
-  const groups = groupTraces(options.traces);
+  prepared: PreparedUsage,
+  options: ReadOptions & { costOf: CostOf | undefined },
+): AsyncGenerator<Buffer> {
+  const { names } = prepared;
+  const writer = new ByteWriter(PIECE_BYTES + 64 * 1024);
+  writer.copy(OPENING);
+  const unfinished: string[] = [];
+  let separator: Buffer = Buffer.alloc(0);
+  for await (const calls of callTables(engine, prepared, options)) {
+    const rolledUp = rollUp(calls, names, options.costOf);
+    for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
+    separator = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, separator });
+  }
+  writer.copy(closing(unfinished));
+  yield writer.take();
+}
+
+/** The calls of all traces, a group of traces at a time, one group ahead. */
+async function* callTables(
+  engine: Engine,
+  { selection, traces, names, calls }: PreparedUsage,
+  options: ReadOptions,
+): AsyncGenerator<CallTable> {
+  if (calls !== undefined) {
+    yield calls;
+    return;
+  }
+  const groups = groupTraces(traces);
   const read = (group: readonly SelectedTrace[] | undefined): Promise<Buffer> | undefined => {
     if (group === undefined) return undefined;
-    const condition = group[0]?.ids === undefined ? selection.condition : sql`0`;
     const traceIds = group.map((trace) => trace.traceId);
-    const bytes = callRowBytes(engine, { project: selection.project, traceIds, condition }, options.signal);
+    const condition = group[0]?.ids === undefined ? selection.condition : sql`0`;
+    const request = { project: selection.project, traceIds, condition, limit: options.maxTraceCalls + 1 };
+    const bytes = callRowBytes(engine, request, options.signal);
     bytes.catch(() => undefined); // it is awaited one turn later
     return bytes;
   };
-
-  const names = new LlmNames();
-  const unfinished: string[] = [];
-  let separator = OPENING;
   let reading = read(groups[0]);
   for (const [index, group] of groups.entries()) {
     const bytes = await reading!;
     reading = read(groups[index + 1]);
-    let text = "";
-    for (const calls of readCallRows(bytes, group)) {
-      const trace = rollUp(calls, names, options.costOf);
-      const entries = callUsageText(calls, trace, names);
-      if (entries !== "") text += `${text === "" ? "" : ","}${entries}`;
-      for (const id of unfinishedIds(calls, trace)) unfinished.push(id);
-    }
-    if (text === "") continue;
-    yield separator + text;
-    separator = ",";
+    const table = readCallTable(bytes, group, names);
+    if (table.count > options.maxTraceCalls)
+      throw tooManyCalls(`more than ${options.maxTraceCalls}`, options);
+    yield table;
   }
-  yield (separator === OPENING ? OPENING : "") + closing(unfinished);
 }
 
 function groupTraces(traces: readonly SelectedTrace[]): SelectedTrace[][] {

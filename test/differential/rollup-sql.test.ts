@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
-import type { CallRow } from "../../src/trace-usage/call-row.ts";
-import { forest } from "../helpers/forests.ts";
+import { forest, type CallRow } from "../helpers/forests.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Forests per run; each is one trace with deleted calls, missing parents and unfinished calls. */

@@ -1,7 +1,19 @@
 import fc from "fast-check";
 import { INCLUSIVE } from "../../src/calls/call-part.ts";
-import type { CallRow } from "../../src/trace-usage/call-row.ts";
+import type { Inclusive } from "../../src/calls/call-part.ts";
 import type { Usage } from "../../src/calls/usage.ts";
+
+/** A call as the roll-up sees it, written so that a test can read it. */
+export interface CallRow {
+  readonly id: string;
+  /** '' for none. */
+  readonly parentId: string;
+  readonly finished: boolean;
+  readonly inclusive: Inclusive;
+  readonly selected: boolean;
+  readonly startedAtMs: number;
+  readonly usage: readonly Usage[];
+}
 
 const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
 
@@ -39,7 +51,6 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
     )
     .map((drafts) =>
       drafts.map(({ parent, kind, ...draft }, number) => ({
-        traceId: "t",
         id: `c${number}`,
         parentId: parentOf(number, parent, kind, { count: drafts.length, cycles: options.cycles }),
         ...draft,

@@ -1,5 +1,5 @@
+import type { CallRow } from "./forests.ts";
 import type { Usage } from "../../src/calls/usage.ts";
-import type { CallRow } from "../../src/trace-usage/call-row.ts";
 
 /** The six counts of a usage, and what the four kinds of tokens cost; an unknown cost is null. */
 export interface NaiveTotal {

@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../../../src/calls/usage.ts";
-import { callUsageText, unfinishedIds } from "../../../src/trace-usage/answer.ts";
-import type { CallRow } from "../../../src/trace-usage/call-row.ts";
+import { unfinishedIds, writeCallUsage } from "../../../src/trace-usage/answer.ts";
+import type { CallTable } from "../../../src/trace-usage/call-table.ts";
 import { LlmNames } from "../../../src/trace-usage/llm-names.ts";
-import { rollUp } from "../../../src/trace-usage/rollup.ts";
-import { COSTS, COUNTS } from "../../../src/trace-usage/totals.ts";
-import { forest } from "../../helpers/forests.ts";
+import { rollUp, type RolledUp } from "../../../src/trace-usage/rollup.ts";
+import { ByteWriter } from "../../../src/trace-usage/byte-writer.ts";
+import { COSTS } from "../../../src/trace-usage/totals.ts";
+import { COUNTS } from "../../../src/trace-usage/usage-entries.ts";
+import { tableOf } from "../../helpers/call-table.ts";
+import { forest, type CallRow } from "../../helpers/forests.ts";
 import { naiveRollUp, type NaiveTotals } from "../../helpers/naive-rollup.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
@@ -23,14 +26,17 @@ function costOf(usage: Usage, startedAtMs: number) {
   ];
 }
 
-function answerOf(calls: readonly CallRow[]): Record<string, NaiveTotals> {
+function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
   const names = new LlmNames();
-  const trace = rollUp(calls, names, (usage, startedAtMs) => {
+  const calls = tableOf(
+    rows.map((row) => ({ ...row, selected: true })),
+    names,
+  );
+  const rolledUp = rollUp(calls, names, (usage, startedAtMs) => {
     const costs = costOf(usage, startedAtMs);
     return Object.fromEntries(COSTS.map((name, slot) => [name, costs[slot]])) as never;
   });
-  const everything = calls.map((call) => ({ ...call, selected: true }));
-  const parsed = JSON.parse(`{${callUsageText(everything, trace, names)}}`) as Record<
+  const parsed = JSON.parse(`{${textOf(calls, rolledUp, names)}}`) as Record<
     string,
     Record<string, Record<string, number | null>>
   >;
@@ -42,13 +48,18 @@ function answerOf(calls: readonly CallRow[]): Record<string, NaiveTotals> {
   );
 }
 
+function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
+  const writer = new ByteWriter(16);
+  const to = { writer, names, pieceBytes: 100, separator: Buffer.alloc(0) };
+  return Buffer.concat([...writeCallUsage(calls, rolledUp, to), writer.take()]).toString();
+}
+
 function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
 function call(id: string, more: Partial<CallRow> = {}): CallRow {
   return {
-    traceId: "t",
     id,
     parentId: "",
     finished: true,
@@ -166,7 +177,7 @@ describe("rollUp", () => {
       call(`c${number}`, { parentId: number === 0 ? "" : `c${number - 1}`, usage: prompt(1) }),
     );
     const names = new LlmNames();
-    const { totals } = rollUp(calls, names, undefined);
+    const { totals } = rollUp(tableOf(calls, names), names, undefined);
     expect(totals.counts[totals.heads[0]! * COUNTS.length + 1]).toBe(100_000);
   });
 
@@ -175,7 +186,7 @@ describe("rollUp", () => {
       call(`c${number}`, { parentId: `c${(number + 1) % 100_000}`, usage: prompt(1) }),
     );
     const names = new LlmNames();
-    const { totals } = rollUp(calls, names, undefined);
+    const { totals } = rollUp(tableOf(calls, names), names, undefined);
     expect(totals.counts[totals.heads[77]! * COUNTS.length + 1]).toBe(100_000);
   });
 });
@@ -184,7 +195,9 @@ describe("unfinishedIds", () => {
   it("names the open calls among the selected ones and below them", () => {
     fc.assert(
       fc.property(forest({ maxCalls: 20, inclusive: false, cycles: true }), (calls) => {
-        const trace = rollUp(calls, new LlmNames(), undefined);
+        const names = new LlmNames();
+        const table = tableOf(calls, names);
+        const rolledUp = rollUp(table, names, undefined);
         const isBelowSelected = (one: CallRow): boolean => {
           const seen = new Set<string>();
           for (let at: CallRow | undefined = one; at !== undefined && !seen.has(at.id);) {
@@ -196,7 +209,7 @@ describe("unfinishedIds", () => {
           return false;
         };
         const expected = calls.filter((one) => !one.finished && isBelowSelected(one)).map((one) => one.id);
-        expect([...unfinishedIds(calls, trace)].sort()).toEqual(expected.sort());
+        expect([...unfinishedIds(table, rolledUp)].sort()).toEqual(expected.sort());
       }),
       { numRuns: RUNS },
     );
