@@ -2,6 +2,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 const ZERO = 0x30;
+/** From this length on a call into the runtime is cheaper than a loop. */
+const LONG = 40;
 /** Whole numbers up to here are written digit by digit with cheap arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -28,6 +30,11 @@ export class ByteWriter {
 
   copy(text: Uint8Array): void {
     this.reserve(text.length);
+    if (text.length > LONG) {
+      this.bytes.set(text, this.at);
+      this.at += text.length;
+      return;
+    }
     const { bytes } = this;
     let { at } = this;
     for (let from = 0; from < text.length; from++) bytes[at++] = text[from]!;

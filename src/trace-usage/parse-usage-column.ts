@@ -18,7 +18,7 @@ export function parseUsageColumn(
   { names, entries }: { names: LlmNames; entries: UsageEntries },
 ): void {
   if (end - start <= 2) return;
-  if (source.subarray(start, end).includes(BACKSLASH)) {
+  if (hasEscape(source, start, end)) {
     parseWithEscapes(source.toString("utf8", start, end), names, entries);
     return;
   }
@@ -39,6 +39,11 @@ export function parseUsageColumn(
     at += 2; // after `0]`
     if (source[at] === COMMA) at++;
   }
+}
+
+function hasEscape(source: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (source[at] === BACKSLASH) return true;
+  return false;
 }
 
 function parseWithEscapes(column: string, names: LlmNames, entries: UsageEntries): void {
