@@ -8,6 +8,7 @@ import { openEmbedded } from "../src/clickhouse/connect.ts";
 import { migrate } from "../src/clickhouse/migrate.ts";
 import { readConfig } from "../src/config.ts";
 import { requestsToPaste } from "./demo/requests.ts";
+import { scoreOf } from "./demo/sample-feedback.ts";
 import { longContextRun, runningAgent, sdkRun, supportRun } from "./demo/sample-traces.ts";
 
 const PROJECT = "acme/demo";
@@ -46,6 +47,8 @@ async function loadSamples(app: App): Promise<void> {
     ...runningAgent("research-1", now - 60_000),
   ];
   await post(app, `/v2/${PROJECT}/calls/complete`, { batch: calls });
+  const scores = runs.map(({ id, atMs }) => scoreOf(PROJECT, `${id}-agent`, atMs + 10_000));
+  await post(app, "/feedback/batch/create", { batch: scores });
 }
 
 async function post(app: App, path: string, body: object): Promise<void> {

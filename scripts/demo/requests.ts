@@ -8,6 +8,7 @@ export interface Demo {
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
     `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}'`;
+  const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
   return `
 Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
 
@@ -27,6 +28,21 @@ ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["contract-1"]
 
 # A run that is still going: its open calls are named.
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["research-1"] } })}
+
+# Which calls failed? The query language reads any field.
+${ask("/trace/usage", {
+  project_id: project,
+  query: { $expr: { $contains: { input: { $getField: "exception" }, substr: { $literal: "Timeout" } } } },
+})}
+
+# How good were the answers, by local day in Berlin?
+${ask("/feedback/stats", {
+  project_id: project,
+  start: `${dayStart}T00:00:00Z`,
+  timezone: "Europe/Berlin",
+  granularity: 86_400,
+  metrics: [{ json_path: "score", aggregations: ["avg", "count"], percentiles: [50, 95] }],
+})}
 
 # A mistake on purpose: every fault is named.
 ${ask("/trace/usage", { project_id: project, limit: 0, wat: true })}
