@@ -1,0 +1,124 @@
+import { StorageError } from "../src/clickhouse/storage-error.ts";
+import { planStats } from "../src/feedback-stats/plan.ts";
+import { statsRequestSchema } from "../src/feedback-stats/schema.ts";
+import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
+import type { Project } from "../src/shared/project.ts";
+import { ratioAtMost, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
+import { startService, type BenchService } from "./service.ts";
+
+const PROJECT = "bench/feedback";
+const ZONE = "America/New_York";
+const ROWS = 1_000_000;
+const ROWS_PER_INSERT = 50_000;
+const DAYS = 30;
+const START = Date.UTC(2026, 0, 1, 5);
+
+/** Feedback of a scorer, in the order it would have come: `{"output":{"score":0.27,"passed":true,"reason":"…"}}`. */
+async function fillFeedback({ engine }: BenchService): Promise<void> {
+  const step = Math.floor((DAYS * 86_400_000) / ROWS);
+  for (let from = 0; from < ROWS; from += ROWS_PER_INSERT) {
+    const text = `INSERT INTO feedback
+      (project_id, created_at, id, version, feedback_type, weave_ref, trigger_ref, payload, numbers, booleans, texts)
+      WITH randCanonical(n) AS score, if(rand(n + 1) % 5 = 0, 0, 1) AS passed
+      SELECT '${PROJECT}', fromUnixTimestamp64Milli(toInt64(${START} + n * ${step})), toString(generateUUIDv4(n)), n,
+        'wandb.runnable.tone', concat('weave:///${PROJECT}/call/', toString(n)), 'weave:///${PROJECT}/object/mon:v1',
+        concat('{"output":{"score":', toString(score), ',"passed":', if(passed = 1, 'true', 'false'), ',"latency_ms":',
+          toString(rand(n + 2) % 10000), ',"reason":"', repeat('because ', 25), '"}}'),
+        map('output.score', score, 'output.latency_ms', toFloat64(rand(n + 2) % 10000)), map('output.passed', passed), ['output.reason']
+      FROM (SELECT number + ${from} AS n FROM numbers(${ROWS_PER_INSERT}))`;
+    await engine.command(trusted(text), { name: "bench_fill" });
+  }
+}
+
+/** What one would write by hand: local days, the window's numbers in the same statement. `value` reads the score. */
+function byHand(value: string): Sql {
+  return sql`SELECT toStartOfDay(created_at, ${param("String", ZONE)}) AS day, count(), avg(value), quantilesExactInclusive(0.5, 0.95)(value)
+    FROM (
+      SELECT created_at, ${trusted(value)} AS value FROM feedback FINAL
+      WHERE project_id = ${param("String", PROJECT)} AND deleted = 0
+        AND created_at >= fromUnixTimestamp64Milli(toInt64(${param("Int64", START)}))
+        AND created_at < fromUnixTimestamp64Milli(toInt64(${param("Int64", START + DAYS * 86_400_000)}))
+    )
+    GROUP BY day WITH ROLLUP ORDER BY day`;
+}
+
+const path = "payload, 'output', 'score'";
+const readings = {
+  plain: `JSONExtractFloat(${path})`,
+  typed: `if(JSONType(${path}) IN ('Int64', 'UInt64', 'Double'), JSONExtractFloat(${path}), NULL)`,
+  column: "numbers['output.score']",
+};
+
+const request = {
+  project_id: PROJECT,
+  start: new Date(START).toISOString(),
+  end: new Date(START + DAYS * 86_400_000).toISOString(),
+  granularity: 86_400,
+  timezone: ZONE,
+  metrics: [{ json_path: "output.score", aggregations: ["avg"], percentiles: [50, 95] }],
+};
+
+async function days(service: BenchService): Promise<ScenarioResult[]> {
+  const run = (value: string) => () =>
+    service.engine.bytes(byHand(value), "JSONEachRow", { name: "bench_by_hand", limits: "heavy" });
+  const times = await timeInTurn(9, {
+    request: () => service.ask("/feedback/stats", request),
+    plain: run(readings.plain),
+    typed: run(readings.typed),
+    column: run(readings.column),
+  });
+  const what = "1,000,000 rows, local days, avg + p50 + p95";
+  const against = (text: string, name: string) => ({ what: text, spread: times[name]! });
+  return [
+    ratioAtMost(1.2, what, times["request"]!, against("SQL by hand over the JSON", "plain")),
+    ratioAtMost(1.2, what, times["request"]!, against("the same, numbers only", "typed")),
+    ratioAtMost(1.2, what, times["request"]!, against("SQL by hand over the path columns", "column")),
+  ];
+}
+
+async function buckets(service: BenchService): Promise<ScenarioResult> {
+  const times = await timeInTurn(5, {
+    request: () => service.ask("/feedback/stats", { ...request, granularity: 300 }),
+  });
+  const what = "the same in 8,640 buckets of 5 minutes";
+  return { what, subject: times["request"]!, against: undefined, unit: "ms", target: "–", met: true };
+}
+
+/** The least memory that the engine answers the request with, found by halving. */
+async function memory({ engine }: BenchService): Promise<ScenarioResult> {
+  const { statement } = planStats(PROJECT as Project, statsRequestSchema.parse(request), Date.now());
+  let enough = 1024;
+  let tooLittle = 0;
+  while (enough - tooLittle > 1) {
+    const mib = Math.floor((enough + tooLittle) / 2);
+    const limited = sql`${statement!} SETTINGS max_memory_usage = ${trusted(String(mib * 2 ** 20))} FORMAT Null`;
+    const answered = await engine.command(limited, { name: "bench_memory" }).then(
+      () => true,
+      (error: unknown) => error instanceof StorageError && error.kind !== "memory",
+    );
+    if (answered) enough = mib;
+    else tooLittle = mib;
+  }
+  const subject = { median: enough, min: enough, max: enough };
+  return {
+    what: "memory the engine needs for it",
+    subject,
+    against: undefined,
+    unit: "MB",
+    target: "–",
+    met: true,
+  };
+}
+
+export const scenario: Scenario = {
+  name: "feedback-stats",
+  async run() {
+    const service = await startService();
+    try {
+      await fillFeedback(service);
+      return [...(await days(service)), await buckets(service), await memory(service)];
+    } finally {
+      await service.close();
+    }
+  },
+};
