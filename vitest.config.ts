@@ -1,5 +1,8 @@
 import { defineConfig } from "vitest/config";
 
+// Statements of the embedded engine run on these; a worker process reads it when it starts.
+process.env["UV_THREADPOOL_SIZE"] ??= "16";
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],

@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import { describeEngine, testLimits } from "./conformance.ts";
+
+describeEngine("the embedded engine", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sumtree-engine-"));
+  const engine = await openEmbedded(dir, testLimits);
+  return {
+    engine,
+    async close() {
+      await engine.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+});

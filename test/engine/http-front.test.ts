@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Session } from "chdb";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { connectServer } from "../../src/clickhouse/connect.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { param, sql } from "../../src/query/sql.ts";
+import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
+import { describeEngine, testLimits } from "./conformance.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "sumtree-engine-"));
+const keeper = new Session(dir);
+let front: HttpFront;
+
+beforeAll(async () => {
+  front = await startHttpFront(dir);
+});
+afterAll(async () => {
+  await front.close();
+  keeper.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describeEngine("a server over HTTP (front of the embedded engine)", async () => {
+  const engine = connectServer({ url: front.url, requestTimeoutMs: 30_000, limits: testLimits });
+  return {
+    engine,
+    async close() {
+      expect(front.longestUrl()).toBeLessThan(2000);
+      expect(front.cancelledCount()).toBe(1);
+      await engine.close();
+    },
+  };
+});
+
+describe("a server that fails", () => {
+  let engine: Engine;
+  beforeAll(() => {
+    engine = connectServer({ url: front.url, requestTimeoutMs: 500, limits: testLimits });
+  });
+  afterEach(() => {
+    for (const fault of Object.keys(front.faults)) delete front.faults[fault as keyof typeof front.faults];
+  });
+  afterAll(() => engine.close());
+  const options = { name: "failing", limits: "heavy" } as const;
+  const breaks = sql`SELECT number, throwIf(number = 2000000, ${param("String", "boom")}) AS t FROM numbers(4000000)
+    SETTINGS max_threads = 1, max_block_size = 65536`;
+
+  it("in the middle of an answer, with or without breaking the connection, never gives a short one", async () => {
+    const failures: Record<string, unknown> = {
+      "tagged-and-broken": { kind: "statement", engineCode: "395" },
+      tagged: { kind: "statement", engineCode: "395" },
+      broken: { kind: "unavailable", engineCode: "ECONNRESET" },
+    };
+    for (const midStream of ["tagged-and-broken", "tagged", "broken"] as const) {
+      front.faults.midStream = midStream;
+      await expect(engine.bytes(breaks, "RowBinary", options)).rejects.toMatchObject(failures[midStream]!);
+    }
+  });
+
+  it("behind a proxy that can not reach it is unavailable", async () => {
+    front.faults.badGateway = true;
+    await expect(engine.rows(sql`SELECT 1`, options)).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(engine.insert("t", [{ n: 1 }], options)).rejects.toMatchObject({ kind: "unavailable" });
+  });
+
+  it("by saying nothing is unavailable when the time is over", async () => {
+    front.faults.silent = true;
+    const before = performance.now();
+    await expect(engine.rows(sql`SELECT 1`, options)).rejects.toMatchObject({
+      kind: "unavailable",
+      engineCode: "ETIMEDOUT",
+    });
+    expect(performance.now() - before).toBeLessThan(2000);
+  });
+
+  it("by not being there is unavailable", async () => {
+    const nobody = await startHttpFront(dir);
+    await nobody.close();
+    const nowhere = connectServer({ url: nobody.url, requestTimeoutMs: 500 });
+    await expect(nowhere.version()).rejects.toMatchObject({
+      kind: "unavailable",
+      engineCode: "ECONNREFUSED",
+    });
+    await nowhere.close();
+  });
+});

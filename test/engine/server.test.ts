@@ -1,0 +1,34 @@
+import { ClickHouseContainer, type StartedClickHouseContainer } from "@testcontainers/clickhouse";
+import { getContainerRuntimeClient } from "testcontainers";
+import { describe, it } from "vitest";
+import { connectServer } from "../../src/clickhouse/connect.ts";
+import { CLICKHOUSE_IMAGE } from "../helpers/clickhouse-image.ts";
+import { describeEngine, testLimits } from "./conformance.ts";
+
+const hasDocker = await getContainerRuntimeClient().then(
+  () => true,
+  () => false,
+);
+const name = `a server in a container (${CLICKHOUSE_IMAGE})`;
+
+if (hasDocker) {
+  describeEngine(name, async () => {
+    const container: StartedClickHouseContainer = await new ClickHouseContainer(CLICKHOUSE_IMAGE).start();
+    const engine = connectServer({
+      url: container.getConnectionUrl(),
+      requestTimeoutMs: 30_000,
+      limits: testLimits,
+    });
+    return {
+      engine,
+      async close() {
+        await engine.close();
+        await container.stop();
+      },
+    };
+  });
+} else {
+  describe(name, () => {
+    it.skip("conforms: there is no Docker here to run it", () => undefined);
+  });
+}
