@@ -1,0 +1,35 @@
+import type { Loc } from "./faults.ts";
+import type { FieldValue } from "./fields.ts";
+
+export type CompareOperator = "$eq" | "$gt" | "$lt" | "$gte" | "$lte";
+
+export const CONVERT_TARGETS = ["double", "string", "int", "bool", "exists"] as const;
+export type ConvertTarget = (typeof CONVERT_TARGETS)[number];
+
+/** What a user wrote: well-formed and its fields found, but nothing is compared with anything yet. */
+export type Operand =
+  | { readonly kind: "literal"; readonly loc: Loc; readonly value: string | number | boolean | null }
+  /** An object or array of literals, as compact JSON. */
+  | { readonly kind: "structure"; readonly loc: Loc; readonly json: string }
+  | { readonly kind: "field"; readonly loc: Loc; readonly value: FieldValue }
+  | { readonly kind: "convert"; readonly loc: Loc; readonly input: Operand; readonly to: ConvertTarget }
+  | Operation;
+
+export type Operation =
+  | { readonly kind: "and" | "or"; readonly loc: Loc; readonly operands: readonly Operand[] }
+  | { readonly kind: "not"; readonly loc: Loc; readonly operand: Operand }
+  | {
+      readonly kind: "compare";
+      readonly loc: Loc;
+      readonly operator: CompareOperator;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
+  | { readonly kind: "in"; readonly loc: Loc; readonly input: Operand; readonly list: readonly Operand[] }
+  | {
+      readonly kind: "contains";
+      readonly loc: Loc;
+      readonly input: Operand;
+      readonly substr: Operand;
+      readonly caseInsensitive: boolean;
+    };

@@ -1,0 +1,78 @@
+import { readJsonPath } from "./json-path.ts";
+import { sql, type Sql } from "./sql.ts";
+
+/**
+ * What the engine makes of a value, which decides how each context reads it.
+ *
+ * - `json`: `Nullable(String)`, the text form of a JSON value; NULL is absent.
+ * - `text`: `String`; '' is absent.
+ * - `string`: `String`, never absent.
+ * - `number`: any numeric type; NULL is absent. `bool`: `Nullable(UInt8)`; `instant`: `Nullable(DateTime64(6, 'UTC'))`.
+ * - `refs`: `Array(String)`, never absent.
+ */
+export type ValueType = "json" | "text" | "string" | "number" | "bool" | "instant" | "refs";
+
+/** A field of a call as the table `calls` has it. */
+export interface Column {
+  readonly type: ValueType;
+  readonly sql: Sql;
+  /** Large text, worth reading only for calls that pass everything else. */
+  readonly payload: boolean;
+}
+
+const opName = sql`ifNull(op_name, '')`;
+const displayName = sql`ifNull(coalesce(renamed_to, end_display_name, start_display_name), '')`;
+const childErrors = readJsonPath(sql`summary`, ["status_counts", "error"]);
+
+function narrow(type: ValueType, expression: Sql): Column {
+  return { type, sql: expression, payload: false };
+}
+
+function payload(type: ValueType, expression: Sql): Column {
+  return { type, sql: expression, payload: true };
+}
+
+/** Every field by its full name. A JSON field takes a path behind it. */
+export const columns: ReadonlyMap<string, Column> = new Map(
+  Object.entries({
+    id: narrow("text", sql`id`),
+    project_id: narrow("text", sql`project_id`),
+    trace_id: narrow("text", sql`trace_id`),
+    parent_id: narrow("text", sql`ifNull(parent_id, '')`),
+    op_name: narrow("text", opName),
+    display_name: narrow("text", displayName),
+    thread_id: narrow("text", sql`ifNull(thread_id, '')`),
+    turn_id: narrow("text", sql`ifNull(turn_id, '')`),
+    exception: narrow("text", sql`ifNull(exception, '')`),
+    svc_user_id: narrow("text", sql`ifNull(svc_user_id, '')`),
+    svc_run_id: narrow("text", sql`ifNull(svc_run_id, '')`),
+    svc_run_step: narrow("number", sql`svc_run_step`),
+    started_at: narrow("instant", sql`started_at`),
+    ended_at: narrow("instant", sql`ended_at`),
+    deleted_at: narrow("instant", sql`deleted_at`),
+    input_refs: narrow("refs", sql`input_refs`),
+    output_refs: narrow("refs", sql`output_refs`),
+    inputs: payload("json", sql`inputs`),
+    output: payload("json", sql`output`),
+    attributes: payload("json", sql`attributes`),
+    summary: payload("json", sql`summary`),
+  }),
+);
+
+/** What stands under `summary.weave`: computed, never read from the summary itself. */
+export const computedColumns: ReadonlyMap<string, Column> = new Map(
+  Object.entries({
+    status: payload(
+      "string",
+      sql`multiIf(ifNull(exception, '') != '', 'error', ifNull(toFloat64OrNull(${childErrors}) > 0, 0), 'descendant_error', ended_at IS NULL, 'running', 'success')`,
+    ),
+    latency_ms: narrow(
+      "number",
+      sql`intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)`,
+    ),
+    trace_name: narrow(
+      "text",
+      sql`multiIf(${displayName} != '', ${displayName}, startsWith(${opName}, 'weave:///'), splitByChar(':', splitByChar('/', ${opName})[-1])[1], ${opName})`,
+    ),
+  }),
+);

@@ -1,0 +1,23 @@
+import type { Fault } from "../shared/errors.ts";
+
+/** Where something stands in the request: `["query", "$expr", "$eq", 1]`. */
+export type Loc = Fault["loc"];
+
+/** A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these. */
+const MAX_FAULTS = 100;
+const MAX_QUOTED = 80;
+
+/** Collects the faults of a request, all of them up to a bound. */
+export class Faults {
+  readonly found: Fault[] = [];
+
+  /** Returns undefined, so that a parser can say `return faults.add(…)`. */
+  add(loc: Loc, type: string, msg: string): undefined {
+    if (this.found.length < MAX_FAULTS) this.found.push({ loc, msg, type });
+  }
+}
+
+/** What a user wrote, as it stands in a message: quoted and not too long. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
+}

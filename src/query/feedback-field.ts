@@ -1,0 +1,36 @@
+import type { ValueType } from "./columns.ts";
+import { splitFieldName } from "./field-path.ts";
+import { readJsonPath } from "./json-path.ts";
+import { sql, type Sql } from "./sql.ts";
+
+/** A field of the feedback given to a call. It has as many values as there is feedback that has the field. */
+export interface FeedbackField {
+  /** Undefined for feedback of any type. */
+  readonly feedbackType: string | undefined;
+  readonly type: ValueType;
+  /** Over the table `feedback`. */
+  readonly sql: Sql;
+}
+
+const NAME = /^feedback\.\[(?<feedbackType>.+?)\]\.(?<path>.+)$/s;
+const refColumns: ReadonlyMap<string, Sql> = new Map([
+  ["runnable_ref", sql`ifNull(runnable_ref, '')`],
+  ["trigger_ref", sql`ifNull(trigger_ref, '')`],
+]);
+
+/** How the names of these fields begin. */
+export const FEEDBACK_PREFIX = "feedback.";
+export const FEEDBACK_FORMS =
+  "feedback.[TYPE].payload, feedback.[TYPE].payload.<path>, feedback.[TYPE].runnable_ref, feedback.[TYPE].trigger_ref";
+
+/** `feedback.[TYPE].payload.some.path`; `*` for any type. Undefined when it is not one. */
+export function parseFeedbackField(name: string): FeedbackField | undefined {
+  const { feedbackType, path } = NAME.exec(name)?.groups ?? {};
+  if (feedbackType === undefined || path === undefined) return undefined;
+  const wanted = feedbackType === "*" ? undefined : feedbackType;
+  const refColumn = refColumns.get(path);
+  if (refColumn !== undefined) return { feedbackType: wanted, type: "text", sql: refColumn };
+  const [head, ...steps] = splitFieldName(path);
+  if (head !== "payload") return undefined;
+  return { feedbackType: wanted, type: "json", sql: readJsonPath(sql`payload`, steps) };
+}

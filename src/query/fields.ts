@@ -1,0 +1,58 @@
+import { columns, computedColumns, type Column, type ValueType } from "./columns.ts";
+import { quote, type Faults, type Loc } from "./faults.ts";
+import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
+import { splitFieldName } from "./field-path.ts";
+import { didYouMean } from "./nearest-names.ts";
+
+/** What a field's name stands for. */
+export type FieldValue =
+  | { readonly kind: "column"; readonly type: ValueType; readonly column: Column }
+  | {
+      readonly kind: "path";
+      readonly type: "json";
+      readonly column: Column;
+      readonly steps: readonly string[];
+    }
+  | { readonly kind: "feedback"; readonly type: ValueType; readonly field: FeedbackField };
+
+/** Each part becomes an argument of the statement. */
+const MAX_PARTS = 64;
+
+/** Looks a field's name up. Errors: `unknown_field` with the nearest names; too many parts. */
+export function resolveField(name: string, loc: Loc, faults: Faults): FieldValue | undefined {
+  const [head, ...steps] = splitFieldName(name);
+  if (steps.length >= MAX_PARTS)
+    return faults.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
+  if (name.startsWith(FEEDBACK_PREFIX)) {
+    const field = parseFeedbackField(name);
+    if (field !== undefined) return { kind: "feedback", type: field.type, field };
+    return faults.add(
+      loc,
+      "unknown_field",
+      `Unknown field ${quote(name)}. Feedback is read by ${FEEDBACK_FORMS}`,
+    );
+  }
+  if (head === "summary" && steps[0] === "weave")
+    return resolveComputed(name, steps.slice(1), { loc, faults });
+  const column = columns.get(head);
+  if (column === undefined) {
+    const hint = didYouMean(name, columns.keys()) || didYouMean(head, columns.keys());
+    return faults.add(loc, "unknown_field", `Unknown field ${quote(name)}.${hint}`);
+  }
+  if (steps.length === 0) return { kind: "column", type: column.type, column };
+  if (column.type !== "json") {
+    return faults.add(loc, "unknown_field", `Unknown field ${quote(name)}: ${head} has no fields of its own`);
+  }
+  return { kind: "path", type: "json", column, steps };
+}
+
+function resolveComputed(
+  name: string,
+  [member = "", ...rest]: readonly string[],
+  { loc, faults }: { loc: Loc; faults: Faults },
+): FieldValue | undefined {
+  const column = rest.length === 0 ? computedColumns.get(member) : undefined;
+  if (column !== undefined) return { kind: "column", type: column.type, column };
+  const known = [...computedColumns.keys()].map((key) => `summary.weave.${key}`).join(", ");
+  return faults.add(loc, "unknown_field", `Unknown field ${quote(name)}; known are ${known}`);
+}

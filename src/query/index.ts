@@ -1,0 +1,11 @@
+export { compileQuery, type CompiledQuery, type RefusedQuery } from "./compile.ts";
+export { compileFilter } from "./filter.ts";
+export { narrowedTraces } from "./narrowed-traces.ts";
+export { selectCalls, type CallSelection } from "./select-calls.ts";
+export {
+  callsFilter,
+  callsQuery,
+  defaultSelectionLimits,
+  type CallsFilter,
+  type SelectionLimits,
+} from "./wire-schema.ts";

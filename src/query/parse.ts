@@ -1,0 +1,289 @@
+import { assertNever } from "../shared/assert-never.ts";
+import { isJsonObject, stringifyJson } from "../shared/json.ts";
+import { CONVERT_TARGETS, type ConvertTarget, type Operand, type Operation } from "./ast.ts";
+import { quote, type Faults, type Loc } from "./faults.ts";
+import { resolveField } from "./fields.ts";
+import { didYouMean } from "./nearest-names.ts";
+import { isOperation, operators, type OperatorRow } from "./operators.ts";
+
+export interface QueryLimits {
+  /** How deep operations, conversions and structured literals may nest. */
+  readonly maxDepth: number;
+  /** How many operations and operands one query may have. */
+  readonly maxNodes: number;
+}
+
+export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
+
+interface Reading {
+  readonly faults: Faults;
+  readonly limits: QueryLimits;
+  nodes: number;
+}
+
+/** Where a node is written, and on which level. */
+interface Place {
+  readonly loc: Loc;
+  readonly depth: number;
+}
+
+/**
+ * JSON to nodes. Errors: every fault found is added; what is returned then is of no use.
+ * Cost: O(maxNodes) time and O(maxDepth) stack, whatever comes in.
+ */
+export function parseQuery(json: unknown, limits: QueryLimits, faults: Faults): Operation | undefined {
+  const members = parseMembers(json, ["query"], { required: ["$expr"], optional: [] }, faults);
+  if (members === undefined) return undefined;
+  const loc = ["query", "$expr"];
+  const entry = onlyEntry(members["$expr"], loc, faults);
+  if (entry === undefined) return undefined;
+  const row = operators.get(entry.name);
+  if (row !== undefined && !isOperation(row)) {
+    const names = [...operators].filter(([, other]) => isOperation(other)).map(([name]) => name);
+    return faults.add(
+      [...loc, entry.name],
+      "union_tag_invalid",
+      `A query is one of ${names.join(", ")}; ${entry.name} is an operand of them`,
+    );
+  }
+  return parseOperand(members["$expr"], { loc, depth: 1 }, { faults, limits, nodes: 0 }) as
+    | Operation // by the row just looked at
+    | undefined;
+}
+
+function parseOperand(json: unknown, { loc, depth }: Place, reading: Reading): Operand | undefined {
+  const { faults, limits } = reading;
+  if (reading.nodes >= limits.maxNodes) {
+    // Told once; what follows is not looked at.
+    return reading.nodes++ === limits.maxNodes
+      ? faults.add(["query", "$expr"], "too_long", `A query has at most ${limits.maxNodes} nodes`)
+      : undefined;
+  }
+  reading.nodes++;
+  const entry = onlyEntry(json, loc, faults);
+  if (entry === undefined) return undefined;
+  const row = operators.get(entry.name);
+  const at = [...loc, entry.name];
+  if (row === undefined) {
+    const known = [...operators.keys()];
+    const hint = didYouMean(entry.name, known);
+    return faults.add(
+      at,
+      "union_tag_invalid",
+      `Unknown operator ${quote(entry.name)}, known are ${known.join(", ")}.${hint}`,
+    );
+  }
+  if (depth > limits.maxDepth && !isScalar(entry.value)) {
+    return faults.add(at, "too_deep", `A query nests at most ${limits.maxDepth} levels deep`);
+  }
+  return parseSyntax(entry.value, { loc, row, at: { loc: at, depth: depth + 1 } }, reading);
+}
+
+/** What nests no further. */
+function isScalar(json: unknown): boolean {
+  return !Array.isArray(json) && !isJsonObject(json);
+}
+
+interface Operator {
+  /** Of the node. */
+  readonly loc: Loc;
+  readonly row: OperatorRow;
+  /** Of what the operator is given. */
+  readonly at: Place;
+}
+
+function parseSyntax(json: unknown, { loc, row, at }: Operator, reading: Reading): Operand | undefined {
+  const { faults } = reading;
+  switch (row.syntax) {
+    case "operands": {
+      const operands = parseOperands(json, at, reading);
+      const counted = Array.isArray(json) && checkLength(json, at.loc, row, faults);
+      return operands === undefined || !counted ? undefined : row.node(loc, operands);
+    }
+    case "member_and_list":
+      return parseIn(json, { loc, at }, reading);
+    case "contains_spec":
+      return parseContains(json, { loc, at }, reading);
+    case "convert_spec":
+      return parseConvert(json, { loc, at }, reading);
+    case "constant":
+      return parseConstant(json, { loc, at }, reading);
+    case "field_name":
+      return parseField(json, { loc, at }, reading);
+    default:
+      return assertNever(row);
+  }
+}
+
+function parseOperands(json: unknown, at: Place, reading: Reading): readonly Operand[] | undefined {
+  if (!Array.isArray(json))
+    return reading.faults.add(at.loc, "list_type", "Input should be a list of operands");
+  const operands: Operand[] = [];
+  for (const [index, item] of json.entries()) {
+    const operand = parseOperand(item, { loc: [...at.loc, index], depth: at.depth }, reading);
+    if (operand !== undefined) operands.push(operand);
+    if (reading.nodes > reading.limits.maxNodes) break;
+  }
+  return operands.length === json.length ? operands : undefined;
+}
+
+function checkLength(
+  list: readonly unknown[],
+  loc: Loc,
+  { min, max }: { min: number; max: number },
+  faults: Faults,
+): boolean {
+  if (list.length >= min && list.length <= max) return true;
+  const wanted = min === max ? `exactly ${min}` : `at least ${min}`;
+  const type = list.length < min ? "too_short" : "too_long";
+  faults.add(
+    loc,
+    type,
+    `Takes ${wanted} ${max === 1 || (min === 1 && max > 1) ? "operand" : "operands"}, not ${list.length}`,
+  );
+  return false;
+}
+
+interface Within {
+  readonly loc: Loc;
+  readonly at: Place;
+}
+
+function parseIn(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
+  if (!Array.isArray(json)) {
+    return reading.faults.add(
+      at.loc,
+      "list_type",
+      "Input should be a list: an operand, then a list of operands",
+    );
+  }
+  const [first, second] = json as readonly unknown[];
+  if (!checkLength(json, at.loc, { min: 2, max: 2 }, reading.faults)) return undefined;
+  const input = parseOperand(first, { loc: [...at.loc, 0], depth: at.depth }, reading);
+  const list = parseOperands(second, { loc: [...at.loc, 1], depth: at.depth }, reading);
+  return input === undefined || list === undefined ? undefined : { kind: "in", loc, input, list };
+}
+
+function parseContains(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
+  const names = { required: ["input", "substr"], optional: ["case_insensitive"] };
+  const members = parseMembers(json, at.loc, names, reading.faults);
+  if (members === undefined) return undefined;
+  const input = parseOperand(members["input"], { ...at, loc: [...at.loc, "input"] }, reading);
+  const substr = parseOperand(members["substr"], { ...at, loc: [...at.loc, "substr"] }, reading);
+  const caseInsensitive = members["case_insensitive"] ?? false;
+  if (typeof caseInsensitive !== "boolean") {
+    return reading.faults.add(
+      [...at.loc, "case_insensitive"],
+      "bool_type",
+      "Input should be true, false or null",
+    );
+  }
+  if (input === undefined || substr === undefined) return undefined;
+  return { kind: "contains", loc, input, substr, caseInsensitive };
+}
+
+function parseConvert(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
+  const members = parseMembers(json, at.loc, { required: ["input", "to"], optional: [] }, reading.faults);
+  if (members === undefined) return undefined;
+  const input = parseOperand(members["input"], { ...at, loc: [...at.loc, "input"] }, reading);
+  const to = members["to"];
+  if (!isConvertTarget(to)) {
+    const names = CONVERT_TARGETS.join(", ");
+    return reading.faults.add([...at.loc, "to"], "literal_error", `Input should be one of ${names}`);
+  }
+  return input === undefined ? undefined : { kind: "convert", loc, input, to };
+}
+
+function isConvertTarget(value: unknown): value is ConvertTarget {
+  return CONVERT_TARGETS.some((target) => target === value);
+}
+
+function parseField(json: unknown, { loc, at }: Within, { faults }: Reading): Operand | undefined {
+  if (typeof json !== "string") return faults.add(at.loc, "string_type", "A field's name is text");
+  const value = resolveField(json.toWellFormed(), at.loc, faults);
+  return value && { kind: "field", loc, value };
+}
+
+function parseConstant(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
+  if (typeof json === "string") return { kind: "literal", loc, value: json.toWellFormed() };
+  if (typeof json === "boolean" || json === null) return { kind: "literal", loc, value: json };
+  if (Array.isArray(json)) return parseArray(json, { loc, at }, reading);
+  if (isJsonObject(json)) return parseObject(json, { loc, at }, reading);
+  // A number, or an integer of 64 bits that the body's parser keeps as text.
+  const value = typeof json === "number" ? json : Number(stringifyJson(json));
+  return Number.isFinite(value)
+    ? { kind: "literal", loc, value }
+    : reading.faults.add(at.loc, "finite_number", "Input should be a number that a double can hold");
+}
+
+function parseArray(items: readonly unknown[], { loc, at }: Within, reading: Reading): Operand | undefined {
+  const operands = parseOperands(items, at, reading);
+  const texts = operands?.map((operand) => jsonOfLiteral(operand, reading.faults));
+  if (texts === undefined || texts.includes(undefined)) return undefined;
+  return { kind: "structure", loc, json: `[${texts.join(",")}]` };
+}
+
+function parseObject(
+  members: Record<string, unknown>,
+  { loc, at }: Within,
+  reading: Reading,
+): Operand | undefined {
+  const texts: (string | undefined)[] = [];
+  for (const [name, value] of Object.entries(members)) {
+    const operand = parseOperand(value, { loc: [...at.loc, name], depth: at.depth }, reading);
+    const text = operand === undefined ? undefined : jsonOfLiteral(operand, reading.faults);
+    texts.push(text === undefined ? undefined : `${stringifyJson(name)}:${text}`);
+    if (reading.nodes > reading.limits.maxNodes) return undefined;
+  }
+  return texts.includes(undefined) ? undefined : { kind: "structure", loc, json: `{${texts.join(",")}}` };
+}
+
+function jsonOfLiteral(operand: Operand, faults: Faults): string | undefined {
+  if (operand.kind === "literal") return stringifyJson(operand.value);
+  if (operand.kind === "structure") return operand.json;
+  return faults.add(operand.loc, "union_tag_invalid", "Only $literal stands inside a $literal");
+}
+
+interface Entry {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** `{"$operator": …}`: an object with exactly one member. */
+function onlyEntry(json: unknown, loc: Loc, faults: Faults): Entry | undefined {
+  if (!isJsonObject(json))
+    return faults.add(loc, "dict_type", 'Input should be an object like {"$operator": …}');
+  const names = Object.keys(json);
+  const [name] = names;
+  if (name === undefined) return faults.add(loc, "too_short", "Takes exactly one operator, not none");
+  if (names.length > 1) return faults.add(loc, "too_long", `Takes exactly one operator, not ${names.length}`);
+  return { name, value: json[name] };
+}
+
+interface MemberNames {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+function parseMembers(
+  json: unknown,
+  loc: Loc,
+  { required, optional }: MemberNames,
+  faults: Faults,
+): Record<string, unknown> | undefined {
+  if (!isJsonObject(json)) {
+    return faults.add(loc, "dict_type", `Input should be an object with ${required.join(" and ")}`);
+  }
+  const known = [...required, ...optional];
+  for (const name of Object.keys(json)) {
+    if (known.includes(name)) continue;
+    faults.add(
+      [...loc, name],
+      "extra_forbidden",
+      `Extra inputs are not permitted.${didYouMean(name, known)}`,
+    );
+  }
+  const missing = required.filter((name) => !Object.hasOwn(json, name));
+  for (const name of missing) faults.add([...loc, name], "missing", "Field required");
+  return missing.length === 0 ? json : undefined;
+}

@@ -1,0 +1,85 @@
+import { assertNever } from "../shared/assert-never.ts";
+import { join, param, sql, type Sql } from "./sql.ts";
+import type { Condition, Value } from "./typed.ts";
+
+/** More needles than the engine's search for several takes. */
+const MAX_NEEDLES = 255;
+
+/**
+ * A cheaper condition that holds wherever this one does: the text searched for stands somewhere in the payload.
+ * A document without it is not parsed. Undefined when there is none; always so under `$not`, where a superset
+ * would turn into a subset.
+ *
+ * It rests on payloads being canonical JSON, as `stringifyJson` writes them.
+ */
+export function printPrefilter(condition: Condition): Sql | undefined {
+  switch (condition.kind) {
+    case "and": {
+      const filters = condition.conditions.map(printPrefilter).filter((filter) => filter !== undefined);
+      return filters.length === 0 ? undefined : sql`(${join(filters, " AND ")})`;
+    }
+    case "or": {
+      const filters = condition.conditions.map(printPrefilter);
+      if (filters.length === 0 || !filters.every((filter) => filter !== undefined)) return undefined;
+      return sql`(${join(filters, " OR ")})`;
+    }
+    case "compare": {
+      if (condition.operator !== "$eq" || condition.context !== "text") return undefined;
+      const { left, right } = condition;
+      return holdsOneOf(left, [right], needleOfWhole) ?? holdsOneOf(right, [left], needleOfWhole);
+    }
+    case "one_of":
+      if (condition.context !== "text") return undefined;
+      return holdsOneOf(condition.value, condition.constants, needleOfWhole);
+    case "contains":
+      if (condition.caseInsensitive) return undefined;
+      return holdsOneOf(condition.input, [condition.substr], needleOfPart);
+    case "not":
+    case "with":
+    case "never":
+    case "unknown":
+    case "absent":
+    case "truth":
+    case "any_feedback":
+      return undefined;
+    default:
+      return assertNever(condition);
+  }
+}
+
+function holdsOneOf(
+  field: Value,
+  texts: readonly Value[],
+  needleOf: (text: string) => string | undefined,
+): Sql | undefined {
+  if (field.type !== "json" || (field.kind !== "path" && field.kind !== "column")) return undefined;
+  const needles = texts.map((text) =>
+    text.kind === "constant" && text.type === "string" ? needleOf(text.value) : undefined,
+  );
+  if (needles.length > MAX_NEEDLES || !needles.every((needle) => needle !== undefined)) return undefined;
+  const [needle] = needles;
+  return needles.length === 1 && needle !== undefined
+    ? sql`(position(${field.column.sql}, ${param("String", needle)}) > 0)`
+    : sql`multiSearchAny(${field.column.sql}, ${param("Array(String)", needles)})`;
+}
+
+/** Text forms that stand in the payload without quotes, or written otherwise: containers, numbers, booleans. */
+const UNQUOTED = /^(?:[[{]|-?\d+(?:\.\d+)?(?:e-?\d+)?$|true$|false$)/;
+const SHORT_INTEGER = /^-?\d{1,15}$/;
+
+/** What stands in the payload when a value's text form is the whole of `text`. */
+function needleOfWhole(text: string): string | undefined {
+  if (SHORT_INTEGER.test(text)) return text;
+  return text === "" || UNQUOTED.test(text) ? undefined : JSON.stringify(text);
+}
+
+/** Characters that JSON escapes, so that they look otherwise inside a string than around it. */
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const ESCAPED = /["\\\u0000-\u001f]/;
+/** What may reach into a number of a container's text form; a number may be written otherwise in the payload. */
+const TOUCHES_NUMBER = /^[-+.\de]+$|\d[,\]}]|[[,:][-\d]/i;
+
+/** What stands in the payload when a value's text form has `text` in it. */
+function needleOfPart(text: string): string | undefined {
+  return text === "" || ESCAPED.test(text) || TOUCHES_NUMBER.test(text) ? undefined : text;
+}

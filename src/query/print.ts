@@ -1,0 +1,167 @@
+import { assertNever } from "../shared/assert-never.ts";
+import type { Project } from "../shared/project.ts";
+import type { CompareOperator, ConvertTarget } from "./ast.ts";
+import { casts, UNKNOWN } from "./casts.ts";
+import { feedbackRows } from "./feedback-rows.ts";
+import { readJsonPath } from "./json-path.ts";
+import { holdsCondition } from "./lift-feedback.ts";
+import { join, param, sql, type Sql } from "./sql.ts";
+import type { Condition, Constant, Context, Value } from "./typed.ts";
+
+export interface PrintScope {
+  readonly project: Project;
+  /** Whose columns a feedback field reads: those of a row of feedback, or of none at all. */
+  readonly feedback: "row" | "none";
+}
+
+const comparisons = {
+  $eq: sql`=`,
+  $gt: sql`>`,
+  $lt: sql`<`,
+  $gte: sql`>=`,
+  $lte: sql`<=`,
+} as const satisfies Record<CompareOperator, Sql>;
+
+/** A condition over the columns of `calls`: 1, 0, or NULL for unknown. */
+export function printCondition(condition: Condition, scope: PrintScope): Sql {
+  switch (condition.kind) {
+    case "and":
+    case "or":
+      return printList(condition.conditions, condition.kind === "and" ? " AND " : " OR ", scope);
+    case "not":
+      return sql`(NOT ${printCondition(condition.condition, scope)})`;
+    case "with": {
+      const asked = printCondition(condition.condition, scope);
+      return sql`arrayMap(bound -> ${asked}, [${printValue(condition.value, scope)}])[1]`;
+    }
+    case "never":
+      return sql`0`;
+    case "unknown":
+      return UNKNOWN;
+    case "absent":
+      return casts[condition.value.type].absent(printValue(condition.value, scope));
+    case "truth":
+      return sql`(${printAs("bool", condition.value, scope)} != 0)`;
+    case "compare":
+      return printCompare(condition, scope);
+    case "one_of": {
+      const constants = condition.constants.map((constant) => printAs(condition.context, constant, scope));
+      return sql`(${printAs(condition.context, condition.value, scope)} IN (${join(constants, ", ")}))`;
+    }
+    case "contains":
+      return printContains(condition, scope);
+    case "any_feedback":
+      return printAnyFeedback(condition, scope);
+    default:
+      return assertNever(condition);
+  }
+}
+
+function printList(conditions: readonly Condition[], separator: string, scope: PrintScope): Sql {
+  return sql`(${join(
+    conditions.map((condition) => printCondition(condition, scope)),
+    separator,
+  )})`;
+}
+
+type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
+
+function printCompare({ operator, context, left, right }: Of<"compare">, scope: PrintScope): Sql {
+  const compared = (as: Context): Sql =>
+    sql`(${printAs(as, left, scope)} ${comparisons[operator]} ${printAs(as, right, scope)})`;
+  return context === "number_or_text"
+    ? sql`ifNull(${compared("number")}, ${compared("text")})`
+    : compared(context);
+}
+
+function printContains({ input, substr, caseInsensitive }: Of<"contains">, scope: PrintScope): Sql {
+  const printText = (value: Value): Sql => {
+    const text = printAs("text", value, scope);
+    return caseInsensitive ? foldCase(text, holdsCondition(value)) : text;
+  };
+  const needle = printText(substr);
+  // The '' added stands for an absent text, which only an empty needle is found in.
+  if (input.type === "refs") {
+    const ref = caseInsensitive ? foldCase(sql`ref`, false) : sql`ref`;
+    return sql`arrayExists(ref -> position(${ref}, ${needle}) > 0, arrayPushBack(${printValue(input, scope)}, ''))`;
+  }
+  return sql`(position(${printText(input)}, ${needle}) > 0)`;
+}
+
+/**
+ * Unicode's full case folding. Of plain ASCII, which is most text, `lower` is the same in a third of the time; but a
+ * text that may hold another folding is written once, or a chain of them would grow exponentially.
+ */
+function foldCase(text: Sql, nested: boolean): Sql {
+  return nested
+    ? sql`caseFoldUTF8(${text})`
+    : sql`if(isValidASCII(${text}), lower(${text}), caseFoldUTF8(${text}))`;
+}
+
+function printAs(context: Context, value: Value, scope: PrintScope): Sql {
+  return casts[value.type][context](printValue(value, scope));
+}
+
+function printValue(value: Value, scope: PrintScope): Sql {
+  switch (value.kind) {
+    case "null":
+      return sql`CAST(NULL AS Nullable(String))`;
+    case "constant":
+      return printConstant(value);
+    case "column":
+      return value.type === "json" ? readJsonPath(value.column.sql, []) : value.column.sql;
+    case "path":
+      return readJsonPath(value.column.sql, value.steps);
+    case "feedback":
+      if (scope.feedback === "row") return value.field.sql;
+      return value.type === "json" ? sql`CAST(NULL AS Nullable(String))` : sql`''`;
+    case "convert":
+      return printConvert(value.to, value.input, scope);
+    case "condition":
+      return printCondition(value.condition, scope);
+    case "bound":
+      return sql`bound`;
+    default:
+      return assertNever(value);
+  }
+}
+
+/** Numbers travel as text: the transports differ in which numbers they take. */
+function printConstant(constant: Constant): Sql {
+  switch (constant.type) {
+    case "string":
+      return sql`${param("String", constant.value)}`;
+    case "number":
+      return sql`${param("Float64", String(constant.value))}`;
+    case "bool":
+      return sql`${param("Bool", constant.value)}`;
+    case "instant":
+      return sql`fromUnixTimestamp64Micro(${param("Int64", String(constant.value))}, 'UTC')`;
+    default:
+      return assertNever(constant);
+  }
+}
+
+function printConvert(to: ConvertTarget, input: Value, scope: PrintScope): Sql {
+  switch (to) {
+    case "double":
+      return printAs("number", input, scope);
+    case "int":
+      return sql`toInt64OrNull(${printAs("text", input, scope)})`;
+    case "string":
+      return printAs("text", input, scope);
+    case "bool":
+      return printAs("bool", input, scope);
+    case "exists":
+      return sql`(NOT ${casts[input.type].absent(printValue(input, scope))})`;
+    default:
+      return assertNever(to);
+  }
+}
+
+function printAnyFeedback({ field, condition }: Of<"any_feedback">, scope: PrintScope): Sql {
+  const ofRow = printCondition(condition, { ...scope, feedback: "row" });
+  const ofNone = printCondition(condition, { ...scope, feedback: "none" });
+  const rows = (where: Sql): Sql => feedbackRows(scope.project, field, where);
+  return sql`multiIf(id IN (${rows(ofRow)}), 1, id IN (${rows(sql`isNull(${ofRow})`)}), NULL, id IN (${rows(sql`1`)}), 0, ${ofNone})`;
+}

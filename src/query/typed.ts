@@ -1,0 +1,58 @@
+import type { CompareOperator, ConvertTarget } from "./ast.ts";
+import type { ValueType } from "./columns.ts";
+import type { FeedbackField } from "./feedback-field.ts";
+import type { FieldValue } from "./fields.ts";
+
+/** What is compared with what: each side is read as this, and is unknown (or '' as text) where it can not be. */
+export type Context = "text" | "number" | "bool" | "instant";
+
+export type Constant =
+  | { readonly kind: "constant"; readonly type: "string"; readonly value: string }
+  | { readonly kind: "constant"; readonly type: "number"; readonly value: number }
+  | { readonly kind: "constant"; readonly type: "bool"; readonly value: boolean }
+  /** Microseconds since the epoch. */
+  | { readonly kind: "constant"; readonly type: "instant"; readonly value: number };
+
+/** An operand that is resolved and has a type. */
+export type Value =
+  | { readonly kind: "null"; readonly type: "json" }
+  | Constant
+  | FieldValue
+  | { readonly kind: "convert"; readonly type: ValueType; readonly to: ConvertTarget; readonly input: Value }
+  | { readonly kind: "condition"; readonly type: "bool"; readonly condition: Condition }
+  /** The value of the innermost `with` around it. */
+  | { readonly kind: "bound"; readonly type: ValueType };
+
+/** Something that is true, false or unknown of a call. */
+export type Condition =
+  | { readonly kind: "and" | "or"; readonly conditions: readonly Condition[] }
+  | { readonly kind: "not"; readonly condition: Condition }
+  /** Asks of a value that is printed once, however often the condition mentions it. */
+  | { readonly kind: "with"; readonly value: Value; readonly condition: Condition }
+  | { readonly kind: "never" }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "absent"; readonly value: Value }
+  /** A bare operand. */
+  | { readonly kind: "truth"; readonly value: Value }
+  | {
+      readonly kind: "compare";
+      readonly operator: CompareOperator;
+      /** `number_or_text`: as numbers where both sides are, else as text. */
+      readonly context: Context | "number_or_text";
+      readonly left: Value;
+      readonly right: Value;
+    }
+  | {
+      readonly kind: "one_of";
+      readonly context: Context;
+      readonly value: Value;
+      readonly constants: readonly Constant[];
+    }
+  | {
+      readonly kind: "contains";
+      readonly input: Value;
+      readonly substr: Value;
+      readonly caseInsensitive: boolean;
+    }
+  /** True when it is true of any value of the field; of no value at all, it is asked of an absent one. */
+  | { readonly kind: "any_feedback"; readonly field: FeedbackField; readonly condition: Condition };

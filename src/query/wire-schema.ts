@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { readQuery } from "./compile.ts";
+import { OPERAND_ID, operandSchema, querySchema } from "./json-schema.ts";
+import { defaultQueryLimits, type QueryLimits } from "./parse.ts";
+
+export interface SelectionLimits extends QueryLimits {
+  /** How many members an array of a filter may have. */
+  readonly maxFilterMembers: number;
+}
+
+export const defaultSelectionLimits: SelectionLimits = { ...defaultQueryLimits, maxFilterMembers: 10_000 };
+
+const WILDCARD = "Exact, or `name:*` for all that begins with `name:`.";
+
+/** Which calls; members hold together, of a list any may match. Null or absent is no condition. */
+export function callsFilter({ maxFilterMembers }: SelectionLimits = defaultSelectionLimits) {
+  const list = (meaning: string) => z.array(z.string()).max(maxFilterMembers).nullish().describe(meaning);
+  return z
+    .strictObject({
+      op_names: list(`Names of operations. ${WILDCARD}`),
+      input_refs: list(`Refs that stand anywhere in the inputs. ${WILDCARD}`),
+      output_refs: list(`Refs that stand anywhere in the output. ${WILDCARD}`),
+      parent_ids: list("Ids of the calls directly above."),
+      trace_ids: list("Traces, all of their calls."),
+      call_ids: list("Calls themselves."),
+      thread_ids: list("Threads. An empty list matches nothing."),
+      turn_ids: list("Turns of a thread. An empty list matches nothing."),
+      trace_roots_only: z.boolean().nullish().describe("Only calls without a parent."),
+      svc_user_ids: list("Users who made the calls."),
+      svc_run_ids: list("Runs the calls belong to."),
+    })
+    .meta({ id: "CallsFilter" });
+}
+
+export type CallsFilter = z.infer<ReturnType<typeof callsFilter>>;
+
+z.unknown().meta({ id: OPERAND_ID, ...operandSchema });
+
+/** A query as it came, looked at by the compiler. */
+export function callsQuery(limits: SelectionLimits = defaultSelectionLimits) {
+  return z
+    .unknown()
+    .superRefine((query, context) => {
+      const read = readQuery(query, limits);
+      if (read.ok) return;
+      for (const { loc, msg, type } of read.faults) {
+        context.addIssue({ code: "custom", path: loc.slice(1), message: msg, params: { type } });
+      }
+    })
+    .meta({ id: "Query", ...querySchema });
+}
