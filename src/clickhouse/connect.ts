@@ -1,9 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { createClient } from "@clickhouse/client";
-import { createClientEngine } from "./client-engine.ts";
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { createAdmission } from "./admission.ts";
+import { createEngine } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
 import type { LimitTable } from "./limits.ts";
+import { createServerTransport } from "./server-transport.ts";
 
 export interface ServerOptions {
   /** `http(s)://user:password@host:8123/database` */
@@ -12,19 +14,28 @@ export interface ServerOptions {
   readonly limits?: LimitTable;
 }
 
-/** A query of a thousand nodes is a statement of some hundred kilobytes, and it can not raise this bound itself. */
-const MAX_STATEMENT_BYTES = 4 * 1024 * 1024;
+const MAX_WAITING = 1000;
+const MAX_WAIT_MS = 10_000;
 
 /** ClickHouse as a server or cluster, over HTTP. */
-export function connectServer(options: ServerOptions): Engine {
+export function connectServer({ url, requestTimeoutMs, limits }: ServerOptions): Engine {
+  const maxRunning = 32;
   const client = createClient({
-    url: options.url,
-    request_timeout: options.requestTimeoutMs,
-    max_open_connections: 32,
+    url,
+    // the transport ends a request first; this is for a socket that is stuck
+    request_timeout: requestTimeoutMs + 5000,
+    max_open_connections: maxRunning,
     keep_alive: { enabled: true },
-    clickhouse_settings: { max_query_size: String(MAX_STATEMENT_BYTES) },
+    // it would write statements' errors, and so their values, to the console
+    log: { level: ClickHouseLogLevel.OFF },
   });
-  return createClientEngine(client, options.limits);
+  const admission = createAdmission({
+    maxRunning,
+    maxHeavy: maxRunning - 8,
+    maxWaiting: MAX_WAITING,
+    maxWaitMs: MAX_WAIT_MS,
+  });
+  return createEngine(createServerTransport(client, { admission, requestTimeoutMs }), limits);
 }
 
 /**
@@ -32,14 +43,16 @@ export function connectServer(options: ServerOptions): Engine {
  * process on the same directory is refused by the engine.
  */
 export async function openEmbedded(dataDir: string, limits?: LimitTable): Promise<Engine> {
+  // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
+  process.env["UV_THREADPOOL_SIZE"] ??= "16";
   const path = resolve(dataDir);
   mkdirSync(path, { recursive: true });
-  const { createChdbConnection } = await import("chdb/connection");
-  // chdb carries its own copy of the client's types; the contract is the same one.
-  const connection = createChdbConnection({ path }) as unknown as NonNullable<
-    Parameters<typeof createClient>[0]
-  >["connection"];
-  const client = createClient({ connection } as Parameters<typeof createClient>[0]);
-  await client.command({ query: `SET max_query_size = ${MAX_STATEMENT_BYTES}` });
-  return createClientEngine(client, limits);
+  const admission = createAdmission({
+    maxRunning: 8,
+    maxHeavy: 4,
+    maxWaiting: MAX_WAITING,
+    maxWaitMs: MAX_WAIT_MS,
+  });
+  const { createEmbeddedTransport } = await import("./embedded-transport.ts");
+  return createEngine(createEmbeddedTransport(path, admission), limits);
 }

@@ -19,50 +19,63 @@ export class StorageError extends Error {
 }
 
 /** Source: ClickHouse `src/Common/ErrorCodes.cpp`. */
-const kindByEngineCode: ReadonlyMap<string, StorageErrorKind> = new Map([
-  ["159", "timeout"], // TIMEOUT_EXCEEDED
-  ["160", "timeout"], // TOO_SLOW
-  ["209", "unavailable"], // SOCKET_TIMEOUT
-  ["210", "unavailable"], // NETWORK_ERROR
-  ["202", "overloaded"], // TOO_MANY_SIMULTANEOUS_QUERIES
-  ["203", "overloaded"], // NO_FREE_CONNECTION
-  ["252", "overloaded"], // TOO_MANY_PARTS
-  ["241", "memory"], // MEMORY_LIMIT_EXCEEDED
-  ["242", "unavailable"], // TABLE_IS_READ_ONLY
-  ["243", "unavailable"], // NOT_ENOUGH_SPACE
-  ["279", "unavailable"], // ALL_CONNECTION_TRIES_FAILED
-  ["285", "unavailable"], // TOO_FEW_LIVE_REPLICAS
-  ["319", "unavailable"], // UNKNOWN_STATUS_OF_INSERT
-  ["516", "unavailable"], // AUTHENTICATION_FAILED
-  ["999", "unavailable"], // KEEPER_EXCEPTION
-]);
+const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
+  // TIMEOUT_EXCEEDED, TOO_SLOW
+  timeout: [159, 160],
+  // MEMORY_LIMIT_EXCEEDED; TOO_MANY_ROWS, TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES
+  memory: [241, 158, 307, 396],
+  // QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, TOO_MANY_PARTS, QUERY_WAS_CANCELLED,
+  // CANNOT_SCHEDULE_TASK, QUERY_WAS_CANCELLED_BY_CLIENT, SERVER_OVERLOADED
+  overloaded: [201, 202, 203, 252, 394, 439, 735, 745],
+  unavailable: [
+    // UNKNOWN_DATABASE, UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, ACCESS_DENIED, AUTHENTICATION_FAILED
+    81, 192, 193, 194, 497, 516,
+    // SOCKET_TIMEOUT, NETWORK_ERROR, ABORTED, ALL_CONNECTION_TRIES_FAILED, CANNOT_OPEN_FILE, NOT_ENOUGH_SPACE
+    209, 210, 236, 279, 76, 243,
+    // NO_ZOOKEEPER, TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS, UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE,
+    // REPLICA_IS_NOT_IN_QUORUM, UNKNOWN_STATUS_OF_INSERT, KEEPER_EXCEPTION
+    225, 242, 285, 286, 289, 319, 999,
+  ],
+};
 
-const networkCodes = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-]);
+const kindByCode = new Map(
+  Object.entries(codesByKind).flatMap(([kind, codes]) =>
+    codes.map((code) => [String(code), kind as StorageErrorKind] as const),
+  ),
+);
 
+/** What a driver threw, told apart. What does not come from the engine itself means that it can not be reached. */
 export function toStorageError(error: unknown, queryName: string): StorageError {
   if (error instanceof StorageError) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  if (error instanceof Error && error.name === "AbortError") {
-    return new StorageError("aborted", queryName, undefined, detail);
-  }
-  const code = errorCode(error);
-  if (code !== undefined && /^\d+$/.test(code)) {
-    return new StorageError(kindByEngineCode.get(code) ?? "statement", queryName, code, detail);
-  }
-  const reachable = code === undefined || !networkCodes.has(code);
-  return new StorageError(reachable ? "statement" : "unavailable", queryName, code, detail);
+  const code = engineCode(error);
+  if (code !== undefined)
+    return new StorageError(kindByCode.get(code) ?? "statement", queryName, code, detail);
+  return new StorageError(
+    isOurFault(error) ? "statement" : "unavailable",
+    queryName,
+    driverCode(error),
+    detail,
+  );
 }
 
-function errorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+/** A driver was called in a wrong way. */
+function isOurFault(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true;
+  return ["CHDB_INSERT", "CHDB_BIND", "CHDB_QUERY"].includes(driverCode(error) ?? "");
+}
+
+/** `code` of the server's client, `clickhouseCode` of the embedded engine. */
+function engineCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ("clickhouseCode" in error && typeof error.clickhouseCode === "number")
+    return String(error.clickhouseCode);
+  const code = driverCode(error);
+  return code !== undefined && /^\d+$/.test(code) ? code : undefined;
+}
+
+/** Like `ECONNREFUSED`. */
+function driverCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }

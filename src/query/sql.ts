@@ -17,7 +17,7 @@ export type ParamType =
 /** What a parameter may hold. 64-bit integers and instants travel as text. */
 export type ParamValue = string | number | boolean | null | readonly string[] | readonly number[];
 
-interface Param {
+export interface Param {
   readonly kind: "param";
   readonly type: ParamType;
   readonly value: ParamValue;
@@ -33,6 +33,8 @@ export interface Sql {
 export interface RenderedSql {
   readonly text: string;
   readonly params: Readonly<Record<string, ParamValue>>;
+  /** The type of each parameter, by the same name. */
+  readonly types: Readonly<Record<string, ParamType>>;
 }
 
 /**
@@ -70,17 +72,20 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { kind: "sql", chunks };
 }
 
-/** Names the parameters p0, p1, … in reading order. */
+/** Names the parameters p0, p1, … in reading order; one that stands in several places has one name. */
 export function render(fragment: Sql): RenderedSql {
   const params: Record<string, ParamValue> = {};
-  let count = 0;
+  const types: Record<string, ParamType> = {};
+  const names = new Map<Param, string>();
   const text = fragment.chunks
     .map((chunk) => {
       if (typeof chunk === "string") return chunk;
-      const name = `p${count++}`;
+      const name = names.get(chunk) ?? `p${names.size}`;
+      names.set(chunk, name);
       params[name] = chunk.value;
+      types[name] = chunk.type;
       return `{${name}:${chunk.type}}`;
     })
     .join("");
-  return { text, params };
+  return { text, params, types };
 }

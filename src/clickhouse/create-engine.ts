@@ -1,0 +1,75 @@
+import { join, sql, trusted, type Sql } from "../query/sql.ts";
+import type { Engine, QueryOptions, RawFormat } from "./engine.ts";
+import { defaultLimits, type LimitProfile, type LimitTable } from "./limits.ts";
+import { StorageError, toStorageError } from "./storage-error.ts";
+import type { Answer, SendOptions, Transport } from "./transport.ts";
+
+/** The storage port over one way to reach ClickHouse: what both adapters share. */
+export function createEngine(transport: Transport, limits: LimitTable = defaultLimits): Engine {
+  const toSend = (options: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
+    name: options.name,
+    profile,
+    settings: { ...limits[profile], log_comment: options.name, ...settings },
+    signal: options.signal,
+  });
+  const read = (query: Sql, format: RawFormat, options: QueryOptions): Promise<Answer> => {
+    const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");
+    return attempt(options, () =>
+      transport.read(formatted, toSend(options, options.limits ?? "interactive", readSettings)),
+    );
+  };
+
+  return {
+    async bytes(query, format, options) {
+      return (await read(query, format, options)).bytes;
+    },
+    async rows<Row>(query: Sql, options: QueryOptions): Promise<Row[]> {
+      return parseLines<Row>((await read(query, "JSONEachRow", options)).bytes);
+    },
+    command: (statement, options) =>
+      attempt(options, () =>
+        transport.command(statement, toSend(options, options.limits ?? "maintenance", {})),
+      ),
+    async insert(table, rows, options) {
+      if (rows.length === 0) return;
+      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const lines = Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n"));
+      await attempt(options, () =>
+        transport.insert(
+          { table, columns, rows: lines },
+          toSend(options, options.limits ?? "ingest", insertSettings),
+        ),
+      );
+    },
+    async version() {
+      const rows = await this.rows<{ version: string }>(sql`SELECT version() AS version`, {
+        name: "version",
+      });
+      const version = rows[0]?.version;
+      if (version === undefined) throw new StorageError("unavailable", "version", undefined, "no answer");
+      return version;
+    },
+    close: () => transport.close(),
+  };
+}
+
+const readSettings = { output_format_json_quote_64bit_integers: 0, readonly: 2 };
+/** Batches are made here, so the engine need not wait for more. */
+const insertSettings = { async_insert: 0 };
+
+async function attempt<Result>(options: QueryOptions, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (options.signal?.aborted === true) {
+      throw new StorageError("aborted", options.name, undefined, "the caller has left");
+    }
+    throw toStorageError(error, options.name);
+  }
+}
+
+function parseLines<Row>(bytes: Buffer): Row[] {
+  const rows: Row[] = [];
+  for (const line of bytes.toString("utf8").split("\n")) if (line !== "") rows.push(JSON.parse(line) as Row);
+  return rows;
+}

@@ -1,0 +1,32 @@
+import type { Sql } from "../query/sql.ts";
+import type { LimitProfile } from "./limits.ts";
+
+export interface SendOptions {
+  readonly name: string;
+  readonly profile: LimitProfile;
+  /** Engine settings that hold for this statement alone. */
+  readonly settings: Readonly<Record<string, string | number>>;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface Insert {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Rows as JSON, one per line. */
+  readonly rows: Buffer;
+}
+
+/** What the engine did for one statement, as far as it tells. */
+export interface Answer {
+  readonly bytes: Buffer;
+  readonly readRows: number;
+  readonly readBytes: number;
+}
+
+/** One way to reach ClickHouse. Errors: whatever the driver throws; `createEngine` tells them apart. */
+export interface Transport {
+  read(query: Sql, options: SendOptions): Promise<Answer>;
+  command(statement: Sql, options: SendOptions): Promise<void>;
+  insert(insert: Insert, options: SendOptions): Promise<void>;
+  close(): Promise<void>;
+}
