@@ -5,6 +5,7 @@ import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "
 import { outputKey, outputNames, planMetrics, type Metric } from "./metrics.ts";
 import type { StatsRequest } from "./schema.ts";
 import { printStatement } from "./statement.ts";
+import { rowsOf } from "./window.ts";
 
 /** Everything that is decided before the store is asked. */
 export interface StatsPlan {
@@ -18,23 +19,15 @@ export interface StatsPlan {
 
 /** Errors: validation, when the window ends before it starts or the answer would be too large. */
 export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
-  const window = windowOf(request, nowMs);
+  const rows = rowsOf(project, request, nowMs);
+  const { window } = rows;
   const { name: timezone, zone } = request.timezone;
   const buckets = planBuckets(window, request.granularity ?? defaultSizeSeconds(window), zone);
   const metrics = planMetrics(request.metrics);
   refuseLargeAnswer(buckets, metrics);
-  const rows = { project, window, feedbackType: request.feedback_type, triggerRef: request.trigger_ref };
   const statement =
     buckets.startsMs.length === 0 ? undefined : printStatement(rows, buckets.startsMs, metrics);
   return { window, timezone, buckets, metrics, statement };
-}
-
-function windowOf(request: StatsRequest, nowMs: number): TimeWindow {
-  const open = request.end === undefined || request.end === null;
-  const window = { startMs: request.start, endMs: open ? nowMs : request.end! };
-  if (window.endMs >= window.startMs) return window;
-  const [member, msg] = open ? ["start", "start lies in the future"] : ["end", "end lies before start"];
-  throw invalid([{ loc: ["body", member], msg, type: "value_error" }]);
 }
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -1,33 +1,54 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import type { Access } from "../auth/guard.ts";
+import { readAccess, type Access } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
 import type { Clock } from "../shared/clock.ts";
+import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";
 import { planStats } from "./plan.ts";
 import { printResponse } from "./response.ts";
-import { statsRequestSchema, statsResponseSchema } from "./schema.ts";
+import {
+  pathsRequestSchema,
+  pathsResponseSchema,
+  statsRequestSchema,
+  statsResponseSchema,
+} from "./schema.ts";
 import { fillSeries } from "./series.ts";
-import { readStats } from "./store.ts";
+import { readPaths, readStats } from "./store.ts";
+import { rowsOf } from "./window.ts";
 
 export interface FeedbackStatsDeps {
   readonly engine: Engine;
   readonly clock: Clock;
 }
 
-const access = { schemes: ["basic"], scope: "read" } as const satisfies Access;
+const basicOnly = { schemes: ["basic"], scope: "read" } as const satisfies Access;
 
-/** What feedback says over time. */
+/** What feedback says over time, and what there is to ask for. */
 export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const schema = { body: statsRequestSchema, response: { 200: statsResponseSchema } };
 
-  app.post("/feedback/stats", { config: { access }, schema }, async (request, reply) => {
+  const stats = {
+    config: { access: basicOnly },
+    schema: { body: statsRequestSchema, response: { 200: statsResponseSchema } },
+  };
+  app.post("/feedback/stats", stats, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
     const plan = planStats(project, request.body, deps.clock.now());
     const rows = await readStats(deps.engine, plan, abortOnClose(reply));
     void reply.type("application/json; charset=utf-8");
     // `never`: what is sent is the text of the declared answer
     return reply.send(printResponse(plan, fillSeries(plan, rows)) as never);
+  });
+  const paths = {
+    config: { access: readAccess },
+    schema: { body: pathsRequestSchema, response: { 200: pathsResponseSchema } },
+  };
+  app.post("/feedback/payload_schema", paths, async (request, reply) => {
+    const { body, grant } = request;
+    const rows = rowsOf(grant.project(body.project_id), body, deps.clock.now());
+    const found = await readPaths(deps.engine, printPaths(rows, body.sample_limit), abortOnClose(reply));
+    void reply.header("x-truncated", String(found.length > MAX_PATHS));
+    return { paths: found.slice(0, MAX_PATHS).map(toFoundPath) };
   });
 }

@@ -1,35 +1,14 @@
 import { z } from "zod";
 import { wholeNumber } from "../http/zod-faults.ts";
-import { readInstant } from "../shared/instant.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
+import { windowFields } from "./window.ts";
 import { openZone } from "./zone.ts";
 
 const MAX_METRICS = 100;
 const MAX_PERCENTILES = 50;
 /** A century. */
 const MAX_GRANULARITY_SECONDS = 3_155_760_000;
-const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
-const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
-
-/** Milliseconds since the epoch, of any year that has four digits. */
-const instant = z.string().transform((text, context) => {
-  const ms = readMs(text);
-  if (ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS) return ms;
-  context.issues.push({
-    code: "custom",
-    message: "Input should be an ISO 8601 instant",
-    params: { type: "datetime_parsing" },
-    input: text,
-  });
-  return z.NEVER;
-});
-
-/** Rounded down. What is finer is cut off the text: microseconds of far years are no exact numbers. */
-function readMs(text: string): number | undefined {
-  const micros = readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
-  return micros === undefined ? undefined : Math.round(micros / 1000);
-}
 
 const jsonPath = z
   .string()
@@ -76,11 +55,7 @@ const metric = z
 
 /** `POST /feedback/stats`. Members that are not known are ignored. */
 export const statsRequestSchema = z.object({
-  project_id: z.string(),
-  start: instant,
-  end: instant.nullish(),
-  feedback_type: z.string().nullish(),
-  trigger_ref: z.string().nullish(),
+  ...windowFields,
   granularity: wholeNumber().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
   timezone: z
     .string()
@@ -103,6 +78,17 @@ export const statsRequestSchema = z.object({
     .transform((metrics) => metrics ?? []),
 });
 export type StatsRequest = z.output<typeof statsRequestSchema>;
+
+/** `POST /feedback/payload_schema`. */
+export const pathsRequestSchema = z.object({
+  ...windowFields,
+  sample_limit: wholeNumber().min(1).max(5000).default(2000).describe("How many feedbacks are looked at"),
+});
+export type PathsRequest = z.output<typeof pathsRequestSchema>;
+
+export const pathsResponseSchema = z.object({
+  paths: z.array(z.object({ json_path: z.string(), value_type: z.enum(VALUE_TYPES) })),
+});
 
 export const statsResponseSchema = z.object({
   start: z.iso.datetime(),

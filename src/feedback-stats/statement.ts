@@ -1,16 +1,7 @@
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { assertNever } from "../shared/assert-never.ts";
-import type { Project } from "../shared/project.ts";
-import type { TimeWindow } from "./buckets.ts";
+import { feedbackOf, type FeedbackRows } from "./feedback-rows.ts";
 import type { Aggregation, Metric } from "./metrics.ts";
-
-/** Which rows count. */
-export interface StatsRows {
-  readonly project: Project;
-  readonly window: TimeWindow;
-  readonly feedbackType: string | null | undefined;
-  readonly triggerRef: string | null | undefined;
-}
 
 /** One bucket that has rows, or all of them together. */
 export interface StatsRow {
@@ -26,7 +17,7 @@ export interface StatsRow {
  * buckets' states and is missing when there are no rows.
  */
 export function printStatement(
-  rows: StatsRows,
+  rows: FeedbackRows,
   startsMs: readonly number[],
   metrics: readonly Metric[],
 ): Sql {
@@ -34,8 +25,7 @@ export function printStatement(
   return sql`SELECT grouping(start_ms) AS is_window, start_ms, count() AS row_count, ${outputsOf(metrics)} AS outputs
     FROM (
       SELECT roundDown(toUnixTimestamp64Milli(created_at), ${param("Array(Int64)", startsMs)}) AS start_ms${join(values, "")}
-      FROM feedback FINAL
-      WHERE ${join(conditionsOf(rows), " AND ")}
+      FROM ${feedbackOf(rows)}
     )
     GROUP BY start_ms WITH ROLLUP`;
 }
@@ -78,31 +68,4 @@ function outputsOf(metrics: readonly Metric[]): Sql {
     return [sql`[${join(numbers, ", ")}]`, ...(levels.length === 0 ? [] : [quantiles])];
   });
   return arrays.length === 0 ? sql`emptyArrayFloat64()` : sql`arrayConcat(${join(arrays, ", ")})`;
-}
-
-function conditionsOf({ project, window, feedbackType, triggerRef }: StatsRows): Sql[] {
-  const conditions = [
-    sql`project_id = ${param("String", project)}`,
-    sql`created_at >= ${instant(window.startMs)}`,
-    sql`created_at < ${instant(window.endMs)}`,
-    sql`deleted = 0`,
-  ];
-  if (feedbackType != null) conditions.push(sql`feedback_type = ${param("String", feedbackType)}`);
-  if (triggerRef != null) conditions.push(triggerCondition(triggerRef));
-  return conditions;
-}
-
-/** `…:*` is every version: the colon is part of the prefix, so that `name` does not match `name2:v1`. */
-function triggerCondition(triggerRef: string): Sql {
-  if (!triggerRef.endsWith(":*")) return sql`trigger_ref = ${param("String", triggerRef)}`;
-  return sql`startsWith(trigger_ref, ${param("String", triggerRef.slice(0, -1))})`;
-}
-
-/** What the store can hold: instants beyond have no rows. */
-const FIRST_MS = Date.UTC(1900, 0, 1);
-const LAST_MS = Date.UTC(2299, 11, 31);
-
-function instant(ms: number) {
-  const text = new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
-  return param("DateTime64(3, 'UTC')", text.slice(0, -1).replace("T", " "));
 }
