@@ -95,7 +95,7 @@ export class CompletionReader {
     if (typeof said["role"] === "string") kept.role = said["role"];
     for (const member of TEXT_MEMBERS) {
       const text = said[member];
-      if (typeof text === "string" && this.#keep(text)) {
+      if (typeof text === "string" && text !== "" && this.#keep(text)) {
         kept.text.set(member, (kept.text.get(member) ?? "") + text);
       }
     }

@@ -1,4 +1,7 @@
 import type { AddressInfo } from "node:net";
+import { pino } from "pino";
+import { buildApp } from "../../src/app.ts";
+import { readConfig } from "../../src/config.ts";
 import {
   startReferenceUpstream,
   type ReferenceUpstream,
@@ -41,6 +44,28 @@ export async function startGateway(
       await upstream.close();
     },
   };
+}
+
+export interface SecondApp {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A second app with settings of its own. The engine is one per process: it shares the first one's. */
+export async function startSecondApp(
+  first: TestGateway,
+  settings: Readonly<Record<string, string>>,
+  logger = pino({ level: "silent" }),
+): Promise<SecondApp> {
+  const config = readConfig({
+    TRAINING_UPSTREAM_URL: first.upstream.url,
+    TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
+    ...settings,
+  });
+  const app = await buildApp(config, { engine: first.engine, rootKey: ROOT_KEY, logger });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return { url, port: Number(new URL(url).port), close: () => app.close() };
 }
 
 export const bearer = { authorization: `Bearer ${ROOT_KEY}` };

@@ -1,0 +1,172 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Fault } from "../helpers/reference-upstream/faults.ts";
+import {
+  bearer,
+  startGateway,
+  startSecondApp,
+  type SecondApp,
+  type TestGateway,
+} from "../helpers/start-gateway.ts";
+
+let test: TestGateway;
+beforeAll(async () => {
+  test = await startGateway({
+    settings: { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "1000", UPSTREAM_SILENCE_TIMEOUT_MS: "1000" },
+  });
+});
+afterAll(() => test.close());
+beforeEach(() => test.upstream.forget());
+
+const POST_JOB = ["POST", "/preview/training-jobs", '{"model_id":"m","trajectory_groups":[]}'] as const;
+const GET_EVENTS = ["GET", "/preview/training-jobs/j/events", undefined] as const;
+const CHAT = ["POST", "/chat/completions", '{"model":"m","messages":[]}'] as const;
+
+function ask([method, path, body]: readonly [string, string, string | undefined], base = test.baseUrl) {
+  return fetch(base + path, {
+    method,
+    headers: { ...bearer, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+const garbage: Fault = { kind: "socket", bytes: "SSH-2.0-OpenSSH_9.9\r\n\r\n" };
+
+describe("an upstream that fails before its answer", () => {
+  it.each([
+    ["resets the connection", { kind: "reset" }, 502, "upstream_broken"],
+    ["is silent for too long", { kind: "silence", ms: 10_000 }, 504, "upstream_timeout"],
+    ["does not speak HTTP", garbage, 502, "upstream_invalid"],
+  ] as const)(
+    "and %s is %s, once, with advice against repeating what may have begun",
+    async (_what, fault, status, code) => {
+      for (const [request, repeat] of [
+        [POST_JOB, "false"],
+        [GET_EVENTS, null],
+        [CHAT, null],
+      ] as const) {
+        test.upstream.forget();
+        test.upstream.fail(fault);
+        const answer = await ask(request);
+        expect([answer.status, answer.headers.get("x-should-retry"), test.upstream.seen.length]).toEqual([
+          status,
+          repeat,
+          1,
+        ]);
+        expect(await answer.json()).toEqual({
+          error: { message: expect.any(String), type: "upstream_error", param: null, code },
+          detail: expect.any(String),
+        });
+        expect(answer.headers.get("x-request-id")).toBeTruthy();
+      }
+    },
+  );
+
+  it("is waited for as long as the settings say", async () => {
+    test.upstream.fail({ kind: "silence", ms: 600 });
+    expect((await ask(CHAT)).status).toBe(200);
+  });
+});
+
+describe("an upstream's own errors", () => {
+  const detail = '{"detail":[{"loc":["body","n"],"msg":"too many","type":"less_than_equal"}]}';
+  it("keep their status and detail, and get the shape that SDKs read", async () => {
+    test.upstream.fail({ kind: "answer", status: 422, body: detail });
+    const answer = await ask(CHAT);
+    expect([answer.status, await answer.text()]).toEqual([
+      422,
+      `{"error":{"message":"n: too many","type":"invalid_request_error","param":"n","code":null},${detail.slice(1)}`,
+    ]);
+  });
+
+  it("of an edge server in HTML keep their status, as text in an envelope", async () => {
+    const headers = { "content-type": "text/html", "x-should-retry": "false" };
+    test.upstream.fail({ kind: "answer", status: 524, body: "<h1>A timeout occurred</h1>", headers });
+    const answer = await ask(POST_JOB);
+    expect([answer.status, answer.headers.get("x-should-retry"), await answer.json()]).toMatchObject([
+      524,
+      "false",
+      { error: { message: "A timeout occurred" }, detail: "A timeout occurred" },
+    ]);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+  });
+
+  it("bring retry advice, rate limits and the request id along as they are", async () => {
+    const headers = {
+      "retry-after": "120",
+      "retry-after-ms": "120000",
+      "x-should-retry": "true",
+      "x-ratelimit-remaining-tokens": "0",
+      "x-request-id": "req_upstream",
+    };
+    test.upstream.fail({ kind: "answer", status: 429, body: '{"error":{"message":"slow down"}}', headers });
+    const answer = await ask(CHAT);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(headers);
+    expect([answer.status, await answer.text()]).toEqual([429, '{"error":{"message":"slow down"}}']);
+  });
+
+  it("pass untouched on paths that the interface does not have", async () => {
+    test.upstream.fail({ kind: "answer", status: 409, body: detail });
+    const answer = await ask(["POST", "/training/runs:resolve", "{}"]);
+    expect([answer.status, await answer.text()]).toEqual([409, detail]);
+  });
+
+  it("happen once: no request is ever sent twice", async () => {
+    for (const request of [POST_JOB, GET_EVENTS, CHAT]) {
+      test.upstream.forget();
+      test.upstream.fail({ kind: "answer", status: 500, body: "{}" }, 5);
+      expect((await ask(request)).status).toBe(500);
+      expect(test.upstream.seen).toHaveLength(1);
+    }
+  });
+});
+
+describe("an answer that is cut", () => {
+  it("is never passed off as whole", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write('{"id":"x","choices":[', () => response.socket?.resetAndDestroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const app = await startSecondApp(test, { TRAINING_UPSTREAM_URL: `http://127.0.0.1:${port}/v1` });
+    try {
+      for (const request of [CHAT, GET_EVENTS, ["GET", "/other", undefined] as const]) {
+        const answer = await ask(request, `${app.url}/v1`);
+        await expect(answer.text()).rejects.toThrow();
+      }
+    } finally {
+      await app.close();
+      server.close();
+    }
+  });
+});
+
+describe("an upstream that is not there", () => {
+  let app: SecondApp;
+  beforeAll(async () => {
+    app = await startSecondApp(test, { TRAINING_UPSTREAM_URL: "http://127.0.0.1:9/v1" });
+  });
+  afterAll(() => app.close());
+
+  const circuit = async (): Promise<string | undefined> => {
+    const text = await (await fetch(`${app.url}/metrics`, { headers: bearer })).text();
+    return /circuit_state\{upstream="training",state="(\w+)"\} 1/.exec(text)?.[1];
+  };
+
+  it("is 502 and may be tried again, and after many times 503 with a time to wait", async () => {
+    expect(await circuit()).toBe("closed");
+    for (let n = 0; n < 20; n++) {
+      const answer = await ask(POST_JOB, `${app.url}/v1`);
+      expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, null]);
+      expect(await answer.json()).toMatchObject({ error: { code: "upstream_unreachable" } });
+    }
+    expect(await circuit()).toBe("open");
+    const spared = await ask(POST_JOB, `${app.url}/v1`);
+    expect([spared.status, spared.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await spared.json()).toMatchObject({ error: { code: "upstream_circuit_open" } });
+    const health = await fetch(`${app.url}/v1/health`, { headers: bearer });
+    expect(await health.json()).toMatchObject({ status: "ok", upstreams: { training: "open" } });
+  });
+});

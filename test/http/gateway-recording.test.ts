@@ -1,0 +1,428 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import OpenAI from "openai";
+import OpenAI4 from "openai4";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { param, sql } from "../../src/query/sql.ts";
+import { usageOf, type ChatBody } from "../helpers/reference-upstream/chat.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { bearer, startGateway, startSecondApp, type TestGateway } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
+
+let test: TestGateway;
+beforeAll(async () => {
+  test = await startGateway({ upstream: { usageByDefault: false } });
+});
+afterAll(() => test.close());
+beforeEach(() => test.upstream.forget());
+
+let projects = 0;
+/** A project of its own for every test. */
+function newProject(): string {
+  return `acme/recording-${projects++}`;
+}
+
+const messages = [
+  { role: "user", content: "What did every call of this trace really use, and what did it cost?" },
+] as const;
+const chat = { model: "forest-1", messages: [...messages] };
+const MODEL = "forest-1-2026-11-01";
+
+interface Recorded {
+  readonly id: string;
+  readonly trace_id: string;
+  readonly parent_id: string;
+  readonly usage: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly output: {
+    readonly choices: readonly { readonly message: Readonly<Record<string, unknown>> }[];
+  } | null;
+  readonly marks: Readonly<Record<string, unknown>>;
+  readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
+  readonly exception: string;
+  readonly ms: number;
+}
+
+/** The calls of a project, once `count` are recorded: usage as `/trace/usage` tells it, the rest as it is stored. */
+async function recorded(project: string, count = 1): Promise<Recorded[]> {
+  const usage = async () =>
+    (await test.post("/trace/usage", { project_id: project })).json() as {
+      call_usage: Record<string, Recorded["usage"]>;
+    };
+  await until(async () => Object.keys((await usage()).call_usage).length >= count);
+  const { call_usage: usageById } = await usage();
+  const rows = await storedCalls(project);
+  return rows.map((row) => ({ ...row, usage: usageById[row.id]! }));
+}
+
+async function storedCalls(project: string): Promise<Omit<Recorded, "usage">[]> {
+  const rows = await test.engine.rows<Record<string, string>>(
+    sql`SELECT id, trace_id, parent_id, inputs, output, attributes, summary, exception,
+               toString(dateDiff('millisecond', started_at, ended_at)) AS ms
+        FROM calls FINAL WHERE project_id = ${param("String", project)} ORDER BY started_at, id`,
+    { name: "test" },
+  );
+  return rows.map((row) => ({
+    id: row["id"]!,
+    trace_id: row["trace_id"]!,
+    parent_id: row["parent_id"]!,
+    inputs: JSON.parse(row["inputs"]!) as Recorded["inputs"],
+    output: JSON.parse(row["output"]!) as Recorded["output"],
+    marks: (JSON.parse(row["attributes"]!) as { sumtree: Recorded["marks"] }).sumtree,
+    summary: JSON.parse(row["summary"]!) as Recorded["summary"],
+    exception: row["exception"]!,
+    ms: Number(row["ms"]),
+  }));
+}
+
+/** What `/trace/usage` has to say of a completion, from the upstream's own count. */
+function counted(body: ChatBody) {
+  const usage = usageOf(body);
+  return expect.objectContaining({
+    requests: 1,
+    prompt_tokens: usage.prompt_tokens,
+    completion_tokens: usage.completion_tokens,
+    total_tokens: usage.total_tokens,
+    cache_read_input_tokens: usage.prompt_tokens_details.cached_tokens,
+  });
+}
+
+const sdks = [
+  ["openai 7", OpenAI],
+  ["openai 4", OpenAI4 as unknown as typeof OpenAI],
+] as const;
+
+describe.each(sdks)("a completion through %s", (_name, Sdk) => {
+  const client = (project: string): OpenAI => new Sdk({ apiKey: ROOT_KEY, baseURL: test.baseUrl, project });
+
+  it("is recorded with what it used, asked and said", async () => {
+    const project = newProject();
+    const { data, response } = await client(project).chat.completions.create(chat).withResponse();
+    const [call] = await recorded(project);
+    expect(call).toMatchObject({
+      id: response.headers.get("x-sumtree-call-id"),
+      usage: { [MODEL]: counted(chat) },
+      inputs: chat,
+      output: { id: data.id, model: MODEL, choices: [{ index: 0, finish_reason: "stop" }] },
+      marks: {
+        source: "gateway",
+        stream: false,
+        outcome: "finished",
+        usage: "exact",
+        upstream: "training",
+        status: 200,
+        request_id: response.headers.get("x-request-id"),
+      },
+      exception: "",
+    });
+    expect(call!.output!.choices[0]!.message).toEqual({
+      role: "assistant",
+      content: data.choices[0]!.message.content,
+    });
+  });
+
+  it("that is streamed without include_usage is counted exactly, and the client sees no usage", async () => {
+    const project = newProject();
+    const stream = await client(project).chat.completions.create({ ...chat, stream: true });
+    let text = "";
+    for await (const chunk of stream) {
+      expect(chunk.choices).toHaveLength(1);
+      text += chunk.choices[0]!.delta.content ?? "";
+    }
+    const [call] = await recorded(project);
+    expect(call).toMatchObject({
+      usage: { [MODEL]: counted(chat) },
+      inputs: { ...chat, stream: true },
+      output: { choices: [{ message: { role: "assistant", content: text } }] },
+      marks: { stream: true, outcome: "finished", usage: "exact" },
+    });
+    expect(call!.inputs).not.toHaveProperty("stream_options");
+  });
+
+  it("that is streamed with include_usage shows its usage to the client too", async () => {
+    const project = newProject();
+    const stream = await client(project).chat.completions.create({
+      ...chat,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    let last;
+    for await (const chunk of stream) last = chunk;
+    expect(last).toMatchObject({ choices: [], usage: usageOf(chat) });
+    expect((await recorded(project))[0]).toMatchObject({
+      usage: { [MODEL]: counted(chat) },
+      marks: { usage: "exact" },
+    });
+  });
+
+  it.each([false, true])("with tools and reasoning is recorded with them, stream: %s", async (stream) => {
+    const project = newProject();
+    const tools = [{ type: "function" as const, function: { name: "roll_up", parameters: {} } }];
+    const asked = { ...chat, tools, reasoning_effort: "low" as const };
+    const answer = await client(project).chat.completions.create({ ...asked, stream });
+    if (stream) for await (const _chunk of answer as AsyncIterable<unknown>);
+    const [call] = await recorded(project);
+    expect(call).toMatchObject({
+      usage: { [MODEL]: counted(asked) },
+      output: {
+        choices: [
+          {
+            message: {
+              content: null,
+              tool_calls: [
+                {
+                  id: "call_1",
+                  type: "function",
+                  function: { name: "roll_up", arguments: '{"tree":"sum"}' },
+                },
+              ],
+            },
+            finish_reason: "tool_calls",
+          },
+        ],
+      },
+    });
+    expect(call!.summary.usage[MODEL]).toMatchObject({ completion_tokens_details: { reasoning_tokens: 3 } });
+  });
+
+  it.each([false, true])(
+    "of three choices is one request with the tokens of all, stream: %s",
+    async (stream) => {
+      const project = newProject();
+      const answer = await client(project).chat.completions.create({ ...chat, n: 3, stream });
+      if (stream) for await (const _chunk of answer as AsyncIterable<unknown>);
+      const [call] = await recorded(project);
+      expect(call!.usage).toEqual({ [MODEL]: counted({ ...chat, n: 3 }) });
+      expect(call!.output!.choices.map(({ message }) => message["content"])).toHaveLength(3);
+    },
+  );
+
+  it("that the client leaves in the middle is recorded with an estimate of what it had got", async () => {
+    const project = newProject();
+    const asked = { ...chat, max_tokens: 500, vllm_xargs: { delay_ms: 10 }, stream: true as const };
+    const stream = await client(project).chat.completions.create(asked);
+    let text = "";
+    for await (const chunk of stream) {
+      text += chunk.choices[0]?.delta.content ?? "";
+      if (text.length > 60) break;
+    }
+    const [call] = await recorded(project);
+    expect(call).toMatchObject({
+      marks: { outcome: "aborted", usage: "estimated", stream: true },
+      exception: expect.stringContaining("client left"),
+    });
+    const usage = Object.values(call!.usage)[0]!;
+    const said = Buffer.byteLength(String(call!.output!.choices[0]!.message["content"]));
+    expect(said).toBeGreaterThanOrEqual(text.length);
+    expect(usage).toMatchObject({
+      requests: 1,
+      prompt_tokens: Math.ceil(Buffer.byteLength(messages[0].content) / 4),
+      completion_tokens: Math.ceil(said / 4),
+    });
+  });
+
+  it("that the upstream breaks off is an error for the client, and recorded with an estimate", async () => {
+    const project = newProject();
+    test.upstream.fail({ kind: "cut", afterEvents: 4, how: "mid_event" });
+    const stream = await client(project).chat.completions.create({ ...chat, stream: true });
+    const read = async (): Promise<void> => {
+      for await (const _chunk of stream);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "upstream_broken", type: "upstream_error" });
+    const [call] = await recorded(project);
+    expect(call).toMatchObject({
+      marks: { outcome: "upstream_cut", usage: "estimated" },
+      exception: expect.stringContaining("upstream"),
+      output: { choices: [{ message: { content: "Every call of" } }] },
+      usage: { [MODEL]: { requests: 1, completion_tokens: Math.ceil("Every call of".length / 4) } },
+    });
+  });
+
+  it("takes its place in the trace that its headers name", async () => {
+    const project = newProject();
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` };
+    await client(project).chat.completions.create(chat, { headers });
+    const own = { "x-sumtree-trace-id": "trace-1", "x-sumtree-parent-id": "agent-1" };
+    await client(project).chat.completions.create(chat, { headers: own });
+    expect(await recorded(project, 2)).toMatchObject([
+      { trace_id: trace, parent_id: "00f067aa0ba902b7" },
+      { trace_id: "trace-1", parent_id: "agent-1" },
+    ]);
+  });
+
+  it("counts into the call that made it", async () => {
+    const project = newProject();
+    const start = {
+      project_id: project,
+      id: "agent",
+      trace_id: "t",
+      op_name: "agent",
+      started_at: "2026-01-01T00:00:00Z",
+      inputs: {},
+      attributes: {},
+    };
+    expect((await test.post("/call/start", { start })).status).toBe(200);
+    const headers = { "x-sumtree-trace-id": "t", "x-sumtree-parent-id": "agent" };
+    await client(project).chat.completions.create(chat, { headers });
+    await recorded(project, 2);
+    const roots = await test.post("/trace/usage", {
+      project_id: project,
+      filter: { trace_roots_only: true },
+    });
+    expect(roots.json().call_usage).toEqual({ agent: { [MODEL]: counted(chat) } });
+  });
+
+  it("that fails is recorded with the error and no tokens", async () => {
+    const project = newProject();
+    test.upstream.fail({ kind: "answer", status: 400, body: '{"error":{"message":"context length"}}' });
+    await expect(client(project).chat.completions.create(chat)).rejects.toThrow("context length");
+    const [call] = await recorded(project);
+    expect(call).toMatchObject({
+      usage: {},
+      marks: { outcome: "error", status: 400, usage: "none" },
+      exception: "context length",
+    });
+  });
+});
+
+async function post(
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  base = test.baseUrl,
+): Promise<string> {
+  const response = await fetch(`${base}/chat/completions`, {
+    method: "POST",
+    headers: { ...bearer, "content-type": "application/json", ...headers },
+    body,
+  });
+  return response.text();
+}
+
+describe("recording", () => {
+  it("needs a project: without one, or with a name of another kind, the completion just passes", async () => {
+    for (const headers of [{}, { "openai-project": "proj_abc123" }]) {
+      const response = await fetch(`${test.baseUrl}/chat/completions`, {
+        method: "POST",
+        headers: { ...bearer, ...headers },
+        body: JSON.stringify(chat),
+      });
+      expect([response.status, response.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
+    }
+    expect(test.upstream.seen[1]!.headers["openai-project"]).toBe("proj_abc123");
+  });
+
+  it("takes the project from a header of our own too, which the upstream does not see", async () => {
+    const project = newProject();
+    await post(JSON.stringify(chat), { "x-sumtree-project": project, "openai-project": "proj_1" });
+    expect((await recorded(project))[0]!.usage).toEqual({ [MODEL]: counted(chat) });
+    expect(test.upstream.seen[0]!.headers).toMatchObject({ "openai-project": "proj_1" });
+    expect(test.upstream.seen[0]!.headers).not.toHaveProperty("x-sumtree-project");
+  });
+
+  it("counts what a provider tells as it goes when a stream is cut, and says that it is a part", async () => {
+    const project = newProject();
+    test.upstream.fail({ kind: "cut", afterEvents: 4, how: "clean" });
+    const stream_options = { include_usage: true, continuous_usage_stats: true };
+    await post(JSON.stringify({ ...chat, stream: true, stream_options }), {
+      "openai-project": project,
+    }).catch(() => "");
+    const [call] = await recorded(project);
+    expect([call!.marks["usage"], call!.usage[MODEL]!["completion_tokens"]]).toEqual(["partial", 3]);
+  });
+
+  it("estimates, and says so, when the provider sends no count", async () => {
+    const project = newProject();
+    const body = '{"id":"x","model":"local","choices":[{"index":0,"message":{"content":"12345678"}}]}';
+    test.upstream.fail({ kind: "answer", status: 200, body });
+    await post(JSON.stringify(chat), { "openai-project": project });
+    const [call] = await recorded(project);
+    expect([call!.marks["usage"], call!.usage["local"]]).toMatchObject([
+      "estimated",
+      { requests: 1, completion_tokens: 2, prompt_tokens: Math.ceil(messages[0].content.length / 4) },
+    ]);
+  });
+
+  it("finds the usage of an answer too large to read", async () => {
+    const project = newProject();
+    const filler = JSON.stringify("x".repeat(3_000_000));
+    const body = `{"choices":[{"message":{"content":${filler}}}],"usage":{"prompt_tokens":7,"completion_tokens":9,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":3}}}`;
+    test.upstream.fail({ kind: "answer", status: 200, body });
+    expect(await post(JSON.stringify(chat), { "openai-project": project })).toBe(body);
+    const [call] = await recorded(project);
+    expect([call!.marks["usage"], call!.usage["forest-1"]]).toMatchObject([
+      "exact",
+      { prompt_tokens: 7, completion_tokens: 9, total_tokens: 16, cache_read_input_tokens: 3 },
+    ]);
+  });
+
+  it("leaves out what is too large to keep, but not its usage", async () => {
+    const project = newProject();
+    const large = { ...chat, messages: [{ role: "user", content: "word ".repeat(500_000) }] };
+    await post(JSON.stringify(large), { "openai-project": project });
+    const [call] = await recorded(project);
+    expect([call!.inputs, call!.usage]).toEqual([{ model: "forest-1" }, { [MODEL]: counted(large) }]);
+  });
+
+  it("does not read a request of many megabytes, and still records its completion", async () => {
+    const project = newProject();
+    const huge = JSON.stringify({ ...chat, messages: [{ role: "user", content: "x".repeat(6_000_000) }] });
+    await post(huge, { "openai-project": project });
+    expect(test.upstream.seen[0]!.bodyBytes).toBe(huge.length);
+    const [call] = await recorded(project);
+    expect([call!.marks["usage"], call!.usage[MODEL]!["completion_tokens"]]).toEqual(["exact", 8]);
+  });
+
+  it("keeps what was asked and said out of the store when the settings say so", async () => {
+    const project = newProject();
+    const app = await startSecondApp(test, { RECORD_COMPLETION_CONTENT: "false" });
+    try {
+      await post(JSON.stringify(chat), { "openai-project": project }, `${app.url}/v1`);
+      const [call] = await recorded(project);
+      expect([call!.inputs, call!.output, call!.usage]).toEqual([
+        { model: "forest-1" },
+        null,
+        { [MODEL]: counted(chat) },
+      ]);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("knows how long a completion took", async () => {
+    const project = newProject();
+    test.upstream.fail({ kind: "silence", ms: 300 });
+    await post(JSON.stringify(chat), { "openai-project": project });
+    const [call] = await recorded(project);
+    expect(call!.ms).toBeGreaterThanOrEqual(290);
+    expect(call!.marks["first_byte_ms"]).toBeGreaterThanOrEqual(290);
+  });
+
+  it("is complete after an orderly stop, with the streams that the stop cut", async () => {
+    const project = newProject();
+    const app = await startSecondApp(test, { SHUTDOWN_TIMEOUT_MS: "900" });
+    const requests = Array.from({ length: 20 }, () =>
+      post(JSON.stringify(chat), { "openai-project": project }, `${app.url}/v1`),
+    );
+    await Promise.all(requests);
+    const sent = httpRequest(`${app.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { ...bearer, "openai-project": project },
+    });
+    sent.end(JSON.stringify({ ...chat, stream: true, max_tokens: 5000, vllm_xargs: { delay_ms: 10 } }));
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    let said = "";
+    response.on("data", (part: Buffer) => (said += part.toString()));
+    response.on("error", () => undefined);
+    await until(() => said.includes("call"));
+
+    await app.close();
+    expect(said).toMatch(/data: \{"error":\{"message":"The gateway is stopping\.".*\}\n\n$/);
+    expect(response.complete).toBe(false);
+    const calls = await storedCalls(project);
+    expect(calls.map((call) => call.marks["outcome"]).toSorted()).toEqual([
+      "aborted",
+      ...Array.from({ length: 20 }, () => "finished"),
+    ]);
+  });
+});

@@ -1,0 +1,271 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { splitAt } from "../helpers/random-splits.ts";
+import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
+
+let test: TestGateway;
+beforeAll(async () => {
+  test = await startGateway({
+    settings: {
+      SSE_KEEP_ALIVE_SECONDS: "0.2",
+      UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "1500",
+      UPSTREAM_SILENCE_TIMEOUT_MS: "1500",
+    },
+    upstream: { usageByDefault: false },
+  });
+});
+afterAll(() => test.close());
+beforeEach(() => test.upstream.forget());
+
+const DONE = "data: [DONE]\n\n";
+const chunk = (content: string): string =>
+  `data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}}}]}\n\n`;
+
+/** A streamed completion over a bare socket; `headers` to name a project. */
+function stream(...headers: readonly string[]): RawExchange {
+  const body = '{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}';
+  const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`];
+  return sendRaw(test.port, head(...lines, `content-length: ${body.length}`, ...headers), body);
+}
+
+const RECORDED = "openai-project: acme/streams";
+
+function play(
+  chunks: readonly (string | Uint8Array | number)[],
+  then: "end" | "reset" | "hang" = "end",
+): void {
+  test.upstream.fail({ kind: "bytes", chunks, then });
+}
+
+describe("a stream", () => {
+  it(
+    "passes byte for byte, however it is split on the way, recorded or not",
+    { timeout: 60_000 },
+    async () => {
+      const event = fc.constantFrom(
+        chunk("naïve 🌲"),
+        chunk("b").replaceAll("\n", "\r\n"),
+        chunk("c").replace("data: ", "data:"),
+        ": comment\n\n",
+        "id: 7\ndata: {}\n\n",
+        "retry: 5\n\n",
+        "event: x\n\n",
+        "data:\n\n",
+        "data: {\ndata: }\n\n",
+        "data: not json\n\n",
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(event, { maxLength: 8 }),
+          fc.array(fc.nat(), { maxLength: 12 }),
+          fc.boolean(),
+          async (events, cuts, recorded) => {
+            const bytes = Buffer.from(events.join("") + DONE);
+            play(splitAt(bytes, cuts).filter((part) => part.length > 0));
+            const answer = await stream(...(recorded ? [RECORDED] : [])).answer;
+            expect([answer.status, answer.complete]).toEqual([200, true]);
+            expect(answer.body.toString()).toBe(bytes.toString());
+          },
+        ),
+        { numRuns: Number(process.env["STREAM_RUNS"] ?? 60) },
+      );
+    },
+  );
+
+  it("passes one byte per packet", async () => {
+    const bytes = Buffer.from(chunk("🌲") + DONE);
+    play(splitAt(bytes, [...bytes.keys()]));
+    expect((await stream(RECORDED).answer).body.toString()).toBe(bytes.toString());
+  });
+
+  it("arrives as it is sent, event by event", async () => {
+    play([chunk("a"), 300, chunk("b"), 300, DONE]);
+    const began = performance.now();
+    const { received, answer } = stream();
+    await until(() => received().includes(chunk("a")));
+    expect(performance.now() - began).toBeLessThan(200);
+    expect(received().includes(chunk("b"))).toBe(false);
+    await until(() => received().includes(chunk("b")));
+    expect(received().includes(DONE)).toBe(false);
+    expect((await answer).complete).toBe(true);
+  });
+
+  it("has its head before its first event", async () => {
+    play([300, chunk("a"), DONE]);
+    const { received, answer } = stream();
+    await until(() => received().includes("\r\n\r\n"), 200);
+    await answer;
+  });
+
+  it("says that it is not to be cached, held back or compressed", async () => {
+    play([chunk("a"), DONE]);
+    const { headers } = await stream("accept-encoding: gzip, br").answer;
+    expect(headers).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache",
+      "x-accel-buffering": "no",
+      "x-request-id": expect.any(String),
+    });
+    expect(headers["content-encoding"]).toBeUndefined();
+    expect(test.upstream.seen[0]!.headers["accept-encoding"]).toBe("identity");
+  });
+
+  it("passes an event of more than a megabyte", async () => {
+    const large = chunk("x".repeat(3_000_000));
+    play([large, chunk("b"), DONE]);
+    const answer = await stream(RECORDED).answer;
+    expect(answer.body.equals(Buffer.from(large + chunk("b") + DONE))).toBe(true);
+  });
+
+  it("ends right after its end marker, though the upstream lingers", async () => {
+    play([chunk("a"), DONE], "hang");
+    const answer = await stream().answer;
+    expect([answer.complete, answer.body.toString()]).toEqual([true, chunk("a") + DONE]);
+    await until(() => test.upstream.open() === 0, 3000);
+  });
+
+  it("ends in good order when the end marker lacks its blank line", async () => {
+    play([chunk("a"), "data: [DONE]\n"]);
+    const answer = await stream().answer;
+    expect([answer.complete, answer.body.toString()]).toEqual([true, `${chunk("a")}data: [DONE]\n`]);
+  });
+
+  it("of another protocol passes untouched, without an end marker", async () => {
+    const events = "event: response.created\ndata: {}\n\nevent: response.completed\ndata: {}\n\n";
+    play([events]);
+    const { answer } = sendRaw(
+      test.port,
+      head("GET /v1/responses/r1 HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`),
+    );
+    expect(await answer).toMatchObject({ complete: true, body: Buffer.from(events) });
+  });
+});
+
+describe("keep-alive comments", () => {
+  it("stand between events only, while the upstream is silent", async () => {
+    const [first, second] = [chunk("a"), chunk("b")];
+    play([first, 500, second.slice(0, 20), 500, second.slice(20), DONE]);
+    const answer = await stream().answer;
+    const text = answer.body.toString();
+    expect(text.replaceAll(": keep-alive\n\n", "")).toBe(first + second + DONE);
+    expect(text.split("\n\n").filter((part) => part === ": keep-alive").length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("are not sent once an event had an id, which some SDKs would take for another event", async () => {
+    const events = `id: 1\n${chunk("a")}`;
+    play([events, 700, DONE]);
+    expect((await stream().answer).body.toString()).toBe(events + DONE);
+  });
+});
+
+describe("a stream that the upstream breaks", () => {
+  const frame = /data: (\{"error":\{.*\}\})\n\n$/;
+
+  it.each([
+    ["by a reset", [chunk("a"), 20], "reset"],
+    ["in the middle of an event", [chunk("a"), 'data: {"id":"c","cho', 20], "reset"],
+    ["in good order, without the end marker", [chunk("a")], "end"],
+    ["in good order, in the middle of an event", [chunk("a"), "data: {"], "end"],
+    ["by silence", [chunk("a")], "hang"],
+    ["before its first event", [20], "reset"],
+  ] as const)("%s ends with an error event and a broken transfer", async (_how, chunks, then) => {
+    play(chunks, then);
+    const answer = await stream(RECORDED).answer;
+    const text = answer.body.toString().replaceAll(": keep-alive\n\n", "");
+    expect([answer.status, answer.complete]).toEqual([200, false]);
+    expect(text.replace(frame, "")).toBe(chunks.includes(chunk("a") as never) ? chunk("a") : "");
+    expect(JSON.parse(frame.exec(text)![1]!)).toEqual({
+      error: {
+        message: expect.any(String),
+        type: "upstream_error",
+        param: null,
+        code: then === "hang" ? "upstream_timeout" : "upstream_broken",
+      },
+    });
+  });
+
+  it("tells curl that the transfer is incomplete", async () => {
+    play([chunk("a"), 20], "reset");
+    const curl = spawn("curl", [
+      "-sS",
+      "-N",
+      "-H",
+      `authorization: Bearer ${ROOT_KEY}`,
+      "-d",
+      '{"stream":true,"messages":[]}',
+      `${test.baseUrl}/chat/completions`,
+    ]);
+    let said = "";
+    curl.stderr.on("data", (text: Buffer) => (said += text.toString()));
+    const [code] = (await once(curl, "close")) as [number];
+    expect([code, said]).toEqual([18, expect.stringMatching(/transfer closed|outstanding read data/)]);
+  });
+
+  it("ends as the upstream ended it when the upstream had said what was wrong", async () => {
+    const error = 'data: {"error":{"message":"no memory","type":"server_error","param":null,"code":500}}\n\n';
+    play([chunk("a"), error]);
+    expect(await stream().answer).toMatchObject({ complete: true, body: Buffer.from(chunk("a") + error) });
+  });
+
+  it("has a flat error of vLLM made readable", async () => {
+    play([
+      chunk("a"),
+      'data: {"object":"error","message":"too long","type":"BadRequest","code":400}\n\n',
+      DONE,
+    ]);
+    const text = (await stream().answer).body.toString();
+    expect(text).toBe(
+      `${chunk("a")}data: {"error":{"message":"too long","type":"BadRequest","param":null,"code":400}}\n\n${DONE}`,
+    );
+  });
+});
+
+describe("usage that the client did not ask for", () => {
+  const usageChunk =
+    'data: {"id":"c","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}\n\n';
+  const withNull = chunk("a").replace('"choices"', '"usage":null,"choices"');
+
+  it("is asked for when the completion is recorded, and kept from the client to the byte", async () => {
+    const filters = 'data: {"choices":[],"prompt_filter_results":[]}\n\n';
+    for (const cuts of [[], [5], [200, 210, 300], [400]]) {
+      const bytes = Buffer.from(filters + withNull + usageChunk + DONE);
+      play(splitAt(bytes, cuts));
+      const answer = await stream(RECORDED).answer;
+      expect(answer.body.toString()).toBe(filters + withNull + DONE);
+    }
+    expect(test.upstream.seen[0]!.body.toString()).toBe(
+      '{"stream_options":{"include_usage":true},"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}',
+    );
+  });
+
+  it("is neither asked for nor kept back when nothing is recorded", async () => {
+    play([withNull, usageChunk, DONE]);
+    expect((await stream().answer).body.toString()).toBe(withNull + usageChunk + DONE);
+    expect(test.upstream.seen[0]!.body.toString()).not.toContain("include_usage");
+  });
+});
+
+describe("a client that reads slowly", () => {
+  it("slows the upstream down instead of filling the memory", { timeout: 30_000 }, async () => {
+    const large = chunk("x".repeat(512 * 1024));
+    play([...Array.from({ length: 80 }, () => large), DONE]);
+    const sent = request(`${test.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ROOT_KEY}` },
+    });
+    sent.end('{"stream":true,"messages":[]}');
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    const before = process.memoryUsage().arrayBuffers;
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(25 * 2 ** 20);
+    let bytes = 0;
+    for await (const part of response as AsyncIterable<Buffer>) bytes += part.length;
+    expect([bytes, response.complete]).toEqual([80 * Buffer.byteLength(large) + DONE.length, true]);
+  });
+});

@@ -1,0 +1,195 @@
+import { createHash, randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
+
+let test: TestGateway;
+beforeAll(async () => {
+  test = await startGateway();
+});
+afterAll(() => test.close());
+beforeEach(() => test.upstream.forget());
+
+const AUTHORIZATION = `authorization: Bearer ${ROOT_KEY}`;
+
+/** A request written out by hand, as SDKs and curl write theirs. */
+function send(
+  requestLine: string,
+  headers: readonly string[],
+  body?: string | Uint8Array,
+): Promise<RawAnswer> {
+  const length = body === undefined ? [] : [`content-length: ${Buffer.byteLength(body)}`];
+  const lines = [`${requestLine} HTTP/1.1`, "host: gateway", AUTHORIZATION, ...headers, ...length];
+  return sendRaw(test.port, head(...lines), ...(body === undefined ? [] : [body])).answer;
+}
+
+const json = (answer: RawAnswer): unknown => JSON.parse(answer.body.toString()) as unknown;
+
+async function createModel(): Promise<string> {
+  const body = JSON.stringify({ project: "p", name: randomBytes(4).toString("hex"), base_model: "b" });
+  const answer = await send("POST /v1/preview/models", ["content-type: application/json"], body);
+  return (json(answer) as { id: string }).id;
+}
+
+describe("requests as the Python SDK and ART write them", () => {
+  it("a DELETE that names a media type and has no body reaches the upstream", async () => {
+    const model = await createModel();
+    const answer = await send(`DELETE /v1/preview/models/${model}`, ["content-type: application/json"]);
+    expect([answer.status, json(answer)]).toMatchObject([200, { model_id: model, deleted_run: true }]);
+    const seen = test.upstream.seen.at(-1)!;
+    expect([seen.method, seen.bodyBytes, seen.headers["content-length"]]).toEqual(["DELETE", 0, undefined]);
+  });
+
+  it("a DELETE with a body arrives byte for byte", async () => {
+    const model = await createModel();
+    const body = '{ "steps" : [1,\n 2], "why":"\\u00e9" }';
+    const answer = await send(
+      `DELETE /v1/preview/models/${model}/checkpoints`,
+      ["content-type: application/json"],
+      body,
+    );
+    expect([answer.status, json(answer)]).toEqual([200, { deleted_count: 0, not_found_steps: [1, 2] }]);
+    expect(test.upstream.seen.at(-1)!.body.toString()).toBe(body);
+  });
+
+  it("an empty POST that names a media type reaches the upstream as an empty POST", async () => {
+    for (const framing of ["content-length: 0", "transfer-encoding: chunked"]) {
+      const chunked = framing.startsWith("transfer");
+      const { answer } = sendRaw(
+        test.port,
+        head(
+          "POST /v1/training/runs/r:close HTTP/1.1",
+          "host: g",
+          AUTHORIZATION,
+          "content-type: application/json",
+          framing,
+        ),
+        chunked ? "0\r\n\r\n" : "",
+      );
+      expect((await answer).status).toBe(200);
+      const seen = test.upstream.seen.at(-1)!;
+      expect([seen.url, seen.bodyBytes]).toEqual(["/v1/training/runs/r:close", 0]);
+    }
+  });
+
+  it("a body without a media type is taken", async () => {
+    const answer = await send("POST /v1/chat/completions", [], '{"model":"m","messages":[]}');
+    expect(answer.status).toBe(200);
+  });
+
+  it("a body whose length is not told beforehand is taken", async () => {
+    const { answer } = sendRaw(
+      test.port,
+      head("POST /v1/chat/completions HTTP/1.1", "host: g", AUTHORIZATION, "transfer-encoding: chunked"),
+      '10\r\n{"model":"m","me\r\n',
+      'c\r\nssages":[]}\n\r\n0\r\n\r\n',
+    );
+    expect((await answer).status).toBe(200);
+    expect(test.upstream.seen.at(-1)!.body.toString()).toBe('{"model":"m","messages":[]}\n');
+  });
+
+  it("an id of more than 100 characters is not too long", async () => {
+    const id = "x".repeat(300);
+    expect((await send(`GET /v1/preview/training-jobs/${id}`, [])).status).toBe(404);
+    expect(test.upstream.seen.at(-1)!.url).toBe(`/v1/preview/training-jobs/${id}`);
+  });
+
+  it("a client that waits for 100 Continue is told to go on", async () => {
+    const body = '{"model":"m","messages":[]}';
+    const answer = await send("POST /v1/chat/completions", ["expect: 100-continue"], body);
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("bodies", () => {
+  const odd =
+    '{"model":"m","seed":9223372036854775807,"temperature":1.0,"__proto__":{"a":1},"constructor":{"prototype":{}},' +
+    '"messages":[{"role":"user","content":"\\ud83c\\udf32 1e400"}],"return_token_ids":true,"vllm_xargs":{"k":1.50},' +
+    '"min_p":0.10, "chat_template_kwargs":{"enable_thinking":false}}';
+
+  it.each(["/v1/chat/completions", "/v1/chat/completions/", "/v1/anything/else"])(
+    "of %s arrive unchanged: 64-bit seeds, 1.0, __proto__, members nobody knows",
+    async (path) => {
+      for (const project of [[], ["openai-project: acme/bodies"]]) {
+        const answer = await send(`POST ${path}`, ["content-type: application/json", ...project], odd);
+        expect(answer.status).toBe(200);
+        expect(test.upstream.seen.at(-1)!.body.toString()).toBe(odd);
+      }
+    },
+  );
+
+  it("of a small typed route arrive unchanged too", async () => {
+    const body = '{"project":"p", "name":"n1", "base_model":"b", "entity":null, "__proto__":{}, "k":1.0}';
+    expect((await send("POST /v1/preview/models", [], body)).status).toBe(200);
+    expect(test.upstream.seen.at(-1)!.body.toString()).toBe(body);
+  });
+
+  it("that are compressed arrive compressed, and are checked unpacked where they are checked", async () => {
+    const gzip = (text: string): Buffer => gzipSync(Buffer.from(text));
+    const headers = ["content-type: application/json", "content-encoding: gzip"];
+    for (const path of ["/v1/chat/completions", "/v1/preview/training-jobs"]) {
+      const packed = gzip(odd);
+      await send(`POST ${path}`, [...headers, "openai-project: acme/bodies"], packed);
+      const seen = test.upstream.seen.at(-1)!;
+      expect([seen.body.equals(packed), seen.headers["content-encoding"]]).toEqual([true, "gzip"]);
+    }
+    const model = gzip('{"project":"p","name":"gz","base_model":"b"}');
+    await send("POST /v1/preview/models", headers, model);
+    expect(test.upstream.seen.at(-1)!.body.equals(model)).toBe(true);
+    const wrong = await send("POST /v1/preview/models", headers, gzip('{"project":1}'));
+    expect(wrong.status).toBe(422);
+    const bomb = await send("POST /v1/preview/models", headers, gzip(`"${"x".repeat(5_000_000)}"`));
+    expect(bomb.status).toBe(413);
+  });
+
+  it("in binary pass to the bit, with their media type", async () => {
+    const body = randomBytes(300_000);
+    const type = "application/vnd.coreweave.training-result+msgpack; version=1";
+    const answer = await send("POST /v1/training/objects/x", [`content-type: ${type}`], body);
+    expect(answer.status).toBe(200);
+    const seen = test.upstream.seen.at(-1)!;
+    expect(seen.headers["content-type"]).toBe(type);
+    expect(seen.bodySha256).toBe(createHash("sha256").update(body).digest("hex"));
+  });
+
+  it("that are too large are refused before they are read, in a way that can be read", async () => {
+    const declared = sendRaw(
+      test.port,
+      head("POST /v1/preview/training-jobs HTTP/1.1", "host: g", AUTHORIZATION, `content-length: ${2 ** 40}`),
+      "{",
+    );
+    const answer = await declared.answer;
+    expect([answer.status, json(answer)]).toMatchObject([
+      413,
+      {
+        error: { code: "payload_too_large", type: "invalid_request_error" },
+        detail: expect.stringContaining("1073741824"),
+      },
+    ]);
+    expect(test.upstream.seen).toHaveLength(0);
+  });
+
+  it("that stay within their limit are not confused with those that do not tell their length", async () => {
+    const chunk = `${(64 * 1024).toString(16)}\r\n${"x".repeat(64 * 1024)}\r\n`;
+    const { answer } = sendRaw(
+      test.port,
+      head("POST /v1/preview/models HTTP/1.1", "host: g", AUTHORIZATION, "transfer-encoding: chunked"),
+      chunk.repeat(40),
+    );
+    expect((await answer).status).toBe(413);
+    expect(test.upstream.seen).toHaveLength(0);
+  });
+});
+
+describe("paths", () => {
+  it.each(["/v1/../admin", "/v1/a/%2e%2e/%2e%2e/admin", "/v1/a%2f..%2f..%2fadmin"])(
+    "that climb out of the upstream's base, like %s, go nowhere",
+    async (path) => {
+      const answer = await send(`GET ${path}`, []);
+      expect(answer.status).toBe(404);
+      expect(test.upstream.seen).toHaveLength(0);
+    },
+  );
+});

@@ -1,0 +1,152 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateKey } from "../../src/auth/api-key.ts";
+import { createKeyStore } from "../../src/auth/key-store.ts";
+import { sql } from "../../src/query/sql.ts";
+import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import type { Fault } from "../helpers/reference-upstream/faults.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import {
+  startGateway,
+  startSecondApp,
+  UPSTREAM_KEY,
+  type SecondApp,
+  type TestGateway,
+} from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
+
+let test: TestGateway;
+let app: SecondApp;
+let logged = "";
+const client = generateKey();
+
+beforeAll(async () => {
+  test = await startGateway();
+  const { id, secretHash } = client;
+  await createKeyStore(test.engine).add({
+    id,
+    name: "client",
+    secretHash,
+    scopes: ["train"],
+    projects: ["acme/*"],
+    expiresAtMs: null,
+  });
+  const log = new Writable({
+    write(line: Buffer, _encoding, done) {
+      logged += line.toString();
+      done();
+    },
+  });
+  const settings = { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "300" };
+  app = await startSecondApp(test, settings, pino({ level: "trace" }, log));
+});
+afterAll(async () => {
+  await app.close();
+  await test.close();
+});
+
+const PROMPT = "the client's own words";
+const COOKIE = "session=the-clients-cookie";
+const secrets = [
+  client.text,
+  client.text.split("_").at(-1)!,
+  ROOT_KEY,
+  COOKIE,
+  "proxy-secret",
+  "other-secret",
+];
+
+function send(key: string, line: string, body: string): Promise<RawAnswer> {
+  const headers = [
+    "host: gateway",
+    `authorization: Bearer ${key}`,
+    `cookie: ${COOKIE}`,
+    "proxy-authorization: Basic proxy-secret",
+    "x-api-key: other-secret",
+    `x-note: ${key}`,
+    `openai-beta: ${key}`,
+    "connection: keep-alive, x-stainless-lang",
+    "x-stainless-lang: js",
+    "x-forwarded-for: 10.1.2.3",
+    "openai-project: acme/leaks",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return sendRaw(app.port, head(`${line} HTTP/1.1`, ...headers), body).answer;
+}
+
+const asked = { model: "m", messages: [{ role: "user", content: PROMPT }] };
+const chat = JSON.stringify(asked);
+const stream = JSON.stringify({ ...asked, stream: true });
+const requests = [
+  ["POST /v1/chat/completions", chat],
+  ["POST /v1/chat/completions/", stream],
+  ["POST /v1/preview/training-jobs", chat],
+  ["POST /v1/preview/models", '{"project":1}'],
+  ["POST /v1/anything:else?limit=1", chat],
+  ["GET /v1/preview/models/m/checkpoints?limit=0", ""],
+  ["PUT /v1/chat/completions", ""],
+] as const;
+
+const faults: readonly Fault[] = [
+  { kind: "silence", ms: 0 },
+  { kind: "answer", status: 500, body: '{"detail":"boom"}' },
+  { kind: "answer", status: 401, body: '{"detail":"Authentication failed"}' },
+  { kind: "reset" },
+  { kind: "silence", ms: 3000 },
+  { kind: "socket", bytes: "nonsense\r\n\r\n" },
+  { kind: "cut", afterEvents: 2, how: "mid_event" },
+];
+
+describe("secrets", () => {
+  it("of clients and our own never reach the upstream, a log or an answer, whatever happens", async () => {
+    let answered = "";
+    let arrived = "";
+    let count = 0;
+    for (const key of [client.text, ROOT_KEY]) {
+      for (const fault of faults) {
+        for (const [line, body] of requests) {
+          test.upstream.forget();
+          test.upstream.fail(fault);
+          const answer = await send(key, line, body);
+          answered += JSON.stringify(answer.headers) + answer.body.toString();
+          for (const seen of test.upstream.seen) {
+            count++;
+            arrived += `${seen.url} ${JSON.stringify(seen.headers)} ${seen.body.toString()}\n`;
+            expect(seen.headers["authorization"]).toBe(`Bearer ${UPSTREAM_KEY}`);
+            expect(Object.keys(seen.headers).join(" ")).not.toMatch(
+              /cookie|proxy-|forwarded|x-api-key|x-note|openai-beta|x-stainless-lang/,
+            );
+          }
+        }
+      }
+    }
+    expect(count).toBe(2 * faults.length * 4);
+    for (const secret of secrets) {
+      expect(arrived).not.toContain(secret);
+      expect(logged).not.toContain(secret);
+      expect(answered).not.toContain(secret);
+    }
+    expect(logged).toContain("upstream failed");
+    for (const words of [PROMPT, UPSTREAM_KEY, "acme/leaks"]) expect(logged).not.toContain(words);
+    expect(answered).not.toContain(UPSTREAM_KEY);
+    expect(answered).not.toContain("set-cookie");
+  });
+
+  it("of clients are not stored with the completions that are recorded", async () => {
+    await until(async () => {
+      const usage = await test.post("/trace/usage", { project_id: "acme/leaks" });
+      return (
+        Object.keys((usage.json() as { call_usage: object }).call_usage).length === 2 * faults.length * 2
+      );
+    });
+    const rows = await test.engine.rows<object>(
+      sql`SELECT * FROM calls FINAL WHERE project_id = 'acme/leaks'`,
+      { name: "test" },
+    );
+    const stored = JSON.stringify(rows);
+    expect(stored).toContain(PROMPT);
+    for (const secret of [...secrets, UPSTREAM_KEY]) expect(stored).not.toContain(secret);
+  });
+});
