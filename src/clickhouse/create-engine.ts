@@ -53,7 +53,14 @@ export function createEngine(transport: Transport, limits: LimitTable = defaultL
   };
 }
 
-const readSettings = { output_format_json_quote_64bit_integers: 0, readonly: 2 };
+/** A query of a thousand nodes becomes a statement of some hundred kilobytes: ten times the engine's own bounds. */
+const readSettings = {
+  output_format_json_quote_64bit_integers: 0,
+  readonly: 2,
+  max_query_size: 4 * 1024 * 1024,
+  max_ast_elements: 500_000,
+  max_expanded_ast_elements: 500_000,
+};
 /** Batches are made here, so the engine need not wait for more. */
 const insertSettings = { async_insert: 0 };
 
