@@ -8,7 +8,7 @@ import type { Answer, SendOptions, Transport } from "./transport.ts";
 /**
  * ClickHouse in this process. Every statement has a session of its own (0.2 ms), so that its settings and parameters
  * die with it and statements run side by side; the driver's own binding of parameters runs one statement at a time,
- * process-wide. An aborted statement is killed. Source: docs/decisions/0003.
+ * process-wide. An aborted statement is killed. Source: docs/decisions/0004.
  */
 export function createEmbeddedTransport(path: string, admission: Admission): Transport {
   const keeper = new Session(path);
@@ -101,7 +101,16 @@ function sessionText(statement: Sql, settings: SendOptions["settings"]): string 
   return `SET max_query_size = 1000000000; SET ${assignments.join(", ")}; ${text}`;
 }
 
-/** A number, or a string literal: quotes and backslashes, which could end it, stand behind a backslash. */
+/**
+ * A number, or a string literal in which whatever could end it, or the statement, is written as the number of its byte:
+ * quotes, backslashes and control characters.
+ */
 function literal(value: string | number): string {
-  return typeof value === "number" ? String(value) : `'${value.replace(/[\\']/g, String.raw`\$&`)}'`;
+  if (typeof value === "number") return String(value);
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return `'${value.replace(/[\u0000-\u001f'\\\u007f]/g, byteEscape)}'`;
+}
+
+function byteEscape(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Engine } from "../clickhouse/engine.ts";
 import { pendingMigrations } from "../clickhouse/migrate.ts";
 
-/** Mid-stream failures are reliably seen from this server version on. Source: docs/decisions/0001. */
+/** Mid-stream failures are reliably seen from this server version on. Source: docs/decisions/0004. */
 export const MIN_SERVER_VERSION = "25.11";
 
 /** `/healthz`: this process. `/readyz`: the store, its version and its migrations. */
