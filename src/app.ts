@@ -89,6 +89,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(traceUsageRoutes, {
     engine: deps.engine,
     maxTraceCalls: config.MAX_TRACE_CALLS,
+    selectionLimits: {
+      maxFilterMembers: config.MAX_FILTER_MEMBERS,
+      maxDepth: config.MAX_QUERY_DEPTH,
+      maxNodes: config.MAX_QUERY_NODES,
+    },
     costsFor: async (project) => {
       const book = await prices.bookFor(project);
       return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);

@@ -24,6 +24,8 @@ export interface CompiledQuery {
   readonly narrow: Sql | undefined;
   /** The part that reads payloads; undefined when there is none. */
   readonly payload: Sql | undefined;
+  /** Feedback is looked up: better done once than with every piece of an answer. */
+  readonly readsFeedback: boolean;
 }
 
 export interface RefusedQuery {
@@ -75,7 +77,12 @@ function print(condition: Condition, scope: PrintScope): CompiledQuery {
     narrow: allOf(narrow.map((conjunct) => printCondition(conjunct, scope))),
     payload: allOf(payload.map((conjunct) => printFiltered(conjunct, scope))),
   };
-  return { ok: true, ...parts, condition: allOf([parts.narrow, parts.payload]) ?? sql`1` };
+  return {
+    ok: true,
+    ...parts,
+    condition: allOf([parts.narrow, parts.payload]) ?? sql`1`,
+    readsFeedback: leavesOfCondition(condition).some((leaf) => leaf.kind === "feedback"),
+  };
 }
 
 function conjunctsOf(condition: Condition): readonly Condition[] {

@@ -5,8 +5,14 @@ type List = readonly string[] | null | undefined;
 
 /** The condition of a filter over the narrow columns of `calls`: members hold together, of a list any may match. */
 export function compileFilter(filter: CallsFilter | null | undefined): Sql {
+  const conditions = filterConditions(filter);
+  return conditions.length === 0 ? sql`1` : sql`(${join(conditions, " AND ")})`;
+}
+
+/** One condition for each member that is one. */
+export function filterConditions(filter: CallsFilter | null | undefined): readonly Sql[] {
   const { thread_ids: threads, turn_ids: turns, ...members } = filter ?? {};
-  const conditions = [
+  return [
     matchesAny(sql`ifNull(op_name, '')`, members.op_names),
     anyRefMatches(sql`input_refs`, members.input_refs),
     anyRefMatches(sql`output_refs`, members.output_refs),
@@ -19,7 +25,6 @@ export function compileFilter(filter: CallsFilter | null | undefined): Sql {
     turns?.length === 0 ? sql`0` : isOneOf(sql`turn_id`, turns),
     members.trace_roots_only === true ? sql`(ifNull(parent_id, '') = '')` : undefined,
   ].filter((condition) => condition !== undefined);
-  return conditions.length === 0 ? sql`1` : sql`(${join(conditions, " AND ")})`;
 }
 
 function isOneOf(column: Sql, values: List): Sql | undefined {

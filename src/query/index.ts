@@ -1,7 +1,7 @@
 export { compileQuery, type CompiledQuery, type RefusedQuery } from "./compile.ts";
 export { compileFilter } from "./filter.ts";
-export { narrowedTraces } from "./narrowed-traces.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
+export { tracesOf } from "./traces-of.ts";
 export {
   callsFilter,
   callsQuery,

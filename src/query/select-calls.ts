@@ -1,19 +1,11 @@
-import type { Project } from "../shared/project.ts";
-import type { CompiledQuery } from "./compile.ts";
-import { compileFilter } from "./filter.ts";
-import { LIVE, narrowedTraces } from "./narrowed-traces.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import type { CallsFilter } from "./wire-schema.ts";
+import { LIVE, narrowConditions, tracesOf, type TraceSelection } from "./traces-of.ts";
 
-export interface CallSelection {
-  /** Only calls of this project are read. There is no way to leave it out. */
-  readonly project: Project;
+export interface CallSelection extends TraceSelection {
   /** What to select, over the columns of `calls`. */
   readonly columns: Sql;
   /** The columns hold payloads: which calls they are is found first, without reading them. */
   readonly payloadColumns?: boolean;
-  readonly filter?: CallsFilter | null | undefined;
-  readonly query?: CompiledQuery | undefined;
   /** Default: oldest first. */
   readonly orderBy?: Sql;
   readonly limit?: number;
@@ -22,25 +14,24 @@ export interface CallSelection {
 
 const OLDEST_FIRST = sql`started_at, id`;
 
-/** The live calls of a project that match filter AND query, as one statement. */
+/** The live calls that match filter AND query, of one project: there is no way to leave it out. */
 export function selectCalls(selection: CallSelection): Sql {
   const { project, columns, payloadColumns = false } = selection;
   const order = sql`ORDER BY ${selection.orderBy ?? OLDEST_FIRST}`;
-  const ordered = sql`${order}${page(selection)}`;
-  const from = sql`FROM calls FINAL WHERE project_id = ${param("String", project)}`;
-  const where = join(conditionsOf(selection), " AND ");
-  if (!payloadColumns) return sql`SELECT ${columns} ${from} AND ${where} ${ordered}`;
-  const keys = sql`SELECT trace_id, id ${from} AND ${where} ${ordered}`;
-  return sql`SELECT ${columns} ${from} AND (trace_id, id) IN (${keys}) ${order}`;
+  const from = sql`FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND`;
+  const matching = sql`${from} ${tracesOf(selection)} WHERE ${conditionOf(selection)} ${order}${pageOf(selection)}`;
+  return payloadColumns
+    ? sql`SELECT ${columns} ${from} (trace_id, id) IN (SELECT trace_id, id ${matching}) ${order}`
+    : sql`SELECT ${columns} ${matching}`;
 }
 
-function conditionsOf({ project, filter, query }: CallSelection): readonly Sql[] {
-  const narrow = [compileFilter(filter), query?.narrow].filter((condition) => condition !== undefined);
-  if (query?.payload === undefined) return [LIVE, ...narrow];
-  return [LIVE, narrowedTraces(project, join(narrow, " AND ")), ...narrow, query.payload];
+/** Small columns first: the engine leaves the rest alone where these do not hold. */
+function conditionOf({ filter, query }: CallSelection): Sql {
+  const payload = query?.payload === undefined ? [] : [query.payload];
+  return join([LIVE, ...narrowConditions(filter, query), ...payload], " AND ");
 }
 
-function page({ limit, offset }: CallSelection): Sql {
+function pageOf({ limit, offset }: CallSelection): Sql {
   const limited = limit === undefined ? sql`` : sql` LIMIT ${param("UInt64", limit)}`;
   return offset === undefined ? limited : sql`${limited} OFFSET ${param("UInt64", offset)}`;
 }

@@ -1,21 +1,49 @@
-import { filterCondition, type CallsFilter } from "./calls-filter.ts";
-
-import { param, sql, type Sql } from "../query/sql.ts";
+import {
+  compileFilter,
+  compileQuery,
+  tracesOf,
+  type CallsFilter,
+  type CompiledQuery,
+  type SelectionLimits,
+} from "../query/index.ts";
+import { sql } from "../query/sql.ts";
+import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import type { Selection } from "./selection.ts";
 
+export interface SelectionRequest {
+  readonly filter?: CallsFilter | null | undefined;
+  readonly query?: unknown;
+  readonly limit: number;
+}
+
+/** The calls that match filter AND query. Errors: validation. */
 export function planSelection(
   project: Project,
-  request: { filter: CallsFilter | null | undefined; limit: number },
+  { filter, query: written, limit }: SelectionRequest,
+  limits?: SelectionLimits,
 ): Selection {
+  const query = compile(project, written, limits);
+  const condition = compileFilter(filter);
   return {
     project,
-    condition: filterCondition(request.filter ?? {}),
-    traces: tracesOf(project, request.filter),
-    onlyTrace: request.filter?.trace_ids?.length === 1 ? request.filter.trace_ids[0] : undefined,
-    readsPayload: false,
-    limit: request.limit,
+    condition: query === undefined ? condition : sql`(${condition} AND ${query.condition})`,
+    traces: tracesOf({ project, filter, query }),
+    onlyTrace: filter?.trace_ids?.length === 1 ? filter.trace_ids[0] : undefined,
+    evaluateOnce: query !== undefined && (query.payload !== undefined || query.readsFeedback),
+    limit,
   };
+}
+
+function compile(
+  project: Project,
+  query: unknown,
+  limits: SelectionLimits | undefined,
+): CompiledQuery | undefined {
+  if (query == null) return undefined;
+  const compiled = compileQuery(query, limits === undefined ? { project } : { project, limits });
+  if (compiled.ok) return compiled;
+  throw invalid(compiled.faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
 }
 
 /** The given calls alone; none when none is given. */
@@ -26,13 +54,4 @@ export function planRoots(
   const { callIds, limit } = request;
   const selection = planSelection(project, { filter: { call_ids: [...callIds] }, limit });
   return callIds.length === 0 ? { ...selection, condition: sql`0`, traces: sql`0` } : selection;
-}
-
-/** The filter members that name traces narrow what is read: directly, or through the index of calls. */
-function tracesOf(project: Project, filter: CallsFilter | null | undefined): Sql {
-  const { trace_ids: traceIds, call_ids: callIds } = filter ?? {};
-  if (traceIds != null && traceIds.length > 0) return sql`trace_id IN ${param("Array(String)", traceIds)}`;
-  if (callIds == null || callIds.length === 0) return sql`1`;
-  return sql`trace_id IN (SELECT trace_id FROM call_traces
-    WHERE project_id = ${param("String", project)} AND id IN ${param("Array(String)", callIds)})`;
 }

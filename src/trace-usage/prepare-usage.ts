@@ -44,7 +44,7 @@ async function readOnlyTrace(
   { maxTraceCalls, signal, names }: ReadOptions & { names: LlmNames },
 ): Promise<PreparedUsage | undefined> {
   const { project, condition, onlyTrace } = selection;
-  if (onlyTrace === undefined || selection.readsPayload) return undefined;
+  if (onlyTrace === undefined || selection.evaluateOnce) return undefined;
   const limit = maxTraceCalls + 1;
   const bytes = await callRowBytes(engine, { project, traceIds: [onlyTrace], condition, limit }, signal);
   const traces = [{ traceId: onlyTrace, callCount: 0, ids: undefined }];

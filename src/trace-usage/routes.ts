@@ -5,8 +5,8 @@ import { z } from "zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
+import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
-import { callsFilter } from "./calls-filter.ts";
 import { planRoots, planSelection } from "./plan.ts";
 import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "./rollup.ts";
@@ -18,27 +18,27 @@ export interface TraceUsageDeps {
   readonly engine: Engine;
   /** The most calls that are read for one answer. */
   readonly maxTraceCalls: number;
+  readonly selectionLimits: SelectionLimits;
   /** The prices that hold for a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
 }
 
 const config = { access: readAccess };
-const traceUsageReq = z.strictObject({
-  project_id: z.string(),
-  filter: callsFilter.nullish(),
-  query: z.null("The query language is not there yet").optional(),
-  include_costs: includeCosts,
-  limit,
-});
-
 /** What every call of a trace really used and cost. */
 export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
+  const traceUsageReq = z.strictObject({
+    project_id: z.string(),
+    filter: callsFilter(deps.selectionLimits).nullish(),
+    query: callsQuery(deps.selectionLimits).nullish(),
+    include_costs: includeCosts,
+    limit,
+  });
 
   app.post("/trace/usage", { config, schema: { body: traceUsageReq } }, async (request, reply) => {
-    const { project_id, filter, limit, include_costs } = request.body;
+    const { project_id, include_costs, ...selected } = request.body;
     const project = request.grant.project(project_id);
-    const selection = planSelection(project, { filter, limit });
+    const selection = planSelection(project, selected, deps.selectionLimits);
     return sendUsage(reply, selection, { deps, includeCosts: include_costs });
   });
 

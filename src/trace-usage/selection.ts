@@ -8,8 +8,8 @@ export interface Selection {
   readonly condition: Sql;
   /** A condition on `trace_id` alone that holds for every selected call; it is applied before anything is read. */
   readonly traces: Sql;
-  /** The condition reads a payload column: it is evaluated once, and only over calls that pass the rest. */
-  readonly readsPayload: boolean;
+  /** The condition reads payloads or feedback: it is not asked again with every piece of the answer. */
+  readonly evaluateOnce: boolean;
   /** The trace, when the filter names just one: it can be read at once. */
   readonly onlyTrace: string | undefined;
   /** At most this many calls, oldest first. */

@@ -16,7 +16,7 @@ export async function selectTraces(
   selection: Selection,
   signal: AbortSignal,
 ): Promise<SelectedTraces> {
-  if (!selection.readsPayload) {
+  if (!selection.evaluateOnce) {
     const counted = await countPerTrace(engine, selection, signal);
     const selected = counted.reduce((sum, trace) => sum + trace.selectedCount, 0);
     if (selected <= selection.limit) {
