@@ -1,6 +1,8 @@
 /** Source: RFC 8259 leaves the range of numbers open; the store reads signed and unsigned 64-bit integers exactly. */
 const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
+/** No longer integer is within 64 bits; the length of a number is the sender's choice. */
+const MAX_INTEGER_LENGTH = 20;
 const LONG_DIGITS = /\d{16}/;
 const INTEGER_BEYOND_64_BITS = /\d{19}/;
 /** Deeper documents are unreadable to the store (it reads 600 levels, measured) and would exhaust the stack. */
@@ -37,15 +39,33 @@ export function parseJson(text: string): unknown {
 function keepExactIntegers(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context.source;
-  if (source === undefined || !/^-?\d+$/.test(source)) return value;
+  if (source === undefined || source.length > MAX_INTEGER_LENGTH || !/^-?\d+$/.test(source)) return value;
   const integer = BigInt(source);
   return integer >= MIN_INT64 && integer <= MAX_UINT64 ? sourceAware.rawJSON(source) : value;
 }
 
+/** Outside strings only; text that is not JSON for another reason comes back as it was. Cost: linear. */
 function replaceNonFinite(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?Infinity|NaN/gs, (token) =>
-    token.startsWith('"') ? token : "null",
-  );
+  let replaced = "";
+  for (let at = 0; at < text.length;) {
+    const quote = text.indexOf('"', at);
+    const end = quote === -1 ? text.length : endOfString(text, quote);
+    if (end === -1) return text;
+    replaced += text.slice(at, quote === -1 ? end : quote).replace(/-?Infinity|NaN/g, "null");
+    if (quote !== -1) replaced += text.slice(quote, end);
+    at = end;
+  }
+  return replaced;
+}
+
+/** Where the string that begins at a quote ends; -1 when it does not. */
+function endOfString(text: string, quote: number): number {
+  for (let at = quote + 1; at < text.length; at++) {
+    const character = text[at];
+    if (character === "\\") at++;
+    else if (character === '"') return at + 1;
+  }
+  return -1;
 }
 
 /**

@@ -31,7 +31,7 @@ export function parseUsageColumn(
     at = nameEnd + 2; // after `",`
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
       let value = 0;
-      for (; source[at] !== COMMA; at++) value = value * 10 + source[at]! - ZERO;
+      for (; source[at] !== COMMA; at++) value = value * 10 + (source[at]! - ZERO);
       entries.counts[entry * COUNT_SLOTS + slot] = value;
       at++;
     }

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { createGroupCommit, type GroupCommit } from "../../../src/clickhouse/group-commit.ts";
+import { StorageError } from "../../../src/clickhouse/storage-error.ts";
+
+function commitTo(
+  flush: (items: readonly string[]) => Promise<void>,
+  maxPendingBytes = 1000,
+): GroupCommit<string> {
+  return createGroupCommit({
+    name: "test",
+    flush,
+    sizeOf: (item) => item.length,
+    lingerMs: 1,
+    maxBatchBytes: 10,
+    maxPendingBytes,
+  });
+}
+
+describe("createGroupCommit", () => {
+  it("gathers what comes while a batch is being written, in the order it came", async () => {
+    const batches: string[][] = [];
+    const { promise: written, resolve: release } = Promise.withResolvers<void>();
+    const commit = commitTo(async (items) => {
+      batches.push([...items]);
+      if (batches.length === 1) await written;
+    });
+    const first = commit.write(["a"]);
+    while (batches.length === 0) await new Promise(setImmediate);
+    const others = [commit.write(["b"]), commit.write(["c", "d"]), commit.write([])];
+    release();
+    await Promise.all([first, ...others]);
+    expect(batches).toEqual([["a"], ["b", "c", "d"]]);
+  });
+
+  it("answers a writer only when its items are written", async () => {
+    let durable = false;
+    const commit = commitTo(async () => {
+      await new Promise(setImmediate);
+      durable = true;
+    });
+    await commit.write(["a"]);
+    expect(durable).toBe(true);
+  });
+
+  it("lets a refused item fail its own writer alone", async () => {
+    const stored: string[] = [];
+    const commit = commitTo((items) => {
+      if (items.includes("bad")) return Promise.reject(new StorageError("statement", "test", "1", "bad"));
+      stored.push(...items);
+      return Promise.resolve();
+    });
+    const outcomes = await Promise.allSettled([
+      commit.write(["a"]),
+      commit.write(["bad"]),
+      commit.write(["c"]),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(stored.sort()).toEqual(["a", "c"]);
+  });
+
+  it("fails everyone when the store is away, and goes on when it is back", async () => {
+    let away = true;
+    const commit = commitTo(() =>
+      away ? Promise.reject(new StorageError("unavailable", "test", undefined, "")) : Promise.resolve(),
+    );
+    const outcomes = await Promise.allSettled([commit.write(["a"]), commit.write(["b"])]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
+    away = false;
+    await commit.write(["c"]);
+  });
+
+  it("refuses at once when too much waits, but never a single large write", async () => {
+    const { promise: written, resolve: release } = Promise.withResolvers<void>();
+    const commit = commitTo(() => written, 20);
+    const large = commit.write(["x".repeat(50)]);
+    await expect(commit.write(["y"])).rejects.toMatchObject({ kind: "overloaded" });
+    release();
+    await large;
+    await commit.drain();
+    expect(commit.pendingBytes()).toBe(0);
+    await commit.write(["y"]);
+  });
+});

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isTooDeep, MAX_JSON_DEPTH, parseJson, stringifyJson } from "../../../src/shared/json.ts";
+
+const roundTrip = (text: string): string => stringifyJson(parseJson(text));
+
+describe("parseJson and stringifyJson", () => {
+  it("give back what JSON they were given", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        expect(JSON.parse(roundTrip(JSON.stringify(value)))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it.each([
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615",
+    "9007199254740993",
+    "[12345678901234567]",
+  ])("keep every digit of %s", (text) => {
+    expect(roundTrip(text)).toBe(text);
+  });
+
+  it.each([
+    ["18446744073709551616", 18446744073709552000],
+    ["-9223372036854775809", -9223372036854775808],
+    ["1e400", null],
+    ["-1e400", null],
+  ])("make a double of %s, null where there is none", (text, value) => {
+    expect(JSON.parse(roundTrip(text))).toBe(value);
+  });
+
+  it("read the bare NaN and Infinity of Python as null, outside strings", () => {
+    expect(roundTrip('{"a":NaN,"b":[Infinity,-Infinity],"NaN":"Infinity \\" NaN"}')).toBe(
+      '{"a":null,"b":[null,null],"NaN":"Infinity \\" NaN"}',
+    );
+  });
+
+  it("replace lone surrogates and nothing that looks like one", () => {
+    expect(roundTrip(String.raw`["\ud83d","\ude00","\ud83d\ude00","\\ud83d","x\\\ud83dy"]`)).toBe(
+      String.raw`["�","�","😀","\\ud83d","x\\�y"]`,
+    );
+  });
+
+  it("keep keys that other parsers take for something else", () => {
+    const text = '{"__proto__":{"x":1},"constructor":2}';
+    expect(roundTrip(text)).toBe(text);
+    expect(({} as { x?: number }).x).toBeUndefined();
+  });
+
+  it.each(["", "{", "[1,]", "nope", '{"a":NaN', '"\\"'])("refuse %j", (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
+  it("take no longer than their input for text made to be slow", () => {
+    const hostile = [
+      `"${'\\"'.repeat(500_000)}`,
+      `${'"'.repeat(500_001)}`,
+      "9".repeat(1_000_000),
+      `[${"-".repeat(500_000)}]`,
+      `{"a":NaN,${'"\\\\'.repeat(300_000)}`,
+    ];
+    const began = performance.now();
+    for (const text of hostile) {
+      try {
+        stringifyJson(parseJson(text));
+      } catch (error) {
+        expect(error).toBeInstanceOf(SyntaxError);
+      }
+    }
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+describe("isTooDeep", () => {
+  const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+  it("allows so many levels and no more, however deep", () => {
+    expect(isTooDeep(nested(MAX_JSON_DEPTH))).toBe(false);
+    expect(isTooDeep(nested(MAX_JSON_DEPTH + 2))).toBe(true);
+    expect(isTooDeep(nested(100_000))).toBe(true);
+  });
+});
