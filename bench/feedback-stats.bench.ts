@@ -61,7 +61,7 @@ const request = {
 async function days(service: BenchService): Promise<ScenarioResult[]> {
   const run = (value: string) => () =>
     service.engine.bytes(byHand(value), "JSONEachRow", { name: "bench_by_hand", limits: "heavy" });
-  const times = await timeInTurn(9, {
+  const times = await timeInTurn(15, {
     request: () => service.ask("/feedback/stats", request),
     plain: run(readings.plain),
     typed: run(readings.typed),
