@@ -18,7 +18,7 @@ export interface Selection {
 
 export interface SelectedTrace {
   readonly traceId: string;
-  /** How many calls it has, selected or not; before merges a call may count more than once. */
+  /** How many calls it has, selected or not. */
   readonly callCount: number;
   /** The selected calls; undefined when the reader evaluates the condition itself. */
   readonly ids: ReadonlySet<string> | undefined;

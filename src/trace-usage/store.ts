@@ -95,8 +95,8 @@ async function traceSizes(
   const sizes = new Map<string, number>();
   for (const chunk of chunksOf(traceIds, TRACES_PER_QUERY)) {
     const rows = await engine.rows<{ trace_id: string; calls: number }>(
-      sql`SELECT trace_id, count() AS calls FROM calls
-          WHERE project_id = ${param("String", project)} AND ${inTraces(chunk)} GROUP BY trace_id`,
+      sql`SELECT trace_id, count() AS calls FROM calls FINAL
+          PREWHERE project_id = ${param("String", project)} AND ${inTraces(chunk)} WHERE ${LIVE} GROUP BY trace_id`,
       { name: "usage_sizes", limits: "heavy", signal },
     );
     for (const row of rows) sizes.set(row.trace_id, row.calls);
