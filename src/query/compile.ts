@@ -2,6 +2,7 @@ import type { Fault } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { checkOperation } from "./check.ts";
 import { Faults } from "./faults.ts";
+import { callFields, type FieldResolver } from "./fields.ts";
 import { defaultQueryLimits, parseQuery, type QueryLimits } from "./parse.ts";
 import { printPrefilter } from "./prefilter.ts";
 import { printCondition, type PrintScope } from "./print.ts";
@@ -13,12 +14,14 @@ import type { Condition } from "./typed.ts";
 export interface CompileOptions {
   /** Whose feedback a feedback field reads. The calls' own project is for `selectCalls` to say. */
   readonly project: Project;
+  /** Which names can be asked for. Default: those of a call. */
+  readonly fields?: FieldResolver;
   readonly limits?: QueryLimits;
 }
 
 export interface CompiledQuery {
   readonly ok: true;
-  /** Over the columns of `calls`: 1, 0, or NULL for unknown. What `narrow` and `payload` say together. */
+  /** Over the columns of the table: 1, 0, or NULL for unknown. What `narrow` and `payload` say together. */
   readonly condition: Sql;
   /** The part that reads small columns only; undefined when there is none. */
   readonly narrow: Sql | undefined;
@@ -39,17 +42,17 @@ export interface RefusedQuery {
  * Errors: returned, every one that is found. Cost: O(size of the query), bounded by `limits`.
  */
 export function compileQuery(query: unknown, options: CompileOptions): CompiledQuery | RefusedQuery {
-  const read = readQuery(query, options.limits);
+  const read = readQuery(query, options);
   return read.ok ? print(read.condition, { project: options.project, feedback: "none" }) : read;
 }
 
 /** The first two steps, which tell all that can be wrong with a query. */
 export function readQuery(
   query: unknown,
-  limits: QueryLimits = defaultQueryLimits,
+  { fields = callFields, limits = defaultQueryLimits }: Omit<CompileOptions, "project"> = {},
 ): { readonly ok: true; readonly condition: Condition } | RefusedQuery {
   const faults = new Faults();
-  const operation = parseQuery(query, limits, faults);
+  const operation = parseQuery(query, { fields, limits, faults });
   const condition = operation && checkOperation(operation, faults);
   if (condition !== undefined && leavesOfCondition(condition).reduce(addWeight, 0) > MAX_WEIGHT) {
     faults.add(["query", "$expr"], "too_long", "The query has too many long paths or feedback fields");

@@ -1,4 +1,5 @@
 import { columns, computedColumns, type Column, type ValueType } from "./columns.ts";
+import { feedbackColumns } from "./feedback-columns.ts";
 import { quote, type Faults, type Loc } from "./faults.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
 import { splitFieldName } from "./field-path.ts";
@@ -19,10 +20,13 @@ export type FieldValue =
 const MAX_PARTS = 64;
 
 /** Looks a field's name up. Errors: `unknown_field` with the nearest names; too many parts. */
-export function resolveField(name: string, loc: Loc, faults: Faults): FieldValue | undefined {
-  const [head, ...steps] = splitFieldName(name);
-  if (steps.length >= MAX_PARTS)
-    return faults.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
+export type FieldResolver = (name: string, loc: Loc, faults: Faults) => FieldValue | undefined;
+
+/** The fields of a call. */
+export const callFields: FieldResolver = (name, loc, faults) => {
+  const parts = partsOf(name, loc, faults);
+  if (parts === undefined) return undefined;
+  const [head, ...steps] = parts;
   if (name.startsWith(FEEDBACK_PREFIX)) {
     const field = parseFeedbackField(name);
     if (field !== undefined) return { kind: "feedback", type: field.type, field };
@@ -34,6 +38,28 @@ export function resolveField(name: string, loc: Loc, faults: Faults): FieldValue
   }
   if (head === "summary" && steps[0] === "weave")
     return resolveComputed(name, steps.slice(1), { loc, faults });
+  return resolveColumn(columns, parts, { name, loc, faults });
+};
+
+/** The fields of a feedback. */
+export const feedbackFields: FieldResolver = (name, loc, faults) => {
+  const parts = partsOf(name, loc, faults);
+  return parts && resolveColumn(feedbackColumns, parts, { name, loc, faults });
+};
+
+type Parts = readonly [head: string, ...steps: string[]];
+
+function partsOf(name: string, loc: Loc, faults: Faults): Parts | undefined {
+  const parts = splitFieldName(name);
+  if (parts.length <= MAX_PARTS) return parts;
+  return faults.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
+}
+
+function resolveColumn(
+  columns: ReadonlyMap<string, Column>,
+  [head, ...steps]: Parts,
+  { name, loc, faults }: { name: string; loc: Loc; faults: Faults },
+): FieldValue | undefined {
   const column = columns.get(head);
   if (column === undefined) {
     const hint = didYouMean(name, columns.keys()) || didYouMean(head, columns.keys());

@@ -1,10 +1,12 @@
 export { compileQuery, type CompiledQuery, type RefusedQuery } from "./compile.ts";
+export { feedbackFields } from "./fields.ts";
 export { compileFilter } from "./filter.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { tracesOf } from "./traces-of.ts";
 export {
   callsFilter,
   callsQuery,
+  feedbackQuery,
   defaultSelectionLimits,
   type CallsFilter,
   type SelectionLimits,

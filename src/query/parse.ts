@@ -2,7 +2,7 @@ import { assertNever } from "../shared/assert-never.ts";
 import { isJsonObject, stringifyJson } from "../shared/json.ts";
 import { CONVERT_TARGETS, type ConvertTarget, type Operand, type Operation } from "./ast.ts";
 import { quote, type Faults, type Loc } from "./faults.ts";
-import { resolveField } from "./fields.ts";
+import type { FieldResolver } from "./fields.ts";
 import { didYouMean } from "./nearest-names.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
 
@@ -15,9 +15,13 @@ export interface QueryLimits {
 
 export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
 
-interface Reading {
-  readonly faults: Faults;
+export interface QueryReading {
   readonly limits: QueryLimits;
+  readonly fields: FieldResolver;
+  readonly faults: Faults;
+}
+
+interface Reading extends QueryReading {
   nodes: number;
 }
 
@@ -31,7 +35,8 @@ interface Place {
  * JSON to nodes. Errors: every fault found is added; what is returned then is of no use.
  * Cost: O(maxNodes) time and O(maxDepth) stack, whatever comes in.
  */
-export function parseQuery(json: unknown, limits: QueryLimits, faults: Faults): Operation | undefined {
+export function parseQuery(json: unknown, reading: QueryReading): Operation | undefined {
+  const { faults } = reading;
   const members = parseMembers(json, ["query"], { required: ["$expr"], optional: [] }, faults);
   if (members === undefined) return undefined;
   const loc = ["query", "$expr"];
@@ -46,7 +51,7 @@ export function parseQuery(json: unknown, limits: QueryLimits, faults: Faults): 
       `A query is one of ${names.join(", ")}; ${entry.name} is an operand of them`,
     );
   }
-  return parseOperand(members["$expr"], { loc, depth: 1 }, { faults, limits, nodes: 0 }) as
+  return parseOperand(members["$expr"], { loc, depth: 1 }, { ...reading, nodes: 0 }) as
     | Operation // by the row just looked at
     | undefined;
 }
@@ -198,9 +203,9 @@ function isConvertTarget(value: unknown): value is ConvertTarget {
   return CONVERT_TARGETS.some((target) => target === value);
 }
 
-function parseField(json: unknown, { loc, at }: Within, { faults }: Reading): Operand | undefined {
+function parseField(json: unknown, { loc, at }: Within, { fields, faults }: Reading): Operand | undefined {
   if (typeof json !== "string") return faults.add(at.loc, "string_type", "A field's name is text");
-  const value = resolveField(json.toWellFormed(), at.loc, faults);
+  const value = fields(json.toWellFormed(), at.loc, faults);
   return value && { kind: "field", loc, value };
 }
 

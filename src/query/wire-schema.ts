@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { readQuery } from "./compile.ts";
+import { readQuery, type CompileOptions } from "./compile.ts";
+import { feedbackFields } from "./fields.ts";
 import { OPERAND_ID, operandSchema, querySchema } from "./json-schema.ts";
 import { defaultQueryLimits, type QueryLimits } from "./parse.ts";
 
@@ -36,16 +37,22 @@ export type CallsFilter = z.infer<ReturnType<typeof callsFilter>>;
 
 z.unknown().meta({ id: OPERAND_ID, ...operandSchema });
 
-/** A query as it came, looked at by the compiler. */
+/** A query over calls as it came, looked at by the compiler. */
 export function callsQuery(limits: SelectionLimits = defaultSelectionLimits) {
-  return z
-    .unknown()
-    .superRefine((query, context) => {
-      const read = readQuery(query, limits);
-      if (read.ok) return;
-      for (const { loc, msg, type } of read.faults) {
-        context.addIssue({ code: "custom", path: loc.slice(1), message: msg, params: { type } });
-      }
-    })
-    .meta({ id: "Query", ...querySchema });
+  return checkedQuery({ limits }).meta({ id: "Query", ...querySchema });
+}
+
+/** A query over feedback. */
+export function feedbackQuery() {
+  return checkedQuery({ fields: feedbackFields });
+}
+
+function checkedQuery(options: Omit<CompileOptions, "project">) {
+  return z.unknown().superRefine((query, context) => {
+    const read = readQuery(query, options);
+    if (read.ok) return;
+    for (const { loc, msg, type } of read.faults) {
+      context.addIssue({ code: "custom", path: loc.slice(1), message: msg, params: { type } });
+    }
+  });
 }
