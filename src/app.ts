@@ -1,11 +1,13 @@
 import compress from "@fastify/compress";
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { constants } from "node:zlib";
 import { Registry } from "prom-client";
+import { apiKeyRoutes } from "./api-keys/routes.ts";
+import { createFailedAttempts } from "./auth/failed-attempts.ts";
 import { registerGuard } from "./auth/guard.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
+import { createKeyUses } from "./auth/key-uses.ts";
 import { createCallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
@@ -19,8 +21,10 @@ import { registerHealth } from "./http/health.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
+import { registerRequestLimits } from "./http/request-limits.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { registerPeriodic } from "./periodic.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices } from "./prices/prices.ts";
 import { systemClock, type Clock } from "./shared/clock.ts";
@@ -38,35 +42,13 @@ export interface Deps {
 
 export type App = FastifyInstance;
 
+const MINUTE_MS = 60_000;
+
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const clock = deps.clock ?? systemClock;
-  const app = Fastify({
-    loggerInstance: deps.logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
-    genReqId: requestIdOf,
-    requestIdHeader: false,
-    bodyLimit: config.BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
-    forceCloseConnections: "idle",
-    // training bodies of a gigabyte take their time; the gateway ends uploads that stall
-    requestTimeout: 1_200_000,
-    exposeHeadRoutes: false,
-  }).withTypeProvider<ZodTypeProvider>();
-
-  registerRequestId(app);
-  registerJsonBody(app);
-  registerValidation(app);
-  registerErrorHandling(app);
-  await app.register(compress, {
-    encodings: ["br", "gzip", "deflate", "identity"],
-    requestEncodings: ["gzip", "deflate", "identity"],
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
-    zlibOptions: { level: 1 },
-  });
-  const keyStore = createKeyStore(deps.engine);
-  const keyRing = createKeyRing(keyStore, deps.rootKey, clock);
-  await registerGuard(app, keyRing);
+  const app = await createServer(config, deps.logger);
+  await registerKeys(app, config, { ...deps, clock });
 
   const priceStore = createPriceStore(deps.engine);
   const prices = createPrices(priceStore);
@@ -119,6 +101,50 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   await app.register(costRoutes, { engine: deps.engine, prices: priceStore, clock });
   return app;
+}
+
+/** What all routes share, apart from who may call them. */
+async function createServer(config: Config, logger: FastifyBaseLogger): Promise<App> {
+  const app: App = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
+    genReqId: requestIdOf,
+    requestIdHeader: false,
+    trustProxy: config.TRUST_PROXY,
+    bodyLimit: config.BODY_LIMIT_BYTES,
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    forceCloseConnections: "idle",
+    // training bodies of a gigabyte take their time; the gateway ends uploads that stall
+    requestTimeout: 1_200_000,
+    exposeHeadRoutes: false,
+  });
+  registerRequestId(app);
+  registerJsonBody(app);
+  registerValidation(app);
+  registerErrorHandling(app);
+  await app.register(compress, {
+    encodings: ["br", "gzip", "deflate", "identity"],
+    requestEncodings: ["gzip", "deflate", "identity"],
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
+    zlibOptions: { level: 1 },
+  });
+  await registerRequestLimits(app, {
+    maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,
+    maxConcurrentPerKey: config.KEY_MAX_CONCURRENT,
+  });
+  return app;
+}
+
+/** The check before every route, and the routes that manage what it checks. */
+async function registerKeys(app: App, config: Config, deps: Deps & { clock: Clock }): Promise<void> {
+  const { engine, rootKey, clock } = deps;
+  const store = createKeyStore(engine);
+  const ring = createKeyRing(store, rootKey, clock);
+  const uses = createKeyUses(engine, clock);
+  const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
+  await registerGuard(app, { keys: ring, attempts, uses });
+  registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, run: () => uses.flush() });
+  await app.register(apiKeyRoutes, { store, ring, uses, clock });
 }
 
 function trainingSettings(config: Config): TrainingSettings {

@@ -5,6 +5,13 @@ const positiveMs = z.coerce.number().int().min(1);
 const bytes = z.coerce.number().int().min(1024);
 const upstreamUrl = z.url({ protocol: /^https?$/ });
 
+const count = z.coerce.number().int().min(1);
+/** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and networks. */
+const trustProxy = z
+  .string()
+  .regex(/^(true|false|[\da-fA-F.:/]+(,[\da-fA-F.:/]+)*)$/, "must be true, false, or addresses and networks")
+  .transform((text) => (text === "true" || text === "false" ? text === "true" : text));
+
 /** Every setting, its default and its unit. An empty variable counts as not set. */
 const schema = z.object({
   HOST: z.string().default("127.0.0.1"),
@@ -17,7 +24,11 @@ const schema = z.object({
     .regex(/^[\w.-]{1,64}$/)
     .optional(),
   CLICKHOUSE_REQUEST_TIMEOUT_MS: positiveMs.default(130_000),
+  TRUST_PROXY: trustProxy.default(false),
   ROOT_API_KEY: z.string().min(32, "must have at least 32 characters").max(512).optional(),
+  FAILED_AUTH_PER_MINUTE: count.default(60),
+  RATE_LIMIT_PER_MINUTE: count.default(60_000),
+  KEY_MAX_CONCURRENT: count.default(256),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   MAX_TRACE_CALLS: z.coerce.number().int().min(1).default(2_000_000),

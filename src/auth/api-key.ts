@@ -44,13 +44,14 @@ export function hasScope(key: ApiKey, scope: Scope): boolean {
   return key.scopes.includes(scope) || key.scopes.includes("admin");
 }
 
-export function mayUseProject(key: ApiKey, projectId: string): boolean {
+/** `pattern` is a project, `entity/*` or `*`; true when all that it stands for is the key's. */
+export function mayUse(key: ApiKey, pattern: string): boolean {
   return key.projects.some(
     (allowed) =>
       allowed === "*" ||
-      allowed === projectId ||
+      allowed === pattern ||
       (allowed.endsWith("/*") &&
-        projectId.startsWith(allowed.slice(0, -1)) &&
-        projectId.length > allowed.length - 1),
+        pattern.startsWith(allowed.slice(0, -1)) &&
+        pattern.length > allowed.length - 1),
   );
 }

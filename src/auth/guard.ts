@@ -3,8 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import { hasScope, type Scope } from "./api-key.ts";
 import { parseAuthorization, type Scheme } from "./credentials.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
 import { grantOf, type Grant } from "./grant.ts";
 import type { KeyRing } from "./key-ring.ts";
+import type { KeyUses } from "./key-uses.ts";
 
 /** Who may call a route. Every route says it: `config: { access }`. */
 export type Access = "public" | { readonly schemes: readonly Scheme[]; readonly scope: Scope };
@@ -29,8 +31,14 @@ const challenges = {
   bearer: 'Bearer realm="sumtree"',
 } satisfies Record<Scheme, string>;
 
+export interface GuardDeps {
+  readonly keys: KeyRing;
+  readonly attempts: FailedAttempts;
+  readonly uses: KeyUses;
+}
+
 /** Puts a check before every route registered after it. A route that does not declare its access does not start. */
-export async function registerGuard(app: FastifyInstance, keys: KeyRing): Promise<void> {
+export async function registerGuard(app: FastifyInstance, deps: GuardDeps): Promise<void> {
   await app.register(fastifyAuth);
   app.decorateRequest("grant", null as unknown as Grant);
   app.addHook("onRoute", (route) => {
@@ -39,7 +47,7 @@ export async function registerGuard(app: FastifyInstance, keys: KeyRing): Promis
       throw new Error(`${String(route.method)} ${route.url} does not declare its access`);
     if (access === "public") return;
     const check = app.auth([
-      (request: FastifyRequest, reply: FastifyReply) => admit(request, reply, access, keys),
+      (request: FastifyRequest, reply: FastifyReply) => admit(request, reply, access, deps),
     ]);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
   });
@@ -49,17 +57,25 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   access: Exclude<Access, "public">,
-  keys: KeyRing,
+  { keys, attempts, uses }: GuardDeps,
 ): Promise<void> {
   const credentials = parseAuthorization(request.headers.authorization);
+  const retryAfterSeconds = await attempts.retryAfterSeconds(request);
   const key =
     credentials !== undefined && access.schemes.includes(credentials.scheme)
-      ? await keys.verify(credentials.key)
+      ? await keys.verify(credentials.key, { lookUpUnknown: retryAfterSeconds === undefined })
       : undefined;
   if (key === undefined) {
+    if (request.headers.authorization !== undefined) await attempts.count(request);
+    if (retryAfterSeconds !== undefined) {
+      throw new AppError("too_many_requests", "Too many failed attempts. Try again later.", {
+        retryAfterSeconds,
+      });
+    }
     void reply.header("www-authenticate", access.schemes.map((scheme) => challenges[scheme]).join(", "));
     throw new AppError("unauthenticated", "Authentication failed");
   }
+  uses.note(key.id);
   if (!hasScope(key, access.scope))
     throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
   request.grant = grantOf(key);

@@ -1,16 +1,29 @@
 import { LRUCache } from "lru-cache";
+import { StorageError } from "../clickhouse/storage-error.ts";
 import type { Clock } from "../shared/clock.ts";
 import { hashKey, keyIdOf, matches, type ApiKey } from "./api-key.ts";
 import type { KeyStore } from "./key-store.ts";
 
 /** How long a key's record is trusted before it is read again: a revoked key stops working everywhere within this. */
 export const KEY_CACHE_MS = 10_000;
+/** How long a known key works on while the store can not be asked. */
+export const KEY_GRACE_MS = 300_000;
+
+export interface VerifyOptions {
+  /** False: a key that was never seen here is not looked up. */
+  readonly lookUpUnknown: boolean;
+}
 
 export interface KeyRing {
   /** The valid, unexpired key behind a presented text; undefined otherwise. */
-  verify(text: string): Promise<ApiKey | undefined>;
+  verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
   /** Forgets what is cached of a key, so that a change made here is seen here at once. */
   forget(id: string): void;
+}
+
+interface Cached {
+  readonly key: ApiKey | undefined;
+  readonly readAtMs: number;
 }
 
 /** Checks presented keys against the root key and the store. */
@@ -23,22 +36,33 @@ export function createKeyRing(store: KeyStore, rootKey: string, clock: Clock): K
     projects: ["*"],
     expiresAtMs: null,
   };
-  const cache = new LRUCache<string, { key: ApiKey | undefined }>({ max: 10_000, ttl: KEY_CACHE_MS });
+  const cache = new LRUCache<string, Cached>({ max: 10_000 });
 
-  const find = async (id: string): Promise<ApiKey | undefined> => {
-    const cached = cache.get(id);
-    if (cached !== undefined) return cached.key;
-    const key = await store.find(id);
-    cache.set(id, { key });
-    return key;
+  const read = async (id: string, known: Cached | undefined): Promise<ApiKey | undefined> => {
+    const nowMs = clock.now();
+    try {
+      const key = await store.find(id);
+      cache.set(id, { key, readAtMs: nowMs });
+      return key;
+    } catch (error) {
+      const away = error instanceof StorageError && error.kind !== "statement";
+      if (away && known?.key !== undefined && nowMs - known.readAtMs < KEY_GRACE_MS) return known.key;
+      throw error;
+    }
+  };
+  const find = async (id: string, { lookUpUnknown }: VerifyOptions): Promise<ApiKey | undefined> => {
+    const known = cache.get(id);
+    if (known !== undefined && clock.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
+    if (known?.key === undefined && !lookUpUnknown) return undefined;
+    return read(id, known);
   };
 
   return {
-    async verify(text) {
+    async verify(text, options) {
       if (matches(text, root.secretHash)) return root;
       const id = keyIdOf(text);
       if (id === undefined) return undefined;
-      const key = await find(id);
+      const key = await find(id, options);
       if (key === undefined || !matches(text, key.secretHash)) return undefined;
       return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
     },

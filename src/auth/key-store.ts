@@ -4,11 +4,11 @@ import type { ApiKey, Scope } from "./api-key.ts";
 
 /** Keys that are in force. A revoked key is gone from here. */
 export interface KeyStore {
-  find(id: string): Promise<ApiKey | undefined>;
+  find(id: string): Promise<StoredKey | undefined>;
   list(): Promise<readonly StoredKey[]>;
-  add(key: ApiKey): Promise<void>;
-  /** False when there is no such key. */
-  revoke(id: string): Promise<boolean>;
+  /** `createdAtMs` default: now. */
+  add(key: ApiKey & Partial<StoredKey>): Promise<void>;
+  revoke(key: StoredKey): Promise<void>;
 }
 
 export interface StoredKey extends ApiKey {
@@ -25,40 +25,30 @@ interface KeyRow {
   readonly created_at_ms: number;
 }
 
+const COLUMNS = sql`id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms`;
+
 export function createKeyStore(engine: Engine): KeyStore {
-  const find = async (id: string): Promise<StoredKey | undefined> => {
-    const rows = await engine.rows<KeyRow>(
-      sql`SELECT id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms
-          FROM api_keys FINAL WHERE id = ${param("String", id)} AND revoked = 0`,
-      { name: "api_key_find" },
-    );
-    return rows[0] === undefined ? undefined : toKey(rows[0]);
-  };
   return {
-    find,
+    async find(id) {
+      const rows = await engine.rows<KeyRow>(
+        sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE id = ${param("String", id)} AND revoked = 0`,
+        { name: "api_key_find" },
+      );
+      return rows[0] === undefined ? undefined : toKey(rows[0]);
+    },
     async list() {
       const rows = await engine.rows<KeyRow>(
-        sql`SELECT id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms
-            FROM api_keys FINAL WHERE revoked = 0 ORDER BY created_at_ms, id`,
+        sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE revoked = 0 ORDER BY created_at_ms, id`,
         { name: "api_key_list" },
       );
       return rows.map(toKey);
     },
-    async add(key) {
-      await engine.insert("api_keys", [{ ...toRow(key), revoked: 0 }], { name: "api_key_add" });
-    },
-    async revoke(id) {
-      const key = await find(id);
-      if (key === undefined) return false;
-      await engine.insert("api_keys", [{ ...toRow(key), created_at_ms: key.createdAtMs, revoked: 1 }], {
-        name: "api_key_revoke",
-      });
-      return true;
-    },
+    add: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 0 }], { name: "api_key_add" }),
+    revoke: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 1 }], { name: "api_key_revoke" }),
   };
 }
 
-function toRow(key: ApiKey) {
+function toRow(key: ApiKey & Partial<StoredKey>) {
   return {
     id: key.id,
     name: key.name,
@@ -66,6 +56,7 @@ function toRow(key: ApiKey) {
     scopes: key.scopes,
     projects: key.projects,
     expires_at_ms: key.expiresAtMs,
+    created_at_ms: key.createdAtMs,
   };
 }
 

@@ -6,6 +6,7 @@ import { createEngine } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
 import type { LimitTable } from "./limits.ts";
 import { createServerTransport } from "./server-transport.ts";
+import { toStoreOpenError } from "./store-open-error.ts";
 
 export interface ServerOptions {
   /** `http(s)://user:password@host:8123/database` */
@@ -38,15 +39,11 @@ export function connectServer({ url, requestTimeoutMs, limits }: ServerOptions):
   return createEngine(createServerTransport(client, { admission, requestTimeoutMs }), limits);
 }
 
-/**
- * ClickHouse in this process, its data in `dataDir`. One engine and one data directory per process; a second
- * process on the same directory is refused by the engine.
- */
+/** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
 export async function openEmbedded(dataDir: string, limits?: LimitTable): Promise<Engine> {
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= "16";
   const path = resolve(dataDir);
-  mkdirSync(path, { recursive: true });
   const admission = createAdmission({
     maxRunning: 8,
     maxHeavy: 4,
@@ -54,5 +51,10 @@ export async function openEmbedded(dataDir: string, limits?: LimitTable): Promis
     maxWaitMs: MAX_WAIT_MS,
   });
   const { createEmbeddedTransport } = await import("./embedded-transport.ts");
-  return createEngine(createEmbeddedTransport(path, admission), limits);
+  try {
+    mkdirSync(path, { recursive: true });
+    return createEngine(createEmbeddedTransport(path, admission), limits);
+  } catch (error) {
+    throw toStoreOpenError(error, path);
+  }
 }

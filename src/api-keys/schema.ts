@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { SCOPES } from "../auth/api-key.ts";
+import { isProjectPattern } from "../auth/grant.ts";
+import { instantMs } from "../http/instant-field.ts";
+
+const name = z.string().min(1).max(200).describe("What the key is for; shown in lists");
+const scopes = z
+  .array(z.enum(SCOPES))
+  .min(1)
+  .max(SCOPES.length)
+  .describe("What the key may do. `admin` may do everything.");
+const projects = z
+  .array(
+    z.string().refine(isProjectPattern, {
+      message: "Input should be *, entity/* or entity/project",
+      params: { type: "string_pattern_mismatch" },
+    }),
+  )
+  .min(1)
+  .max(1000)
+  .describe("Where: `*`, `entity/*` or `entity/project`");
+
+export const newKey = z
+  .strictObject({
+    name,
+    scopes,
+    projects,
+    expires_at: instantMs.nullish().describe("When the key stops working. Default: never"),
+  })
+  .meta({ id: "ApiKeyCreateReq" });
+
+const keyFacts = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  projects: z.array(z.string()),
+  created_at: z.string(),
+  expires_at: z.string().nullable(),
+});
+
+export const createdKey = keyFacts
+  .extend({ key: z.string().describe("The key itself. It is shown this once and can not be had again.") })
+  .meta({ id: "ApiKeyCreateRes" });
+
+export const keyList = z
+  .object({
+    api_keys: z.array(
+      keyFacts.extend({ last_used_at: z.string().nullable().describe("To the minute; null: never used") }),
+    ),
+  })
+  .meta({ id: "ApiKeyListRes" });
+
+export const keyParams = z.object({ id: z.string().max(64) });

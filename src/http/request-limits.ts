@@ -1,0 +1,59 @@
+import rateLimit from "@fastify/rate-limit";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../shared/errors.ts";
+
+export interface RequestLimits {
+  readonly maxPerMinutePerKey: number;
+  /** Requests of one key at a time. The gateway has a bound of its own. */
+  readonly maxConcurrentPerKey: number;
+}
+
+/** Bounds what one key may ask for. Register it before the guard, which puts its check before these. */
+export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
+  await app.register(rateLimit, {
+    max: limits.maxPerMinutePerKey,
+    timeWindow: 60_000,
+    keyGenerator: (request) => (isPublic(request) ? "" : request.grant.keyId),
+    allowList: isPublic,
+    addHeaders: { "x-ratelimit-limit": false, "x-ratelimit-remaining": false, "x-ratelimit-reset": false },
+    addHeadersOnExceeding: {
+      "x-ratelimit-limit": false,
+      "x-ratelimit-remaining": false,
+      "x-ratelimit-reset": false,
+    },
+    errorResponseBuilder: (_request, { ttl, max }) =>
+      new AppError("too_many_requests", `This key may send ${max} requests a minute.`, {
+        retryAfterSeconds: retryAfterOf(ttl),
+      }),
+  });
+  const running = new Map<string, number>();
+  const enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { keyId } = request.grant;
+    const count = running.get(keyId) ?? 0;
+    if (count >= limits.maxConcurrentPerKey) {
+      throw new AppError("concurrency_limit", `This key may have ${count} requests open at a time.`, {
+        retryAfterSeconds: 1,
+      });
+    }
+    running.set(keyId, count + 1);
+    reply.raw.once("close", () => {
+      const left = (running.get(keyId) ?? 1) - 1;
+      if (left === 0) running.delete(keyId);
+      else running.set(keyId, left);
+    });
+  };
+  app.addHook("onRoute", (route) => {
+    const access = route.config?.access;
+    if (access === undefined || access === "public" || access.scope === "train") return;
+    route.onRequest = [...[route.onRequest ?? []].flat(), enter];
+  });
+}
+
+function isPublic(request: FastifyRequest): boolean {
+  return request.routeOptions.config.access === "public";
+}
+
+/** Seconds for a `Retry-After`: 1 to 59. */
+export function retryAfterOf(ttlMs: number): number {
+  return Math.min(Math.max(Math.ceil(ttlMs / 1000), 1), 59);
+}

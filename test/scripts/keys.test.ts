@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { startProcess } from "../helpers/service-process.ts";
+
+const run = promisify(execFile);
+const SCRIPT = join(import.meta.dirname, "../../scripts/keys.ts");
+const dataDir = mkdtempSync(join(tmpdir(), "sumtree-keys-"));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+async function keys(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  try {
+    const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
+      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...environment },
+    });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+describe("npm run keys", () => {
+  it("makes, lists and revokes keys without a running service", async () => {
+    const made = await keys([
+      "create",
+      "--name",
+      "ci",
+      "--scope",
+      "read",
+      "--scope",
+      "ingest",
+      "--project",
+      "acme/*",
+    ]);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^st_[0-9a-z]{12}_[\w-]{43}\n$/) });
+    const id = made.stdout.slice(3, 15);
+    const listed = await keys(["list"]);
+    expect(listed.stdout).toContain(id);
+    expect(listed.stdout).toContain("read ingest");
+    expect(listed.stdout).not.toContain(made.stdout.trim());
+    expect((await keys(["revoke", id])).code).toBe(0);
+    expect(await keys(["revoke", id])).toMatchObject({ code: 1, stderr: "There is no such key.\n" });
+  });
+
+  it("asks the service when that has the data directory", async () => {
+    const service = await startProcess({ DATA_DIR: dataDir });
+    try {
+      const made = await keys(["create", "--name", "live", "--scope", "read", "--project", "acme/a"], {
+        PORT: new URL(service.url).port,
+      });
+      const response = await fetch(`${service.url}/trace/usage`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${made.stdout.trim()}`, "content-type": "application/json" },
+        body: JSON.stringify({ project_id: "acme/a" }),
+      });
+      expect(response.status).toBe(200);
+    } finally {
+      await service.end("SIGTERM");
+    }
+  });
+
+  it("says what is wrong with what was asked", async () => {
+    expect(await keys(["create", "--name", "x", "--scope", "everything"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/scopes\.0: .*\nprojects: Field required\n/),
+    });
+    expect((await keys(["dance"])).code).toBe(2);
+    expect(await keys(["list", "--url", "http://127.0.0.1:1"])).toMatchObject({
+      code: 1,
+      stderr: "No service answers at http://127.0.0.1:1.\n",
+    });
+  });
+});
