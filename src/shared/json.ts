@@ -3,7 +3,8 @@ const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
 /** No longer integer is within 64 bits; the length of a number is the sender's choice. */
 const MAX_INTEGER_LENGTH = 20;
-const LONG_DIGITS = /\d{16}/;
+/** Where a long integer may stand; digits inside text are preceded by a quote or another character. */
+const LONG_DIGITS = /(?:^|[\s:[,-])\d{16}/;
 const INTEGER_BEYOND_64_BITS = /\d{19}/;
 /** Deeper documents are unreadable to the store (it reads 600 levels, measured) and would exhaust the stack. */
 export const MAX_JSON_DEPTH = 256;
