@@ -25,6 +25,7 @@ import { registerRequestLimits } from "./http/request-limits.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { registerPeriodic } from "./periodic.ts";
+import { otlpRoutes } from "./otlp/routes.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices } from "./prices/prices.ts";
 import { systemClock, type Clock } from "./shared/clock.ts";
@@ -68,6 +69,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     clock,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
   });
+  await app.register(otlpRoutes, { writer, bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES });
   await app.register(traceUsageRoutes, {
     engine: deps.engine,
     maxTraceCalls: config.MAX_TRACE_CALLS,

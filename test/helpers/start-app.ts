@@ -47,6 +47,8 @@ export interface Answer {
 export interface StartOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly deps?: Partial<Deps>;
+  /** The engine as the service sees it; the tests look into the store past it. */
+  readonly wrapEngine?: (engine: Engine) => Engine;
 }
 
 /** The service as shipped, on the embedded engine. */
@@ -54,7 +56,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const test = await startEngine();
   const config = readConfig({ LOG_LEVEL: "silent", INGEST_LINGER_MS: "1", ...options.settings });
   const deps: Deps = {
-    engine: test.engine,
+    engine: options.wrapEngine?.(test.engine) ?? test.engine,
     rootKey: ROOT_KEY,
     logger: pino({ level: "silent" }),
     ...options.deps,

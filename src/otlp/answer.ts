@@ -1,0 +1,29 @@
+import { create, toBinary, toJson } from "@bufbuild/protobuf";
+import { ExportTraceServiceResponseSchema } from "./otlp_pb.ts";
+
+/** Reasons told in one answer. */
+const MAX_REASONS = 5;
+
+/** How many spans were set aside, and why. */
+export type Rejections = ReadonlyMap<string, number>;
+
+/** OTLP's answer, empty when all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
+export function exportAnswer(rejections: Rejections, encoding: "protobuf" | "json"): Buffer | object {
+  const rejected = [...rejections.values()].reduce((sum, count) => sum + count, 0);
+  const answer = create(
+    ExportTraceServiceResponseSchema,
+    rejected === 0
+      ? {}
+      : { partialSuccess: { rejectedSpans: BigInt(rejected), errorMessage: reasonText(rejections) } },
+  );
+  return encoding === "protobuf"
+    ? Buffer.from(toBinary(ExportTraceServiceResponseSchema, answer))
+    : (toJson(ExportTraceServiceResponseSchema, answer) as object);
+}
+
+function reasonText(rejections: Rejections): string {
+  return [...rejections]
+    .slice(0, MAX_REASONS)
+    .map(([reason, count]) => `${count}: ${reason}`)
+    .join("; ");
+}

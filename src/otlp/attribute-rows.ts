@@ -1,0 +1,148 @@
+/**
+ * What the conventions call one and the same thing; of a row the first that is present holds, two are never added.
+ *
+ * In this order: the official GenAI conventions as they stand and as they were, OpenLLMetry, OpenInference, the Vercel
+ * AI SDK (7 back to 4). Sources: @opentelemetry/semantic-conventions 1.45, @traceloop/ai-semantic-conventions 0.27,
+ * @arizeai/openinference-semantic-conventions 2.12, and what these packages sent (test/fixtures/otlp).
+ */
+export const TOKENS = {
+  prompt_tokens: [
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "ai.usage.inputTokens",
+    "ai.usage.promptTokens",
+    "ai.usage.tokens",
+  ],
+  completion_tokens: [
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+    "ai.usage.outputTokens",
+    "ai.usage.completionTokens",
+  ],
+  total_tokens: [
+    "gen_ai.usage.total_tokens",
+    "llm.usage.total_tokens",
+    "llm.token_count.total",
+    "ai.usage.totalTokens",
+  ],
+  cache_read_input_tokens: [
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "ai.usage.inputTokenDetails.cacheReadTokens",
+    "ai.usage.cachedInputTokens",
+  ],
+  cache_creation_input_tokens: [
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+    "ai.usage.inputTokenDetails.cacheWriteTokens",
+  ],
+  /** Part of the completion; kept in the summary. */
+  reasoning_tokens: [
+    "gen_ai.usage.reasoning.output_tokens",
+    "gen_ai.usage.reasoning_tokens",
+    "llm.token_count.completion_details.reasoning",
+    "ai.usage.outputTokenDetails.reasoningTokens",
+    "ai.usage.reasoningTokens",
+  ],
+} as const;
+
+/** The model that answered, else the one that was asked. */
+export const MODEL = [
+  "gen_ai.response.model",
+  "ai.response.model",
+  "gen_ai.request.model",
+  "llm.model_name",
+  "embedding.model_name",
+  "ai.model.id",
+] as const;
+
+export const THREAD = [
+  "wandb.thread_id",
+  "gen_ai.conversation.id",
+  "traceloop.association.properties.thread_id",
+  "traceloop.association.properties.session_id",
+  "session.id",
+  "ai.telemetry.metadata.threadId",
+  "ai.telemetry.metadata.sessionId",
+] as const;
+
+export const USER = [
+  "user.id",
+  "enduser.id",
+  "traceloop.association.properties.user_id",
+  "ai.telemetry.metadata.userId",
+] as const;
+
+export const DISPLAY_NAME = ["wandb.display_name"] as const;
+export const RUN = ["wandb.wb_run_id"] as const;
+export const RUN_STEP = "wandb.wb_run_step";
+export const IS_TURN = "wandb.is_turn";
+
+/** Spans that repeat the usage of what runs below them. */
+export const WRAPPERS: readonly { readonly attribute: string; readonly values: ReadonlySet<string> }[] = [
+  { attribute: "gen_ai.operation.name", values: new Set(["invoke_agent", "create_agent"]) },
+  {
+    attribute: "ai.operationId",
+    values: new Set([
+      "ai.generateText",
+      "ai.streamText",
+      "ai.generateObject",
+      "ai.streamObject",
+      "ai.embed",
+      "ai.embedMany",
+    ]),
+  },
+  { attribute: "openinference.span.kind", values: new Set(["CHAIN", "AGENT"]) },
+];
+
+export interface PayloadRow {
+  readonly attribute: string;
+  /** The member of `inputs` it becomes. A row whose member is taken is left where it is. */
+  readonly as: string;
+  /** An object becomes the inputs themselves. */
+  readonly spread?: true;
+}
+
+/** Attributes that hold inputs. `x` also stands for `x.0.…`, `x.1.…`, which together are a list. */
+export const INPUTS: readonly PayloadRow[] = [
+  { attribute: "gen_ai.system_instructions", as: "system_instructions" },
+  { attribute: "gen_ai.input.messages", as: "messages" },
+  { attribute: "gen_ai.prompt", as: "messages" },
+  { attribute: "gen_ai.tool.call.arguments", as: "arguments" },
+  { attribute: "gen_ai.retrieval.query.text", as: "query" },
+  { attribute: "traceloop.entity.input", as: "input", spread: true },
+  { attribute: "input.value", as: "input", spread: true },
+  { attribute: "llm.input_messages", as: "messages" },
+  { attribute: "ai.prompt.messages", as: "messages" },
+  { attribute: "ai.prompt", as: "prompt", spread: true },
+  { attribute: "ai.toolCall.args", as: "arguments" },
+  { attribute: "ai.value", as: "value" },
+  { attribute: "ai.values", as: "values" },
+];
+
+/** Attributes that hold the output: the first that is present and not empty. */
+export const OUTPUT = [
+  "gen_ai.output.messages",
+  "gen_ai.completion",
+  "gen_ai.tool.call.result",
+  "traceloop.entity.output",
+  "output.value",
+  "llm.output_messages",
+  "ai.response.text",
+  "ai.response.object",
+  "ai.response.toolCalls",
+  "ai.result.text",
+  "ai.result.object",
+  "ai.toolCall.result",
+] as const;
+
+/** Events whose attributes are those of their span. */
+export const PAYLOAD_EVENTS: ReadonlySet<string> = new Set([
+  "gen_ai.client.inference.operation.details",
+  "gen_ai.content.prompt",
+  "gen_ai.content.completion",
+]);

@@ -1,0 +1,68 @@
+import { isJsonObject, isTooDeep, parseJson } from "../shared/json.ts";
+import { INPUTS, OUTPUT } from "./attribute-rows.ts";
+import type { Attributes } from "./attributes.ts";
+import { nest } from "./nest.ts";
+
+export interface Payload {
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly output: unknown;
+  /** The attributes that are neither. */
+  readonly rest: Attributes;
+}
+
+/** Takes inputs and output out of attributes. Text that is a JSON object or list is read as one. */
+export function takePayload(attributes: Attributes): Payload {
+  const rest = new Map(attributes);
+  const lists = keysOfLists(attributes);
+  const take = (key: string): unknown => {
+    if (rest.has(key)) return readText(takeKey(rest, key));
+    const keys = lists.get(key);
+    return keys === undefined ? undefined : listOf(key, keys, rest);
+  };
+
+  const inputs: Record<string, unknown> = {};
+  for (const { attribute, as, spread } of INPUTS) {
+    const value = Object.hasOwn(inputs, as) ? undefined : take(attribute);
+    if (value === undefined) continue;
+    if (spread === true && isJsonObject(value)) Object.assign(inputs, { ...value, ...inputs });
+    else inputs[as] = value;
+  }
+  return { inputs, output: takeFirst(rest, take), rest };
+}
+
+function takeFirst(attributes: Attributes, take: (key: string) => unknown): unknown {
+  for (const key of OUTPUT) {
+    const value = attributes.get(key) === "" ? undefined : take(key);
+    if (value !== undefined) return value;
+  }
+  return null;
+}
+
+function takeKey(attributes: Map<string, unknown>, key: string): unknown {
+  const value = attributes.get(key);
+  attributes.delete(key);
+  return value;
+}
+
+const NUMBERED = /^(.*?)\.\d+(?:\.|$)/;
+
+/** The keys `x.0.…`, `x.1.…` by their `x`. */
+function keysOfLists(attributes: Attributes): ReadonlyMap<string | undefined, readonly string[]> {
+  return Map.groupBy(attributes.keys(), (key) => NUMBERED.exec(key)?.[1]);
+}
+
+function listOf(key: string, keys: readonly string[], attributes: Map<string, unknown>): unknown {
+  const items = keys.map((one) => [`list${one.slice(key.length)}`, takeKey(attributes, one)] as const);
+  return nest(items)["list"];
+}
+
+function readText(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  try {
+    const parsed = parseJson(value);
+    // it will stand inside `inputs`
+    return isTooDeep([parsed]) ? value : parsed;
+  } catch {
+    return value;
+  }
+}

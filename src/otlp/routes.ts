@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ingestAccess } from "../auth/guard.ts";
+import type { CallWriter } from "../calls/call-writer.ts";
+import { exportAnswer } from "./answer.ts";
+import { spansOfJson } from "./decode-json.ts";
+import { spansOfProtobuf } from "./decode-protobuf.ts";
+import { projectOf } from "./project-of.ts";
+import { storeSpans } from "./store-spans.ts";
+
+export interface OtlpDeps {
+  readonly writer: CallWriter;
+  readonly bodyLimitBytes: number;
+}
+
+const PROTOBUF = "application/x-protobuf";
+
+/** Traces of OpenTelemetry exporters, OTLP over HTTP. 2xx means durable. */
+export async function otlpRoutes(
+  app: FastifyInstance,
+  { writer, bodyLimitBytes: bodyLimit }: OtlpDeps,
+): Promise<void> {
+  app.addContentTypeParser(
+    [PROTOBUF, "application/protobuf"],
+    { parseAs: "buffer" },
+    (_request, body, done) => done(null, body),
+  );
+  app.addHook("onRequest", takeKeyHeader);
+
+  const options = { config: { access: ingestAccess }, bodyLimit };
+  for (const path of ["/otel/v1/traces", "/agents/otel/v1/traces"]) {
+    app.post(path, options, async (request, reply) => {
+      const { body, headers, grant } = request;
+      const isProtobuf = Buffer.isBuffer(body);
+      const spans = isProtobuf ? spansOfProtobuf(body) : spansOfJson(body ?? {});
+      const rejections = await storeSpans(spans, (resource) => projectOf(resource, headers, grant), writer);
+      void reply.type(isProtobuf ? PROTOBUF : "application/json; charset=utf-8");
+      return exportAnswer(rejections, isProtobuf ? "protobuf" : "json");
+    });
+  }
+}
+
+/** Exporters set up for Weave send their key in a header of its own. */
+async function takeKeyHeader(request: FastifyRequest): Promise<void> {
+  const key = request.headers["wandb-api-key"];
+  if (request.headers.authorization === undefined && typeof key === "string") {
+    request.headers.authorization = `Bearer ${key}`;
+  }
+}

@@ -1,0 +1,68 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CallPart } from "../calls/call-part.ts";
+import type { CallWriter } from "../calls/call-writer.ts";
+import { AppError } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import type { Rejections } from "./answer.ts";
+import type { Attributes } from "./attributes.ts";
+import type { SentSpan } from "./span.ts";
+import { toCallPart } from "./to-call-part.ts";
+
+/** Spans read before others get their turn. */
+const SPANS_PER_TURN = 200;
+
+export type ProjectOf = (resource: Attributes) => Project;
+
+/**
+ * Stores spans as calls; resolves when they are durable, with the reasons of those that were set aside.
+ * Errors: what `projectOf` throws, when no span has a project to go to; `StorageError`.
+ */
+export async function storeSpans(
+  spans: readonly SentSpan[],
+  projectOf: ProjectOf,
+  writer: CallWriter,
+): Promise<Rejections> {
+  const destinations = new Map<Attributes, Destination | AppError>();
+  const rejections = new Map<string, number>();
+  for (const [index, sent] of spans.entries()) {
+    if (index % SPANS_PER_TURN === SPANS_PER_TURN - 1) await nextTurn();
+    const { resource } = sent.origin;
+    const destination = destinations.get(resource) ?? findDestination(resource, projectOf);
+    destinations.set(resource, destination);
+    const part = destination instanceof AppError ? reasonOf(destination) : readPart(sent);
+    if (typeof part === "string") rejections.set(part, (rejections.get(part) ?? 0) + 1);
+    else if (!(destination instanceof AppError)) destination.parts.push(part);
+  }
+  const found = [...destinations.values()];
+  const [refusal] = found.filter((one) => one instanceof AppError);
+  if (refusal !== undefined && found.every((one) => one instanceof AppError)) throw refusal;
+  const written = found.flatMap((one) =>
+    one instanceof AppError ? [] : writer.write(one.project, one.parts),
+  );
+  await Promise.all(written);
+  return rejections;
+}
+
+/** Where the spans of one resource go. */
+interface Destination {
+  readonly project: Project;
+  readonly parts: CallPart[];
+}
+
+function findDestination(resource: Attributes, projectOf: ProjectOf): Destination | AppError {
+  try {
+    return { project: projectOf(resource), parts: [] };
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+function readPart({ origin, decode }: SentSpan): CallPart | string {
+  const span = decode();
+  return typeof span === "string" ? span : toCallPart(span, origin);
+}
+
+function reasonOf(error: AppError): string {
+  return error.faults[0]?.msg ?? error.message;
+}

@@ -1,0 +1,123 @@
+import { completePart, startPart, type CallPart, type CallStart } from "../calls/call-part.ts";
+import { toCount } from "../calls/usage.ts";
+import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../shared/instant.ts";
+import { isTooDeep } from "../shared/json.ts";
+import { DISPLAY_NAME, IS_TURN, PAYLOAD_EVENTS, RUN, RUN_STEP, THREAD, USER } from "./attribute-rows.ts";
+import { textOf, type Attributes } from "./attributes.ts";
+import { nest } from "./nest.ts";
+import { takePayload } from "./payload.ts";
+import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
+import { firstText, isWrapper, usageOfSpan } from "./usage-of-span.ts";
+
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
+const KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
+const STATUS_CODES = ["unset", "ok", "error"] as const;
+const ERROR = STATUS_CODES.indexOf("error");
+const MAX_NAME_LENGTH = 1000;
+const MAX_ID_LENGTH = 512;
+
+/** A span as a call: its id, trace and parent as lower-case hex. Errors: why it can not be stored. */
+export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | string {
+  if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
+    return "a span has no trace id or no span id";
+  const startedAt = toMicros(span.startedAtNanos);
+  if (startedAt === undefined) return "a span has no start time, or one out of range";
+  const endedAt = toMicros(span.endedAtNanos);
+  if (endedAt === undefined && span.endedAtNanos !== 0n) return "a span has an end time out of range";
+
+  const attributes = withPayloadEvents(span);
+  const { inputs, output, rest } = takePayload(attributes);
+  const nested = nest(rest);
+  const stored = {
+    ...nested,
+    otel: { ...(nested["otel"] as object | undefined), ...besideAttributes(span, origin) },
+  };
+  if (isTooDeep(inputs) || isTooDeep(output) || isTooDeep(stored))
+    return "a span has attributes nested too deep";
+
+  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored };
+  if (endedAt === undefined) return startPart(start);
+  const usage = usageOfSpan(attributes, start.inclusive !== false);
+  return completePart(start, {
+    id: span.spanId,
+    endedAt,
+    displayName: null,
+    output,
+    summary: usage === undefined ? {} : { usage },
+    exception: exceptionOf(span),
+  });
+}
+
+function toStart(
+  span: OtelSpan,
+  attributes: Attributes,
+  startedAt: EpochMicros,
+): Omit<CallStart, "inputs" | "attributes"> {
+  const step = toCount(attributes.get(RUN_STEP));
+  return {
+    id: span.spanId,
+    traceId: span.traceId,
+    parentId: SPAN_ID.test(span.parentSpanId) ? span.parentSpanId : null,
+    opName: span.name.slice(0, MAX_NAME_LENGTH),
+    startedAt,
+    displayName: firstText(attributes, DISPLAY_NAME)?.slice(0, MAX_NAME_LENGTH) ?? null,
+    threadId: firstText(attributes, THREAD)?.slice(0, MAX_ID_LENGTH) ?? null,
+    turnId: textOf(attributes.get(IS_TURN)) === "true" ? span.spanId : null,
+    userId: firstText(attributes, USER)?.slice(0, MAX_ID_LENGTH) ?? null,
+    runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH) ?? null,
+    runStep: attributes.has(RUN_STEP) ? step : null,
+    inclusive: isWrapper(span.name, attributes) && "in_total",
+  };
+}
+
+function toMicros(nanos: bigint): EpochMicros | undefined {
+  return nanos === 0n ? undefined : fromUnixNanos(nanos);
+}
+
+/** The span's own attributes before those of events that carry its payload. */
+function withPayloadEvents(span: OtelSpan): Attributes {
+  const carriers = span.events.filter((event) => PAYLOAD_EVENTS.has(event.name));
+  if (carriers.length === 0) return span.attributes;
+  return new Map([...carriers.flatMap((event) => [...event.attributes]), ...span.attributes]);
+}
+
+function exceptionOf({ status, events, attributes }: OtelSpan): string | null {
+  if (status.code !== ERROR) return null;
+  if (status.message !== "") return status.message;
+  const event = events.findLast((one) => one.name === "exception");
+  const told = event === undefined ? undefined : exceptionText(event.attributes);
+  return told ?? textOf(attributes.get("error.type")) ?? "error";
+}
+
+function exceptionText(attributes: Attributes): string | undefined {
+  const parts = ["exception.type", "exception.message"].flatMap((key) => textOf(attributes.get(key)) ?? []);
+  return parts.length === 0 ? undefined : parts.join(": ");
+}
+
+/** What a span says beside its attributes; it is stored as `attributes.otel`. */
+function besideAttributes(span: OtelSpan, origin: SpanOrigin): object {
+  return {
+    kind: KINDS[span.kind] ?? "unspecified",
+    status: STATUS_CODES[span.status.code] ?? "unset",
+    resource: origin.nestedResource,
+    scope: { name: origin.scopeName, version: origin.scopeVersion },
+    ...(span.events.length > 0 && { events: span.events.map(eventBlock) }),
+    ...(span.links.length > 0 && {
+      links: span.links.map((link) => ({
+        trace_id: link.traceId,
+        span_id: link.spanId,
+        attributes: nest(link.attributes),
+      })),
+    }),
+  };
+}
+
+function eventBlock({ name, atNanos, attributes }: OtelEvent): object {
+  const at = toMicros(atNanos);
+  return {
+    name,
+    ...(at !== undefined && { at: toIso(toStoreText(at)) }),
+    attributes: PAYLOAD_EVENTS.has(name) ? {} : nest(attributes),
+  };
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { recorded, spansOf, trueUsage } from "../helpers/recorded-trace.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const RECORDED = [
+  "ai-sdk-4",
+  "ai-sdk-5",
+  "ai-sdk-6",
+  "ai-sdk-7",
+  "ai-sdk-7-legacy",
+  "openinference-langchain",
+  "openinference-openai",
+  "openllmetry-0.12",
+  "openllmetry-0.27",
+];
+
+type Usage = Record<string, Record<string, number>>;
+
+async function usageOf(traceId: string): Promise<Record<string, Usage>> {
+  const answer = await test.post("/trace/usage", {
+    project_id: "acme/recorded",
+    filter: { trace_ids: [traceId] },
+  });
+  expect(answer.json().unfinished_call_ids).toEqual([]);
+  return answer.json().call_usage;
+}
+
+describe.each(RECORDED)("the recorded trace of %s", (name) => {
+  const request = recorded(name);
+  const spans = spansOf(request);
+
+  it("has its true usage at every level, also when it is sent twice", async () => {
+    for (let sent = 0; sent < 2; sent++) {
+      const answer = await test.post("/otel/v1/traces", request);
+      expect([answer.status, answer.text]).toEqual([200, "{}"]);
+      const usage = await usageOf(spans[0]!.traceId);
+      const expected = trueUsage(spans);
+      expect(Object.keys(usage).sort()).toEqual(Object.keys(expected).sort());
+      for (const [id, perModel] of Object.entries(expected)) {
+        expect(Object.keys(usage[id]!).sort(), id).toEqual(Object.keys(perModel).sort());
+        expect(usage[id], spans.find((span) => span.spanId === id)!.name).toMatchObject(perModel);
+      }
+    }
+  });
+});
+
+describe("the whole of the AI SDK's scenario", () => {
+  it.each([
+    ["ai-sdk-4", 0],
+    ["ai-sdk-5", 1], // it tells cached tokens of streams alone
+    ["ai-sdk-6", 13],
+    ["ai-sdk-7", 13],
+    ["ai-sdk-7-legacy", 13],
+  ])("is 7 requests, 65 prompt and 18 completion tokens with %s, %i of them cached", async (name, cached) => {
+    const spans = spansOf(recorded(name));
+    await test.post("/otel/v1/traces", recorded(name));
+    const root = spans.find((span) => span.name === "root")!;
+    const perModel = Object.values((await usageOf(root.traceId))[root.spanId]!);
+    const sum = (count: string) => perModel.reduce((total, usage) => total + usage[count]!, 0);
+    expect({
+      requests: sum("requests"),
+      prompt: sum("prompt_tokens"),
+      completion: sum("completion_tokens"),
+      total: sum("total_tokens"),
+      cached: sum("cache_read_input_tokens"),
+    }).toEqual({ requests: 7, prompt: 65, completion: 18, total: 83, cached });
+  });
+});

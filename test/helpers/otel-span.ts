@@ -1,0 +1,47 @@
+import type { OtelSpan, SpanOrigin } from "../../src/otlp/span.ts";
+import { toCallPart } from "../../src/otlp/to-call-part.ts";
+
+export const ORIGIN: SpanOrigin = {
+  resource: new Map(),
+  nestedResource: {},
+  scopeName: "test",
+  scopeVersion: "1",
+};
+
+export function otelSpan(
+  attributes: Readonly<Record<string, unknown>> = {},
+  more: Partial<OtelSpan> = {},
+): OtelSpan {
+  return {
+    traceId: "0af7651916cd43dd8448eb211c80319c",
+    spanId: "b7ad6b7169203331",
+    parentSpanId: "",
+    name: "chat",
+    kind: 3,
+    startedAtNanos: 1_767_225_600_000_000_000n,
+    endedAtNanos: 1_767_225_601_500_000_000n,
+    attributes: new Map(Object.entries(attributes)),
+    events: [],
+    links: [],
+    status: { code: 0, message: "" },
+    ...more,
+  };
+}
+
+/** The columns a span is stored as, its payloads parsed. */
+export function storedSpan(
+  attributes?: Readonly<Record<string, unknown>>,
+  more?: Partial<OtelSpan>,
+): Record<string, unknown> {
+  const part = toCallPart(otelSpan(attributes, more), ORIGIN);
+  if (typeof part === "string") throw new Error(part);
+  const parse = (column: string) => JSON.parse(part.columns[column] as string) as unknown;
+  return {
+    ...part.columns,
+    inputs: parse("inputs"),
+    output: parse("output"),
+    attributes: parse("attributes"),
+    summary: parse("summary"),
+    usage: parse("usage"),
+  };
+}
