@@ -2,23 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Grant } from "../auth/grant.ts";
-import { ingestAccess, readAccess } from "../auth/guard.ts";
-import type { Engine } from "../clickhouse/engine.ts";
-import { abortOnClose } from "../http/abort-on-close.ts";
+import { ingestAccess } from "../auth/guard.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import type { FeedbackChange } from "./feedback-row.ts";
 import type { FeedbackWriter } from "./feedback-writer.ts";
-import { listText } from "./list-answer.ts";
-import { queryBody } from "./list-schema.ts";
-import { limitOf, printList, type ListedRow } from "./list.ts";
 import { toColumns } from "./normalize.ts";
 import { batchBody, createBody, purgeBody, replaceBody, type FeedbackMessage } from "./schema.ts";
 
 export interface FeedbackDeps {
-  readonly engine: Engine;
   readonly writer: FeedbackWriter;
   readonly clock: Clock;
   readonly bodyLimitBytes: number;
@@ -27,7 +21,7 @@ export interface FeedbackDeps {
 const config = { access: ingestAccess };
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Feedback as the Weave SDKs send and read it. 2xx means durable. */
+/** Feedback as the Weave SDKs send it. 2xx means durable. */
 export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, clock, bodyLimitBytes: bodyLimit } = deps;
@@ -84,20 +78,6 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const changes = change.id === replaced.id ? [change] : [replaced, change];
       const createdAtMs = await writer.write(changes);
       return reply.type(JSON_TYPE).send(answerText(change, createdAtMs.at(-1)!));
-    },
-  );
-
-  app.post(
-    "/feedback/query",
-    { config: { access: readAccess }, schema: { body: queryBody } },
-    async (request, reply) => {
-      const { grant, body } = request;
-      const statement = printList(grant.project(body.project_id), body);
-      const options = { name: "feedback_list", signal: abortOnClose(reply) };
-      const found = await deps.engine.rows<ListedRow>(statement, options);
-      const rows = found.slice(0, limitOf(body)).filter((row) => row.has_room === 1);
-      void reply.header("x-truncated", String(rows.length < found.length));
-      return reply.type(JSON_TYPE).send(listText(rows, body.fields ?? undefined));
     },
   );
 

@@ -54,9 +54,21 @@ export interface StartOptions {
 /** The service as shipped, on the embedded engine. */
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const test = await startEngine();
+  const running = await startAppOn(test.engine, options);
+  return {
+    ...running,
+    async close() {
+      await running.close();
+      await test.close();
+    },
+  };
+}
+
+/** The same on an engine that is open already, and stays open: for several replicas of the service. */
+export async function startAppOn(engine: Engine, options: StartOptions = {}): Promise<TestApp> {
   const config = readConfig({ LOG_LEVEL: "silent", INGEST_LINGER_MS: "1", ...options.settings });
   const deps: Deps = {
-    engine: options.wrapEngine?.(test.engine) ?? test.engine,
+    engine: options.wrapEngine?.(engine) ?? engine,
     rootKey: ROOT_KEY,
     logger: pino({ level: "silent" }),
     ...options.deps,
@@ -65,7 +77,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   return {
     app,
     config,
-    engine: test.engine,
+    engine,
     async post(url, body, { key = ROOT_KEY, scheme = "basic" } = {}) {
       const response = await app.inject({
         method: "POST",
@@ -80,10 +92,7 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
         json: () => JSON.parse(response.payload) as unknown,
       };
     },
-    async close() {
-      await app.close();
-      await test.close();
-    },
+    close: () => app.close(),
   };
 }
 

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faultyEngine, type Fate } from "../helpers/faulty-engine.ts";
+import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
+import { outcomeOf, traceMessages, type Message } from "../helpers/trace-messages.ts";
+import { until } from "../helpers/until.ts";
+
+let store: TestEngine;
+beforeAll(async () => {
+  store = await startEngine();
+});
+afterAll(() => store.close());
+
+interface Replica {
+  readonly test: TestApp;
+  /** What becomes of the next statements, by their number. */
+  fateOf: (statement: number) => Fate;
+  /** Statements since `fateOf` was set. */
+  statements: number;
+}
+
+async function startReplica(): Promise<Replica> {
+  const test = await startAppOn(store.engine, {
+    settings: { INGEST_LINGER_MS: "0" },
+    wrapEngine: (engine) => faultyEngine(engine, () => replica.fateOf(++replica.statements)),
+  });
+  const replica: Replica = { test, fateOf: () => "done", statements: 0 };
+  return replica;
+}
+
+async function send({ test }: Replica, project: string, [url, body]: Message): Promise<number> {
+  const answer = await test.post(url.replace("{project}", project), body(project));
+  if (answer.status === 503) expect(answer.headers["retry-after"]).toBe("5");
+  return answer.status;
+}
+
+async function untilStored(replica: Replica, project: string, message: Message): Promise<void> {
+  const seen: number[] = [];
+  while (seen.at(-1) !== 200) {
+    seen.push(await send(replica, project, message));
+    expect(seen.length, `answers ${seen.join(", ")} to ${message[0]}`).toBeLessThan(4);
+  }
+}
+
+/** Ends, renames and deletes before their starts, so that every way through the writer is taken. */
+const messages = traceMessages().toReversed();
+const AT_ONCE = 8;
+
+/** Of all faults every third one is tried, another third every time; with EVERY_FAULT set, all of them. */
+const STEP = process.env["EVERY_FAULT"] === undefined ? 3 : 1;
+const first = Date.now() % STEP;
+
+describe("a store that fails at its nth statement", () => {
+  it(`loses and doubles nothing when clients send again (from ${first})`, { timeout: 600_000 }, async () => {
+    const replicas = await Promise.all(Array.from({ length: AT_ONCE }, startReplica));
+    const sendAll = async (replica: Replica, project: string, fateOf: Replica["fateOf"]) => {
+      Object.assign(replica, { fateOf, statements: 0 });
+      for (const message of messages) await untilStored(replica, project, message);
+      const { statements } = replica;
+      replica.fateOf = () => "done";
+      return { statements, outcome: await outcomeOf(replica.test, project) };
+    };
+    const undisturbed = await sendAll(replicas[0]!, "acme/undisturbed", () => "done");
+    expect(undisturbed.outcome.calls).toHaveLength(6);
+    expect(undisturbed.statements).toBeGreaterThan(30);
+
+    let next = first;
+    const work = async (replica: Replica): Promise<void> => {
+      while (next < 2 * undisturbed.statements) {
+        const fault = next % 2 === 0 ? "refused" : "untold";
+        const nth = Math.floor(next / 2) + 1;
+        next += STEP;
+        const fateOf = (statement: number): Fate => (statement === nth ? fault : "done");
+        const { outcome } = await sendAll(replica, `acme/${fault}-${nth}`, fateOf);
+        expect(outcome, `${fault}: statement ${nth}`).toEqual(undisturbed.outcome);
+      }
+    };
+    await Promise.all(replicas.map(work));
+    for (const { test } of replicas) await test.close();
+  });
+});
+
+describe("a store that is away for a while", () => {
+  it("costs clients 503s and time, and nothing that was acknowledged", async () => {
+    const replica = await startReplica();
+    const project_id = "acme/away";
+    const acknowledged = new Set<string>();
+    const refused = { ingest: 0, ready: 0 };
+    let away = false;
+    const end = new AbortController();
+    replica.fateOf = () => (away ? "refused" : "done");
+    const write = async (writer: number): Promise<void> => {
+      for (let n = 0; !end.signal.aborted; n++) {
+        const id = `w${writer}-${n}`;
+        const start: Message = [
+          "/call/start",
+          () => ({
+            start: { project_id, id, trace_id: `t${writer}`, op_name: "op", started_at: "2026-01-01" },
+          }),
+        ];
+        while (!acknowledged.has(id)) {
+          const status = await send(replica, project_id, start);
+          expect([200, 503]).toContain(status);
+          if (status === 200) acknowledged.add(id);
+          else if (end.signal.aborted) return;
+          else refused.ingest++;
+        }
+      }
+    };
+    const writers = Array.from({ length: 20 }, (_, writer) => write(writer));
+    const { app } = replica.test;
+    for (let turn = 0; turn < 5; turn++) {
+      away = true;
+      await until(() => refused.ingest > 20 * (turn + 1));
+      const ready = await app.inject("/readyz");
+      if (ready.statusCode === 503) refused.ready++;
+      expect((await app.inject("/healthz")).statusCode).toBe(200);
+      expect((await replica.test.post("/trace/usage", { project_id })).status).toBe(503);
+      away = false;
+      const before = acknowledged.size;
+      await until(() => acknowledged.size > before + 40);
+      expect((await app.inject("/readyz")).statusCode).toBe(200);
+    }
+    end.abort();
+    await Promise.all(writers);
+    expect(refused.ready).toBe(5);
+    const answer = await replica.test.post("/trace/usage", { project_id, limit: 1_000_000 });
+    expect(new Set(Object.keys(answer.json().call_usage))).toEqual(acknowledged);
+    await replica.test.close();
+  });
+});
