@@ -27,6 +27,8 @@ export interface FeedbackColumns {
 
 /** A feedback to store, or to purge. */
 export interface FeedbackChange extends FeedbackKey {
+  /** About what it takes in memory and on the wire. */
+  readonly bytes: number;
   /** Undefined: purge. */
   readonly columns: FeedbackColumns | undefined;
   readonly time: FeedbackTime;

@@ -48,7 +48,7 @@ export function createFeedbackWriter(
   const commit = createGroupCommit<Item>({
     name: "feedback_write",
     flush: store,
-    sizeOf: ({ change }) => sizeOf(change),
+    sizeOf: ({ change }) => change.bytes,
     lingerMs: options.lingerMs,
     maxBatchBytes: MAX_BATCH_BYTES,
     maxPendingBytes: options.maxPendingBytes,
@@ -61,13 +61,4 @@ export function createFeedbackWriter(
     },
     drain: () => commit.drain(),
   };
-}
-
-function sizeOf({ columns }: FeedbackChange): number {
-  if (columns === undefined) return 256;
-  const paths = [Object.keys(columns.numbers), Object.keys(columns.booleans), columns.texts].flat();
-  return paths.reduce(
-    (sum, path) => sum + path.length + 16,
-    512 + columns.payload.length + columns.scorer.length,
-  );
 }

@@ -9,6 +9,12 @@ export interface PayloadIndex {
   readonly texts: readonly string[];
 }
 
+/** About what an index takes in memory. */
+export function indexBytes({ numbers, booleans, texts }: PayloadIndex): number {
+  const paths = [Object.keys(numbers), Object.keys(booleans), texts].flat();
+  return paths.reduce((sum, path) => sum + path.length + 16, 0);
+}
+
 /** What one payload may have. An index is a multiple of its payload, so that it needs bounds of its own. */
 export const MAX_VALUES = 10_000;
 export const MAX_PATHS_CHARS = 1024 * 1024;

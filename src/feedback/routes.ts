@@ -6,10 +6,12 @@ import { ingestAccess } from "../auth/guard.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
-import type { FeedbackChange } from "./feedback-row.ts";
+import { AppError, invalid } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import type { FeedbackChange, FeedbackColumns } from "./feedback-row.ts";
 import type { FeedbackWriter } from "./feedback-writer.ts";
 import { toColumns } from "./normalize.ts";
+import { indexBytes } from "./payload-index.ts";
 import { batchBody, createBody, purgeBody, replaceBody, type FeedbackMessage } from "./schema.ts";
 
 export interface FeedbackDeps {
@@ -19,6 +21,9 @@ export interface FeedbackDeps {
 }
 
 const config = { access: ingestAccess };
+/** What one batch may come to: the index of a payload can be far larger than its text. */
+const MAX_BATCH_BYTES = 128 * 1024 * 1024;
+const ROW_BYTES = 512;
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Feedback as the Weave SDKs send it. 2xx means durable. */
@@ -35,7 +40,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     const id = message.id ?? randomUUID();
     const ms = message.created_at ?? clock.now();
     const kind = message.created_at != null ? "set" : message.id != null ? "kept" : "new";
-    return { project, id, columns, time: { kind, ms } };
+    return { project, id, columns, time: { kind, ms }, bytes: bytesOf(columns) };
   };
 
   app.post(
@@ -52,9 +57,13 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     "/feedback/batch/create",
     { config, bodyLimit, schema: { body: batchBody } },
     async (request, reply) => {
-      const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) =>
-        toChange(request.grant, message),
-      );
+      let bytes = 0;
+      const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) => {
+        if (bytes > MAX_BATCH_BYTES) throw tooMuch();
+        const change = toChange(request.grant, message);
+        bytes += change.bytes;
+        return change;
+      });
       const createdAtMs = await writer.write(accepted);
       const res = request.body.batch.map(() => "");
       accepted.forEach((change, at) => (res[change.index] = answerText(change, createdAtMs[at]!)));
@@ -69,12 +78,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
-      const replaced = {
-        project: change.project,
-        id: body.feedback_id,
-        columns: undefined,
-        time: change.time,
-      };
+      const replaced = purgeOf(change.project, body.feedback_id, change.time.ms);
       const changes = change.id === replaced.id ? [change] : [replaced, change];
       const createdAtMs = await writer.write(changes);
       return reply.type(JSON_TYPE).send(answerText(change, createdAtMs.at(-1)!));
@@ -84,10 +88,22 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
   app.post("/feedback/purge", { config, schema: { body: purgeBody } }, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
-    const time = { kind: "kept", ms: clock.now() } as const;
-    await writer.write(idsToPurge(body.query).map((id) => ({ project, id, columns: undefined, time })));
+    await writer.write(idsToPurge(body.query).map((id) => purgeOf(project, id, clock.now())));
     return {};
   });
+}
+
+function purgeOf(project: Project, id: string, ms: number): FeedbackChange {
+  return { project, id, columns: undefined, time: { kind: "kept", ms }, bytes: ROW_BYTES };
+}
+
+function bytesOf(columns: FeedbackColumns): number {
+  return ROW_BYTES + columns.payload.length + columns.scorer.length + indexBytes(columns);
+}
+
+function tooMuch(): AppError {
+  const msg = "The batch holds more than is taken at once. Send this item again in another one";
+  return invalid([{ loc: ["body"], msg, type: "too_long" }]);
 }
 
 type Stored = FeedbackChange & { readonly columns: NonNullable<FeedbackChange["columns"]> };

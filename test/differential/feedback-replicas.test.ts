@@ -7,7 +7,7 @@ import { param, sql } from "../../src/query/sql.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
 /** Random histories per run. */
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 40);
+const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 15);
 
 let test: TestEngine;
 beforeAll(async () => {
@@ -64,7 +64,9 @@ describe("feedback sent to several replicas at once", () => {
             last = [];
           }
           const time = { kind, ms: Date.UTC(2026, 0, 1, 0, minute) } as const;
-          wave.push(replicas[replica]!.write([{ project, id, columns: columns(`{"at":${at}}`), time }]));
+          wave.push(
+            replicas[replica]!.write([{ project, id, columns: columns(`{"at":${at}}`), time, bytes: 512 }]),
+          );
           last.push(`${id} ${at}`);
         }
         await Promise.all(wave);

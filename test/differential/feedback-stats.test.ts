@@ -4,7 +4,7 @@ import { param, sql } from "../../src/query/sql.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Random projects per run, of up to 200 rows each. */
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 40);
+const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 25);
 
 let test: TestApp;
 beforeAll(async () => {

@@ -205,6 +205,17 @@ describe("POST /feedback/batch/create", () => {
     expect(await total()).toMatchObject({ count: 1, sum: 3 });
   });
 
+  it("sets aside what would take too much memory: paths can be far longer than the text they come from", async () => {
+    const payload = { ["k".repeat(1000)]: Array.from({ length: 1000 }, () => true) };
+    const batch = Array.from({ length: 150 }, () => feedback({ payload }));
+    const answer = await test.post("/feedback/batch/create", { batch });
+    expect(answer.status).toBe(200);
+    const { rejected } = answer.json();
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected.at(-1)).toMatchObject({ index: 149, detail: [{ type: "too_long" }] });
+    expect(await total()).toMatchObject({ count: 150 - rejected.length });
+  });
+
   it("answers a wrong key with 403", async () => {
     const batch = [feedback({ project_id: "umbrella/x" })];
     expect((await test.post("/feedback/batch/create", { batch }, { key: writerKey })).status).toBe(403);

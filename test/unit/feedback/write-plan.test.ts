@@ -9,8 +9,8 @@ const columns = { feedback_type: "custom" } as FeedbackColumns;
 
 function change(id: string, kind: "new" | "kept" | "set" | "purge", ms: number): FeedbackChange {
   return kind === "purge"
-    ? { project, id, columns: undefined, time: { kind: "kept", ms } }
-    : { project, id, columns, time: { kind, ms } };
+    ? { project, id, columns: undefined, time: { kind: "kept", ms }, bytes: 1 }
+    : { project, id, columns, time: { kind, ms }, bytes: 1 };
 }
 
 /** A store in memory: of one key the highest version holds. */
