@@ -89,6 +89,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   app.addHook("onClose", () => feedbackWriter.drain());
   await app.register(feedbackRoutes, {
+    engine: deps.engine,
     writer: feedbackWriter,
     clock,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,

@@ -84,7 +84,6 @@ export const pathsRequestSchema = z.object({
   ...windowFields,
   sample_limit: wholeNumber().min(1).max(5000).default(2000).describe("How many feedbacks are looked at"),
 });
-export type PathsRequest = z.output<typeof pathsRequestSchema>;
 
 export const pathsResponseSchema = z.object({
   paths: z.array(z.object({ json_path: z.string(), value_type: z.enum(VALUE_TYPES) })),

@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Grant } from "../auth/grant.ts";
-import { ingestAccess } from "../auth/guard.ts";
+import { ingestAccess, readAccess } from "../auth/guard.ts";
+import type { Engine } from "../clickhouse/engine.ts";
+import { abortOnClose } from "../http/abort-on-close.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -10,11 +12,15 @@ import { AppError, invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import type { FeedbackChange, FeedbackColumns } from "./feedback-row.ts";
 import type { FeedbackWriter } from "./feedback-writer.ts";
+import { listText } from "./list-answer.ts";
+import { queryBody } from "./list-schema.ts";
+import { limitOf, printList, type ListedRow } from "./list.ts";
 import { toColumns } from "./normalize.ts";
 import { indexBytes } from "./payload-index.ts";
 import { batchBody, createBody, purgeBody, replaceBody, type FeedbackMessage } from "./schema.ts";
 
 export interface FeedbackDeps {
+  readonly engine: Engine;
   readonly writer: FeedbackWriter;
   readonly clock: Clock;
   readonly bodyLimitBytes: number;
@@ -26,7 +32,7 @@ const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Feedback as the Weave SDKs send it. 2xx means durable. */
+/** Feedback as the Weave SDKs send and read it. 2xx means durable. */
 export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, clock, bodyLimitBytes: bodyLimit } = deps;
@@ -82,6 +88,20 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const changes = change.id === replaced.id ? [change] : [replaced, change];
       const createdAtMs = await writer.write(changes);
       return reply.type(JSON_TYPE).send(answerText(change, createdAtMs.at(-1)!));
+    },
+  );
+
+  app.post(
+    "/feedback/query",
+    { config: { access: readAccess }, schema: { body: queryBody } },
+    async (request, reply) => {
+      const { grant, body } = request;
+      const statement = printList(grant.project(body.project_id), body);
+      const options = { name: "feedback_list", signal: abortOnClose(reply) };
+      const found = await deps.engine.rows<ListedRow>(statement, options);
+      const rows = found.slice(0, limitOf(body)).filter((row) => row.has_room === 1);
+      void reply.header("x-truncated", String(rows.length < found.length));
+      return reply.type(JSON_TYPE).send(listText(rows, body.fields ?? undefined));
     },
   );
 

@@ -272,3 +272,126 @@ describe("POST /feedback/purge", () => {
     expect((await test.post("/feedback/purge", { project_id, query })).status).toBe(422);
   });
 });
+
+describe("POST /feedback/query", () => {
+  async function list(more: object = {}, truncated = false) {
+    const answer = await test.post("/feedback/query", { project_id, ...more });
+    expect([answer.status, answer.headers["x-truncated"]], answer.text).toEqual([200, String(truncated)]);
+    return answer.json().result as Record<string, unknown>[];
+  }
+  const ids = (rows: readonly Record<string, unknown>[]) => rows.map((row) => row["id"]);
+  const eq = (field: string, value: unknown) => ({ $eq: [{ $getField: field }, { $literal: value }] });
+
+  beforeAll(async () => {
+    project_id = "acme/listed";
+    const at = (minute: number) => `2026-03-02T00:0${minute}:00Z`;
+    const batch = [
+      feedback({ id: "q1", created_at: at(3), payload: { score: 10, tag: { name: "a" } }, creator: "ann" }),
+      feedback({
+        id: "q2",
+        created_at: at(1),
+        payload: { score: 9 },
+        trigger_ref: "t:v1",
+        scorer_tags: ["x"],
+      }),
+      feedback({ id: "q3", created_at: at(2), payload: { score: "9" }, feedback_type: "other" }),
+      feedback({ id: "purged", created_at: at(4) }),
+      feedback({ id: "elsewhere", project_id: "acme/elsewhere" }),
+    ];
+    await test.post("/feedback/batch/create", { batch });
+    await test.post("/feedback/purge", { project_id, query: { $expr: eq("id", "purged") } });
+  });
+  beforeEach(() => {
+    project_id = "acme/listed";
+  });
+
+  it("lists a project's feedback by time, with what was sent", async () => {
+    const [first, ...others] = await list();
+    expect(ids(others)).toEqual(["q3", "q1"]);
+    expect(first).toEqual({
+      id: "q2",
+      project_id,
+      weave_ref: `weave:///${project_id}/call/1`,
+      feedback_type: "custom",
+      creator: null,
+      wb_user_id: "root",
+      created_at: "2026-03-02T00:01:00.000Z",
+      payload: { score: 9 },
+      annotation_ref: null,
+      runnable_ref: null,
+      call_ref: null,
+      trigger_ref: "t:v1",
+      queue_id: null,
+      scorer_tags: ["x"],
+    });
+  });
+
+  it.each([
+    [eq("creator", "ann"), ["q1"]],
+    [eq("payload.tag.name", "a"), ["q1"]],
+    [{ $gte: [{ $getField: "payload.score" }, { $literal: 10 }] }, ["q1"]],
+    [{ $gt: [{ $getField: "created_at" }, { $literal: "2026-03-02T00:01:30Z" }] }, ["q3", "q1"]],
+    [{ $or: [eq("id", "q1"), eq("trigger_ref", "t:v1"), eq("id", "elsewhere")] }, ["q2", "q1"]],
+    [{ $not: [eq("feedback_type", "custom")] }, ["q3"]],
+    [eq("trigger_ref", null), ["q3", "q1"]],
+  ])("takes the query %j", async ($expr, expected) => {
+    expect(ids(await list({ query: { $expr } }))).toEqual(expected);
+  });
+
+  it("sorts, pages, and tells when there is more", async () => {
+    const sort_by = [
+      { field: "feedback_type", direction: "desc" },
+      { field: "created_at", direction: "desc" },
+    ];
+    expect(ids(await list({ sort_by }))).toEqual(["q3", "q1", "q2"]);
+    expect(ids(await list({ sort_by, limit: 2 }, true))).toEqual(["q3", "q1"]);
+    expect(ids(await list({ sort_by, limit: 2, offset: 2 }))).toEqual(["q2"]);
+    expect(await list({ limit: 0 }, true)).toEqual([]);
+  });
+
+  it("answers the fields that are asked for, in exact numbers", async () => {
+    project_id = "acme/exact";
+    const body = JSON.stringify(feedback({ id: "big" })).replace('"score":1', '"n":18446744073709551615');
+    await test.post("/feedback/create", body);
+    const answer = await test.post("/feedback/query", {
+      project_id,
+      fields: ["id", "payload", "scorer_tags"],
+      query: { $expr: eq("id", "big") },
+    });
+    expect(answer.text).toBe('{"result":[{"id":"big","payload":{"n":18446744073709551615}}]}');
+  });
+
+  it("ends an answer that would be too large, after at least one", async () => {
+    project_id = "acme/large";
+    const payload = JSON.stringify({ note: "x".repeat(17 * 1024 * 1024) });
+    const rows = ["l1", "l2"].map((id) => ({
+      project_id,
+      id,
+      created_at: "2026-03-01 00:00:00",
+      version: 1,
+      payload,
+    }));
+    await test.engine.insert("feedback", rows, { name: "test" });
+    expect(ids(await list({ fields: ["id"] }, true))).toEqual(["l1"]);
+    expect(ids(await list({ fields: ["id"], offset: 1 }))).toEqual(["l2"]);
+  });
+
+  it("refuses fields that are not there, with the nearest names", async () => {
+    const query = { $expr: eq("payloads.score", 1) };
+    const answer = await test.post("/feedback/query", { project_id, query });
+    expect(answer.json().detail).toEqual([
+      {
+        loc: ["body", "query", "$expr", "$eq", 0, "$getField"],
+        msg: expect.stringContaining("payload"),
+        type: "unknown_field",
+      },
+    ]);
+    for (const more of [
+      { fields: ["payload.x"] },
+      { sort_by: [{ field: "payload", direction: "asc" }] },
+      { limit: 10_001 },
+    ]) {
+      expect((await test.post("/feedback/query", { project_id, ...more })).status).toBe(422);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
+import { listFields, type ListField } from "./list-schema.ts";
+import type { ListedRow } from "./list.ts";
+import { scorerMembers } from "./schema.ts";
+
+/** The answer's text. Payloads are JSON already, with numbers that a parser would round. */
+export function listText(rows: readonly ListedRow[], asked: readonly string[] | undefined): string {
+  const fields = new Set(asked ?? [...listFields, ...scorerMembers]);
+  return `{"result":[${rows.map((row) => rowText(row, fields)).join(",")}]}`;
+}
+
+function rowText(row: ListedRow, fields: ReadonlySet<string>): string {
+  const members = listFields
+    .filter((field) => fields.has(field))
+    .map((field) => `"${field}":${valueText(row, field)}`);
+  const scorer = row.scorer === "" ? {} : parseJson(row.scorer);
+  for (const [name, value] of isJsonObject(scorer) ? Object.entries(scorer) : []) {
+    if (fields.has(name)) members.push(`"${name}":${stringifyJson(value)}`);
+  }
+  return `{${members.join(",")}}`;
+}
+
+function valueText(row: ListedRow, field: ListField): string {
+  if (field === "payload") return row.payload;
+  if (field === "created_at") return `"${new Date(row.created_at_ms).toISOString()}"`;
+  return JSON.stringify(row[field]);
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { wholeNumber } from "../http/zod-faults.ts";
+import { feedbackQuery } from "../query/index.ts";
+import { scorerMembers } from "./schema.ts";
+
+/** What can be asked of a feedback, beside what its scorer has sent. */
+export const listFields = [
+  "id",
+  "project_id",
+  "weave_ref",
+  "feedback_type",
+  "creator",
+  "wb_user_id",
+  "created_at",
+  "payload",
+  "annotation_ref",
+  "runnable_ref",
+  "call_ref",
+  "trigger_ref",
+  "queue_id",
+] as const;
+export type ListField = (typeof listFields)[number];
+
+export const DEFAULT_LIMIT = 1000;
+export const MAX_LIMIT = 10_000;
+
+const sortBy = z.object({
+  field: z.enum(listFields).exclude(["payload"]),
+  direction: z.enum(["asc", "desc"]),
+});
+
+/** `POST /feedback/query`. Members that are not known are ignored. */
+export const queryBody = z.object({
+  project_id: z.string(),
+  fields: z
+    .array(z.enum([...listFields, ...scorerMembers]))
+    .max(100)
+    .nullish()
+    .describe("Default: all"),
+  query: feedbackQuery().nullish(),
+  sort_by: z.array(sortBy).max(listFields.length).nullish().describe("Default: in the order of their times"),
+  limit: wholeNumber().min(0).max(MAX_LIMIT).nullish().describe(`Default: ${DEFAULT_LIMIT}`),
+  offset: wholeNumber().min(0).max(1_000_000_000).nullish(),
+});
+export type ListRequest = z.output<typeof queryBody>;

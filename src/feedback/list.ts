@@ -1,0 +1,83 @@
+import { compileQuery, feedbackFields } from "../query/index.ts";
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import { invalid, type Fault } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./list-schema.ts";
+
+/** A feedback that a request asks for. Of rows that an answer has no room for, payload and scorer are left out. */
+export type ListedRow = Readonly<Record<Exclude<ListField, "created_at" | "payload">, string | null>> & {
+  readonly created_at_ms: number;
+  /** JSON. */
+  readonly payload: string;
+  /** JSON, or empty. */
+  readonly scorer: string;
+  readonly has_room: 0 | 1;
+};
+
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const columns = {
+  id: "id",
+  project_id: "project_id",
+  weave_ref: "weave_ref",
+  feedback_type: "feedback_type",
+  creator: "creator",
+  wb_user_id: "svc_user_id",
+  created_at: "created_at",
+  payload: "payload",
+  annotation_ref: "annotation_ref",
+  runnable_ref: "runnable_ref",
+  call_ref: "call_ref",
+  trigger_ref: "trigger_ref",
+  queue_id: "queue_id",
+} as const satisfies Record<ListField, string>;
+
+/**
+ * Asks for `ListedRow`s, one more than the limit when there are more. Rows are chosen by what the query reads, and
+ * payloads are read of the chosen ones alone. Errors: validation, of the query.
+ */
+export function printList(project: Project, request: ListRequest): Sql {
+  const order = orderOf(request);
+  const plain = listFields.filter((field) => field !== "created_at" && field !== "payload");
+  const printed = join(
+    plain.map((field) => trusted(`row.${columns[field]} AS ${field}`)),
+    ", ",
+  );
+  return sql`SELECT ${printed}, toUnixTimestamp64Milli(row.created_at) AS created_at_ms,
+      row.bytes_so_far <= ${param("UInt64", MAX_ANSWER_BYTES)} OR row.bytes_so_far = row.bytes AS has_room,
+      if(has_room, row.payload, '') AS payload, if(has_room, row.scorer, '') AS scorer
+    FROM (
+      SELECT *, length(payload) + length(scorer) AS bytes,
+        sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS bytes_so_far
+      FROM (
+        SELECT ${trusted(Object.values(columns).join(", "))}, scorer
+        FROM feedback FINAL
+        PREWHERE (project_id, created_at, id) IN (
+          SELECT project_id, created_at, id FROM feedback FINAL
+          PREWHERE project_id = ${param("String", project)}
+          WHERE deleted = 0 AND ${conditionOf(project, request)}
+          ORDER BY ${order}
+          LIMIT ${param("UInt64", limitOf(request) + 1)} OFFSET ${param("UInt64", request.offset ?? 0)})
+        WHERE deleted = 0
+      )
+    ) AS row
+    ORDER BY ${orderOf(request, "row.")}`;
+}
+
+export function limitOf(request: ListRequest): number {
+  return request.limit ?? DEFAULT_LIMIT;
+}
+
+function orderOf(request: ListRequest, table = ""): Sql {
+  const asked = (request.sort_by ?? []).map(
+    ({ field, direction }) => `${table}${columns[field]} ${direction}`,
+  );
+  return trusted([...asked, `${table}created_at`, `${table}id`].join(", "));
+}
+
+function conditionOf(project: Project, { query }: ListRequest): Sql {
+  if (query == null) return sql`1`;
+  const compiled = compileQuery(query, { project, fields: feedbackFields });
+  if (compiled.ok) return compiled.condition;
+  throw invalid(compiled.faults.map((fault): Fault => ({ ...fault, loc: ["body", ...fault.loc] })));
+}
