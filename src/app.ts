@@ -28,7 +28,7 @@ import { registerPeriodic } from "./periodic.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices } from "./prices/prices.ts";
-import { systemClock, type Clock } from "./shared/clock.ts";
+import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import { completionPart } from "./training/completion-call.ts";
 import { trainingRoutes, type TrainingSettings } from "./training/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
@@ -142,7 +142,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger): Promise<
 async function registerKeys(app: App, config: Config, deps: Deps & { clock: Clock }): Promise<void> {
   const { engine, rootKey, clock } = deps;
   const store = createKeyStore(engine);
-  const ring = createKeyRing(store, rootKey, clock);
+  const ring = createKeyRing(store, rootKey, { clock, steady: steadyClock });
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses });

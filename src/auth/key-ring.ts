@@ -26,8 +26,15 @@ interface Cached {
   readonly readAtMs: number;
 }
 
+export interface Clocks {
+  /** The time of day, by which keys expire. */
+  readonly clock: Clock;
+  /** How long something was trusted must not depend on a clock that somebody sets. */
+  readonly steady: Clock;
+}
+
 /** Checks presented keys against the root key and the store. */
-export function createKeyRing(store: KeyStore, rootKey: string, clock: Clock): KeyRing {
+export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady }: Clocks): KeyRing {
   const root: ApiKey = {
     id: "root",
     name: "root",
@@ -39,7 +46,7 @@ export function createKeyRing(store: KeyStore, rootKey: string, clock: Clock): K
   const cache = new LRUCache<string, Cached>({ max: 10_000 });
 
   const read = async (id: string, known: Cached | undefined): Promise<ApiKey | undefined> => {
-    const nowMs = clock.now();
+    const nowMs = steady.now();
     try {
       const key = await store.find(id);
       cache.set(id, { key, readAtMs: nowMs });
@@ -52,7 +59,7 @@ export function createKeyRing(store: KeyStore, rootKey: string, clock: Clock): K
   };
   const find = async (id: string, { lookUpUnknown }: VerifyOptions): Promise<ApiKey | undefined> => {
     const known = cache.get(id);
-    if (known !== undefined && clock.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
+    if (known !== undefined && steady.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
     if (known?.key === undefined && !lookUpUnknown) return undefined;
     return read(id, known);
   };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { assertNever } from "../shared/assert-never.ts";
-import type { Clock } from "../shared/clock.ts";
+import { steadyClock, type Clock } from "../shared/clock.ts";
 import { isJsonObject } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
@@ -35,6 +35,7 @@ export class CompletionRecording implements RelayObserver {
   readonly callId = randomUUID();
   readonly #options: RecordingOptions;
   readonly #startedAtMs: number;
+  readonly #began = steadyClock.now();
   readonly #reader: CompletionReader;
   #request: ChatRequest = unreadChatRequest(0);
   #sent = false;
@@ -60,7 +61,7 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    this.#firstByteMs = this.#options.clock.now() - this.#startedAtMs;
+    this.#firstByteMs = this.#elapsedMs();
     if (status < 400 && isJson(headers["content-type"])) this.#body = [];
   }
 
@@ -96,20 +97,24 @@ export class CompletionRecording implements RelayObserver {
   }
 
   #completion(outcome: Outcome, status: number | undefined): RecordedCompletion {
-    const { trace, clock } = this.#options;
+    const { trace } = this.#options;
     const { basis, usage } = this.#usage(outcome);
     const model = this.#reader.model ?? this.#request.model ?? "unknown";
     return {
       callId: this.callId,
       ...trace,
       startedAtMs: this.#startedAtMs,
-      endedAtMs: clock.now(),
+      endedAtMs: this.#startedAtMs + this.#elapsedMs(),
       inputs: this.#inputsFit() ? this.#request.inputs : { model: this.#request.model },
       output: this.#reader.output(),
       attributes: { sumtree: this.#marks(outcome, basis, status) },
       summary: { usage: usage === undefined ? {} : { [model]: { ...usage, requests: 1 } } },
       exception: this.#exception ?? exceptionOf(outcome),
     };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(steadyClock.now() - this.#began);
   }
 
   #marks(outcome: Outcome, usage: CompletionMarks["usage"], status: number | undefined): CompletionMarks {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, Rout
 import type { Registry } from "prom-client";
 import type { z } from "zod";
 import { trainAccess } from "../auth/guard.ts";
-import type { Clock } from "../shared/clock.ts";
+import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayChat, type ChatOptions } from "./chat-relay.ts";
 import { registerGatewayErrors } from "./errors.ts";
@@ -127,8 +127,13 @@ const config = { access: trainAccess };
 /** The training and chat gateway, to be registered under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function trainingRoutes(app: FastifyInstance, options: TrainingOptions): Promise<void> {
   const { settings, clock, registry } = options;
-  const recorder = createRecorder({ ...settings, store: options.completions, clock, logger: app.log });
-  const gateway = new Gateway(settings, clock);
+  const recorder = createRecorder({
+    ...settings,
+    store: options.completions,
+    clock: steadyClock,
+    logger: app.log,
+  });
+  const gateway = new Gateway(settings, steadyClock);
   const meter = registerMetrics(registry, {
     openRequests: () => gateway.openRequests,
     circuits: gateway.circuits,

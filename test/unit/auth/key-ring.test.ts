@@ -8,7 +8,8 @@ const ROOT = "st_root00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 const open = { lookUpUnknown: true };
 
 function ringOver(keys: Map<string, StoredKey>) {
-  const state = { nowMs: 1_000_000, away: false, lookUps: 0 };
+  const state = { nowMs: 1_000_000, timeOfDayMs: Date.parse("2026-01-01"), away: false, lookUps: 0 };
+  const clocks = { clock: { now: () => state.timeOfDayMs }, steady: { now: () => state.nowMs } };
   const store: KeyStore = {
     async find(id) {
       state.lookUps++;
@@ -19,7 +20,7 @@ function ringOver(keys: Map<string, StoredKey>) {
     add: async () => undefined,
     revoke: async () => undefined,
   };
-  return { state, ring: createKeyRing(store, ROOT, { now: () => state.nowMs }) };
+  return { state, ring: createKeyRing(store, ROOT, clocks) };
 }
 
 function newKey(): { text: string; key: StoredKey } {
@@ -53,6 +54,17 @@ describe("the key ring", () => {
     expect(state.lookUps).toBe(1);
     keys.delete(key.id);
     state.nowMs += KEY_CACHE_MS;
+    expect(await ring.verify(text, open)).toBeUndefined();
+  });
+
+  it("sees that a key was revoked although the clock was set back", async () => {
+    const { text, key } = newKey();
+    const keys = new Map([[key.id, key]]);
+    const { ring, state } = ringOver(keys);
+    await ring.verify(text, open);
+    keys.delete(key.id);
+    state.nowMs += KEY_CACHE_MS;
+    state.timeOfDayMs -= 365 * 86_400_000;
     expect(await ring.verify(text, open)).toBeUndefined();
   });
 
