@@ -22,9 +22,13 @@ import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
+import { withoutTracesPrefix } from "./http/traces-prefix.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { registerPeriodic } from "./periodic.ts";
+import { createContentWriter } from "./objects/content-writer.ts";
+import { objectRoutes } from "./objects/routes.ts";
+import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices } from "./prices/prices.ts";
@@ -69,6 +73,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     clock,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
   });
+  await registerObjects(app, config, deps.engine);
   await app.register(otlpRoutes, { writer, bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES });
   await app.register(traceUsageRoutes, {
     engine: deps.engine,
@@ -106,12 +111,24 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   return app;
 }
 
+/** What the Weave SDKs publish beside calls, and what they ask before. */
+async function registerObjects(app: App, config: Config, engine: Engine): Promise<void> {
+  const writer = createContentWriter(engine, {
+    lingerMs: config.INGEST_LINGER_MS,
+    maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
+  });
+  app.addHook("onClose", () => writer.drain());
+  await app.register(objectRoutes, { engine, writer, bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES });
+  await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
+}
+
 /** What all routes share, apart from who may call them. */
 async function createServer(config: Config, logger: FastifyBaseLogger): Promise<App> {
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
+    rewriteUrl: withoutTracesPrefix,
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,

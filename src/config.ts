@@ -29,6 +29,10 @@ const schema = z.object({
   FAILED_AUTH_PER_MINUTE: count.default(60),
   RATE_LIMIT_PER_MINUTE: count.default(60_000),
   KEY_MAX_CONCURRENT: count.default(256),
+  DEFAULT_ENTITY: z
+    .string()
+    .regex(/^[^/\s]{1,128}$/)
+    .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   MAX_TRACE_CALLS: z.coerce.number().int().min(1).default(2_000_000),

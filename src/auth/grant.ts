@@ -15,6 +15,8 @@ export interface Grant {
   has(scope: Scope): boolean;
   /** Whether all projects of a pattern (`*`, `entity/*`, `entity/project`) are within this key's. */
   covers(pattern: string): boolean;
+  /** The one entity that the key is for; undefined when it is for several or for all. */
+  readonly entity: string | undefined;
   /**
    * The only way to a `Project`. Errors: validation when it is not `entity/project`, at `loc`; forbidden when the
    * key may not use it, whether or not it exists.
@@ -27,6 +29,7 @@ export function grantOf(key: ApiKey): Grant {
     keyId: key.id,
     has: (scope) => hasScope(key, scope),
     covers: (pattern) => mayUse(key, pattern),
+    entity: entityOf(key),
     project(projectId, loc = ["body", "project_id"]) {
       if (!PROJECT_FORM.test(projectId)) {
         throw invalid([{ loc, msg: "Input should be entity/project", type: "string_pattern_mismatch" }]);
@@ -35,4 +38,10 @@ export function grantOf(key: ApiKey): Grant {
       return projectId as Project;
     },
   };
+}
+
+function entityOf({ projects }: ApiKey): string | undefined {
+  const entities = new Set(projects.map((pattern) => pattern.split("/", 1)[0]!));
+  const [entity] = entities;
+  return entities.size === 1 && entity !== "*" ? entity : undefined;
 }

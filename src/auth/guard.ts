@@ -9,8 +9,15 @@ import type { KeyRing } from "./key-ring.ts";
 import type { KeyUses } from "./key-uses.ts";
 
 /** Who may call a route. Every route says it: `config: { access }`. */
-export type Access = "public" | { readonly schemes: readonly Scheme[]; readonly scope: Scope };
+export type Access =
+  | "public"
+  | {
+      readonly schemes: readonly Scheme[];
+      /** `any`: whatever the key may do. */
+      readonly scope: Scope | "any";
+    };
 
+export const anyAccess = { schemes: ["basic", "bearer"], scope: "any" } as const satisfies Access;
 export const readAccess = { schemes: ["basic", "bearer"], scope: "read" } as const satisfies Access;
 export const ingestAccess = { schemes: ["basic", "bearer"], scope: "ingest" } as const satisfies Access;
 export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
@@ -76,7 +83,7 @@ async function admit(
     throw new AppError("unauthenticated", "Authentication failed");
   }
   uses.note(key.id);
-  if (!hasScope(key, access.scope))
+  if (access.scope !== "any" && !hasScope(key, access.scope))
     throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
   request.grant = grantOf(key);
 }

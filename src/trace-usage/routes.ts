@@ -1,10 +1,10 @@
-import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
+import { bodyOf } from "../http/pieces.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import { planRoots, planSelection } from "./plan.ts";
@@ -61,19 +61,5 @@ async function sendUsage(
   const prepared = await prepareUsage(deps.engine, selection, read);
   const pieces = usageText(deps.engine, prepared, { ...read, costOf });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
-  return reply.send(await whole(pieces));
-}
-
-/** A short answer is sent as one piece. Nothing is sent before the first piece is there: until then, errors are answers. */
-async function whole(pieces: AsyncGenerator<Buffer>): Promise<Buffer | Readable> {
-  const first = await pieces.next();
-  if (first.done === true) return Buffer.alloc(0);
-  const second = await pieces.next();
-  if (second.done === true) return first.value;
-  return Readable.from(startingWith([first.value, second.value], pieces), { highWaterMark: 1 });
-}
-
-async function* startingWith(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield* head;
-  yield* rest;
+  return reply.send(await bodyOf(pieces));
 }

@@ -1,0 +1,42 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { createGroupCommit } from "../clickhouse/group-commit.ts";
+
+export interface ContentWriterOptions {
+  readonly lingerMs: number;
+  readonly maxPendingBytes: number;
+}
+
+export interface ContentRow {
+  readonly table: "objects" | "file_chunks" | "data_tables" | "data_table_rows";
+  readonly columns: Readonly<Record<string, string | number | readonly string[]>>;
+  readonly bytes: number;
+}
+
+/** The one way objects, files and tables are stored. */
+export interface ContentWriter {
+  /** Resolves when the rows are durable. Errors: `StorageError`; the caller may send them again. */
+  write(rows: readonly ContentRow[]): Promise<void>;
+  drain(): Promise<void>;
+}
+
+const MAX_BATCH_BYTES = 32 * 1024 * 1024;
+
+export function createContentWriter(engine: Engine, options: ContentWriterOptions): ContentWriter {
+  return createGroupCommit<ContentRow>({
+    name: "content_write",
+    async flush(rows) {
+      const byTable = Map.groupBy(rows, (row) => row.table);
+      for (const [table, some] of byTable) {
+        await engine.insert(
+          table,
+          some.map((row) => row.columns),
+          { name: `${table}_add` },
+        );
+      }
+    },
+    sizeOf: (row) => row.bytes,
+    lingerMs: options.lingerMs,
+    maxBatchBytes: MAX_BATCH_BYTES,
+    maxPendingBytes: options.maxPendingBytes,
+  });
+}

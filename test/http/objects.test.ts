@@ -1,0 +1,261 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateKey } from "../../src/auth/api-key.ts";
+import { createKeyStore } from "../../src/auth/key-store.ts";
+import type { Scope } from "../../src/auth/api-key.ts";
+import { withOutages, type OutageEngine } from "../helpers/outage-engine.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+let store: OutageEngine;
+let url = "";
+beforeAll(async () => {
+  test = await startApp({
+    wrapEngine: (engine) => (store = withOutages(engine)),
+    settings: { INGEST_BODY_LIMIT_BYTES: String(24 * 1024 * 1024) },
+  });
+  url = await test.app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => test.close());
+
+const project_id = "acme/objects";
+
+async function keyOf(scopes: Scope[], projects = [project_id]): Promise<string> {
+  const { id, text, secretHash } = generateKey();
+  await createKeyStore(test.engine).add({ id, name: "k", secretHash, scopes, projects, expiresAtMs: null });
+  return text;
+}
+
+const createObject = (object_id: string, val: unknown) =>
+  test.post("/obj/create", { obj: { project_id, object_id, val } });
+const readObject = (object_id: string, digest: string) =>
+  test.post("/obj/read", { project_id, object_id, digest });
+
+describe("an object", () => {
+  it("comes back as it was sent, every digit of it, under a digest that never changes", async () => {
+    const val = '{"b":1,"a":{"big":9223372036854775807,"nothing":null,"text":"Zoë \\u0000 🎉"},"list":[]}';
+    const body = `{"obj":{"project_id":"${project_id}","object_id":"o","val":${val}}}`;
+    const first = (await test.post("/obj/create", body)).json();
+    expect(first).toEqual({ digest: expect.stringMatching(/^[0-9A-Za-z]{43}$/) });
+    expect((await test.post("/obj/create", body)).json()).toEqual(first);
+    const answer = await readObject("o", first.digest);
+    expect(answer.text).toContain('"big":9223372036854775807');
+    expect(answer.json().obj).toEqual({
+      project_id,
+      object_id: "o",
+      digest: first.digest,
+      kind: "object",
+      base_object_class: null,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      deleted_at: null,
+      version_index: 0,
+      is_latest: 1,
+      val: JSON.parse(val),
+    });
+  });
+
+  it("has versions in the order in which they appeared; one sent again is no new one", async () => {
+    const digests: string[] = [];
+    for (const val of [{ v: 1 }, { v: 2 }, { v: 1 }, { v: 3 }]) {
+      digests.push((await createObject("versions", val)).json().digest);
+    }
+    expect(digests[2]).toBe(digests[0]);
+    const valOf = async (digest: string) => (await readObject("versions", digest)).json().obj?.val;
+    expect([await valOf("v0"), await valOf("v1"), await valOf("v2")]).toEqual([{ v: 1 }, { v: 2 }, { v: 3 }]);
+    expect(await valOf("latest")).toEqual({ v: 3 });
+    expect((await readObject("versions", digests[1]!)).json().obj).toMatchObject({
+      version_index: 1,
+      is_latest: 0,
+    });
+    expect((await readObject("versions", "v3")).status).toBe(404);
+  });
+
+  it("tells what it is", async () => {
+    const op = { _type: "CustomWeaveType", weave_type: { type: "Op" }, files: {}, load_op: "NO" };
+    const model = { _type: "MyModel", _class_name: "MyModel", _bases: ["Model", "Object", "BaseModel"] };
+    const plain = { _type: "Dataset", _class_name: "Dataset", _bases: ["Object", "BaseModel"] };
+    const told = [];
+    for (const val of [op, model, plain]) {
+      const { digest } = (await createObject("kinds", val)).json();
+      const { kind, base_object_class } = (await readObject("kinds", digest)).json().obj;
+      told.push([kind, base_object_class]);
+    }
+    expect(told).toEqual([
+      ["op", null],
+      ["object", "Model"],
+      ["object", "Dataset"],
+    ]);
+  });
+
+  it("of another project is not there", async () => {
+    const { digest } = (await createObject("mine", { secret: 1 })).json();
+    const answer = await test.post("/obj/read", { project_id: "acme/other", object_id: "mine", digest });
+    expect([answer.status, answer.json()]).toEqual([404, { detail: "There is no such object." }]);
+  });
+
+  it("that nests too deep, or has no name, is refused", async () => {
+    const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
+    const body = `{"obj":{"project_id":"${project_id}","object_id":"","val":${deep}}}`;
+    const answer = await test.post("/obj/create", body);
+    expect([answer.status, answer.json().detail.map((fault: { type: string }) => fault.type)]).toEqual([
+      422,
+      ["too_short", "recursion_loop"],
+    ]);
+  });
+});
+
+async function upload(
+  content: Uint8Array<ArrayBuffer>,
+  fields: Record<string, string> = { project_id },
+  key?: string,
+) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append("file", new Blob([content]), "blob");
+  const headers = { authorization: authorization(key) };
+  const response = await fetch(`${url}/file/create`, { method: "POST", headers, body: form });
+  return { status: response.status, body: (await response.json()) as { digest: string } };
+}
+
+async function download(digest: string): Promise<{ status: number; bytes: Buffer }> {
+  const response = await fetch(`${url}/file/content`, {
+    method: "POST",
+    headers: { authorization: authorization(), "content-type": "application/json" },
+    body: JSON.stringify({ project_id, digest }),
+  });
+  return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+describe("a file", () => {
+  it.each([0, 1, 1024 * 1024, 1024 * 1024 + 1, 20 * 1024 * 1024])(
+    "of %i bytes comes back byte for byte",
+    async (size) => {
+      const content = Buffer.alloc(size, "a pattern of thirty-one bytes..\u0001");
+      const { status, body } = await upload(content);
+      const digest = createHash("sha256")
+        .update(content)
+        .digest("base64url")
+        .replaceAll("-", "X")
+        .replaceAll("_", "Y");
+      expect([status, body]).toEqual([200, { digest }]);
+      const file = await download(digest);
+      expect([file.status, file.bytes.equals(content)]).toEqual([200, true]);
+    },
+  );
+
+  it("that is too large is 413, without a project 422, in another form 415, and unknown 404", async () => {
+    expect((await upload(Buffer.alloc(25 * 1024 * 1024))).status).toBe(413);
+    const nameless = await upload(Buffer.alloc(1), {});
+    expect([nameless.status, nameless.body]).toMatchObject([
+      422,
+      { detail: [{ loc: ["body", "project_id"], type: "missing" }] },
+    ]);
+    expect((await test.post("/file/create", { project_id })).status).toBe(415);
+    expect((await download("unknown")).status).toBe(404);
+  });
+});
+
+describe("a table", () => {
+  const create = (rows: unknown[]) => test.post("/table/create", { table: { project_id, rows } });
+  const query = (digest: string, more: object = {}) =>
+    test.post("/table/query", { project_id, digest, ...more });
+
+  it("comes back in its order, in whole or in part", async () => {
+    const rows = Array.from({ length: 2500 }, (_, index) => ({
+      id: index % 2400,
+      text: "x".repeat(index % 50),
+    }));
+    const { digest, row_digests } = (await create(rows)).json();
+    const all = (await query(digest)).json().rows as { digest: string; val: object }[];
+    expect(all.map((row) => row.val)).toEqual(rows);
+    expect(all.map((row) => row.digest)).toEqual(row_digests);
+    const some = (await query(digest, { offset: 10, limit: 2 })).json().rows as { val: object }[];
+    expect(some.map((row) => row.val)).toEqual(rows.slice(10, 12));
+    const one = (await query(digest, { filter: { row_digests: [row_digests[200]] } })).json().rows as {
+      val: object;
+    }[];
+    expect(one.map((row) => row.val)).toEqual([rows[200]]);
+  });
+
+  it("may be empty, and hold rows of any size", async () => {
+    const empty = (await create([])).json();
+    expect((await query(empty.digest)).json()).toEqual({ rows: [] });
+    const rows = [1, 4_000_000, 10, 6_000_000, 3].map((length, id) => ({ id, text: "x".repeat(length) }));
+    const { digest } = (await create(rows)).json();
+    const answer = (await query(digest)).json().rows as { val: object }[];
+    expect(answer.map((row) => row.val)).toEqual(rows);
+  });
+
+  it("that is unknown is 404, and no order but its own is taken", async () => {
+    expect((await query("unknown")).status).toBe(404);
+    expect((await query("unknown", { sort_by: [{ field: "a", direction: "asc" }] })).status).toBe(422);
+  });
+});
+
+describe("a key that may only write", () => {
+  it("reads back what it wrote by digest, as the SDKs do, and nothing by name", async () => {
+    const key = await keyOf(["ingest"]);
+    const as = { key };
+    const table = await test.post("/table/create", { table: { project_id, rows: [{ a: 1 }] } }, as);
+    expect((await test.post("/table/query", { project_id, digest: table.json().digest }, as)).status).toBe(
+      200,
+    );
+    expect((await test.post("/obj/read", { project_id, object_id: "o", digest: "latest" }, as)).status).toBe(
+      403,
+    );
+    const trainer = await keyOf(["train"]);
+    const refused = await test.post("/table/query", { project_id, digest: "x" }, { key: trainer });
+    expect(refused.status).toBe(403);
+  });
+});
+
+describe("when the store is away", () => {
+  it("nothing is acknowledged", async () => {
+    store.away = true;
+    const statuses = [
+      (await createObject("away", {})).status,
+      (await upload(Buffer.alloc(10))).status,
+      (await test.post("/table/create", { table: { project_id, rows: [{}] } })).status,
+    ];
+    store.away = false;
+    expect(statuses).toEqual([503, 503, 503]);
+  });
+});
+
+describe("what SDKs ask before they send anything", () => {
+  const get = (path: string, key?: string) =>
+    test.app.inject({ url: path, headers: key === undefined ? {} : { authorization: authorization(key) } });
+
+  it("/health and /server_info answer every key, and nobody without one", async () => {
+    const key = await keyOf(["train"]);
+    expect((await get("/health", key)).json()).toEqual({ status: "ok" });
+    expect((await get("/server_info", key)).json()).toEqual({ min_required_weave_python_version: "0.0.0" });
+    expect((await get("/health")).statusCode).toBe(401);
+  });
+
+  it("the same is there under /traces", async () => {
+    expect((await get("/traces/health", await keyOf(["ingest"]))).statusCode).toBe(200);
+    expect((await get("/traces/health")).statusCode).toBe(401);
+    expect((await get("/traces")).statusCode).toBe(404);
+    expect((await get("/tracesx/health")).statusCode).toBe(404);
+  });
+
+  it.each([
+    [["*"], "default"],
+    [["acme/a", "acme/b"], "acme"],
+    [["acme/*"], "acme"],
+    [["acme/a", "other/b"], "default"],
+  ])("/graphql: of a key for %j the default entity is %s", async (projects, entity) => {
+    const query = "query DefaultEntity { viewer { username defaultEntity { name } } }";
+    const answer = await test.post(
+      "/graphql",
+      { query, variables: {} },
+      { key: await keyOf(["ingest"], projects) },
+    );
+    expect(answer.json().data.viewer.defaultEntity).toEqual({ name: entity });
+  });
+
+  it("/graphql knows no other question", async () => {
+    expect((await test.post("/graphql", { query: "mutation { x }" })).json().errors).toHaveLength(1);
+  });
+});
