@@ -4,7 +4,7 @@ import type { CompareOperator, Operand, Operation } from "./ast.ts";
 import { chooseContext } from "./context.ts";
 import type { Faults, Loc } from "./faults.ts";
 import { holdsCondition, liftFeedback } from "./lift-feedback.ts";
-import type { Condition, Constant, Context, Value } from "./typed.ts";
+import { typeOfContext, type Condition, type Constant, type Context, type Value } from "./typed.ts";
 import type { ValueType } from "./columns.ts";
 
 const NULL: Value = { kind: "null", type: "json" };
@@ -107,13 +107,6 @@ function equal(left: Value, right: Value, context: Context): Condition {
   if (left.kind === "null") return { kind: "absent", value: right };
   return { kind: "compare", operator: "$eq", context, left, right };
 }
-
-const typeOfContext = {
-  text: "string",
-  number: "number",
-  bool: "bool",
-  instant: "instant",
-} as const satisfies Record<Context, ValueType>;
 
 function isConstantOf(value: Value, context: Context): value is Constant {
   return value.kind === "constant" && value.type === typeOfContext[context];

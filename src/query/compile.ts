@@ -100,5 +100,5 @@ function printFiltered(conjunct: Condition, scope: PrintScope): Sql {
 
 function allOf(conditions: readonly (Sql | undefined)[]): Sql | undefined {
   const present = conditions.filter((condition) => condition !== undefined);
-  return present.length === 0 ? undefined : sql`(${join(present, " AND ")})`;
+  return present.length > 1 ? sql`(${join(present, " AND ")})` : present[0];
 }

@@ -7,7 +7,7 @@ export function nearestNames(written: string, known: Iterable<string>): readonly
   if (written.length > MAX_COMPARED) return [];
   return [...known]
     .map((name) => ({ name, distance: editDistance(written.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(2, name.length / 3))
+    .filter(({ name, distance }) => distance <= Math.max(1, name.length / 3))
     .sort((a, b) => a.distance - b.distance)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => name);

@@ -1,9 +1,11 @@
 import { assertNever } from "../shared/assert-never.ts";
+import { stringifyJson } from "../shared/json.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 import type { Condition, Value } from "./typed.ts";
 
 /** More needles than the engine's search for several takes. */
 const MAX_NEEDLES = 255;
+const MAX_NEEDLE_LENGTH = 256;
 
 /**
  * A cheaper condition that holds wherever this one does: the text searched for stands somewhere in the payload.
@@ -16,12 +18,12 @@ export function printPrefilter(condition: Condition): Sql | undefined {
   switch (condition.kind) {
     case "and": {
       const filters = condition.conditions.map(printPrefilter).filter((filter) => filter !== undefined);
-      return filters.length === 0 ? undefined : sql`(${join(filters, " AND ")})`;
+      return filters.length > 1 ? sql`(${join(filters, " AND ")})` : filters[0];
     }
     case "or": {
       const filters = condition.conditions.map(printPrefilter);
-      if (filters.length === 0 || !filters.every((filter) => filter !== undefined)) return undefined;
-      return sql`(${join(filters, " OR ")})`;
+      if (!filters.every((filter) => filter !== undefined)) return undefined;
+      return filters.length > 1 ? sql`(${join(filters, " OR ")})` : filters[0];
     }
     case "compare": {
       if (condition.operator !== "$eq" || condition.context !== "text") return undefined;
@@ -54,13 +56,18 @@ function holdsOneOf(
 ): Sql | undefined {
   if (field.type !== "json" || (field.kind !== "path" && field.kind !== "column")) return undefined;
   const needles = texts.map((text) =>
-    text.kind === "constant" && text.type === "string" ? needleOf(text.value) : undefined,
+    text.kind === "constant" && text.type === "string" ? beginningOf(needleOf(text.value)) : undefined,
   );
   if (needles.length > MAX_NEEDLES || !needles.every((needle) => needle !== undefined)) return undefined;
   const [needle] = needles;
   return needles.length === 1 && needle !== undefined
     ? sql`(position(${field.column.sql}, ${param("String", needle)}) > 0)`
     : sql`multiSearchAny(${field.column.sql}, ${param("Array(String)", needles)})`;
+}
+
+/** Enough to be rare. Where a text stands, its beginning stands; a cut between surrogates would change it. */
+function beginningOf(needle: string | undefined): string | undefined {
+  return needle?.slice(0, MAX_NEEDLE_LENGTH).replace(/[\ud800-\udbff]$/, "");
 }
 
 /** Text forms that stand in the payload without quotes, or written otherwise: containers, numbers, booleans. */
@@ -70,12 +77,12 @@ const SHORT_INTEGER = /^-?\d{1,15}$/;
 /** What stands in the payload when a value's text form is the whole of `text`. */
 function needleOfWhole(text: string): string | undefined {
   if (SHORT_INTEGER.test(text)) return text;
-  return text === "" || UNQUOTED.test(text) ? undefined : JSON.stringify(text);
+  return text === "" || UNQUOTED.test(text) ? undefined : stringifyJson(text);
 }
 
 /** Characters that JSON escapes, so that they look otherwise inside a string than around it. */
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-const ESCAPED = /["\\\u0000-\u001f]/;
+const ESCAPED = /["\\\u0000-\u001f\u2028\u2029]/;
 /** What may reach into a number of a container's text form; a number may be written otherwise in the payload. */
 const TOUCHES_NUMBER = /^[-+.\de]+$|\d[,\]}]|[[,:][-\d]/i;
 

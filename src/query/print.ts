@@ -4,9 +4,8 @@ import type { CompareOperator, ConvertTarget } from "./ast.ts";
 import { casts, UNKNOWN } from "./casts.ts";
 import { feedbackRows } from "./feedback-rows.ts";
 import { readJsonPath } from "./json-path.ts";
-import { holdsCondition } from "./lift-feedback.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import type { Condition, Constant, Context, Value } from "./typed.ts";
+import { typeOfContext, type Condition, type Constant, type Context, type Value } from "./typed.ts";
 
 export interface PrintScope {
   readonly project: Project;
@@ -58,6 +57,8 @@ export function printCondition(condition: Condition, scope: PrintScope): Sql {
 }
 
 function printList(conditions: readonly Condition[], separator: string, scope: PrintScope): Sql {
+  const [only, ...more] = conditions;
+  if (only !== undefined && more.length === 0) return printCondition(only, scope);
   return sql`(${join(
     conditions.map((condition) => printCondition(condition, scope)),
     separator,
@@ -77,28 +78,33 @@ function printCompare({ operator, context, left, right }: Of<"compare">, scope: 
 function printContains({ input, substr, caseInsensitive }: Of<"contains">, scope: PrintScope): Sql {
   const printText = (value: Value): Sql => {
     const text = printAs("text", value, scope);
-    return caseInsensitive ? foldCase(text, holdsCondition(value)) : text;
+    return caseInsensitive ? foldCase(text, isStored(value)) : text;
   };
   const needle = printText(substr);
   // The '' added stands for an absent text, which only an empty needle is found in.
   if (input.type === "refs") {
-    const ref = caseInsensitive ? foldCase(sql`ref`, false) : sql`ref`;
+    const ref = caseInsensitive ? foldCase(sql`ref`, true) : sql`ref`;
     return sql`arrayExists(ref -> position(${ref}, ${needle}) > 0, arrayPushBack(${printValue(input, scope)}, ''))`;
   }
   return sql`(position(${printText(input)}, ${needle}) > 0)`;
 }
 
 /**
- * Unicode's full case folding. Of plain ASCII, which is most text, `lower` is the same in a third of the time; but a
- * text that may hold another folding is written once, or a chain of them would grow exponentially.
+ * Unicode's full case folding. Of plain ASCII, which is most of what is stored, `lower` is the same in a third of the
+ * time. Any other text is written once: a chain of such conditions would grow exponentially.
  */
-function foldCase(text: Sql, nested: boolean): Sql {
-  return nested
-    ? sql`caseFoldUTF8(${text})`
-    : sql`if(isValidASCII(${text}), lower(${text}), caseFoldUTF8(${text}))`;
+function foldCase(text: Sql, stored: boolean): Sql {
+  return stored
+    ? sql`if(isValidASCII(${text}), lower(${text}), caseFoldUTF8(${text}))`
+    : sql`caseFoldUTF8(${text})`;
+}
+
+function isStored({ kind }: Value): boolean {
+  return kind === "column" || kind === "path" || kind === "feedback";
 }
 
 function printAs(context: Context, value: Value, scope: PrintScope): Sql {
+  if (value.kind === "constant" && value.type === typeOfContext[context]) return printConstant(value);
   return casts[value.type][context](printValue(value, scope));
 }
 
@@ -159,9 +165,19 @@ function printConvert(to: ConvertTarget, input: Value, scope: PrintScope): Sql {
   }
 }
 
+/** The feedback of each call is gone through as a set of ids, once for each thing it can say. */
 function printAnyFeedback({ field, condition }: Of<"any_feedback">, scope: PrintScope): Sql {
   const ofRow = printCondition(condition, { ...scope, feedback: "row" });
   const ofNone = printCondition(condition, { ...scope, feedback: "none" });
-  const rows = (where: Sql): Sql => feedbackRows(scope.project, field, where);
-  return sql`multiIf(id IN (${rows(ofRow)}), 1, id IN (${rows(sql`isNull(${ofRow})`)}), NULL, id IN (${rows(sql`1`)}), 0, ${ofNone})`;
+  const ids = (where: Sql): Sql => sql`id IN (${feedbackRows(scope.project, field, where)})`;
+  const cases = [sql`${ids(sql`AND ${ofRow}`)}, 1`];
+  if (canBeUnknown(condition)) cases.push(sql`${ids(sql`AND isNull(${ofRow})`)}, NULL`);
+  return sql`multiIf(${join(cases, ", ")}, ${ids(sql``)}, 0, ${ofNone})`;
+}
+
+/** Text is never unknown: what is absent reads as ''. */
+function canBeUnknown(condition: Condition): boolean {
+  if (condition.kind === "or") return condition.conditions.some(canBeUnknown);
+  if (condition.kind === "compare" || condition.kind === "one_of") return condition.context !== "text";
+  return condition.kind === "truth" || condition.kind === "unknown";
 }

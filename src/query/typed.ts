@@ -6,6 +6,14 @@ import type { FieldValue } from "./fields.ts";
 /** What is compared with what: each side is read as this, and is unknown (or '' as text) where it can not be. */
 export type Context = "text" | "number" | "bool" | "instant";
 
+/** The type whose values a context takes as they are. */
+export const typeOfContext = {
+  text: "string",
+  number: "number",
+  bool: "bool",
+  instant: "instant",
+} as const satisfies Record<Context, ValueType>;
+
 export type Constant =
   | { readonly kind: "constant"; readonly type: "string"; readonly value: string }
   | { readonly kind: "constant"; readonly type: "number"; readonly value: number }

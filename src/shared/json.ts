@@ -72,22 +72,29 @@ function endOfString(text: string, quote: number): number {
 /**
  * The canonical text of a value: well-formed Unicode (a lone surrogate becomes U+FFFD), finite numbers (others
  * become null), exact 64-bit integers and an exponent on doubles beyond them: digits the store's integers can not
- * hold would make the whole document unreadable to it. Every JSON function of the store can read the text.
+ * hold would make the whole document unreadable to it. Every JSON function of the store can read the text, and writes
+ * the same characters in the same way.
  */
 export function stringifyJson(value: unknown): string {
   const plain = JSON.stringify(value) ?? "null";
   const text = INTEGER_BEYOND_64_BITS.test(plain) ? JSON.stringify(value, withExponent) : plain;
-  return text.includes("\\ud") ? text.replace(/\\.[0-9a-f]{0,4}/g, replaceLoneSurrogate) : text;
+  return UNLIKE_THE_STORE.test(text) ? text.replace(/\\.[0-9a-f]{0,4}|[\u2028\u2029]/g, asTheStore) : text;
+}
+
+/** Lone surrogates, hexadecimal letters, and the two line separators that only some escape. */
+const UNLIKE_THE_STORE = /\\u(?:d|00[01][a-f])|[\u2028\u2029]/;
+
+function asTheStore(character: string): string {
+  if (character === "\u2028") return String.raw`\u2028`;
+  if (character === "\u2029") return String.raw`\u2029`;
+  if (/^\\ud[89a-f]/.test(character)) return `\ufffd${character.slice(6)}`;
+  return character.startsWith(String.raw`\u00`) ? character.toUpperCase().replace("U", "u") : character;
 }
 
 function withExponent(_key: string, value: unknown): unknown {
   return typeof value === "number" && Number.isInteger(value) && Math.abs(value) >= 2 ** 63
     ? sourceAware.rawJSON(value.toExponential())
     : value;
-}
-
-function replaceLoneSurrogate(escape: string): string {
-  return /^\\ud[89a-f]/.test(escape) ? `\ufffd${escape.slice(6)}` : escape;
 }
 
 /** True when a value nests deeper than `MAX_JSON_DEPTH`. */

@@ -67,13 +67,15 @@ describe("POST /trace/usage with filter and query", () => {
     });
     expect(answer.status).toBe(422);
     const { detail } = answer.json() as { detail: { loc: unknown[]; msg: string; type: string }[] };
-    expect(detail.map(({ loc, type }) => [loc.join("."), type]).toSorted()).toEqual([
-      ["body.filter.call_ids", "list_type"],
-      ["body.filter.op_name", "extra_forbidden"],
-      ["body.limit", "greater_than_equal"],
-      ["body.query.$expr.$and.0.$eq", "too_short"],
-      ["body.query.$expr.$and.0.$eq.0.$getField", "unknown_field"],
-      ["body.query.$expr.$and.1.$gte", "too_short"],
+    expect(
+      detail.map(({ loc, type }) => `${loc.join(".")}: ${type}`).toSorted((a, b) => (a < b ? -1 : 1)),
+    ).toEqual([
+      "body.filter.call_ids: list_type",
+      "body.filter.op_name: extra_forbidden",
+      "body.limit: greater_than_equal",
+      "body.query.$expr.$and.0.$eq.0.$getField: unknown_field",
+      "body.query.$expr.$and.0.$eq: too_short",
+      "body.query.$expr.$and.1.$gte: too_short",
     ]);
     expect(detail.find((fault) => fault.type === "unknown_field")?.msg).toContain("Did you mean inputs");
   });

@@ -15,4 +15,12 @@ describe("stringifyJson", () => {
       '{"a":"123456789012345678901234567890"}',
     );
   });
+
+  it("writes control characters, line separators and lone surrogates as the store does", () => {
+    const text = "\u000b\u001f\u0007\n\u2028\u2029\ud83d \\u000b é😀";
+    expect(stringifyJson(text)).toBe(
+      String.raw`"\u000B\u001F\u0007\n\u2028\u2029` + "\ufffd" + String.raw` \\u000b é😀"`,
+    );
+    expect(JSON.parse(stringifyJson(text))).toBe(text.toWellFormed());
+  });
 });

@@ -1,0 +1,48 @@
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Project } from "../../src/shared/project.ts";
+import { evaluateQuery } from "../helpers/evaluate-query.ts";
+import { randomCall, randomOperation } from "../helpers/random-queries.ts";
+import { selectByQueries } from "../helpers/select-by-queries.ts";
+import { startEngine, type TestEngine } from "../helpers/start-app.ts";
+import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
+
+const SEED = Number(process.env["SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
+const EXPRESSIONS = Number(process.env["QUERY_EXPRESSIONS"] ?? 1000);
+const CALLS = 60;
+
+const project = "acme/random" as Project;
+const calls: readonly StoredCall[] = fc
+  .sample(randomCall, { numRuns: CALLS, seed: SEED })
+  .map((call, index) => ({ ...call, id: `c${String(index).padStart(3, "0")}`, project_id: project }));
+
+let test: TestEngine;
+beforeAll(async () => {
+  test = await startEngine();
+  await storeCalls(test.engine, calls);
+});
+afterAll(() => test.close());
+
+/** With its negation beside it, an expression shows false from unknown. */
+function asQueries(operation: object): [{ $expr: object }, { $expr: object }] {
+  return [{ $expr: operation }, { $expr: { $not: [operation] } }];
+}
+
+describe(`the compiler and the evaluator written from the reference (SEED=${SEED})`, () => {
+  it(
+    `agree on ${EXPRESSIONS} random expressions over ${CALLS} random calls`,
+    { timeout: 3_600_000 },
+    async () => {
+      const queries = fc.sample(randomOperation, { numRuns: EXPRESSIONS, seed: SEED }).flatMap(asQueries);
+      const selected = await selectByQueries(test.engine, project, queries);
+      let trues = 0;
+      for (const [index, query] of queries.entries()) {
+        const expected = calls.filter((call) => evaluateQuery(query, call) === true).map((call) => call.id);
+        expect(selected[index], JSON.stringify(query)).toEqual(expected);
+        trues += expected.length;
+      }
+      // A generator whose expressions select nothing would agree with anything.
+      expect(trues / (queries.length * CALLS)).toBeGreaterThan(0.1);
+    },
+  );
+});

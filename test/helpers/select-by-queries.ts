@@ -1,0 +1,32 @@
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { compileQuery } from "../../src/query/index.ts";
+import { join, param, sql } from "../../src/query/sql.ts";
+import type { Project } from "../../src/shared/project.ts";
+
+const PER_STATEMENT = 80;
+
+/** The ids of the calls that each of the queries selects, in order; many queries in one statement. */
+export async function selectByQueries(
+  engine: Engine,
+  project: Project,
+  queries: readonly object[],
+): Promise<string[][]> {
+  const selected: string[][] = [];
+  for (let from = 0; from < queries.length; from += PER_STATEMENT) {
+    const asked = queries.slice(from, from + PER_STATEMENT);
+    const conditions = asked.map((query) => {
+      const compiled = compileQuery(query, { project });
+      if (!compiled.ok) throw new Error(`${JSON.stringify(query)}: ${JSON.stringify(compiled.faults)}`);
+      return sql`ifNull(${compiled.condition}, 0)`;
+    });
+    const rows = await engine.rows<{ id: string; found: number[] }>(
+      sql`SELECT id, [${join(conditions, ", ")}] AS found FROM calls FINAL
+          WHERE project_id = ${param("String", project)} ORDER BY id`,
+      { name: "test_select" },
+    );
+    for (const index of asked.keys()) {
+      selected.push(rows.filter((row) => row.found[index] === 1).map((row) => row.id));
+    }
+  }
+  return selected;
+}

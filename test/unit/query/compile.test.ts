@@ -1,0 +1,133 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { compileQuery } from "../../../src/query/index.ts";
+import { render } from "../../../src/query/sql.ts";
+import type { Fault } from "../../../src/shared/errors.ts";
+import { parseJson } from "../../../src/shared/json.ts";
+import type { Project } from "../../../src/shared/project.ts";
+import { randomOperation } from "../../helpers/random-queries.ts";
+
+const project = "acme/demo" as Project;
+const x = { $getField: "inputs.x" };
+const one = { $eq: [x, { $literal: 1 }] };
+
+function textOf(query: unknown): string {
+  const compiled = compileQuery(query, { project });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+  return render(compiled.condition).text;
+}
+
+function faultsOf(query: unknown, limits?: { maxDepth: number; maxNodes: number }): readonly Fault[] {
+  const compiled = compileQuery(query, limits === undefined ? { project } : { project, limits });
+  return compiled.ok ? [] : compiled.faults;
+}
+
+function nested(levels: number, innermost: object): object {
+  let operation = innermost;
+  for (let level = 1; level < levels; level++) operation = { $not: [operation] };
+  return { $expr: operation };
+}
+
+describe("compileQuery", () => {
+  it("gives byte-equal SQL for equal input", () => {
+    fc.assert(
+      fc.property(randomOperation, (operation) => {
+        expect(textOf({ $expr: operation })).toBe(textOf({ $expr: structuredClone(operation) }));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("writes nothing of a literal, a field's name or a feedback's type into the SQL", () => {
+    const marked = fc.string({ unit: "binary", maxLength: 30 }).map((text) => `MARK${text}MARK`);
+    fc.assert(
+      fc.property(marked, fc.constantFrom("inputs", "output", "attributes", "summary"), (text, head) => {
+        const feedback = { $getField: `feedback.[${text.replaceAll(/[\]\n]/g, "")}].payload.${text}` };
+        const sql = textOf({
+          $expr: {
+            $or: [
+              { $eq: [{ $getField: `${head}.${text}` }, { $literal: text }] },
+              { $in: [{ $getField: "id" }, [{ $literal: text }, { $literal: 1 }]] },
+              { $contains: { input: { $getField: `${head}.0.${text}` }, substr: { $literal: text } } },
+              { $gt: [feedback, { $literal: text }] },
+            ],
+          },
+        });
+        expect(sql).not.toContain("MARK");
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("takes 64 levels, and no more", () => {
+    expect(faultsOf(nested(64, one))).toEqual([]);
+    expect(faultsOf(nested(65, one))).toEqual([
+      {
+        loc: ["query", "$expr", ...Array.from({ length: 64 }, () => ["$not", 0]).flat(), "$eq"],
+        msg: "A query nests at most 64 levels deep",
+        type: "too_deep",
+      },
+    ]);
+    expect(faultsOf(nested(10, one), { maxDepth: 9, maxNodes: 1000 })).toHaveLength(1);
+  });
+
+  it("takes 1,000 nodes, and no more, and says so once", () => {
+    const many = (count: number): object => ({ $expr: { $or: Array.from({ length: count }, () => x) } });
+    expect(faultsOf(many(999))).toEqual([]);
+    expect(faultsOf(many(1000))).toEqual([
+      { loc: ["query", "$expr"], msg: "A query has at most 1000 nodes", type: "too_long" },
+    ]);
+    expect(faultsOf(many(1_000_000))).toHaveLength(1);
+  });
+
+  it("takes a thousand nodes of ordinary conditions", () => {
+    const conditions = Array.from({ length: 333 }, (_, n) => ({
+      $eq: [{ $getField: `output.choices.0.message.${n}.text` }, { $literal: `value ${n}` }],
+    }));
+    expect(faultsOf({ $expr: { $or: conditions } })).toEqual([]);
+  });
+
+  it("refuses what the engine would refuse as too large a statement", () => {
+    const long = { $getField: `inputs${".a".repeat(60)}` };
+    const conditions = Array.from({ length: 400 }, () => long);
+    expect(faultsOf({ $expr: { $or: conditions } }).map((fault) => fault.type)).toEqual(["too_long"]);
+  });
+
+  it("does not grow exponentially however conditions are nested", () => {
+    const shapes: ((inner: object) => object)[] = [
+      (inner) => ({ $in: [inner, [x, x, { $literal: null }]] }),
+      (inner) => ({ $contains: { input: inner, substr: x, case_insensitive: true } }),
+      (inner) => ({
+        $gt: [{ $convert: { input: { $convert: { input: inner, to: "bool" } }, to: "string" } }, x],
+      }),
+    ];
+    for (const shape of shapes) {
+      let operation: object = one;
+      for (let level = 0; level < 20; level++) operation = shape(operation);
+      expect(textOf({ $expr: operation }).length).toBeLessThan(20_000);
+    }
+  });
+
+  it("stops listing faults at a hundred", () => {
+    const wrong = Array.from({ length: 900 }, () => ({ $nope: 1 }));
+    expect(faultsOf({ $expr: { $and: wrong } })).toHaveLength(100);
+  });
+
+  it("reads integers of 64 bits that the body's parser keeps as text", () => {
+    const query = parseJson('{"$expr":{"$eq":[{"$getField":"inputs.x"},{"$literal":9007199254740993}]}}');
+    const compiled = compileQuery(query, { project });
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+    expect(Object.values(render(compiled.condition).params)).toContain("9007199254740992");
+  });
+
+  it("parts what reads small columns from what reads payloads", () => {
+    const narrow = { $eq: [{ $getField: "op_name" }, { $literal: "a" }] };
+    const compiled = compileQuery(
+      { $expr: { $and: [one, { $and: [narrow, { $not: [one] }] }] } },
+      { project },
+    );
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+    expect(render(compiled.narrow!).text).toBe("(ifNull(op_name, '') = {p0:String})");
+    expect(render(compiled.payload!).text).not.toContain("op_name");
+  });
+});
