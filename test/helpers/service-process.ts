@@ -1,12 +1,15 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { authorization } from "./start-app.ts";
+
+type ServiceChild = ChildProcessByStdio<null, Readable, Readable>;
 
 export interface ServiceProcess {
   readonly url: string;
-  readonly child: ChildProcess;
+  readonly child: ServiceChild;
   post(path: string, body: unknown): Promise<Response>;
   /** Ends the process with a signal and waits until it is gone; its exit code, null when it was killed. */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -16,10 +19,7 @@ const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
 /** The service as a process of its own, on a free port. */
 export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env["PATH"], PORT: "0", LOG_LEVEL: "info", ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawnProcess(environment);
   const url = await listeningUrl(child);
   return {
     url,
@@ -43,10 +43,18 @@ export async function startProcess(environment: Readonly<Record<string, string>>
   };
 }
 
-async function listeningUrl(child: ChildProcess): Promise<string> {
+/** The process alone, which has done nothing yet. */
+export function spawnProcess(environment: Readonly<Record<string, string>>): ServiceChild {
+  return spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env["PATH"], PORT: "0", LOG_LEVEL: "info", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function listeningUrl(child: ServiceChild): Promise<string> {
   let said = "";
-  child.stderr!.on("data", (text: Buffer) => (said += text.toString()));
-  const lines = createInterface({ input: child.stdout! });
+  child.stderr.on("data", (text: Buffer) => (said += text.toString()));
+  const lines = createInterface({ input: child.stdout });
   const gone = once(child, "exit").then(() => Promise.reject(new Error(`the service ended: ${said}`)));
   const url = (async () => {
     for await (const line of lines) {
@@ -58,6 +66,6 @@ async function listeningUrl(child: ChildProcess): Promise<string> {
   })();
   const found = await Promise.race([url, gone]);
   gone.catch(() => undefined);
-  child.stdout!.resume();
+  child.stdout.resume();
   return found;
 }
