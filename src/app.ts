@@ -18,6 +18,7 @@ import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
 import { registerErrorHandling } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
+import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
@@ -30,6 +31,7 @@ import { createContentWriter } from "./objects/content-writer.ts";
 import { objectRoutes } from "./objects/routes.ts";
 import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
+import { operations } from "./openapi-operations.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices } from "./prices/prices.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
@@ -58,6 +60,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const priceStore = createPriceStore(deps.engine);
   const prices = createPrices(priceStore);
   registerHealth(app, deps.engine);
+  registerOpenapiRoute(app);
   const registry = new Registry();
   registerMetricsRoute(app, registry);
   const traces = createTraceLookup(deps.engine);
@@ -148,6 +151,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger): Promise<
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
     zlibOptions: { level: 1 },
   });
+  await registerOpenapi(app, operations);
   await registerRequestLimits(app, {
     maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,
     maxConcurrentPerKey: config.KEY_MAX_CONCURRENT,

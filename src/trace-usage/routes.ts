@@ -10,7 +10,7 @@ import type { Project } from "../shared/project.ts";
 import { planRoots, planSelection } from "./plan.ts";
 import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "./rollup.ts";
-import { callsUsageReq, includeCosts, limit } from "./schema.ts";
+import { callsUsageReq, includeCosts, limit, traceUsageRes } from "./schema.ts";
 import type { Selection } from "./selection.ts";
 import { usageText } from "./usage-text.ts";
 
@@ -24,25 +24,38 @@ export interface TraceUsageDeps {
 }
 
 const config = { access: readAccess };
+// Described, not used: the text is written by hand and sent as bytes.
+const response = { 200: traceUsageRes };
+
 /** What every call of a trace really used and cost. */
 export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const traceUsageReq = z.strictObject({
-    project_id: z.string(),
-    filter: callsFilter(deps.selectionLimits).nullish(),
-    query: callsQuery(deps.selectionLimits).nullish(),
-    include_costs: includeCosts,
-    limit,
-  });
+  const traceUsageReq = z
+    .strictObject({
+      project_id: z.string(),
+      filter: callsFilter(deps.selectionLimits).nullish(),
+      query: callsQuery(deps.selectionLimits).nullish(),
+      include_costs: includeCosts,
+      limit,
+    })
+    .meta({
+      examples: [
+        { project_id: "acme/demo", filter: { trace_roots_only: true }, include_costs: true },
+        {
+          project_id: "acme/demo",
+          query: { $expr: { $gt: [{ $getField: "summary.weave.latency_ms" }, { $literal: 5000 }] } },
+        },
+      ],
+    });
 
-  app.post("/trace/usage", { config, schema: { body: traceUsageReq } }, async (request, reply) => {
+  app.post("/trace/usage", { config, schema: { body: traceUsageReq, response } }, async (request, reply) => {
     const { project_id, include_costs, ...selected } = request.body;
     const project = request.grant.project(project_id);
     const selection = planSelection(project, selected, deps.selectionLimits);
     return sendUsage(reply, selection, { deps, includeCosts: include_costs });
   });
 
-  app.post("/calls/usage", { config, schema: { body: callsUsageReq } }, async (request, reply) => {
+  app.post("/calls/usage", { config, schema: { body: callsUsageReq, response } }, async (request, reply) => {
     const { project_id, call_ids, limit, include_costs } = request.body;
     const project = request.grant.project(project_id);
     const selection = planRoots(project, { callIds: call_ids, limit });

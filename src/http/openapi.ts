@@ -1,0 +1,80 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import type { FastifyInstance } from "fastify";
+import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import type { Access } from "../auth/guard.ts";
+import { completeDocument, type OperationName } from "./openapi-document.ts";
+
+const info = {
+  title: "Sumtree",
+  version: "0.1.0",
+  description: "What every call of an LLM trace really used and cost.",
+  license: { name: "MIT", identifier: "MIT" },
+};
+
+const tags = [
+  { name: "usage", description: "What calls used and cost, descendants rolled up" },
+  { name: "calls", description: "Calls in, as the Weave SDKs send them, and back out" },
+  { name: "otel", description: "Traces of OpenTelemetry exporters" },
+  { name: "feedback", description: "Feedback in, and aggregated over local time" },
+  { name: "prices", description: "A project's own prices" },
+  { name: "objects", description: "Objects, files and tables of the Weave SDKs" },
+  { name: "training", description: "The gateway to training and chat" },
+  { name: "keys", description: "API keys" },
+  { name: "projects", description: "Retention and deletion" },
+  { name: "operations", description: "Health, metrics and this description" },
+];
+
+const tagByPath: readonly (readonly [RegExp, string])[] = [
+  [/^\/(trace|calls)\/usage/, "usage"],
+  [/^\/v1\//, "training"],
+  [/otel/, "otel"],
+  [/^\/feedback/, "feedback"],
+  [/^\/cost/, "prices"],
+  [/^\/(obj|file|table)\//, "objects"],
+  [/^\/api-keys/, "keys"],
+  [/^\/projects/, "projects"],
+  [/^\/(call|calls|v2)\//, "calls"],
+];
+
+/**
+ * Describes every route registered after it, from the schemas and the access that the routes declare, and serves
+ * the description at `/docs`. To be registered before the guard: the pages are public.
+ */
+export async function registerOpenapi(
+  app: FastifyInstance,
+  operations: Readonly<Record<string, OperationName>>,
+): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info,
+      tags,
+      servers: [{ url: "/" }],
+      components: {
+        securitySchemes: {
+          basic: { type: "http", scheme: "basic", description: "Any user name; the key is the password." },
+          bearer: { type: "http", scheme: "bearer", description: "The key." },
+        },
+      },
+    },
+    transform: (route) => {
+      const { schema, url } = jsonSchemaTransform({ ...route, schema: route.schema ?? {} });
+      const tag = tagByPath.find(([path]) => path.test(url))?.[1] ?? "operations";
+      return { url, schema: { tags: [tag], security: securityOf(route.route.config?.access), ...schema } };
+    },
+    transformObject: (document) => completeDocument(jsonSchemaTransformObject(document), operations),
+  });
+  await app.register(swaggerUi, { routePrefix: "/docs", uiConfig: { docExpansion: "none" } });
+}
+
+/** `/openapi.json`. Registered with the other routes, because it declares its access like them. */
+export function registerOpenapiRoute(app: FastifyInstance): void {
+  const config = { access: "public" } as const;
+  app.get("/openapi.json", { config }, async () => app.swagger());
+}
+
+function securityOf(access: Access | undefined): Record<string, string[]>[] {
+  if (access === undefined || access === "public") return [];
+  return access.schemes.map((scheme) => ({ [scheme]: [] }));
+}
