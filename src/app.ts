@@ -8,6 +8,8 @@ import { registerGuard } from "./auth/guard.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
 import { createKeyUses } from "./auth/key-uses.ts";
+import type { CostOf } from "./calls-query/call-text.ts";
+import { callsQueryRoutes } from "./calls-query/routes.ts";
 import { createCallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
@@ -33,8 +35,9 @@ import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
 import { operations } from "./openapi-operations.ts";
 import { createPriceStore } from "./prices/price-store.ts";
-import { createPrices } from "./prices/prices.ts";
+import { createPrices, type Prices } from "./prices/prices.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
+import type { Project } from "./shared/project.ts";
 import { completionPart } from "./training/completion-call.ts";
 import { trainingRoutes, type TrainingSettings } from "./training/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
@@ -78,19 +81,17 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   await registerObjects(app, config, deps.engine);
   await app.register(otlpRoutes, { writer, bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES });
-  await app.register(traceUsageRoutes, {
+  const reading = {
     engine: deps.engine,
-    maxTraceCalls: config.MAX_TRACE_CALLS,
     selectionLimits: {
       maxFilterMembers: config.MAX_FILTER_MEMBERS,
       maxDepth: config.MAX_QUERY_DEPTH,
       maxNodes: config.MAX_QUERY_NODES,
     },
-    costsFor: async (project) => {
-      const book = await prices.bookFor(project);
-      return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
-    },
-  });
+    costsFor: costsBy(prices),
+  };
+  await app.register(traceUsageRoutes, { ...reading, maxTraceCalls: config.MAX_TRACE_CALLS });
+  await app.register(callsQueryRoutes, reading);
   const feedbackWriter = createFeedbackWriter(deps.engine, clock, {
     lingerMs: config.INGEST_LINGER_MS,
     maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
@@ -112,6 +113,14 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   await app.register(costRoutes, { engine: deps.engine, prices: priceStore, clock });
   return app;
+}
+
+/** What a call costs, by the prices of its project as they stand when this is asked. */
+function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
+  return async (project) => {
+    const book = await prices.bookFor(project);
+    return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
+  };
 }
 
 /** What the Weave SDKs publish beside calls, and what they ask before. */

@@ -32,6 +32,11 @@ export class RowBinaryReader {
     return length === 0 ? "" : this.bytes.toString("utf8", start, this.at);
   }
 
+  skipString(): void {
+    const length = this.length();
+    this.at += length;
+  }
+
   private length(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {

@@ -2,6 +2,7 @@ export { compileQuery, type CompiledQuery, type RefusedQuery } from "./compile.t
 export { feedbackFields } from "./fields.ts";
 export { compileFilter } from "./filter.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
+export { compileSort, type SortKey } from "./sort.ts";
 export { tracesOf } from "./traces-of.ts";
 export {
   callsFilter,

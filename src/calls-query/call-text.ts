@@ -1,0 +1,82 @@
+import { decodeUsage } from "../calls/usage.ts";
+import type { Usage } from "../calls/usage.ts";
+import type { CallCost } from "../prices/cost-of-call.ts";
+import { parseInstant, toIso } from "../shared/instant.ts";
+import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
+import type { Project } from "../shared/project.ts";
+import type { Payload, StoredCall } from "./stored-call.ts";
+
+/** What one call's usage of one LLM costs at the price in force when it started. */
+export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
+
+export interface CallTextOptions {
+  readonly project: Project;
+  readonly payloads: ReadonlySet<Payload>;
+  /** Undefined: costs are not asked for. */
+  readonly costOf: CostOf | undefined;
+}
+
+/** A call as the Weave SDKs read it. Payloads stand in it as they were stored. */
+export function callText(call: StoredCall, options: CallTextOptions): string {
+  const head = JSON.stringify({
+    id: call.id,
+    project_id: options.project,
+    op_name: call.op_name,
+    display_name: textOrNull(call.display_name),
+    trace_id: call.trace_id,
+    parent_id: textOrNull(call.parent_id),
+    thread_id: textOrNull(call.thread_id),
+    turn_id: textOrNull(call.turn_id),
+    started_at: toIso(call.started_at),
+    ended_at: call.ended_at === "" ? null : toIso(call.ended_at),
+    exception: textOrNull(call.exception),
+    wb_user_id: textOrNull(call.svc_user_id),
+    wb_run_id: textOrNull(call.svc_run_id),
+    wb_run_step: call.svc_run_step === "" ? null : Number(call.svc_run_step),
+    deleted_at: null,
+  });
+  const summary = options.payloads.has("summary") ? summaryText(call, options.costOf) : "{}";
+  return (
+    `${head.slice(0, -1)},"attributes":${call.attributes || "{}"},"inputs":${call.inputs || "{}"}` +
+    `,"output":${call.output || "null"},"summary":${summary}}`
+  );
+}
+
+function textOrNull(text: string): string | null {
+  return text === "" ? null : text;
+}
+
+/** The summary with what is computed of a call added to its member `weave`. */
+function summaryText(call: StoredCall, costOf: CostOf | undefined): string {
+  const stored = call.summary || "{}";
+  const computed = {
+    status: call.status,
+    latency_ms: call.latency_ms === "" ? null : Number(call.latency_ms),
+    trace_name: call.trace_name,
+    ...(costOf !== undefined && { costs: costsOf(call, costOf) }),
+  };
+  if (!stored.includes('"weave"')) {
+    return `${stored.slice(0, -1)}${stored === "{}" ? "" : ","}"weave":${JSON.stringify(computed)}}`;
+  }
+  const summary = parseJson(stored) as Record<string, unknown>;
+  const sent = isJsonObject(summary["weave"]) ? summary["weave"] : {};
+  return stringifyJson({ ...summary, weave: { ...sent, ...computed } });
+}
+
+function costsOf(call: StoredCall, costOf: CostOf): Record<string, object> {
+  const startedAtMs = (parseInstant(call.started_at) ?? 0) / 1000;
+  return Object.fromEntries(
+    decodeUsage(call.usage).map((usage) => [
+      usage.llm,
+      {
+        requests: usage.requests,
+        prompt_tokens: usage.promptTokens,
+        completion_tokens: usage.completionTokens,
+        total_tokens: usage.totalTokens,
+        cache_read_input_tokens: usage.cacheReadTokens,
+        cache_creation_input_tokens: usage.cacheCreationTokens,
+        ...costOf(usage, startedAtMs),
+      },
+    ]),
+  );
+}

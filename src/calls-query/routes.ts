@@ -1,0 +1,96 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { readAccess } from "../auth/guard.ts";
+import type { Engine } from "../clickhouse/engine.ts";
+import { abortOnClose } from "../http/abort-on-close.ts";
+import { bodyOf } from "../http/pieces.ts";
+import type { SelectionLimits } from "../query/index.ts";
+import type { Project } from "../shared/project.ts";
+import { callText, type CallTextOptions, type CostOf } from "./call-text.ts";
+import { planCalls, type CallsPlan } from "./plan.ts";
+import { callReadBody, MAX_LIMIT, queryStatsBody, streamQueryBody } from "./schema.ts";
+import { countCalls, readCalls, selectKeys } from "./store.ts";
+import { payloadsOf, type StoredCall } from "./stored-call.ts";
+
+export interface CallsQueryDeps {
+  readonly engine: Engine;
+  readonly selectionLimits: SelectionLimits;
+  /** The prices that hold for a project. */
+  readonly costsFor: (project: Project) => Promise<CostOf>;
+}
+
+const config = { access: readAccess };
+
+/** Calls read back as they were sent. */
+export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const { engine, selectionLimits } = deps;
+
+  const read = async (plan: CallsPlan, question: ReadQuestion) => {
+    const { limit, offset, signal } = question;
+    const costOf = question.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
+    const { keys, truncated } = await selectKeys(engine, plan, { limit, offset, signal });
+    const payloads = payloadsOf(question.columns);
+    const options = { project: plan.project, payloads, costOf };
+    return {
+      calls: readCalls(engine, keys, { project: plan.project, payloads, signal }),
+      options,
+      truncated,
+    };
+  };
+
+  const streamRoute = { config, schema: { body: streamQueryBody(selectionLimits) } };
+  app.post("/calls/stream_query", streamRoute, async (request, reply) => {
+    const { project_id, columns, include_costs, limit, offset, ...question } = request.body;
+    const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
+    const { calls, options, truncated } = await read(plan, {
+      limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
+      offset: offset ?? 0,
+      columns,
+      includeCosts: include_costs,
+      signal: abortOnClose(reply),
+    });
+    void reply.type("application/x-ndjson; charset=utf-8").header("x-truncated", String(truncated));
+    return reply.send(await bodyOf(linesOf(calls, options)));
+  });
+
+  app.post("/call/read", { config, schema: { body: callReadBody } }, async (request, reply) => {
+    const { project_id, id, include_costs } = request.body;
+    const plan = planCalls(
+      request.grant.project(project_id),
+      { filter: { call_ids: [id] } },
+      selectionLimits,
+    );
+    const signal = abortOnClose(reply);
+    const { calls, options } = await read(plan, { limit: 1, offset: 0, includeCosts: include_costs, signal });
+    const page = await calls.next();
+    const call = page.done === true ? undefined : page.value[0];
+    const text = call === undefined ? "null" : callText(call, options);
+    return reply.type("application/json; charset=utf-8").send(`{"call":${text}}`);
+  });
+
+  const statsRoute = { config, schema: { body: queryStatsBody(selectionLimits) } };
+  app.post("/calls/query_stats", statsRoute, async (request, reply) => {
+    const { project_id, ...question } = request.body;
+    const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
+    return { count: await countCalls(engine, plan, abortOnClose(reply)) };
+  });
+}
+
+interface ReadQuestion {
+  readonly limit: number;
+  readonly offset: number;
+  readonly columns?: readonly string[] | null | undefined;
+  readonly includeCosts: boolean | null | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One call a line. */
+async function* linesOf(
+  pages: AsyncGenerator<readonly StoredCall[]>,
+  options: CallTextOptions,
+): AsyncGenerator<Buffer> {
+  for await (const calls of pages) {
+    yield Buffer.from(calls.map((call) => `${callText(call, options)}\n`).join(""));
+  }
+}

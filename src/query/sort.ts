@@ -1,0 +1,40 @@
+import { casts } from "./casts.ts";
+import type { RefusedQuery } from "./compile.ts";
+import { Faults, quote, type Loc } from "./faults.ts";
+import { callFields } from "./fields.ts";
+import { readJsonPath } from "./json-path.ts";
+import { join, sql, type Sql } from "./sql.ts";
+
+export interface SortKey {
+  readonly field: string;
+  readonly direction: "asc" | "desc";
+}
+
+export interface CompiledSort {
+  readonly ok: true;
+  readonly orderBy: Sql;
+}
+
+/**
+ * An order of calls by fields, as the query language names them; the id decides last. What is absent comes last either
+ * way; of JSON, numbers come before text. Errors: returned; `loc` begins with "sort_by".
+ */
+export function compileSort(keys: readonly SortKey[]): CompiledSort | RefusedQuery {
+  const faults = new Faults();
+  const orders = keys.map((key, index) => orderBy(key, ["sort_by", index, "field"], faults) ?? sql`1`);
+  return faults.found.length === 0
+    ? { ok: true, orderBy: join([...orders, sql`id`], ", ") }
+    : { ok: false, faults: faults.found };
+}
+
+function orderBy({ field, direction }: SortKey, loc: Loc, faults: Faults): Sql | undefined {
+  const value = callFields(field, loc, faults);
+  if (value === undefined) return undefined;
+  if (value.kind === "feedback" || value.type === "refs") {
+    return faults.add(loc, "unsortable_field", `Calls can not be sorted by ${quote(field)}`);
+  }
+  const text = value.kind === "path" ? readJsonPath(value.column.sql, value.steps) : value.column.sql;
+  const way = direction === "asc" ? sql`ASC` : sql`DESC`;
+  const numbersFirst = value.type === "json" ? sql`${casts.json.number(text)} ${way} NULLS LAST, ` : sql``;
+  return sql`${casts[value.type].absent(text)}, ${numbersFirst}${text} ${way}`;
+}
