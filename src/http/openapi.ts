@@ -74,7 +74,8 @@ export function registerOpenapiRoute(app: FastifyInstance): void {
   app.get("/openapi.json", { config }, async () => app.swagger());
 }
 
+/** The scheme of each alternative, and the scope that the key must have. */
 function securityOf(access: Access | undefined): Record<string, string[]>[] {
   if (access === undefined || access === "public") return [];
-  return access.schemes.map((scheme) => ({ [scheme]: [] }));
+  return access.schemes.map((scheme) => ({ [scheme]: [access.scope] }));
 }

@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OpenAPIV3_1 } from "openapi-types";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateKey, SCOPES, type Scope } from "../../src/auth/api-key.ts";
+import type { Scheme } from "../../src/auth/credentials.ts";
+import { createKeyStore } from "../../src/auth/key-store.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+/** The table of routes, as the service describes itself; `openapi.test.ts` holds it to what the routes say. */
+const document = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
+) as OpenAPIV3_1.Document;
+
+interface Route {
+  readonly route: string;
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly url: string;
+  readonly schemes: readonly Scheme[];
+  /** `any`: every key may ask; what it gets is the route's to decide. */
+  readonly scope: Scope | "any" | undefined;
+}
+
+const routes = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+  Object.entries(item ?? {}).map(([method, operation]): Route => {
+    const { security = [] } = operation as OpenAPIV3_1.OperationObject;
+    const alternatives = security.flatMap((one) => Object.entries(one));
+    return {
+      route: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase() as Route["method"],
+      url: path
+        .replace("{entity}", "acme")
+        .replace("{project}", "x")
+        .replaceAll(/\{\w+\}/g, "0123456789ab"),
+      schemes: alternatives.map(([scheme]) => scheme as Scheme),
+      scope: alternatives[0]?.[1][0] as Route["scope"],
+    };
+  }),
+);
+
+/** Nothing else may be read without a key. */
+const PUBLIC = ["GET /healthz", "GET /readyz", "GET /openapi.json"];
+
+const project_id = "acme/x";
+const start = { project_id, id: "a", trace_id: "t", op_name: "o", started_at: "2026-01-01T00:00:00Z" };
+const end = { project_id, id: "a", ended_at: "2026-01-01T00:00:01Z" };
+const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: "0123456789ab" }] } };
+const feedback = { project_id, weave_ref: "weave:///acme/x/call/a", feedback_type: "f", payload: {} };
+
+/** A request that is good apart from whose project it names. Routes that name none are `null`. */
+const samples: Readonly<Record<string, object | null>> = {
+  "POST /trace/usage": { project_id },
+  "POST /calls/usage": { project_id, call_ids: [] },
+  "POST /call/start": { start },
+  "POST /call/end": { end },
+  "POST /call/upsert_batch": { batch: [{ mode: "start", req: { start } }] },
+  "POST /v2/{entity}/{project}/call/start": { start },
+  "POST /v2/{entity}/{project}/call/end": { end },
+  "POST /v2/{entity}/{project}/calls/complete": { batch: [start] },
+  "POST /call/update": { project_id, call_id: "a", display_name: "n" },
+  "POST /call/read": { project_id, id: "a" },
+  "POST /calls/delete": { project_id, call_ids: ["a"] },
+  "POST /calls/stream_query": { project_id },
+  "POST /calls/query_stats": { project_id },
+  "POST /feedback/create": feedback,
+  "POST /feedback/batch/create": { batch: [feedback] },
+  "POST /feedback/replace": { ...feedback, feedback_id: "f" },
+  "POST /feedback/query": { project_id },
+  "POST /feedback/purge": { project_id, query: byId },
+  "POST /feedback/stats": { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00Z" },
+  "POST /feedback/payload_schema": { project_id, start: "2026-01-01T00:00:00Z" },
+  "POST /cost/create": { project_id, costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } } },
+  "POST /cost/query": { project_id },
+  "POST /cost/purge": { project_id, query: byId },
+  "POST /obj/create": { obj: { project_id, object_id: "o", val: {} } },
+  "POST /obj/read": { project_id, object_id: "o", digest: "d" },
+  "POST /file/create": null, // multipart: test/clients
+  "POST /file/content": { project_id, digest: "d" },
+  "POST /table/create": { table: { project_id, rows: [] } },
+  "POST /table/query": { project_id, digest: "d" },
+  "POST /otel/v1/traces": null, // the project stands in a header or in the spans: test/http/otlp
+  "POST /agents/otel/v1/traces": null,
+  "DELETE /projects/{entity}/{project}": {},
+  "GET /projects/{entity}/{project}/retention": {},
+  "PUT /projects/{entity}/{project}/retention": { days: 30 },
+};
+
+let test: TestApp;
+const keys = new Map<Scope, string>();
+let elsewhere: string;
+
+async function addKey(scopes: readonly Scope[], projects: readonly string[]): Promise<string> {
+  const { id, text, secretHash } = generateKey();
+  await createKeyStore(test.engine).add({
+    id,
+    name: scopes.join(),
+    secretHash,
+    scopes,
+    projects,
+    expiresAtMs: null,
+  });
+  return text;
+}
+
+beforeAll(async () => {
+  test = await startApp({ settings: { FAILED_AUTH_PER_MINUTE: "100000" } });
+  for (const scope of SCOPES) keys.set(scope, await addKey([scope], ["*"]));
+  elsewhere = await addKey(SCOPES, ["other/*"]);
+});
+afterAll(() => test.close());
+
+async function statusOf(route: Route, key: string | undefined, scheme: Scheme): Promise<number> {
+  const body = samples[route.route];
+  const response = await test.app.inject({
+    method: route.method,
+    url: route.url,
+    headers: key === undefined ? {} : { authorization: authorization(key, scheme) },
+    ...(body == null || route.method === "GET" ? {} : { payload: body }),
+  });
+  return response.statusCode;
+}
+
+describe.each(routes)("$route", (route) => {
+  if (route.scope === undefined) {
+    it("is one of the few that are public", async () => {
+      expect(PUBLIC).toContain(route.route);
+      expect(await statusOf(route, undefined, "basic")).toBe(200);
+    });
+    return;
+  }
+
+  it("refuses a caller without a key", async () => {
+    expect(await statusOf(route, undefined, "basic")).toBe(401);
+  });
+
+  it.each(SCOPES.flatMap((scope) => (["basic", "bearer"] as const).map((scheme) => ({ scope, scheme }))))(
+    "answers a key with scope $scope by $scheme",
+    async ({ scope, scheme }) => {
+      const status = await statusOf(route, keys.get(scope), scheme);
+      if (!route.schemes.includes(scheme)) expect(status).toBe(401);
+      else if (route.scope === "any") expect(status).not.toBe(401);
+      else if (scope !== route.scope && scope !== "admin") expect(status).toBe(403);
+      else expect([401, 403]).not.toContain(status);
+    },
+  );
+
+  const sample = samples[route.route];
+  if (sample != null) {
+    it("refuses a key of another project", async () => {
+      expect(await statusOf(route, elsewhere, route.schemes[0]!)).toBe(403);
+    });
+  }
+});
+
+it("every route that names a project has a sample", () => {
+  const naming = routes.filter((route) =>
+    JSON.stringify(document.paths?.[route.route.split(" ")[1]!] ?? {}).includes("project_id"),
+  );
+  expect(naming.map((route) => route.route).filter((route) => !(route in samples))).toEqual([]);
+});
