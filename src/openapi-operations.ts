@@ -19,6 +19,9 @@ export const operations: Readonly<Record<string, OperationName>> = {
   "POST /v2/{entity}/{project}/calls/complete": { id: "completeCalls", summary: "Whole calls" },
   "POST /call/update": { id: "renameCall", summary: "Give a call a display name" },
   "POST /calls/delete": { id: "deleteCalls", summary: "Delete calls and all their descendants" },
+  "POST /call/read": { id: "readCall", summary: "One call" },
+  "POST /calls/stream_query": { id: "queryCalls", summary: "Calls, one JSON object a line" },
+  "POST /calls/query_stats": { id: "countCalls", summary: "How many calls match" },
 
   "POST /otel/v1/traces": { id: "exportTraces", summary: "Spans of an OTLP/HTTP exporter" },
   "POST /agents/otel/v1/traces": {
