@@ -23,9 +23,11 @@ import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
+import { registerPressure } from "./http/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
 import { withoutTracesPrefix } from "./http/traces-prefix.ts";
+import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { registerPeriodic } from "./periodic.ts";
@@ -103,7 +105,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     clock,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
   });
-  await app.register(feedbackStatsRoutes, { engine: deps.engine, clock });
+  await app.register(feedbackStatsRoutes, {
+    engine: deps.engine,
+    clock,
+    limits: { maxMetrics: config.MAX_METRICS, maxPercentiles: config.MAX_PERCENTILES },
+  });
   await app.register(trainingRoutes, {
     prefix: "/v1",
     settings: trainingSettings(config),
@@ -149,6 +155,8 @@ async function createServer(config: Config, logger: FastifyBaseLogger): Promise<
     // training bodies of a gigabyte take their time; the gateway ends uploads that stall
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
+    frameworkErrors: answerBadUrl,
   });
   registerRequestId(app);
   registerJsonBody(app);
@@ -161,6 +169,11 @@ async function createServer(config: Config, logger: FastifyBaseLogger): Promise<
     zlibOptions: { level: 1 },
   });
   await registerOpenapi(app, operations);
+  await registerPressure(app, {
+    maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
+    maxRssBytes: config.MAX_RSS_BYTES,
+    maxBodyBytes: config.MAX_BODY_BYTES_IN_FLIGHT,
+  });
   await registerRequestLimits(app, {
     maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,
     maxConcurrentPerKey: config.KEY_MAX_CONCURRENT,

@@ -3,9 +3,8 @@ import { z } from "zod";
 const port = z.coerce.number().int().min(0).max(65_535);
 const positiveMs = z.coerce.number().int().min(1);
 const bytes = z.coerce.number().int().min(1024);
-const upstreamUrl = z.url({ protocol: /^https?$/ });
-
 const count = z.coerce.number().int().min(1);
+const upstreamUrl = z.url({ protocol: /^https?$/ });
 /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and networks. */
 const trustProxy = z
   .string()
@@ -23,7 +22,6 @@ const schema = z.object({
     .string()
     .regex(/^[\w.-]{1,64}$/)
     .optional(),
-  CLICKHOUSE_REQUEST_TIMEOUT_MS: positiveMs.default(130_000),
   TRUST_PROXY: trustProxy.default(false),
   ROOT_API_KEY: z.string().min(32, "must have at least 32 characters").max(512).optional(),
   FAILED_AUTH_PER_MINUTE: count.default(60),
@@ -35,8 +33,20 @@ const schema = z.object({
     .default("default"),
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
-  MAX_TRACE_CALLS: z.coerce.number().int().min(1).default(2_000_000),
-  MAX_FILTER_MEMBERS: z.coerce.number().int().min(1).default(10_000),
+  MAX_BODY_BYTES_IN_FLIGHT: bytes.default(512 * 1024 * 1024),
+  MAX_EVENT_LOOP_DELAY_MS: positiveMs.default(1000),
+  MAX_RSS_BYTES: z.coerce.number().int().min(0).default(0),
+  STORE_MAX_CONCURRENT: count.optional(),
+  STORE_MAX_WAITING: count.default(1000),
+  STORE_MAX_WAIT_MS: positiveMs.default(10_000),
+  QUERY_TIMEOUT_SECONDS: count.default(30),
+  QUERY_MEMORY_BYTES: bytes.default(2 * 1024 ** 3),
+  HEAVY_QUERY_TIMEOUT_SECONDS: count.default(120),
+  HEAVY_QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),
+  MAX_TRACE_CALLS: count.default(2_000_000),
+  MAX_FILTER_MEMBERS: count.default(10_000),
+  MAX_METRICS: count.max(1000).default(100),
+  MAX_PERCENTILES: count.max(1000).default(50),
   MAX_QUERY_DEPTH: z.coerce.number().int().min(1).max(100).default(64),
   MAX_QUERY_NODES: z.coerce.number().int().min(1).max(2000).default(1000),
   INGEST_LINGER_MS: z.coerce.number().int().min(0).max(1000).default(20),
@@ -51,18 +61,20 @@ const schema = z.object({
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),
-  UPSTREAM_MAX_CONCURRENT: z.coerce.number().int().min(1).default(4000),
+  UPSTREAM_MAX_CONCURRENT: count.default(4000),
   UPSTREAM_CONNECT_TIMEOUT_MS: positiveMs.default(10_000),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_SILENCE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_KEEP_ALIVE_MS: positiveMs.default(4000),
   SSE_KEEP_ALIVE_SECONDS: z.coerce.number().min(0).default(15),
   RECORD_COMPLETION_CONTENT: z.stringbool().default(true),
-  RECORDER_MAX_PENDING_CALLS: z.coerce.number().int().min(1).default(10_000),
+  RECORDER_MAX_PENDING_CALLS: count.default(10_000),
   RECORDER_MAX_PENDING_BYTES: bytes.default(64 * 1024 * 1024),
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;
+
+export const settingNames: readonly string[] = Object.keys(schema.shape);
 
 /** Names every wrong setting at once. */
 export class ConfigError extends Error {

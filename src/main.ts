@@ -1,10 +1,9 @@
 import { pino } from "pino";
 import { buildApp } from "./app.ts";
 import { keptRootKey } from "./auth/root-key.ts";
-import { connectServer, openEmbedded } from "./clickhouse/connect.ts";
-import type { Engine } from "./clickhouse/engine.ts";
 import { migrate } from "./clickhouse/migrate.ts";
 import { ConfigError, readConfig, type Config } from "./config.ts";
+import { openStore } from "./open-store.ts";
 
 await start().catch((error: unknown) => {
   console.error(error instanceof ConfigError ? error.message : startFailure(error));
@@ -14,7 +13,7 @@ await start().catch((error: unknown) => {
 async function start(): Promise<void> {
   const config = readConfig();
   const logger = pino({ level: config.LOG_LEVEL });
-  const engine = await openEngine(config);
+  const engine = await openStore(config);
   await migrate(engine, { cluster: config.CLICKHOUSE_CLUSTER });
   const app = await buildApp(config, { engine, rootKey: rootKeyOf(config), logger });
 
@@ -34,13 +33,6 @@ async function start(): Promise<void> {
     });
   }
   await app.listen({ host: config.HOST, port: config.PORT });
-}
-
-function openEngine(config: Config): Promise<Engine> {
-  if (config.CLICKHOUSE_URL === undefined) return openEmbedded(config.DATA_DIR);
-  return Promise.resolve(
-    connectServer({ url: config.CLICKHOUSE_URL, requestTimeoutMs: config.CLICKHOUSE_REQUEST_TIMEOUT_MS }),
-  );
 }
 
 function rootKeyOf(config: Config): string {

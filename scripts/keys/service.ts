@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { buildApp } from "../../src/app.ts";
 import { keptRootKey } from "../../src/auth/root-key.ts";
-import { connectServer, openEmbedded } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
 import { StoreOpenError } from "../../src/clickhouse/store-open-error.ts";
 import type { Config } from "../../src/config.ts";
+import { openStore } from "../../src/open-store.ts";
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -19,14 +19,8 @@ export interface Service {
 
 export async function openService(config: Config, url: string | undefined): Promise<Service> {
   if (url !== undefined) return overHttp(config, url);
-  if (config.CLICKHOUSE_URL !== undefined) {
-    return inProcess(
-      config,
-      connectServer({ url: config.CLICKHOUSE_URL, requestTimeoutMs: config.CLICKHOUSE_REQUEST_TIMEOUT_MS }),
-    );
-  }
   try {
-    return await inProcess(config, await openEmbedded(config.DATA_DIR));
+    return await inProcess(config, await openStore(config));
   } catch (error) {
     if (!(error instanceof StoreOpenError && error.reason === "locked")) throw error;
     return overHttp(config, `http://${config.HOST}:${config.PORT}`);

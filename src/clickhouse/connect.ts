@@ -1,60 +1,57 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
-import { createAdmission } from "./admission.ts";
+import { createAdmission, type Admission } from "./admission.ts";
 import { createEngine } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
-import type { LimitTable } from "./limits.ts";
+import { defaultLimits, type LimitTable } from "./limits.ts";
 import { createServerTransport } from "./server-transport.ts";
 import { toStoreOpenError } from "./store-open-error.ts";
 
-export interface ServerOptions {
-  /** `http(s)://user:password@host:8123/database` */
-  readonly url: string;
-  readonly requestTimeoutMs: number;
+export interface StoreOptions {
   readonly limits?: LimitTable;
+  /** Statements at a time. Default: what the kind of store carries well. */
+  readonly maxRunning?: number | undefined;
+  readonly maxWaiting?: number;
+  readonly maxWaitMs?: number;
+  /** How long a server may stay silent beyond a statement's own time. */
+  readonly graceMs?: number;
 }
 
-const MAX_WAITING = 1000;
-const MAX_WAIT_MS = 10_000;
-
-/** ClickHouse as a server or cluster, over HTTP. */
-export function connectServer({ url, requestTimeoutMs, limits }: ServerOptions): Engine {
-  const maxRunning = 32;
+/** ClickHouse as a server or cluster, over HTTP: `http(s)://user:password@host:8123/database`. */
+export function connectServer(url: string, options: StoreOptions = {}): Engine {
+  const { limits = defaultLimits, maxRunning = 32, graceMs = 10_000 } = options;
+  const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
   const client = createClient({
     url,
     // the transport ends a request first; this is for a socket that is stuck
-    request_timeout: requestTimeoutMs + 5000,
+    request_timeout: longestMs + 60_000,
     max_open_connections: maxRunning,
     keep_alive: { enabled: true },
     // it would write statements' errors, and so their values, to the console
     log: { level: ClickHouseLogLevel.OFF },
   });
-  const admission = createAdmission({
-    maxRunning,
-    maxHeavy: maxRunning - 8,
-    maxWaiting: MAX_WAITING,
-    maxWaitMs: MAX_WAIT_MS,
-  });
-  return createEngine(createServerTransport(client, { admission, requestTimeoutMs }), limits);
+  const admission = admissionOf(options, maxRunning);
+  return createEngine(createServerTransport(client, { admission, graceMs }), limits);
 }
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
-export async function openEmbedded(dataDir: string, limits?: LimitTable): Promise<Engine> {
+export async function openEmbedded(dataDir: string, options: StoreOptions = {}): Promise<Engine> {
+  const { maxRunning = 8, limits } = options;
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
-  process.env["UV_THREADPOOL_SIZE"] ??= "16";
+  process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
-  const admission = createAdmission({
-    maxRunning: 8,
-    maxHeavy: 4,
-    maxWaiting: MAX_WAITING,
-    maxWaitMs: MAX_WAIT_MS,
-  });
   const { createEmbeddedTransport } = await import("./embedded-transport.ts");
   try {
     mkdirSync(path, { recursive: true });
-    return createEngine(createEmbeddedTransport(path, admission), limits);
+    return createEngine(createEmbeddedTransport(path, admissionOf(options, maxRunning)), limits);
   } catch (error) {
     throw toStoreOpenError(error, path);
   }
+}
+
+/** A quarter of the places, at least one, is for short statements alone. */
+function admissionOf({ maxWaiting = 1000, maxWaitMs = 10_000 }: StoreOptions, maxRunning: number): Admission {
+  const maxHeavy = Math.max(1, Math.floor(maxRunning * 0.75));
+  return createAdmission({ maxRunning, maxHeavy, maxWaiting, maxWaitMs });
 }

@@ -14,16 +14,15 @@ import type { Answer, SendOptions, Transport } from "./transport.ts";
 /** A server or a cluster, over HTTP with the official client. */
 export function createServerTransport(
   client: ClickHouseClient,
-  options: { admission: Admission; requestTimeoutMs: number },
+  { admission, graceMs }: { admission: Admission; graceMs: number },
 ): Transport {
-  const { admission, requestTimeoutMs } = options;
-
   const exec = async (
     what: { query: string; values?: Readable; contentType?: string },
     { name, profile, settings, signal }: SendOptions,
   ): Promise<Answer> => {
     const leave = await admission.enter(profile, name, signal);
-    const deadline = AbortSignal.timeout(requestTimeoutMs);
+    // the server's own clock ends a statement first, with an error that says why
+    const deadline = AbortSignal.timeout(Number(settings["max_execution_time"]) * 1000 + graceMs);
     const abort = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
     try {
       const { contentType, ...body } = what;

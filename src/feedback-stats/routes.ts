@@ -10,8 +10,9 @@ import { printResponse } from "./response.ts";
 import {
   pathsRequestSchema,
   pathsResponseSchema,
-  statsRequestSchema,
+  statsRequest,
   statsResponseSchema,
+  type StatsLimits,
 } from "./schema.ts";
 import { fillSeries } from "./series.ts";
 import { readPaths, readStats } from "./store.ts";
@@ -20,6 +21,7 @@ import { rowsOf } from "./window.ts";
 export interface FeedbackStatsDeps {
   readonly engine: Engine;
   readonly clock: Clock;
+  readonly limits: StatsLimits;
 }
 
 const basicOnly = { schemes: ["basic"], scope: "read" } as const satisfies Access;
@@ -30,7 +32,7 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
 
   const stats = {
     config: { access: basicOnly },
-    schema: { body: statsRequestSchema, response: { 200: statsResponseSchema } },
+    schema: { body: statsRequest(deps.limits), response: { 200: statsResponseSchema } },
   };
   app.post("/feedback/stats", stats, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);

@@ -5,8 +5,12 @@ import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
 import { windowFields } from "./window.ts";
 import { openZone } from "./zone.ts";
 
-const MAX_METRICS = 100;
-const MAX_PERCENTILES = 50;
+/** How much one question may ask for. */
+export interface StatsLimits {
+  readonly maxMetrics: number;
+  readonly maxPercentiles: number;
+}
+
 /** A century. */
 const MAX_GRANULARITY_SECONDS = 3_155_760_000;
 
@@ -26,58 +30,62 @@ const jsonPath = z
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
 
-const metric = z
-  .object({
-    json_path: jsonPath,
-    value_type: z.enum(VALUE_TYPES).default("numeric"),
-    aggregations: z
-      .array(z.enum(AGGREGATIONS))
-      .max(MAX_METRICS)
-      .nullish()
-      .transform((names) => names ?? []),
-    percentiles: z
-      .array(z.number().min(0).max(100))
-      .max(MAX_PERCENTILES)
-      .nullish()
-      .transform((percents) => percents ?? []),
-  })
-  .superRefine(({ value_type, aggregations }, context) => {
-    const allowed: readonly string[] = allowedAggregations[value_type];
-    aggregations.forEach((name, index) => {
-      if (allowed.includes(name)) return;
-      context.addIssue({
-        code: "custom",
-        path: ["aggregations", index],
-        message: `A ${value_type} metric can be asked for ${allowed.join(", ")} only`,
+function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
+  return z
+    .object({
+      json_path: jsonPath,
+      value_type: z.enum(VALUE_TYPES).default("numeric"),
+      aggregations: z
+        .array(z.enum(AGGREGATIONS))
+        .max(maxMetrics)
+        .nullish()
+        .transform((names) => names ?? []),
+      percentiles: z
+        .array(z.number().min(0).max(100))
+        .max(maxPercentiles)
+        .nullish()
+        .transform((percents) => percents ?? []),
+    })
+    .superRefine(({ value_type, aggregations }, context) => {
+      const allowed: readonly string[] = allowedAggregations[value_type];
+      aggregations.forEach((name, index) => {
+        if (allowed.includes(name)) return;
+        context.addIssue({
+          code: "custom",
+          path: ["aggregations", index],
+          message: `A ${value_type} metric can be asked for ${allowed.join(", ")} only`,
+        });
       });
     });
-  });
+}
 
 /** `POST /feedback/stats`. Members that are not known are ignored. */
-export const statsRequestSchema = z.object({
-  ...windowFields,
-  granularity: wholeNumber().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
-  timezone: z
-    .string()
-    .default("UTC")
-    .transform((given, context) => {
-      const name = given === "" ? "UTC" : given;
-      const zone = openZone(name);
-      if (zone !== undefined) return { name, zone };
-      context.issues.push({
-        code: "custom",
-        message: "Input should be a name of the IANA time zone database",
-        input: given,
-      });
-      return z.NEVER;
-    }),
-  metrics: z
-    .array(metric)
-    .max(MAX_METRICS)
-    .nullish()
-    .transform((metrics) => metrics ?? []),
-});
-export type StatsRequest = z.output<typeof statsRequestSchema>;
+export function statsRequest(limits: StatsLimits) {
+  return z.object({
+    ...windowFields,
+    granularity: wholeNumber().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
+    timezone: z
+      .string()
+      .default("UTC")
+      .transform((given, context) => {
+        const name = given === "" ? "UTC" : given;
+        const zone = openZone(name);
+        if (zone !== undefined) return { name, zone };
+        context.issues.push({
+          code: "custom",
+          message: "Input should be a name of the IANA time zone database",
+          input: given,
+        });
+        return z.NEVER;
+      }),
+    metrics: z
+      .array(metric(limits))
+      .max(limits.maxMetrics)
+      .nullish()
+      .transform((metrics) => metrics ?? []),
+  });
+}
+export type StatsRequest = z.output<ReturnType<typeof statsRequest>>;
 
 /** `POST /feedback/payload_schema`. */
 export const pathsRequestSchema = z.object({

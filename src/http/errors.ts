@@ -24,6 +24,7 @@ const statusByCode = {
   upstream_unreachable: 502,
   upstream_broken: 502,
   upstream_invalid: 502,
+  service_overloaded: 503,
   store_unavailable: 503,
   store_overloaded: 503,
   upstream_not_configured: 503,
@@ -100,17 +101,25 @@ export function errorBody(error: AppError): ErrorBody {
   return { detail: error.code === "validation" ? error.faults : error.message };
 }
 
-/** The one mapping from errors to answers, and the answer to unknown routes. */
+/** The one mapping from errors to answers, and the answer to unknown routes. Register it before the routes. */
 export function registerErrorHandling(app: FastifyInstance): void {
+  const patterns = new Map<string, { pattern: URLPattern; methods: Set<string> }>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const known = patterns.get(url) ?? { pattern: new URLPattern({ pathname: url }), methods: new Set() };
+    for (const one of [method].flat()) known.methods.add(one);
+    patterns.set(url, known);
+  });
+  const allowedMethods = (path: string): readonly string[] => {
+    const matching = [...patterns.values()].filter(({ pattern }) => pattern.test({ pathname: path }));
+    return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
+  };
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    const allowed = allowedMethods(app, request.url);
-    if (allowed.length === 0)
-      return reply.code(404).send({ detail: "There is nothing here." } satisfies ErrorBody);
-    return reply
-      .code(405)
-      .header("allow", allowed.join(", "))
-      .send({ detail: `This route takes ${allowed.join(", ")}.` } satisfies ErrorBody);
+    const path = request.url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
+    const allowed = allowedMethods(path);
+    if (allowed.length === 0) throw new AppError("not_found", "There is nothing here.");
+    void reply.header("allow", allowed.join(", "));
+    throw new AppError("method_not_allowed", `This route takes ${allowed.join(", ")}.`);
   });
 }
 
@@ -127,11 +136,4 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (known.retryAfterSeconds !== undefined)
     void reply.header("retry-after", String(known.retryAfterSeconds));
   return reply.code(status).send(errorBody(known));
-}
-
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-
-export function allowedMethods(app: FastifyInstance, url: string): readonly string[] {
-  const path = url.split("?", 1)[0]!;
-  return METHODS.filter((method) => app.findRoute({ url: path, method }) !== null);
 }

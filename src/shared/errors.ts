@@ -11,6 +11,7 @@ export type ErrorCode =
   | "too_many_requests"
   | "concurrency_limit"
   | "too_many_calls"
+  | "service_overloaded"
   | "store_unavailable"
   | "store_overloaded"
   | "query_timeout"

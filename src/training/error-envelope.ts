@@ -27,6 +27,7 @@ const typeByCode = {
   too_many_requests: "rate_limit_error",
   concurrency_limit: "rate_limit_error",
   store_unavailable: "server_error",
+  service_overloaded: "server_error",
   store_overloaded: "server_error",
   query_timeout: "server_error",
   query_memory: "server_error",

@@ -11,10 +11,10 @@ export interface Opened {
 
 /** Bounds small enough to be met in a test. */
 export const testLimits: LimitTable = {
-  interactive: { max_execution_time: 1, max_memory_usage: 50_000_000 },
-  heavy: { max_execution_time: 20, max_memory_usage: 500_000_000 },
-  ingest: { max_execution_time: 20, max_memory_usage: 500_000_000 },
-  maintenance: { max_execution_time: 20, max_memory_usage: 500_000_000 },
+  interactive: { max_execution_time: 1, max_memory_usage: 50_000_000, max_result_bytes: 1_000_000 },
+  heavy: { max_execution_time: 20, max_memory_usage: 500_000_000, max_result_bytes: 500_000_000 },
+  ingest: { max_execution_time: 20, max_memory_usage: 500_000_000, max_result_bytes: 500_000_000 },
+  maintenance: { max_execution_time: 20, max_memory_usage: 500_000_000, max_result_bytes: 500_000_000 },
 };
 
 const options = { name: "conformance", limits: "heavy" } as const;

@@ -6,7 +6,7 @@ import { describeEngine, testLimits } from "./conformance.ts";
 
 describeEngine("the embedded engine", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-engine-"));
-  const engine = await openEmbedded(dir, testLimits);
+  const engine = await openEmbedded(dir, { limits: testLimits });
   return {
     engine,
     async close() {

@@ -18,7 +18,7 @@ let test: Omit<TestApp, "engine">;
 
 beforeAll(async () => {
   front = await startHttpFront(dir);
-  engine = connectServer({ url: front.url, requestTimeoutMs: 30_000 });
+  engine = connectServer(front.url);
   await migrate(engine, { cluster: undefined });
   test = await startAppOn(engine);
   await storeVectors(test);

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describeEngine("a server over HTTP (front of the embedded engine)", async () => {
-  const engine = connectServer({ url: front.url, requestTimeoutMs: 30_000, limits: testLimits });
+  const engine = connectServer(front.url, { limits: testLimits });
   return {
     engine,
     async close() {
@@ -37,7 +37,7 @@ describeEngine("a server over HTTP (front of the embedded engine)", async () => 
 describe("a server that fails", () => {
   let engine: Engine;
   beforeAll(() => {
-    engine = connectServer({ url: front.url, requestTimeoutMs: 500, limits: testLimits });
+    engine = connectServer(front.url, { limits: testLimits, graceMs: 200 });
   });
   afterEach(() => {
     for (const fault of Object.keys(front.faults)) delete front.faults[fault as keyof typeof front.faults];
@@ -68,17 +68,17 @@ describe("a server that fails", () => {
   it("by saying nothing is unavailable when the time is over", async () => {
     front.faults.silent = true;
     const before = performance.now();
-    await expect(engine.rows(sql`SELECT 1`, options)).rejects.toMatchObject({
+    await expect(engine.rows(sql`SELECT 1`, { name: "failing" })).rejects.toMatchObject({
       kind: "unavailable",
       engineCode: "ETIMEDOUT",
     });
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(performance.now() - before).toBeLessThan(3000);
   });
 
   it("by not being there is unavailable", async () => {
     const nobody = await startHttpFront(dir);
     await nobody.close();
-    const nowhere = connectServer({ url: nobody.url, requestTimeoutMs: 500 });
+    const nowhere = connectServer(nobody.url);
     await expect(nowhere.version()).rejects.toMatchObject({
       kind: "unavailable",
       engineCode: "ECONNREFUSED",

@@ -14,11 +14,7 @@ const name = `a server in a container (${CLICKHOUSE_IMAGE})`;
 if (hasDocker) {
   describeEngine(name, async () => {
     const container: StartedClickHouseContainer = await new ClickHouseContainer(CLICKHOUSE_IMAGE).start();
-    const engine = connectServer({
-      url: container.getConnectionUrl(),
-      requestTimeoutMs: 30_000,
-      limits: testLimits,
-    });
+    const engine = connectServer(container.getConnectionUrl(), { limits: testLimits });
     return {
       engine,
       async close() {

@@ -1,0 +1,72 @@
+import { Transform, type Readable, type TransformCallback } from "node:stream";
+import underPressure from "@fastify/under-pressure";
+import type { FastifyInstance, RequestPayload } from "fastify";
+import { AppError } from "../shared/errors.ts";
+
+export interface PressureLimits {
+  readonly maxEventLoopDelayMs: number;
+  /** 0: not bounded. The embedded store counts, for it lives in this process. */
+  readonly maxRssBytes: number;
+  /** What all request bodies together may take while their requests last, unpacked. */
+  readonly maxBodyBytes: number;
+}
+
+/** Refuses work in time when the process is overloaded: 503 with `Retry-After`. Public routes answer always. */
+export async function registerPressure(app: FastifyInstance, limits: PressureLimits): Promise<void> {
+  await app.register(underPressure, {
+    maxEventLoopDelay: limits.maxEventLoopDelayMs,
+    maxRssBytes: limits.maxRssBytes,
+    pressureHandler: (request) => {
+      if (request.routeOptions.config.access !== "public") throw overloaded();
+    },
+  });
+  boundBodies(app, limits.maxBodyBytes);
+}
+
+/** The gateway is left out: it streams its bodies, or counts them itself. */
+function boundBodies(app: FastifyInstance, maxBytes: number): void {
+  let inFlightBytes = 0;
+  app.addHook("preParsing", async (request, reply, payload) => {
+    const access = request.routeOptions.config.access;
+    if (access === undefined || access === "public" || access.scope === "train") return payload;
+    let ownBytes = 0;
+    const take = (bytes: number): void => {
+      if (inFlightBytes + bytes > maxBytes) throw overloaded();
+      ownBytes += bytes;
+      inFlightBytes += bytes;
+    };
+    reply.raw.once("close", () => {
+      inFlightBytes -= ownBytes;
+    });
+    const declared = request.headers["content-length"];
+    if (declared !== undefined && request.headers["content-encoding"] === undefined) {
+      take(Number(declared));
+      return payload;
+    }
+    return counted(payload, take);
+  });
+}
+
+/** Passes a body on and tells its bytes, chunk by chunk; ends with an error when `take` throws. */
+function counted(payload: RequestPayload, take: (bytes: number) => void): Readable {
+  const counter: Transform & { receivedEncodedLength?: number } = new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      try {
+        take(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+  // Fastify compares it with Content-Length
+  Object.defineProperty(counter, "receivedEncodedLength", { get: () => payload.receivedEncodedLength });
+  payload.on("error", (error: Error) => counter.destroy(error));
+  return payload.pipe(counter);
+}
+
+function overloaded(): AppError {
+  return new AppError("service_overloaded", "The service has too much to do. Try again.", {
+    retryAfterSeconds: 2,
+  });
+}

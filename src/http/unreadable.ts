@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
+import { sendError } from "./errors.ts";
+
+/** What Node's HTTP parser says, and what its client gets to hear. Source: nodejs.org/api/http.html, "clientError". */
+const answers: Readonly<Record<string, { status: number; detail: string }>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request did not come in time." },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large." },
+};
+const unreadable = { status: 400, detail: "The request can not be read." };
+
+/** Answers what is not even HTTP, like everything else: JSON, with a request id. */
+export function answerUnreadable(
+  error: Error & { code?: string },
+  socket: Socket,
+  log: FastifyBaseLogger,
+): void {
+  if (error.code === "ECONNRESET" || socket.destroyed) return;
+  const { status, detail } = answers[error.code ?? ""] ?? unreadable;
+  const requestId = randomUUID();
+  log.debug({ code: error.code, status, request_id: requestId }, "request can not be read");
+  const body = JSON.stringify({ detail });
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      "content-type: application/json; charset=utf-8",
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      "connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+/** Answers a request that no route can be found for because its URL is broken: no hook has run for it. */
+export function answerBadUrl(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  void reply.header("x-request-id", request.id);
+  void sendError(error, request, reply);
+}

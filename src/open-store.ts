@@ -1,0 +1,22 @@
+import { connectServer, openEmbedded } from "./clickhouse/connect.ts";
+import type { Engine } from "./clickhouse/engine.ts";
+import { limitTable } from "./clickhouse/limits.ts";
+import type { Config } from "./config.ts";
+
+/** The store that the settings name. Errors: `StoreOpenError` for a data directory; a server is not asked yet. */
+export async function openStore(config: Config): Promise<Engine> {
+  const options = {
+    limits: limitTable({
+      interactiveSeconds: config.QUERY_TIMEOUT_SECONDS,
+      interactiveBytes: config.QUERY_MEMORY_BYTES,
+      heavySeconds: config.HEAVY_QUERY_TIMEOUT_SECONDS,
+      heavyBytes: config.HEAVY_QUERY_MEMORY_BYTES,
+    }),
+    maxRunning: config.STORE_MAX_CONCURRENT,
+    maxWaiting: config.STORE_MAX_WAITING,
+    maxWaitMs: config.STORE_MAX_WAIT_MS,
+  };
+  return config.CLICKHOUSE_URL === undefined
+    ? openEmbedded(config.DATA_DIR, options)
+    : connectServer(config.CLICKHOUSE_URL, options);
+}

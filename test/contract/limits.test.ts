@@ -1,0 +1,292 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildApp, type App } from "../../src/app.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { migrate } from "../../src/clickhouse/migrate.ts";
+import { readConfig, settingNames, type Config } from "../../src/config.ts";
+import { openStore } from "../../src/open-store.ts";
+import { sql, type Sql } from "../../src/query/sql.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
+
+const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
+
+/** The rows of the table below a heading, cell by cell. */
+function tableOf(heading: string): readonly (readonly string[])[] {
+  const section = page.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  return section
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll("`", "")),
+    );
+}
+
+const limits = tableOf("Limits");
+const dataDir = mkdtempSync(join(tmpdir(), "sumtree-limits-"));
+const project_id = "acme/limits";
+let shared: Engine;
+const opened: { close(): unknown }[] = [];
+
+beforeAll(async () => {
+  shared = await openStore(readConfig({ DATA_DIR: dataDir }));
+  opened.push(shared);
+  await migrate(shared, { cluster: undefined });
+});
+afterAll(async () => {
+  for (const one of opened.reverse()) await one.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** The service with a few settings; `store` says what of its engine is not as usual. */
+async function start(
+  settings: Readonly<Record<string, string>>,
+  store?: (config: Config) => Promise<Engine>,
+) {
+  const config = readConfig({ DATA_DIR: dataDir, INGEST_LINGER_MS: "50", ...settings });
+  const engine = store === undefined ? shared : await store(config);
+  const app = await buildApp(config, { engine, rootKey: ROOT_KEY, logger: pino({ level: "silent" }) });
+  opened.push(...(engine === shared ? [] : [engine]), app);
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  return app;
+}
+
+/** Over a real connection: half of the limits are about connections. */
+async function post(app: App, url: string, body: object, headers: Readonly<Record<string, string>> = {}) {
+  const { port } = app.server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}${url}`, {
+    method: "POST",
+    headers: { authorization: authorization(), "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(20_000),
+  });
+  await response.text();
+  return { status: response.status, retryAfter: response.headers.get("retry-after") };
+}
+type Answer = Awaited<ReturnType<typeof post>>;
+
+const bearer = { authorization: authorization(ROOT_KEY, "bearer") };
+const long = "x".repeat(3000);
+const stats = (metrics: unknown) => ({
+  project_id,
+  start: "2026-01-01T00:00:00Z",
+  end: "2026-01-02T00:00:00Z",
+  metrics,
+});
+const metric = (percentiles: readonly number[] = []) => ({
+  json_path: "a",
+  value_type: "numeric",
+  percentiles,
+});
+const callStart = (id: string, more: object = {}) => ({
+  start: {
+    project_id,
+    id,
+    trace_id: "t",
+    op_name: "op",
+    started_at: "2026-01-01T00:00:00Z",
+    inputs: {},
+    attributes: {},
+    ...more,
+  },
+});
+
+/** The refusal among several answers that come at a time. */
+function refusal(answers: readonly Answer[]): Answer | undefined {
+  return answers.find((answer) => answer.status >= 400);
+}
+
+async function untilRefused(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  const end = performance.now() + 10_000;
+  while (performance.now() < end) {
+    const answer = await ask();
+    if (answer.status >= 400) return answer;
+    const busyUntil = performance.now() + 60;
+    while (performance.now() < busyUntil);
+    await new Promise(setImmediate);
+  }
+  return undefined;
+}
+
+const slow = sql`SELECT sum(sleepEachRow(0.1)) FROM numbers(300) SETTINGS max_block_size = 1, max_threads = 1`;
+const hungry = sql`SELECT groupArray(toString(number)) FROM numbers(3000000)`;
+
+/** The store that the settings name, asked something else than what the route asks, within the same bounds. */
+function asking(question: Sql) {
+  return async (config: Config): Promise<Engine> => {
+    const engine = await openStore(config);
+    return {
+      ...engine,
+      bytes: (_query, format, options) => engine.bytes(question, format, options),
+      rows: (_query, options) => engine.rows(question, options),
+    };
+  };
+}
+
+async function withUpstream(ask: (url: string) => Promise<Answer | undefined>): Promise<Answer | undefined> {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  try {
+    return await ask(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`);
+  } finally {
+    silent.closeAllConnections();
+    silent.close();
+  }
+}
+
+const usage = (app: App) => post(app, "/trace/usage", { project_id });
+const many = (count: number, ask: (n: number) => Promise<Answer>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
+
+/** How each limit is met. */
+const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
+  BODY_LIMIT_BYTES: async () =>
+    post(await start({ BODY_LIMIT_BYTES: "2000" }), "/trace/usage", { project_id, filler: long }),
+  INGEST_BODY_LIMIT_BYTES: async () =>
+    post(
+      await start({ INGEST_BODY_LIMIT_BYTES: "2000" }),
+      "/call/start",
+      callStart("large", { op_name: long }),
+    ),
+  CHAT_BODY_LIMIT_BYTES: async () =>
+    post(
+      await start({ CHAT_BODY_LIMIT_BYTES: "2000", CHAT_UPSTREAM_URL: "http://127.0.0.1:9/v1" }),
+      "/v1/chat/completions",
+      { model: "m", messages: [{ role: "user", content: long }] },
+      bearer,
+    ),
+  TRAINING_BODY_LIMIT_BYTES: () =>
+    withUpstream(async (url) =>
+      post(
+        await start({ TRAINING_BODY_LIMIT_BYTES: "2000", TRAINING_UPSTREAM_URL: url }),
+        "/v1/preview/training-jobs",
+        { model: long },
+        bearer,
+      ),
+    ),
+  MAX_BODY_BYTES_IN_FLIGHT: async () =>
+    post(
+      await start({ MAX_BODY_BYTES_IN_FLIGHT: "2000" }),
+      "/call/start",
+      callStart("large", { op_name: long }),
+    ),
+  MAX_FILTER_MEMBERS: async () =>
+    post(await start({ MAX_FILTER_MEMBERS: "2" }), "/trace/usage", {
+      project_id,
+      filter: { trace_ids: ["a", "b", "c"] },
+    }),
+  MAX_QUERY_DEPTH: async () =>
+    post(await start({ MAX_QUERY_DEPTH: "2" }), "/trace/usage", {
+      project_id,
+      query: { $expr: { $not: [{ $not: [{ $eq: [{ $getField: "op_name" }, { $literal: "x" }] }] }] } },
+    }),
+  MAX_QUERY_NODES: async () =>
+    post(await start({ MAX_QUERY_NODES: "2" }), "/trace/usage", {
+      project_id,
+      query: { $expr: { $eq: [{ $getField: "op_name" }, { $literal: "x" }] } },
+    }),
+  MAX_METRICS: async () =>
+    post(await start({ MAX_METRICS: "1" }), "/feedback/stats", stats([metric(), metric()])),
+  MAX_PERCENTILES: async () =>
+    post(await start({ MAX_PERCENTILES: "1" }), "/feedback/stats", stats([metric([50, 95])])),
+  async MAX_TRACE_CALLS() {
+    const app = await start({ MAX_TRACE_CALLS: "1" });
+    for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id));
+    return usage(app);
+  },
+  async FAILED_AUTH_PER_MINUTE() {
+    const app = await start({ FAILED_AUTH_PER_MINUTE: "1" });
+    const wrong = { authorization: authorization("wrong") };
+    await post(app, "/trace/usage", {}, wrong);
+    return post(app, "/trace/usage", {}, wrong);
+  },
+  async RATE_LIMIT_PER_MINUTE() {
+    const app = await start({ RATE_LIMIT_PER_MINUTE: "1" });
+    expect((await usage(app)).status).toBe(200);
+    return usage(app);
+  },
+  async KEY_MAX_CONCURRENT() {
+    const app = await start({ KEY_MAX_CONCURRENT: "1" });
+    const answers = await many(3, () => usage(app));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    expect((await usage(app)).status).toBe(200);
+    return refusal(answers);
+  },
+  UPSTREAM_MAX_CONCURRENT: () =>
+    withUpstream(async (url) => {
+      const app = await start({ UPSTREAM_MAX_CONCURRENT: "1", CHAT_UPSTREAM_URL: url });
+      const ask = () => post(app, "/v1/chat/completions", { model: "m", messages: [] }, bearer);
+      return Promise.race([ask(), ask()]);
+    }),
+  async MAX_EVENT_LOOP_DELAY_MS() {
+    const app = await start({ MAX_EVENT_LOOP_DELAY_MS: "1" });
+    const answer = await untilRefused(() => usage(app));
+    expect((await app.inject("/healthz")).statusCode).toBe(200);
+    return answer;
+  },
+  async MAX_RSS_BYTES() {
+    const app = await start({ MAX_RSS_BYTES: "1" });
+    return untilRefused(() => usage(app));
+  },
+  async INGEST_MAX_PENDING_BYTES() {
+    const app = await start({ INGEST_MAX_PENDING_BYTES: "4000" });
+    return refusal(await many(3, (n) => post(app, "/call/start", callStart(`p${n}`, { op_name: long }))));
+  },
+  async STORE_MAX_CONCURRENT() {
+    const app = await start(
+      { STORE_MAX_CONCURRENT: "1", STORE_MAX_WAITING: "1", STORE_MAX_WAIT_MS: "1" },
+      openStore,
+    );
+    return refusal(await many(20, () => usage(app)));
+  },
+  async STORE_MAX_WAITING() {
+    const app = await start({ STORE_MAX_CONCURRENT: "1", STORE_MAX_WAITING: "1" }, openStore);
+    return refusal(await many(20, () => usage(app)));
+  },
+  async STORE_MAX_WAIT_MS() {
+    const app = await start({ STORE_MAX_CONCURRENT: "1", STORE_MAX_WAIT_MS: "1" }, openStore);
+    return refusal(await many(20, () => usage(app)));
+  },
+  QUERY_TIMEOUT_SECONDS: async () =>
+    post(await start({ QUERY_TIMEOUT_SECONDS: "1" }, asking(slow)), "/cost/query", { project_id }),
+  QUERY_MEMORY_BYTES: async () =>
+    post(await start({ QUERY_MEMORY_BYTES: "20000000" }, asking(hungry)), "/cost/query", { project_id }),
+  HEAVY_QUERY_TIMEOUT_SECONDS: async () =>
+    usage(await start({ HEAVY_QUERY_TIMEOUT_SECONDS: "1" }, asking(slow))),
+  HEAVY_QUERY_MEMORY_BYTES: async () =>
+    usage(await start({ HEAVY_QUERY_MEMORY_BYTES: "20000000" }, asking(hungry))),
+};
+
+describe("docs/operations.md", () => {
+  it("names every setting once, with its default", () => {
+    const documented = [...tableOf("Settings"), ...limits].map(([name = "", value]) => [name, value]);
+    const defaults = readConfig({}) as Readonly<Record<string, string | number | boolean | undefined>>;
+    const actual = settingNames.map((name) => [name, String(defaults[name] ?? "")]);
+    expect(documented).toHaveLength(actual.length);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual));
+  });
+
+  it("has a limit for every scenario, and a scenario for every limit", () => {
+    expect(new Set(limits.map(([name]) => name))).toEqual(new Set(Object.keys(scenarios)));
+  });
+
+  it.each(limits.map(([name, , bounds, status]) => ({ name: name!, bounds: bounds!, status: status! })))(
+    "$name, $bounds: $status",
+    async ({ name, status }) => {
+      const answer = await scenarios[name]!();
+      expect(answer?.status).toBe(Number(status));
+      if (status === "429" || status === "503") {
+        expect(Number(answer?.retryAfter)).toBeGreaterThanOrEqual(1);
+        expect(Number(answer?.retryAfter)).toBeLessThanOrEqual(59);
+      }
+    },
+  );
+});
