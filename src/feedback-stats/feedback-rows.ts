@@ -1,4 +1,5 @@
 import { join, param, sql, type Sql } from "../query/sql.ts";
+import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "./buckets.ts";
 
@@ -32,6 +33,5 @@ const FIRST_MS = Date.UTC(1900, 0, 1);
 const LAST_MS = Date.UTC(2299, 11, 31);
 
 function instant(ms: number) {
-  const text = new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString();
-  return param("DateTime64(3, 'UTC')", text.slice(0, -1).replace("T", " "));
+  return param("DateTime64(3, 'UTC')", toStoreTextMs(Math.min(Math.max(ms, FIRST_MS), LAST_MS)));
 }

@@ -1,6 +1,7 @@
 import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
+import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import { keyText, type FeedbackKey } from "./feedback-row.ts";
 import type { NewRow, StoredRow } from "./write-plan.ts";
@@ -15,11 +16,12 @@ interface FoundRow {
   readonly deleted: 0 | 1;
 }
 
-/** The newest version of every row under the given ids. */
+/** The newest version of every row under the given ids, each row once. */
 export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Promise<readonly StoredRow[]> {
-  const asked = new Set(keys.map(keyText));
   const found: StoredRow[] = [];
-  for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
+  const unique = new Map(keys.map((key) => [keyText(key), key]));
+  for (const chunk of chunksOf([...unique.values()], IDS_PER_QUERY)) {
+    const asked = new Set(chunk.map(keyText));
     const projects = param("Array(String)", [...new Set(chunk.map((key) => key.project))]);
     const ids = param(
       "Array(String)",
@@ -32,7 +34,7 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
           (SELECT project_id, created_at, id FROM feedback_times WHERE project_id IN ${projects} AND id IN ${ids})`,
       { name: "feedback_find", limits: "ingest" },
     );
-    // two projects may have the same id
+    // two projects may have the same id, which may be another piece's
     for (const { created_at_ms, deleted, ...row } of rows) {
       if (asked.has(keyText(row))) found.push({ ...row, createdAtMs: created_at_ms, deleted: deleted === 1 });
     }
@@ -57,10 +59,5 @@ export async function insertRows(engine: Engine, rows: readonly NewRow[]): Promi
 }
 
 function keyColumns({ project, id, createdAtMs }: NewRow) {
-  return { project_id: project, id, created_at: toStoreText(createdAtMs) };
-}
-
-/** The store's text of an instant: `YYYY-MM-DD HH:MM:SS.mmm`, UTC. */
-function toStoreText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, -1).replace("T", " ");
+  return { project_id: project, id, created_at: toStoreTextMs(createdAtMs) };
 }

@@ -67,18 +67,12 @@ function rowsOf({ stored, liveMs, change }: State, version: number): NewRow[] {
  */
 export function planRepair(stored: readonly StoredRow[]): readonly NewRow[] {
   const live = stored.filter((row) => !row.deleted);
-  return [...Map.groupBy(live, keyText).values()].flatMap((rows) =>
-    rows
-      .toSorted(byPrecedence)
-      .slice(1)
-      .map(({ project, id, createdAtMs, version }) => ({
-        project,
-        id,
-        createdAtMs,
-        version: version + 1,
-        columns: undefined,
-      })),
-  );
+  return [...Map.groupBy(live, keyText).values()].flatMap((rows) => {
+    const [kept, ...others] = rows.toSorted(byPrecedence);
+    return others
+      .filter((row) => row.createdAtMs !== kept?.createdAtMs)
+      .map(({ deleted: _live, version, ...key }) => ({ ...key, version: version + 1, columns: undefined }));
+  });
 }
 
 function byPrecedence(a: StoredRow, b: StoredRow): number {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
+import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { ProjectPrice } from "./project-prices.ts";
 
@@ -31,9 +32,9 @@ export function createPriceStore(engine: Engine): PriceStore {
         project_id: project,
         id: randomUUID(),
         ...price,
-        effective_date: storeText(effectiveAtMs),
+        effective_date: toStoreTextMs(effectiveAtMs),
         created_by: createdBy,
-        created_at: storeText(createdAtMs),
+        created_at: toStoreTextMs(createdAtMs),
         purged: 0,
       }));
       await engine.insert("llm_prices", rows, { name: "price_add" });
@@ -64,9 +65,4 @@ export function createPriceStore(engine: Engine): PriceStore {
       await engine.insert("llm_prices", rows, { name: "price_purge" });
     },
   };
-}
-
-/** `YYYY-MM-DD HH:MM:SS.mmm`, UTC. */
-function storeText(ms: number): string {
-  return new Date(ms).toISOString().replace("T", " ").slice(0, -1);
 }

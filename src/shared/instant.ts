@@ -46,6 +46,11 @@ export function toStoreText(micros: EpochMicros): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(micros - ms * 1000).padStart(3, "0")}`;
 }
 
+/** The same of milliseconds: `YYYY-MM-DD HH:MM:SS.mmm`. */
+export function toStoreTextMs(ms: number): string {
+  return new Date(ms).toISOString().slice(0, -1).replace("T", " ");
+}
+
 /** ISO 8601 UTC ending in `Z`, from the store's text. */
 export function toIso(storeText: string): string {
   return `${storeText.replace(" ", "T")}Z`;

@@ -205,6 +205,15 @@ describe("POST /feedback/batch/create", () => {
     expect(await total()).toMatchObject({ count: 1, sum: 3 });
   });
 
+  it("keeps every id of a batch that is looked up in pieces, and in which ids and projects repeat", async () => {
+    const batch = Array.from({ length: 4500 }, (_, n) =>
+      feedback({ id: `d${n % 3000}`, ...(n % 2 === 0 ? {} : { project_id: "acme/other-half" }) }),
+    );
+    for (const _again of [1, 2])
+      expect((await test.post("/feedback/batch/create", { batch })).json().rejected).toEqual([]);
+    expect(await total()).toMatchObject({ count: 1500 });
+  });
+
   it("sets aside what would take too much memory: paths can be far longer than the text they come from", async () => {
     const payload = { ["k".repeat(1000)]: Array.from({ length: 1000 }, () => true) };
     const batch = Array.from({ length: 150 }, () => feedback({ payload }));
