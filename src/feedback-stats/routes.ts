@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess, type Access } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
+import { sendJsonText } from "../http/json-text.ts";
 import type { Clock } from "../shared/clock.ts";
 import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";
 import { planStats } from "./plan.ts";
@@ -38,9 +39,7 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
     const project = request.grant.project(request.body.project_id);
     const plan = planStats(project, request.body, deps.clock.now());
     const rows = await readStats(deps.engine, plan, abortOnClose(reply));
-    void reply.type("application/json; charset=utf-8");
-    // `never`: what is sent is the text of the declared answer
-    return reply.send(printResponse(plan, fillSeries(plan, rows)) as never);
+    return sendJsonText(reply, printResponse(plan, fillSeries(plan, rows)));
   });
   const paths = {
     config: { access: readAccess },

@@ -5,11 +5,13 @@ import type { Grant } from "../auth/grant.ts";
 import { ingestAccess, readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
+import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError, invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
+import { batchAnswer, createAnswer, listAnswer, purgeAnswer } from "./answers.ts";
 import type { FeedbackChange, FeedbackColumns } from "./feedback-row.ts";
 import type { FeedbackWriter } from "./feedback-writer.ts";
 import { listText } from "./list-answer.ts";
@@ -30,7 +32,6 @@ const config = { access: ingestAccess };
 /** What one batch may come to: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
-const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Feedback as the Weave SDKs send and read it. 2xx means durable. */
 export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps): Promise<void> {
@@ -51,17 +52,17 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/create",
-    { config, bodyLimit, schema: { body: createBody } },
+    { config, bodyLimit, schema: { body: createBody, response: { 200: createAnswer } } },
     async (request, reply) => {
       const change = toChange(request.grant, request.body);
       const [createdAtMs] = await writer.write([change]);
-      return reply.type(JSON_TYPE).send(answerText(change, createdAtMs!));
+      return sendJsonText(reply, answerText(change, createdAtMs!));
     },
   );
 
   app.post(
     "/feedback/batch/create",
-    { config, bodyLimit, schema: { body: batchBody } },
+    { config, bodyLimit, schema: { body: batchBody, response: { 200: batchAnswer } } },
     async (request, reply) => {
       let bytes = 0;
       const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) => {
@@ -74,26 +75,26 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const res = request.body.batch.map(() => "");
       accepted.forEach((change, at) => (res[change.index] = answerText(change, createdAtMs[at]!)));
       for (const { index, detail } of rejected) res[index] = JSON.stringify({ error: detail });
-      return reply.type(JSON_TYPE).send(`{"res":[${res.join(",")}],"rejected":${JSON.stringify(rejected)}}`);
+      return sendJsonText(reply, `{"res":[${res.join(",")}],"rejected":${JSON.stringify(rejected)}}`);
     },
   );
 
   app.post(
     "/feedback/replace",
-    { config, bodyLimit, schema: { body: replaceBody } },
+    { config, bodyLimit, schema: { body: replaceBody, response: { 200: createAnswer } } },
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
       const replaced = purgeOf(change.project, body.feedback_id, change.time.ms);
       const changes = change.id === replaced.id ? [change] : [replaced, change];
       const createdAtMs = await writer.write(changes);
-      return reply.type(JSON_TYPE).send(answerText(change, createdAtMs.at(-1)!));
+      return sendJsonText(reply, answerText(change, createdAtMs.at(-1)!));
     },
   );
 
   app.post(
     "/feedback/query",
-    { config: { access: readAccess }, schema: { body: queryBody } },
+    { config: { access: readAccess }, schema: { body: queryBody, response: { 200: listAnswer } } },
     async (request, reply) => {
       const { grant, body } = request;
       const statement = printList(grant.project(body.project_id), body);
@@ -101,11 +102,12 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const found = await deps.engine.rows<ListedRow>(statement, options);
       const rows = found.slice(0, limitOf(body)).filter((row) => row.has_room === 1);
       void reply.header("x-truncated", String(rows.length < found.length));
-      return reply.type(JSON_TYPE).send(listText(rows, body.fields ?? undefined));
+      return sendJsonText(reply, listText(rows, body.fields ?? undefined));
     },
   );
 
-  app.post("/feedback/purge", { config, schema: { body: purgeBody } }, async (request) => {
+  const purge = { config, schema: { body: purgeBody, response: { 200: purgeAnswer } } };
+  app.post("/feedback/purge", purge, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
     await writer.write(idsToPurge(body.query).map((id) => purgeOf(project, id, clock.now())));
