@@ -4,14 +4,16 @@ import { OTLPTraceExporter as ProtoExporter } from "@opentelemetry/exporter-trac
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from "@opentelemetry/sdk-trace-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withOutages, type OutageEngine } from "../helpers/outage-engine.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
-let store: OutageEngine;
+let storeIsAway = false;
 let url = "";
 beforeAll(async () => {
-  test = await startApp({ wrapEngine: (engine) => (store = withOutages(engine)) });
+  test = await startApp({
+    wrapEngine: (engine) => faultyEngine(engine, () => (storeIsAway ? "refused" : "done")),
+  });
   url = await test.app.listen({ host: "127.0.0.1", port: 0 });
 });
 afterAll(() => test.close());
@@ -112,12 +114,24 @@ describe("an exporter", () => {
     expect(Object.keys(await totals(spans["first"]!.spanContext().traceId))).toHaveLength(4);
   });
 
+  it("may be set up by its environment alone", async () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/otel`,
+      OTEL_EXPORTER_OTLP_HEADERS: `wandb-api-key=${ROOT_KEY},x-project-id=acme/exporters`,
+    };
+    Object.assign(process.env, environment);
+    const { provider, spans } = runAgent(new ProtoExporter());
+    for (const name of Object.keys(environment)) delete process.env[name];
+    await provider.shutdown();
+    expect(Object.keys(await totals(spans["first"]!.spanContext().traceId))).toHaveLength(4);
+  });
+
   it("loses nothing when the store is away for ten seconds", async () => {
-    store.away = true;
+    storeIsAway = true;
     const { provider, spans } = runAgent(EXPORTERS.proto({ headers: headers(), timeoutMillis: 60_000 }));
     const delivered = provider.shutdown();
     await new Promise((resolve) => setTimeout(resolve, 10_000));
-    store.away = false;
+    storeIsAway = false;
     await delivered;
     const usage = await totals(spans["first"]!.spanContext().traceId);
     expect(usage[idOf(spans["invoke_agent trip"])]!["gpt-4o-2024-08-06"]!["prompt_tokens"]).toBe(30);

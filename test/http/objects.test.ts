@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/auth/api-key.ts";
 import { createKeyStore } from "../../src/auth/key-store.ts";
 import type { Scope } from "../../src/auth/api-key.ts";
-import { withOutages, type OutageEngine } from "../helpers/outage-engine.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
-let store: OutageEngine;
+let storeIsAway = false;
 let url = "";
 beforeAll(async () => {
   test = await startApp({
-    wrapEngine: (engine) => (store = withOutages(engine)),
+    wrapEngine: (engine) => faultyEngine(engine, () => (storeIsAway ? "refused" : "done")),
     settings: { INGEST_BODY_LIMIT_BYTES: String(24 * 1024 * 1024) },
   });
   url = await test.app.listen({ host: "127.0.0.1", port: 0 });
@@ -211,13 +211,13 @@ describe("a key that may only write", () => {
 
 describe("when the store is away", () => {
   it("nothing is acknowledged", async () => {
-    store.away = true;
+    storeIsAway = true;
     const statuses = [
       (await createObject("away", {})).status,
       (await upload(Buffer.alloc(10))).status,
       (await test.post("/table/create", { table: { project_id, rows: [{}] } })).status,
     ];
-    store.away = false;
+    storeIsAway = false;
     expect(statuses).toEqual([503, 503, 503]);
   });
 });

@@ -12,15 +12,17 @@ import {
   textAttribute,
   TRACE_ID,
 } from "../helpers/otlp-request.ts";
-import { withOutages, type OutageEngine } from "../helpers/outage-engine.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
-let store: OutageEngine;
+let storeIsAway = false;
 let project = "";
 let projects = 0;
 beforeAll(async () => {
-  test = await startApp({ wrapEngine: (engine) => (store = withOutages(engine)) });
+  test = await startApp({
+    wrapEngine: (engine) => faultyEngine(engine, () => (storeIsAway ? "refused" : "done")),
+  });
 });
 afterAll(() => test.close());
 beforeEach(() => (project = `acme/otlp${projects++}`));
@@ -328,9 +330,9 @@ describe("the key", () => {
 describe("when the store is away", () => {
   it("asks to be asked again, and stores once what is sent again", async () => {
     const body = encodeRequest({ spans: [spanInit(0), spanInit(1)], resource: here() });
-    store.away = true;
+    storeIsAway = true;
     const refused = await send(body);
-    store.away = false;
+    storeIsAway = false;
     expect([refused.status, refused.retryAfter]).toEqual([503, "5"]);
     expect((await send(body)).status).toBe(200);
     expect(await storedIds()).toEqual([spanId(0), spanId(1)]);
