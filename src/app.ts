@@ -13,6 +13,8 @@ import { callsQueryRoutes } from "./calls-query/routes.ts";
 import { createCallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
+import type { GroupCommitSettings } from "./clickhouse/group-commit.ts";
+import { measureEngine } from "./clickhouse/measured-engine.ts";
 import type { Config } from "./config.ts";
 import { costRoutes } from "./costs/routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
@@ -25,6 +27,7 @@ import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerPressure } from "./http/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
+import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
 import { withoutTracesPrefix } from "./http/traces-prefix.ts";
 import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
@@ -38,6 +41,7 @@ import { otlpRoutes } from "./otlp/routes.ts";
 import { operations } from "./openapi-operations.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices, type Prices } from "./prices/prices.ts";
+import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
 import { completionPart } from "./training/completion-call.ts";
@@ -59,32 +63,38 @@ const MINUTE_MS = 60_000;
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const clock = deps.clock ?? systemClock;
-  const app = await createServer(config, deps.logger);
-  await registerKeys(app, config, { ...deps, clock });
-
-  const priceStore = createPriceStore(deps.engine);
-  const prices = createPrices(priceStore);
-  registerHealth(app, deps.engine);
-  registerOpenapiRoute(app);
   const registry = new Registry();
+  const metrics = createServiceMetrics(registry);
+  const engine = measureEngine(deps.engine, metrics.statements);
+  const app = await createServer(config, deps.logger, registry);
+  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock });
+
+  const priceStore = createPriceStore(engine);
+  const prices = createPrices(priceStore, { onUnknown: metrics.priceUnknown });
+  registerHealth(app, engine);
+  registerOpenapiRoute(app);
   registerMetricsRoute(app, registry);
-  const traces = createTraceLookup(deps.engine);
-  const writer = createCallWriter(deps.engine, traces, {
+  const writing: Writing = {
     lingerMs: config.INGEST_LINGER_MS,
     maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
-  });
-  app.addHook("onClose", () => writer.drain());
-  await app.register(ingestRoutes, {
-    engine: deps.engine,
-    traces,
-    writer,
-    clock,
+    onBatch: metrics.batchWritten,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
+  };
+  const { bodyLimitBytes } = writing;
+  const traces = createTraceLookup(engine);
+  const writer = createCallWriter(engine, traces, writing);
+  app.addHook("onClose", () => writer.drain());
+  registerPeriodic(app, {
+    name: "calls_sweep",
+    everyMs: MINUTE_MS,
+    atStart: true,
+    run: () => writer.sweep(),
   });
-  await registerObjects(app, config, deps.engine);
-  await app.register(otlpRoutes, { writer, bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES });
+  await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes });
+  await registerObjects(app, { engine, writing, defaultEntity: config.DEFAULT_ENTITY });
+  await app.register(otlpRoutes, { writer, bodyLimitBytes });
   const reading = {
-    engine: deps.engine,
+    engine,
     selectionLimits: {
       maxFilterMembers: config.MAX_FILTER_MEMBERS,
       maxDepth: config.MAX_QUERY_DEPTH,
@@ -92,24 +102,13 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     },
     costsFor: costsBy(prices),
   };
-  await app.register(traceUsageRoutes, { ...reading, maxTraceCalls: config.MAX_TRACE_CALLS });
+  await app.register(traceUsageRoutes, {
+    ...reading,
+    maxTraceCalls: config.MAX_TRACE_CALLS,
+    onRead: metrics.usageRead,
+  });
   await app.register(callsQueryRoutes, reading);
-  const feedbackWriter = createFeedbackWriter(deps.engine, clock, {
-    lingerMs: config.INGEST_LINGER_MS,
-    maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
-  });
-  app.addHook("onClose", () => feedbackWriter.drain());
-  await app.register(feedbackRoutes, {
-    engine: deps.engine,
-    writer: feedbackWriter,
-    clock,
-    bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
-  });
-  await app.register(feedbackStatsRoutes, {
-    engine: deps.engine,
-    clock,
-    limits: { maxMetrics: config.MAX_METRICS, maxPercentiles: config.MAX_PERCENTILES },
-  });
+  await registerFeedback(app, config, { engine, clock, writing });
   await app.register(trainingRoutes, {
     prefix: "/v1",
     settings: trainingSettings(config),
@@ -117,8 +116,13 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     clock,
     registry,
   });
-  await app.register(costRoutes, { engine: deps.engine, prices: priceStore, clock });
+  await app.register(costRoutes, { engine, prices: priceStore, clock });
   return app;
+}
+
+/** How everything that brings data in is written. */
+interface Writing extends GroupCommitSettings {
+  readonly bodyLimitBytes: number;
 }
 
 /** What a call costs, by the prices of its project as they stand when this is asked. */
@@ -130,18 +134,33 @@ function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
 }
 
 /** What the Weave SDKs publish beside calls, and what they ask before. */
-async function registerObjects(app: App, config: Config, engine: Engine): Promise<void> {
-  const writer = createContentWriter(engine, {
-    lingerMs: config.INGEST_LINGER_MS,
-    maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
-  });
+async function registerObjects(
+  app: App,
+  { engine, writing, defaultEntity }: { engine: Engine; writing: Writing; defaultEntity: string },
+): Promise<void> {
+  const writer = createContentWriter(engine, writing);
   app.addHook("onClose", () => writer.drain());
-  await app.register(objectRoutes, { engine, writer, bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES });
-  await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
+  await app.register(objectRoutes, { engine, writer, bodyLimitBytes: writing.bodyLimitBytes });
+  await app.register(setupRoutes, { defaultEntity });
+}
+
+async function registerFeedback(
+  app: App,
+  config: Config,
+  { engine, clock, writing }: { engine: Engine; clock: Clock; writing: Writing },
+): Promise<void> {
+  const writer = createFeedbackWriter(engine, clock, writing);
+  app.addHook("onClose", () => writer.drain());
+  await app.register(feedbackRoutes, { engine, writer, clock, bodyLimitBytes: writing.bodyLimitBytes });
+  await app.register(feedbackStatsRoutes, {
+    engine,
+    clock,
+    limits: { maxMetrics: config.MAX_METRICS, maxPercentiles: config.MAX_PERCENTILES },
+  });
 }
 
 /** What all routes share, apart from who may call them. */
-async function createServer(config: Config, logger: FastifyBaseLogger): Promise<App> {
+async function createServer(config: Config, logger: FastifyBaseLogger, registry: Registry): Promise<App> {
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
@@ -159,6 +178,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger): Promise<
     frameworkErrors: answerBadUrl,
   });
   registerRequestId(app);
+  registerRequestLog(app, registry);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);
@@ -182,14 +202,17 @@ async function createServer(config: Config, logger: FastifyBaseLogger): Promise<
 }
 
 /** The check before every route, and the routes that manage what it checks. */
-async function registerKeys(app: App, config: Config, deps: Deps & { clock: Clock }): Promise<void> {
-  const { engine, rootKey, clock } = deps;
+async function registerKeys(
+  app: App,
+  config: Config,
+  { engine, rootKey, clock }: { engine: Engine; rootKey: string; clock: Clock },
+): Promise<void> {
   const store = createKeyStore(engine);
   const ring = createKeyRing(store, rootKey, { clock, steady: steadyClock });
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses });
-  registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, run: () => uses.flush() });
+  registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock });
 }
 

@@ -1,14 +1,9 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { createGroupCommit } from "../clickhouse/group-commit.ts";
+import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group-commit.ts";
 import type { Project } from "../shared/project.ts";
 import type { CallPart } from "./call-part.ts";
 import { findForgotten, findParked, park, unpark, type ParkedPart } from "./parked-parts.ts";
 import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
-
-export interface CallWriterOptions {
-  readonly lingerMs: number;
-  readonly maxPendingBytes: number;
-}
 
 /** The one way calls are stored, whoever sends them. */
 export interface CallWriter {
@@ -38,15 +33,14 @@ const SWEEP_LIMIT = 1000;
 export function createCallWriter(
   engine: Engine,
   traces: TraceLookup,
-  options: CallWriterOptions,
+  settings: GroupCommitSettings,
 ): CallWriter {
   const commit = createGroupCommit<Item>({
     name: "calls_write",
     flush: (items) => store(engine, traces, items),
     sizeOf: (item) => sizeOf(item.part),
-    lingerMs: options.lingerMs,
+    ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
-    maxPendingBytes: options.maxPendingBytes,
   });
   return {
     write: (project, parts) => commit.write(parts.map((part) => ({ project, part }))),

@@ -2,7 +2,7 @@ import { join, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Engine, QueryOptions, RawFormat } from "./engine.ts";
 import { defaultLimits, type LimitProfile, type LimitTable } from "./limits.ts";
 import { StorageError, toStorageError } from "./storage-error.ts";
-import type { Answer, SendOptions, Transport } from "./transport.ts";
+import type { SendOptions, Transport } from "./transport.ts";
 
 /** The storage port over one way to reach ClickHouse: what both adapters share. */
 export function createEngine(transport: Transport, limits: LimitTable = defaultLimits): Engine {
@@ -12,19 +12,19 @@ export function createEngine(transport: Transport, limits: LimitTable = defaultL
     settings: { ...limits[profile], log_comment: options.name, ...settings },
     signal: options.signal,
   });
-  const read = (query: Sql, format: RawFormat, options: QueryOptions): Promise<Answer> => {
+  const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");
-    return attempt(options, () =>
+    const answer = await attempt(options, () =>
       transport.read(formatted, toSend(options, options.limits ?? "interactive", readSettings)),
     );
+    options.onRead?.({ rows: answer.readRows, bytes: answer.readBytes });
+    return answer.bytes;
   };
 
   return {
-    async bytes(query, format, options) {
-      return (await read(query, format, options)).bytes;
-    },
+    bytes: read,
     async rows<Row>(query: Sql, options: QueryOptions): Promise<Row[]> {
-      return parseLines<Row>((await read(query, "JSONEachRow", options)).bytes);
+      return parseLines<Row>(await read(query, "JSONEachRow", options));
     },
     command: (statement, options) =>
       attempt(options, () =>

@@ -7,6 +7,13 @@ export interface QueryOptions {
   /** Which time and memory bounds hold for this statement. Default: `interactive`. */
   readonly limits?: LimitProfile;
   readonly signal?: AbortSignal;
+  /** Hears what was read for a query. A server tells with the first byte of its answer, so of long ones a part. */
+  readonly onRead?: (stats: ReadStats) => void;
+}
+
+export interface ReadStats {
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 export type RawFormat = "RowBinary" | "Native" | "JSONEachRow" | "Null";

@@ -1,14 +1,29 @@
 import { StorageError } from "./storage-error.ts";
 
-export interface GroupCommitOptions<Item> {
+/** What all writers are given alike. */
+export interface GroupCommitSettings {
+  /** How long the first of a batch waits for company, in milliseconds. */
+  readonly lingerMs: number;
+  /** Waiting beyond this, writers are refused. */
+  readonly maxPendingBytes: number;
+  /** Hears of every batch that is over. */
+  readonly onBatch?: (batch: BatchEvent) => void;
+}
+
+export interface BatchEvent {
+  /** The writer's fixed name. */
+  readonly name: string;
+  readonly items: number;
+  readonly bytes: number;
+  /** From the arrival of its first item until it was durable, or refused. */
+  readonly lagMs: number;
+}
+
+export interface GroupCommitOptions<Item> extends GroupCommitSettings {
   /** Writes one batch; resolves when it is durable. Must be safe to repeat. */
   readonly flush: (items: readonly Item[]) => Promise<void>;
   readonly sizeOf: (item: Item) => number;
-  /** How long the first of a batch waits for company, in milliseconds. */
-  readonly lingerMs: number;
   readonly maxBatchBytes: number;
-  /** Waiting beyond this, writers are refused. */
-  readonly maxPendingBytes: number;
   readonly name: string;
 }
 
@@ -23,6 +38,7 @@ export interface GroupCommit<Item> {
 interface Waiter<Item> {
   readonly items: readonly Item[];
   readonly bytes: number;
+  readonly arrivedMs: number;
   readonly settle: (error?: unknown) => void;
 }
 
@@ -55,7 +71,14 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   const run = async (): Promise<void> => {
     while (waiting.length > 0) {
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
-      await commit(takeBatch(), options.flush);
+      const batch = takeBatch();
+      await commit(batch, options.flush);
+      options.onBatch?.({
+        name: options.name,
+        items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
+        bytes: inFlightBytes,
+        lagMs: performance.now() - batch[0]!.arrivedMs,
+      });
       inFlightBytes = 0;
     }
     running = undefined;
@@ -75,6 +98,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       waiting.push({
         items,
         bytes,
+        arrivedMs: performance.now(),
         settle: (error) => (error === undefined ? resolve() : reject(error)),
       });
       waitingBytes += bytes;

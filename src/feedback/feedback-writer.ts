@@ -1,14 +1,9 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { createGroupCommit } from "../clickhouse/group-commit.ts";
+import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group-commit.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { FeedbackChange } from "./feedback-row.ts";
 import { findRows, insertRows } from "./row-store.ts";
 import { planRepair, planWrite } from "./write-plan.ts";
-
-export interface FeedbackWriterOptions {
-  readonly lingerMs: number;
-  readonly maxPendingBytes: number;
-}
 
 /** The one way feedback is stored. */
 export interface FeedbackWriter {
@@ -31,7 +26,7 @@ const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 export function createFeedbackWriter(
   engine: Engine,
   clock: Clock,
-  options: FeedbackWriterOptions,
+  settings: GroupCommitSettings,
 ): FeedbackWriter {
   let lastVersion = 0;
   const store = async (items: readonly Item[]): Promise<void> => {
@@ -49,9 +44,8 @@ export function createFeedbackWriter(
     name: "feedback_write",
     flush: store,
     sizeOf: ({ change }) => change.bytes,
-    lingerMs: options.lingerMs,
+    ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
-    maxPendingBytes: options.maxPendingBytes,
   });
   return {
     async write(changes) {

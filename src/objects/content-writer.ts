@@ -1,10 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { createGroupCommit } from "../clickhouse/group-commit.ts";
-
-export interface ContentWriterOptions {
-  readonly lingerMs: number;
-  readonly maxPendingBytes: number;
-}
+import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group-commit.ts";
 
 export interface ContentRow {
   readonly table: "objects" | "file_chunks" | "data_tables" | "data_table_rows";
@@ -21,7 +16,7 @@ export interface ContentWriter {
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 
-export function createContentWriter(engine: Engine, options: ContentWriterOptions): ContentWriter {
+export function createContentWriter(engine: Engine, settings: GroupCommitSettings): ContentWriter {
   return createGroupCommit<ContentRow>({
     name: "content_write",
     async flush(rows) {
@@ -35,8 +30,7 @@ export function createContentWriter(engine: Engine, options: ContentWriterOption
       }
     },
     sizeOf: (row) => row.bytes,
-    lingerMs: options.lingerMs,
+    ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
-    maxPendingBytes: options.maxPendingBytes,
   });
 }

@@ -12,7 +12,7 @@ import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "./rollup.ts";
 import { callsUsageReq, includeCosts, limit, traceUsageRes } from "./schema.ts";
 import type { Selection } from "./selection.ts";
-import { usageText } from "./usage-text.ts";
+import { usageText, type UsageSize } from "./usage-text.ts";
 
 export interface TraceUsageDeps {
   readonly engine: Engine;
@@ -21,6 +21,8 @@ export interface TraceUsageDeps {
   readonly selectionLimits: SelectionLimits;
   /** The prices that hold for a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
+  /** Hears how much was read for an answer that is complete. */
+  readonly onRead: (size: UsageSize) => void;
 }
 
 const config = { access: readAccess };
@@ -72,7 +74,7 @@ async function sendUsage(
   const costOf = includeCosts ? await deps.costsFor(selection.project) : undefined;
   const read = { maxTraceCalls: deps.maxTraceCalls, signal };
   const prepared = await prepareUsage(deps.engine, selection, read);
-  const pieces = usageText(deps.engine, prepared, { ...read, costOf });
+  const pieces = usageText(deps.engine, prepared, { ...read, costOf, onRead: deps.onRead });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
   return reply.send(await bodyOf(pieces));
 }

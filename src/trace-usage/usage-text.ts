@@ -14,6 +14,12 @@ const CALLS_PER_READ = 50_000;
 const TRACES_PER_READ = 2000;
 const PIECE_BYTES = 1024 * 1024;
 
+/** What was read for an answer. */
+export interface UsageSize {
+  readonly calls: number;
+  readonly traces: number;
+}
+
 /**
  * The answer's text, piece by piece: a group of traces is folded, written and forgotten while the next one is being
  * read. Errors: `StorageError`, also after the first piece.
@@ -21,18 +27,21 @@ const PIECE_BYTES = 1024 * 1024;
 export async function* usageText(
   engine: Engine,
   prepared: PreparedUsage,
-  options: ReadOptions & { costOf: CostOf | undefined },
+  options: ReadOptions & { costOf: CostOf | undefined; onRead: (size: UsageSize) => void },
 ): AsyncGenerator<Buffer> {
   const { names } = prepared;
   const writer = new ByteWriter(PIECE_BYTES + 64 * 1024);
   writer.copy(OPENING);
   const unfinished: string[] = [];
   let separator: Buffer = Buffer.alloc(0);
+  let callCount = 0;
   for await (const calls of callTables(engine, prepared, options)) {
+    callCount += calls.count;
     const rolledUp = rollUp(calls, names, options.costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     separator = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, separator });
   }
+  options.onRead({ calls: callCount, traces: prepared.traces.length });
   writer.copy(closing(unfinished));
   yield writer.take();
 }

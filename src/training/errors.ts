@@ -28,7 +28,7 @@ export function registerGatewayErrors(app: FastifyInstance): void {
       // cutting off a client that still sends would lose it the answer it has been given
       request.resume();
       setTimeout(() => {
-        if (!request.complete) request.socket.destroy();
+        if (!request.complete) request.destroy();
       }, LINGER_MS).unref();
     });
   });

@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Gauge, Histogram, type Registry } from "prom-client";
+
+/**
+ * One line and one observation per request, when it is over. The route stands there as it was declared: what a
+ * client put into paths, queries, headers and bodies is never told.
+ */
+export function registerRequestLog(app: FastifyInstance, registry: Registry): void {
+  const seconds = new Histogram({
+    name: "sumtree_http_request_seconds",
+    help: "Requests from their arrival to the end of the answer",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.002, 0.01, 0.05, 0.2, 1, 5, 30, 120],
+    registers: [registry],
+  });
+  const open = new Gauge({
+    name: "sumtree_http_open_requests",
+    help: "Requests that are not over",
+    registers: [registry],
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    open.inc();
+    const began = performance.now();
+    let complete = false;
+    reply.raw.once("finish", () => {
+      complete = true;
+    });
+    reply.raw.once("close", () => {
+      open.dec();
+      const durationMs = performance.now() - began;
+      const { method, route, status } = factsOf(request, reply);
+      seconds.observe({ method, route, status }, durationMs / 1000);
+      const level = request.routeOptions.config.access === "public" ? "debug" : "info";
+      request.log[level](
+        {
+          method,
+          route,
+          status,
+          duration_ms: Math.round(durationMs * 10) / 10,
+          key_id: request.grant?.keyId,
+          complete,
+        },
+        "request",
+      );
+    });
+  });
+}
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+function factsOf(request: FastifyRequest, reply: FastifyReply) {
+  return {
+    method: METHODS.has(request.method) ? request.method : "other",
+    route: request.routeOptions.url ?? "none",
+    status: reply.raw.headersSent ? reply.raw.statusCode : 0,
+  };
+}

@@ -1,0 +1,135 @@
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { BatchEvent } from "./clickhouse/group-commit.ts";
+import type { StatementMeter } from "./clickhouse/measured-engine.ts";
+
+/** What the service tells of itself. Labels are names of ours, except for models without a price, which are few. */
+export interface ServiceMetrics {
+  readonly statements: StatementMeter;
+  readonly batchWritten: (batch: BatchEvent) => void;
+  readonly usageRead: (size: { calls: number; traces: number }) => void;
+  readonly priceUnknown: (llmId: string) => void;
+}
+
+const MAX_MODELS = 100;
+const OTHER_MODELS = "(other)";
+const MAX_MODEL_CHARS = 100;
+const SIZES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000];
+
+export function createServiceMetrics(registry: Registry): ServiceMetrics {
+  return {
+    statements: statementMeter(registry),
+    batchWritten: batchMeter(registry),
+    usageRead: usageMeter(registry),
+    priceUnknown: unknownPriceMeter(registry),
+  };
+}
+
+function statementMeter(registry: Registry): StatementMeter {
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: "sumtree_store_statement_seconds",
+    help: "Statements of the store, the wait for a place included, by name and outcome",
+    labelNames: ["name", "outcome"],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 120],
+    registers,
+  });
+  const readRows = new Counter({
+    name: "sumtree_store_read_rows_total",
+    help: "Rows the store read",
+    labelNames: ["name"],
+    registers,
+  });
+  const readBytes = new Counter({
+    name: "sumtree_store_read_bytes_total",
+    help: "Bytes the store read",
+    labelNames: ["name"],
+    registers,
+  });
+  const writtenRows = new Counter({
+    name: "sumtree_store_written_rows_total",
+    help: "Rows inserted and durable",
+    labelNames: ["name"],
+    registers,
+  });
+  const open = new Gauge({
+    name: "sumtree_store_open_statements",
+    help: "Statements that run or wait for a place",
+    registers,
+  });
+  return {
+    started: () => open.inc(),
+    ended({ name, outcome, ...event }) {
+      open.dec();
+      seconds.observe({ name, outcome }, event.seconds);
+      if (event.readRows > 0) readRows.inc({ name }, event.readRows);
+      if (event.readBytes > 0) readBytes.inc({ name }, event.readBytes);
+      if (event.writtenRows > 0) writtenRows.inc({ name }, event.writtenRows);
+    },
+  };
+}
+
+function batchMeter(registry: Registry): ServiceMetrics["batchWritten"] {
+  const registers = [registry];
+  const labelNames = ["name"];
+  const items = new Histogram({
+    name: "sumtree_write_batch_items",
+    help: "Items that were written together",
+    labelNames,
+    buckets: SIZES,
+    registers,
+  });
+  const bytes = new Histogram({
+    name: "sumtree_write_batch_bytes",
+    help: "Their size",
+    labelNames,
+    buckets: [1e3, 1e4, 1e5, 1e6, 1e7, 1e8],
+    registers,
+  });
+  const lag = new Histogram({
+    name: "sumtree_write_batch_lag_seconds",
+    help: "From the arrival of a batch's first item until it was durable",
+    labelNames,
+    buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    registers,
+  });
+  return ({ name, ...batch }) => {
+    items.observe({ name }, batch.items);
+    bytes.observe({ name }, batch.bytes);
+    lag.observe({ name }, batch.lagMs / 1000);
+  };
+}
+
+function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
+  const registers = [registry];
+  const calls = new Histogram({
+    name: "sumtree_usage_calls",
+    help: "Calls rolled up for one answer",
+    buckets: SIZES,
+    registers,
+  });
+  const traces = new Histogram({
+    name: "sumtree_usage_traces",
+    help: "Traces rolled up for one answer",
+    buckets: SIZES,
+    registers,
+  });
+  return (size) => {
+    calls.observe(size.calls);
+    traces.observe(size.traces);
+  };
+}
+
+function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {
+  const answers = new Counter({
+    name: "sumtree_unknown_price_answers_total",
+    help: "Answers with costs that had no price for a model. The first hundred models are told apart.",
+    labelNames: ["llm"],
+    registers: [registry],
+  });
+  const known = new Set<string>();
+  return (llmId) => {
+    const llm = llmId.slice(0, MAX_MODEL_CHARS).toWellFormed();
+    if (known.size < MAX_MODELS) known.add(llm);
+    answers.inc({ llm: known.has(llm) ? llm : OTHER_MODELS });
+  };
+}

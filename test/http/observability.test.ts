@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { connect, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+let test: TestApp;
+let lines: Line[] = [];
+beforeAll(async () => {
+  const logger = pino({ level: "info" }, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
+  test = await startApp({ deps: { logger } });
+});
+afterAll(() => test.close());
+beforeEach(() => {
+  lines = [];
+});
+
+const project_id = "acme/secret-project";
+const call = {
+  project_id,
+  id: "c1",
+  trace_id: "t1",
+  op_name: "op",
+  started_at: "2026-01-01T00:00:00Z",
+  ended_at: "2026-01-01T00:00:01Z",
+  inputs: { prompt: "very private" },
+  attributes: {},
+  summary: { usage: { "made-up-model": { requests: 1, prompt_tokens: 2 } } },
+};
+
+function ask(
+  method: "GET" | "POST",
+  url: string,
+  more: { payload?: object; headers?: Record<string, string> } = {},
+) {
+  const headers = { authorization: authorization(), ...more.headers };
+  return test.app.inject({
+    method,
+    url,
+    headers,
+    ...(more.payload === undefined ? {} : { payload: more.payload }),
+  });
+}
+
+async function metric(name: string): Promise<string[]> {
+  const text = (await ask("GET", "/metrics")).payload;
+  return text.split("\n").filter((line) => line.startsWith(name));
+}
+
+describe("the log", () => {
+  it("has one line per request: who, which route, how long, how it ended", async () => {
+    await ask("POST", "/v2/acme/secret-project/calls/complete?token=hidden", {
+      payload: { batch: [call] },
+      headers: { "x-request-id": "my-request" },
+    });
+    expect(lines).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number),
+        pid: expect.any(Number),
+        hostname: expect.any(String),
+        request_id: "my-request",
+        method: "POST",
+        route: "/v2/:entity/:project/calls/complete",
+        status: 200,
+        duration_ms: expect.any(Number),
+        key_id: "root",
+        complete: true,
+        msg: "request",
+      },
+    ]);
+  });
+
+  it("says nothing of paths, queries, bodies and keys, not even of refused ones", async () => {
+    await ask("POST", "/trace/usage?q=private", { payload: { project_id, filter: { wrong: "private" } } });
+    await ask("POST", "/no/private/route", { payload: { text: "private" } });
+    await test.post("/trace/usage", "{private");
+    await test.post("/trace/usage", { project_id }, { key: "st_private00000_private" });
+    await ask("POST", "/trace/usage", {
+      payload: { project_id },
+      headers: { "content-type": "application/private" },
+    });
+    expect(lines.map((line) => [line["route"], line["status"]])).toEqual([
+      ["/trace/usage", 422],
+      ["none", 404],
+      ["/trace/usage", 400],
+      ["/trace/usage", 401],
+      ["/trace/usage", 415],
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/private|secret-|st_[0-9a-z]{6}|Basic/);
+  });
+
+  it("does not fill with health checks", async () => {
+    await test.app.inject("/healthz");
+    await test.app.inject("/readyz");
+    expect(lines).toEqual([]);
+  });
+
+  it("tells of a client that left", async () => {
+    await test.app.listen({ port: 0, host: "127.0.0.1" });
+    const socket = connect((test.app.server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write(
+      `POST /trace/usage HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization()}\r\nContent-Length: 10\r\n\r\n{`,
+    );
+    setTimeout(() => socket.destroy(), 50);
+    await expect
+      .poll(() => lines.filter((line) => line.msg === "request"))
+      .toMatchObject([{ route: "/trace/usage", complete: false }]);
+  });
+});
+
+describe("GET /metrics", () => {
+  it("counts requests by route, statements by name, batches, roll-ups and models without a price", async () => {
+    await ask("POST", "/v2/acme/secret-project/calls/complete", {
+      payload: { batch: [call, { ...call, id: "c2" }] },
+    });
+    await ask("POST", "/trace/usage", { payload: { project_id, include_costs: true } });
+    expect(await metric("sumtree_http_request_seconds_count")).toContainEqual(
+      expect.stringMatching(
+        /method="POST",route="\/v2\/:entity\/:project\/calls\/complete",status="200"} \d/,
+      ),
+    );
+    expect(await metric('sumtree_store_statement_seconds_count{name="calls_add",outcome="ok"}')).toHaveLength(
+      1,
+    );
+    expect(await metric('sumtree_store_written_rows_total{name="calls_add"}')).toHaveLength(1);
+    expect(await metric('sumtree_store_read_rows_total{name="usage_')).not.toHaveLength(0);
+    expect(await metric('sumtree_write_batch_items_count{name="calls_write"}')).toHaveLength(1);
+    expect(await metric("sumtree_usage_calls_count")).toEqual(["sumtree_usage_calls_count 1"]);
+    expect(await metric('sumtree_unknown_price_answers_total{llm="made-up-model"}')).toHaveLength(1);
+    expect(await metric("sumtree_store_open_statements")).toEqual(["sumtree_store_open_statements 0"]);
+    expect(await metric("sumtree_gateway_open_requests")).toHaveLength(1);
+    expect(await metric("process_resident_memory_bytes")).toHaveLength(1);
+  });
+
+  it("has what docs/operations.md says, and nothing else of its own", async () => {
+    const served = (await metric("# TYPE sumtree_")).map((line) => line.split(" ")[2]);
+    const documented = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("| `sumtree_"))
+      .flatMap((line) => [...line.split("|")[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]));
+    expect(new Set(documented)).toEqual(new Set(served));
+  });
+
+  it("is not for a key of some projects", async () => {
+    const made = await test.post("/api-keys", { name: "x", scopes: ["read"], projects: ["acme/*"] });
+    const { key } = made.json() as { key: string };
+    const response = await ask("GET", "/metrics", { headers: { authorization: authorization(key) } });
+    expect(response.statusCode).toBe(403);
+  });
+});
