@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+const pages = ["README.md", "CONTRIBUTING.md", ...glob("docs")];
+const scripts = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object }).scripts;
+
+function glob(folder: string): string[] {
+  const listed = execFileSync("find", [folder, "-name", "*.md"], { cwd: ROOT, encoding: "utf8" });
+  return listed.trim().split("\n");
+}
+
+describe.each(pages)("%s", (page) => {
+  const text = readFileSync(join(ROOT, page), "utf8");
+
+  it("links to files that are there", () => {
+    const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+    const missing = links.filter(
+      (link) => !/^https?:/.test(link) && !existsSync(join(ROOT, dirname(page), link)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("names source files and commands that are there", () => {
+    const files = [...text.matchAll(/`((?:src|test|bench|migrations|scripts)\/[\w./-]+\.(?:ts|sql))`/g)].map(
+      (match) => match[1]!,
+    );
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+    const commands = [...text.matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1]!);
+    expect(commands.filter((command) => !(command in scripts))).toEqual([]);
+  });
+});
