@@ -29,6 +29,7 @@ import { registerPressure } from "./http/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
+import { registerSlowClients } from "./http/slow-clients.ts";
 import { withoutTracesPrefix } from "./http/traces-prefix.ts";
 import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
@@ -193,6 +194,10 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     maxRssBytes: config.MAX_RSS_BYTES,
     maxBodyBytes: config.MAX_BODY_BYTES_IN_FLIGHT,
+  });
+  registerSlowClients(app, {
+    maxStreams: config.MAX_STREAMED_ANSWERS,
+    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
   });
   await registerRequestLimits(app, {
     maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,

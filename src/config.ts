@@ -34,6 +34,8 @@ const schema = z.object({
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   MAX_BODY_BYTES_IN_FLIGHT: bytes.default(512 * 1024 * 1024),
+  MAX_STREAMED_ANSWERS: count.default(32),
+  CLIENT_STALL_TIMEOUT_MS: positiveMs.default(60_000),
   MAX_EVENT_LOOP_DELAY_MS: positiveMs.default(1000),
   MAX_RSS_BYTES: z.coerce.number().int().min(0).default(0),
   STORE_MAX_CONCURRENT: count.optional(),

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,6 +70,16 @@ async function post(app: App, url: string, body: object, headers: Readonly<Recor
   });
   await response.text();
   return { status: response.status, retryAfter: response.headers.get("retry-after") };
+}
+
+/** An answer of which only the head is read. */
+async function openAnswer(app: App, path: string, body: object): Promise<IncomingMessage> {
+  const { port } = app.server.address() as AddressInfo;
+  const headers = { authorization: authorization(), "content-type": "application/json" };
+  const sent = request({ method: "POST", port, path, headers });
+  sent.end(JSON.stringify(body));
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return answer;
 }
 type Answer = Awaited<ReturnType<typeof post>>;
 
@@ -226,6 +236,15 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
       const ask = () => post(app, "/v1/chat/completions", { model: "m", messages: [] }, bearer);
       return Promise.race([ask(), ask()]);
     }),
+  async MAX_STREAMED_ANSWERS() {
+    const app = await start({ MAX_STREAMED_ANSWERS: "1" });
+    const many = Array.from({ length: 3000 }, (_, n) => callStart(`${"s".repeat(500)}${n}`));
+    await post(app, "/call/upsert_batch", { batch: many.map((req) => ({ mode: "start", req })) });
+    const unread = await openAnswer(app, "/trace/usage", { project_id, limit: 1_000_000 });
+    const refused = await post(app, "/trace/usage", { project_id, limit: 1_000_000 });
+    unread.destroy();
+    return refused;
+  },
   async MAX_EVENT_LOOP_DELAY_MS() {
     const app = await start({ MAX_EVENT_LOOP_DELAY_MS: "1" });
     const answer = await untilRefused(() => usage(app));

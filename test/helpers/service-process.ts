@@ -1,5 +1,6 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -11,6 +12,8 @@ export interface ServiceProcess {
   readonly url: string;
   readonly child: ServiceChild;
   post(path: string, body: unknown): Promise<Response>;
+  /** Its memory. Linux only. */
+  residentMiB(): number;
   /** Ends the process with a signal and waits until it is gone; its exit code, null when it was killed. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -33,6 +36,10 @@ export async function startProcess(environment: Readonly<Record<string, string>>
         },
         body: JSON.stringify(body),
       }),
+    residentMiB() {
+      const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
+    },
     async end(signal) {
       if (child.exitCode !== null) return child.exitCode;
       const gone = once(child, "exit");

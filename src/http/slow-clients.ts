@@ -1,0 +1,78 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../shared/errors.ts";
+
+export interface SlowClientLimits {
+  /** Answers that are sent piece by piece at a time. Each holds what its next pieces are made of. */
+  readonly maxStreams: number;
+  /** A client is cut off that takes nothing of its answer, or sends next to nothing of its body, for this long. */
+  readonly stallMs: number;
+}
+
+/** An upload must bring this much in `stallMs`, or be complete. */
+const MIN_UPLOAD_BYTES = 65_536;
+
+/** Bounds what slow clients can hold, and for how long. The gateway is left out: it has bounds of its own. */
+export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
+  let streams = 0;
+  app.addHook("preParsing", async (request) => {
+    if (!isGateway(request)) endStalledUpload(request, limits.stallMs);
+  });
+  app.addHook("onSend", async (request, reply, payload) => {
+    if (!(payload instanceof Readable) || isGateway(request)) return payload;
+    if (streams >= limits.maxStreams) {
+      payload.destroy();
+      throw new AppError("service_overloaded", "Too many large answers are being sent. Try again.", {
+        retryAfterSeconds: 5,
+      });
+    }
+    streams++;
+    const watch = endStalledAnswer(reply, limits.stallMs);
+    reply.raw.once("close", () => {
+      streams--;
+      clearTimeout(watch);
+    });
+    return payload;
+  });
+}
+
+function isGateway(request: FastifyRequest): boolean {
+  const { access } = request.routeOptions.config;
+  return access !== undefined && access !== "public" && access.scope === "train";
+}
+
+function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {
+  let seenBytes = raw.socket.bytesRead;
+  const timer = setTimeout(() => {
+    if (raw.complete) return;
+    const { bytesRead } = raw.socket;
+    if (bytesRead - seenBytes < MIN_UPLOAD_BYTES) {
+      log.warn("the client does not send its body");
+      raw.destroy();
+      return;
+    }
+    seenBytes = bytesRead;
+    timer.refresh();
+  }, stallMs);
+  raw.once("close", () => clearTimeout(timer));
+}
+
+/** Ends an answer of which nothing was taken for `stallMs`, at the latest after twice that time. */
+function endStalledAnswer({ raw, log }: FastifyReply, stallMs: number): NodeJS.Timeout {
+  let waited = false;
+  const timer = setTimeout(() => {
+    const waits = raw.writableNeedDrain || raw.writableEnded;
+    if (waits && waited) {
+      log.warn("the client does not take its answer");
+      raw.destroy();
+      return;
+    }
+    waited = waits;
+    timer.refresh();
+  }, stallMs);
+  raw.on("drain", () => {
+    waited = false;
+    timer.refresh();
+  });
+  return timer;
+}

@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillCalls } from "../../bench/sample-calls.ts";
+import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import { migrate } from "../../src/clickhouse/migrate.ts";
+import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
+
+const project_id = "acme/slow";
+const CALLS = 120_000;
+const STREAMS = 5;
+const STALL_MS = 3000;
+const IDLE_CONNECTIONS = Number(process.env["IDLE_CONNECTIONS"] ?? 3000);
+
+const dir = mkdtempSync(join(tmpdir(), "sumtree-slow-"));
+let service: ServiceProcess;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  const engine = await openEmbedded(dir);
+  await migrate(engine, { cluster: undefined });
+  await fillCalls(engine, { project: project_id, calls: CALLS, callsPerTrace: 1000 });
+  await engine.close();
+  service = await startProcess({
+    DATA_DIR: dir,
+    ROOT_API_KEY: ROOT_KEY,
+    CLIENT_STALL_TIMEOUT_MS: String(STALL_MS),
+    MAX_STREAMED_ANSWERS: String(STREAMS),
+    MAX_BODY_BYTES_IN_FLIGHT: String(64 * 2 ** 20),
+  });
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await service.end("SIGTERM");
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function connection(): Socket {
+  const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1" });
+  socket.on("error", () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
+async function closed(socket: Socket): Promise<void> {
+  socket.resume();
+  if (!socket.destroyed) await once(socket, "close");
+}
+
+function requestHead(path: string, contentLength: number): string {
+  return [
+    `POST ${path} HTTP/1.1`,
+    "host: test",
+    `authorization: ${authorization()}`,
+    "content-type: application/json",
+    `content-length: ${contentLength}`,
+    "\r\n",
+  ].join("\r\n");
+}
+
+interface SlowReader {
+  status(): number | undefined;
+  /** Reads on at full speed, to the end; whether the answer came to its regular one. */
+  readOn(): Promise<boolean>;
+}
+
+/** Asks for everything, and reads the answer byte by byte. */
+function readSlowly(): SlowReader {
+  const socket = connection();
+  const body = JSON.stringify({ project_id, limit: 1_000_000 });
+  socket.write(requestHead("/trace/usage", body.length) + body);
+  let begin = "";
+  const timer = setInterval(() => {
+    const byte = socket.read(1) as Buffer | null;
+    if (byte !== null) begin += byte.toString("latin1");
+  }, 20);
+  socket.pause();
+  return {
+    status: () => (begin.length < 12 ? undefined : Number(begin.slice(9, 12))),
+    async readOn() {
+      clearInterval(timer);
+      let end = "";
+      socket.on("data", (chunk: Buffer) => (end = (end + chunk.toString("latin1")).slice(-5)));
+      await closed(socket);
+      return end === "0\r\n\r\n";
+    },
+  };
+}
+
+/** Somebody else's question. A process that has more to do than it can says so for a moment. */
+async function isServed(): Promise<boolean> {
+  const filter = { trace_ids: ["trace-00000000"] };
+  const answer = await service.post("/trace/usage", { project_id, filter });
+  const { call_usage } = (await answer.json()) as { call_usage?: object };
+  return answer.status === 200 && Object.keys(call_usage ?? {}).length === 1000;
+}
+
+describe("clients that read a byte now and then", () => {
+  it("hold a bounded share, are cut off in time, and nobody else notices", { timeout: 120_000 }, async () => {
+    for (let n = 0; n < 5; n++) await until(isServed);
+    const idleMiB = service.residentMiB();
+    const readers = Array.from({ length: STREAMS * 2 }, readSlowly);
+    await until(() => readers.every((reader) => reader.status() !== undefined), 60_000);
+    const statuses = readers.map((reader) => reader.status());
+    expect(statuses.filter((status) => status === 200)).toHaveLength(STREAMS);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(STREAMS);
+    await until(isServed);
+    expect(service.residentMiB() - idleMiB).toBeLessThan(800);
+
+    let whole: Response | undefined;
+    const seesTheWhole = async (): Promise<boolean> => {
+      whole = await service.post("/trace/usage", { project_id, limit: 1_000_000 });
+      return whole.ok;
+    };
+    await until(seesTheWhole, 60_000);
+    const { call_usage } = (await whole!.json()) as { call_usage: object };
+    expect(Object.keys(call_usage)).toHaveLength(CALLS);
+    const slow = readers.filter((reader) => reader.status() === 200);
+    expect(await Promise.all(slow.map((reader) => reader.readOn()))).toEqual(slow.map(() => false));
+  });
+});
+
+describe("uploads that stall", () => {
+  it("keep the room they asked for no longer than the patience that is set", async () => {
+    const heads = Array.from({ length: 8 }, () => {
+      const socket = connection();
+      socket.write(`${requestHead("/call/upsert_batch", 8 * 2 ** 20)}{"batch":[`);
+      return socket;
+    });
+    const began = performance.now();
+    await until(async () => (await service.post("/trace/usage", { project_id })).status === 503, 10_000);
+    const trickle = setInterval(() => heads.forEach((socket) => socket.write(" ")), 100);
+    await until(async () => (await service.post("/trace/usage", { project_id })).status === 200, 20_000);
+    clearInterval(trickle);
+    expect(performance.now() - began).toBeGreaterThan(STALL_MS - 500);
+    await Promise.all(heads.map(closed));
+  });
+});
+
+describe(`${IDLE_CONNECTIONS} connections that say nothing`, () => {
+  it("cost little, and nobody else notices", async () => {
+    await until(isServed);
+    const idleMiB = service.residentMiB();
+    const idle = Array.from({ length: IDLE_CONNECTIONS }, connection);
+    await Promise.all(idle.map((socket) => once(socket, "connect")));
+    for (let n = 0; n < 5; n++) await until(isServed);
+    expect(service.residentMiB() - idleMiB).toBeLessThan(100);
+    for (const socket of idle) socket.destroy();
+    await until(isServed);
+  });
+});
