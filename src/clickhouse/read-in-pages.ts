@@ -5,7 +5,7 @@ import { StorageError } from "./storage-error.ts";
 /** Source: ClickHouse `src/Common/ErrorCodes.cpp`, TOO_MANY_ROWS_OR_BYTES. */
 const TOO_MANY_BYTES = "396";
 const FIRST_PAGE_KEYS = 32;
-const MAX_PAGE_KEYS = 1000;
+const MAX_PAGE_KEYS = 5000;
 /** What a page should be. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** What it may be at most, unless it has one key. */

@@ -50,6 +50,80 @@ describe.each(RECORDED)("the recorded trace of %s", (name) => {
   });
 });
 
+interface StoredCall {
+  readonly [member: string]: unknown;
+  readonly op_name: string;
+}
+
+async function callsOf(name: string): Promise<StoredCall[]> {
+  await test.post("/otel/v1/traces", recorded(name));
+  const filter = { trace_ids: [spansOf(recorded(name))[0]!.traceId] };
+  const answer = await test.post("/calls/stream_query", { project_id: "acme/recorded", filter });
+  return answer.text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as StoredCall);
+}
+
+const ask = [{ role: "user", content: [{ type: "text", text: "weather in Berlin?" }] }];
+
+describe("what is stored of the recorded trace of", () => {
+  it.each([
+    [
+      "ai-sdk-4",
+      "ai.generateText",
+      {
+        inputs: { prompt: "weather in Berlin?" },
+        output: "It is sunny",
+        thread_id: "s-1",
+        wb_user_id: "u-1",
+      },
+    ],
+    ["ai-sdk-5", "ai.toolCall", { inputs: { arguments: { city: "Berlin" } }, output: { c: 21 } }],
+    [
+      "ai-sdk-6",
+      "ai.generateText.doGenerate",
+      { inputs: { messages: ask }, output: [{ toolName: "weather", input: '{"city":"Berlin"}' }] },
+    ],
+    ["ai-sdk-7", "execute_tool weather", { inputs: { arguments: { city: "Berlin" } }, output: { c: 21 } }],
+    [
+      "openinference-openai",
+      "OpenAI Chat Completions",
+      { inputs: { model: "gpt-4o", temperature: 0.5 }, output: { model: "gpt-4o-2024-08-06" } },
+    ],
+    ["openinference-langchain", "outer", { inputs: { input: "hi" }, output: "Hello", thread_id: "s-9" }],
+    [
+      "openllmetry-0.12",
+      "openai.chat",
+      {
+        inputs: {
+          messages: [
+            { role: "system", content: "be kind" },
+            { role: "user", content: "hi" },
+          ],
+        },
+        output: [{ role: "assistant", content: "Hello" }],
+      },
+    ],
+    [
+      "openllmetry-0.27",
+      "chat gpt-4o",
+      { output: [{ role: "assistant", finish_reason: "stop", parts: [{ type: "text", content: "Hello" }] }] },
+    ],
+  ])("%s: %s", async (name, op, expected) => {
+    const call = (await callsOf(name)).find((one) => one.op_name === op);
+    expect(call).toMatchObject(expected);
+  });
+
+  it("a failed model: its exception", async () => {
+    for (const name of ["ai-sdk-4", "ai-sdk-5", "ai-sdk-6", "ai-sdk-7", "ai-sdk-7-legacy"]) {
+      const failed = (await callsOf(name)).filter((call) => call["exception"] !== null);
+      expect(failed.map((call) => call["exception"])).toEqual(failed.map(() => "model is down"));
+      expect(failed.length).toBeGreaterThanOrEqual(2);
+    }
+  });
+});
+
 describe("the whole of the AI SDK's scenario", () => {
   it.each([
     ["ai-sdk-4", 0],

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startApp, type TestApp } from "../helpers/start-app.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
+/** How many pages of calls are read before the store goes away. */
+let pagesLeft = Infinity;
 beforeAll(async () => {
-  test = await startApp();
+  const fateOf = (name: string) => (name === "calls_read" && pagesLeft-- <= 0 ? "refused" : "done");
+  test = await startApp({ wrapEngine: (engine) => faultyEngine(engine, fateOf) });
 });
 afterAll(() => test.close());
 
@@ -234,6 +238,31 @@ describe("the calls of a question", () => {
 });
 
 describe("many calls and large ones", () => {
+  it("break the transfer when the store goes away after some of them, and are refused when it does before", async () => {
+    const calls = Array.from({ length: 1500 }, (_, index) => ({
+      id: `c${index}`,
+      trace_id: "t",
+      started_at: "2026-01-01T00:00:00Z",
+      inputs: { text: "x".repeat(5000) },
+    }));
+    await send("acme/broken", ...calls);
+    const url = await test.app.listen({ host: "127.0.0.1", port: 0 });
+    const ask = () =>
+      fetch(`${url}/calls/stream_query`, {
+        method: "POST",
+        headers: { authorization: authorization(), "content-type": "application/json" },
+        body: JSON.stringify({ project_id: "acme/broken" }),
+      });
+    pagesLeft = 0;
+    expect((await ask()).status).toBe(503);
+    pagesLeft = 2;
+    const broken = await ask();
+    expect(broken.status).toBe(200);
+    await expect(broken.text()).rejects.toThrow("terminated");
+    pagesLeft = Infinity;
+    expect((await (await ask()).text()).split("\n")).toHaveLength(1501);
+  });
+
   it("come all, in order, whatever their size", async () => {
     const project = "acme/large";
     const calls = Array.from({ length: 2600 }, (_, index) => ({
