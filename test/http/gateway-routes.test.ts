@@ -121,7 +121,7 @@ describe("what the gateway refuses itself", () => {
     ["a wrong key", { authorization: "Bearer nobody" }],
   ])("is 401 with the scheme for %s, on every route", async (_what, headers) => {
     for (const path of ["/v1/health", "/v1/system-check", "/v1/preview/base-models", "/v1/anything"]) {
-      const answer = await ask("GET", path, undefined, headers as Record<string, string>);
+      const answer = await ask("GET", path, undefined, headers);
       expect(answer.status).toBe(401);
       expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer /);
       expect(answer.json()).toEqual(both("Authentication failed", "authentication_error", "unauthenticated"));

@@ -38,9 +38,9 @@ const RECORDED = "openai-project: acme/streams";
 
 function play(
   chunks: readonly (string | Uint8Array | number)[],
-  then: "end" | "reset" | "hang" = "end",
+  ending: "end" | "reset" | "hang" = "end",
 ): void {
-  test.upstream.fail({ kind: "bytes", chunks, then });
+  test.upstream.fail({ kind: "bytes", chunks, ending });
 }
 
 describe("a stream", () => {
@@ -174,8 +174,8 @@ describe("a stream that the upstream breaks", () => {
     ["in good order, in the middle of an event", [chunk("a"), "data: {"], "end"],
     ["by silence", [chunk("a")], "hang"],
     ["before its first event", [20], "reset"],
-  ] as const)("%s ends with an error event and a broken transfer", async (_how, chunks, then) => {
-    play(chunks, then);
+  ] as const)("%s ends with an error event and a broken transfer", async (_how, chunks, ending) => {
+    play(chunks, ending);
     const answer = await stream(RECORDED).answer;
     const text = answer.body.toString().replaceAll(": keep-alive\n\n", "");
     expect([answer.status, answer.complete]).toEqual([200, false]);
@@ -185,7 +185,7 @@ describe("a stream that the upstream breaks", () => {
         message: expect.any(String),
         type: "upstream_error",
         param: null,
-        code: then === "hang" ? "upstream_timeout" : "upstream_broken",
+        code: ending === "hang" ? "upstream_timeout" : "upstream_broken",
       },
     });
   });

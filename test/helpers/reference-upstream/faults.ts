@@ -24,7 +24,7 @@ export type Fault =
       readonly kind: "bytes";
       readonly chunks: readonly (string | Uint8Array | number)[];
       readonly headers?: Readonly<Record<string, string>>;
-      readonly then: "end" | "reset" | "hang";
+      readonly ending: "end" | "reset" | "hang";
     }
   /** These bytes on the socket instead of HTTP. */
   | { readonly kind: "socket"; readonly bytes: string };
@@ -64,8 +64,8 @@ async function playBytes(fault: Extract<Fault, { kind: "bytes" }>, response: Ser
     if (typeof chunk === "number") await delay(chunk, undefined, { ref: false });
     else await new Promise<void>((resolve) => response.write(chunk, () => setImmediate(resolve)));
   }
-  if (fault.then === "end") response.end();
-  if (fault.then === "reset") response.socket?.resetAndDestroy();
+  if (fault.ending === "end") response.end();
+  if (fault.ending === "reset") response.socket?.resetAndDestroy();
 }
 
 /** Writes the events of a stream, with what may befall it on the way. */
