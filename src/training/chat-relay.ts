@@ -10,7 +10,15 @@ import type { Recorder } from "./recorder.ts";
 import type { RelayMeter } from "./relay.ts";
 import { headersFor } from "./request-relay.ts";
 import { readTraceContext } from "./trace-context.ts";
-import { checkDeclaredLength, contentLengthOf, hasBody, readBody, startUpload } from "./upload.ts";
+import {
+  bodyToSend,
+  checkDeclaredLength,
+  contentLengthOf,
+  hasBody,
+  readBody,
+  startUpload,
+  type UploadOptions,
+} from "./upload.ts";
 import type { UpstreamRequest } from "./upstream.ts";
 import { chatPath } from "./upstream-path.ts";
 
@@ -46,10 +54,11 @@ export async function relayChat(
   const recording = project && recordingOf(request, project, target, options);
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
 
+  const limits = { limitBytes: settings.chatBodyLimitBytes, idleMs: settings.uploadIdleMs };
   const { body, chat } =
     recording === undefined
-      ? { body: uploadOf(request, settings), chat: undefined }
-      : await readOrUpload(request, reply, options);
+      ? { body: await bodyToSend(request.raw, limits), chat: undefined }
+      : await readOrUpload(request, reply, { budget: options.budget, limits });
   if (chat !== undefined) recording?.asked(chat);
   await gateway.relay(request, reply, {
     route: "POST /chat/completions",
@@ -106,29 +115,21 @@ interface ChatBody {
 async function readOrUpload(
   request: FastifyRequest,
   reply: FastifyReply,
-  { budget, settings }: ChatOptions,
+  { budget, limits }: { budget: MemoryBudget; limits: UploadOptions },
 ): Promise<ChatBody> {
   const declared = contentLengthOf(request.raw);
-  const unread = (prefix?: readonly Buffer[]): ChatBody => ({
-    body: uploadOf(request, settings, prefix),
-    chat: unreadChatRequest(declared ?? 0),
-  });
+  const unread = unreadChatRequest(declared ?? 0);
   const room = declared ?? MAX_READ_BYTES;
   const readable = hasBody(request.raw) && isIdentity(request.headers["content-encoding"]);
-  if (!readable || room > MAX_READ_BYTES || !budget.take(room)) return unread();
+  if (!readable || room > MAX_READ_BYTES || !budget.take(room)) {
+    return { body: await bodyToSend(request.raw, limits), chat: unread };
+  }
   reply.raw.once("close", () => budget.give(room));
 
-  const read = await readBody(request.raw, MAX_READ_BYTES, settings.uploadIdleMs);
-  if (!read.complete) return unread(read.prefix);
+  const read = await readBody(request.raw, MAX_READ_BYTES, limits.idleMs);
+  if (!read.complete) {
+    return { body: startUpload(request.raw, { ...limits, prefix: read.prefix }), chat: unread };
+  }
   const chat = readChatRequest(read.bytes);
   return { body: chat.asking ?? read.bytes, chat };
-}
-
-function uploadOf(
-  request: FastifyRequest,
-  { chatBodyLimitBytes, uploadIdleMs }: ChatOptions["settings"],
-  prefix: readonly Buffer[] = [],
-): UpstreamRequest["body"] {
-  if (!hasBody(request.raw)) return null;
-  return startUpload(request.raw, { limitBytes: chatBodyLimitBytes, idleMs: uploadIdleMs, prefix });
 }

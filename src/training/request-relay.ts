@@ -5,7 +5,7 @@ import type { Gateway, Target } from "./gateway.ts";
 import { upstreamHeaders } from "./headers.ts";
 import type { RelayMeter, RelayOptions } from "./relay.ts";
 import { readTypedBody } from "./typed-body.ts";
-import { checkDeclaredLength, contentLengthOf, hasBody, startUpload } from "./upload.ts";
+import { bodyToSend, contentLengthOf } from "./upload.ts";
 import type { UpstreamRequest } from "./upstream.ts";
 import { upstreamPath } from "./upstream-path.ts";
 
@@ -53,14 +53,10 @@ export async function relayRequest(
   });
 }
 
-async function bodyFor(
-  request: FastifyRequest,
-  rule: BodyRule,
-  idleMs: number,
-): Promise<UpstreamRequest["body"]> {
-  if (rule.kind === "typed") return readTypedBody(request.raw, { ...rule, idleMs });
-  checkDeclaredLength(request.raw, rule.limitBytes);
-  return hasBody(request.raw) ? startUpload(request.raw, { limitBytes: rule.limitBytes, idleMs }) : null;
+function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promise<UpstreamRequest["body"]> {
+  return rule.kind === "typed"
+    ? readTypedBody(request.raw, { ...rule, idleMs })
+    : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs });
 }
 
 /** The upstream's headers for a request whose body goes up in the given form. */

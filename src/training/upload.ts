@@ -55,7 +55,28 @@ export interface UploadOptions {
   readonly prefix?: readonly Buffer[];
 }
 
-/** Starts the upload of what is left of a request's body. */
+/** Up to this length a body goes up in one piece. */
+const SMALL_BYTES = 64 * 1024;
+
+/** A request's body for the way up: none, a small one whole, any other as it comes. Errors: as `startUpload`. */
+export async function bodyToSend(
+  request: IncomingMessage,
+  options: UploadOptions,
+): Promise<Buffer | Upload | null> {
+  checkDeclaredLength(request, options.limitBytes);
+  if (!hasBody(request)) return null;
+  const length = contentLengthOf(request);
+  if (length === undefined || length > SMALL_BYTES) {
+    return startUpload(request, options);
+  }
+  const read = await readBody(request, length, options.idleMs);
+  return read.complete ? read.bytes : startUpload(request, { ...options, prefix: read.prefix });
+}
+
+/**
+ * Starts the upload of what is left of a request's body. Errors, of the stream: payload_too_large, bad_request when
+ * the client goes or stalls.
+ */
 export function startUpload(
   request: IncomingMessage,
   { limitBytes, idleMs, prefix = [] }: UploadOptions,

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Agent, fetch } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import {
@@ -9,6 +10,7 @@ import {
   type SecondApp,
   type TestGateway,
 } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
 
 let test: TestGateway;
 beforeAll(async () => {
@@ -23,8 +25,13 @@ const POST_JOB = ["POST", "/preview/training-jobs", '{"model_id":"m","trajectory
 const GET_EVENTS = ["GET", "/preview/training-jobs/j/events", undefined] as const;
 const CHAT = ["POST", "/chat/completions", '{"model":"m","messages":[]}'] as const;
 
+/** A client without limits of its own. */
+const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+afterAll(() => patient.close());
+
 function ask([method, path, body]: readonly [string, string, string | undefined], base = test.baseUrl) {
   return fetch(base + path, {
+    dispatcher: patient,
     method,
     headers: { ...bearer, "content-type": "application/json" },
     ...(body === undefined ? {} : { body }),
@@ -67,6 +74,31 @@ describe("an upstream that fails before its answer", () => {
     test.upstream.fail({ kind: "silence", ms: 600 });
     expect((await ask(CHAT)).status).toBe(200);
   });
+});
+
+describe("with the settings as they come", () => {
+  /** 310000 goes beyond every limit of 300 s that the parts bring along; 1200 s are allowed. */
+  const silenceMs = Number(process.env["SILENCE_MS"] ?? 300);
+
+  it(
+    `the first byte and the next one may take ${silenceMs} ms`,
+    { timeout: silenceMs + 60_000 },
+    async () => {
+      const app = await startSecondApp(test, {});
+      try {
+        const stream = '{"stream":true,"messages":[]}';
+        test.upstream.fail({ kind: "silence", ms: silenceMs });
+        const late = ask(CHAT, `${app.url}/v1`);
+        await until(() => test.upstream.seen.length === 1);
+        test.upstream.fail({ kind: "stall", afterEvents: 3, ms: silenceMs });
+        const stalled = ask(["POST", "/chat/completions", stream], `${app.url}/v1`);
+        expect((await late).status).toBe(200);
+        expect((await (await stalled).text()).endsWith("data: [DONE]\n\n")).toBe(true);
+      } finally {
+        await app.close();
+      }
+    },
+  );
 });
 
 describe("an upstream's own errors", () => {

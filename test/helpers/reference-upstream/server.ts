@@ -46,6 +46,8 @@ export interface ReferenceUpstream {
   /** The next `times` requests suffer this. */
   fail(fault: Fault, times?: number): void;
   forget(): void;
+  /** Resets all connections. */
+  dropConnections(): void;
   close(): Promise<void>;
 }
 
@@ -105,6 +107,9 @@ export async function startReferenceUpstream(
       seen.length = 0;
       faults = [];
     },
+    dropConnections: () => {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -156,15 +161,15 @@ function chat(
     send(response, { status: 422, body: { detail } });
     return undefined;
   }
+  const delayMs = body.vllm_xargs?.delay_ms ?? 0;
   if (body.stream !== true) {
-    send(response, { status: 200, body: completionOf(body) });
+    const answer = (): void => send(response, { status: 200, body: completionOf(body) });
+    if (delayMs === 0) answer();
+    else setTimeout(answer, delayMs * (body.max_tokens ?? 1));
     return undefined;
   }
   const events = chunksOf(body, { usageByDefault }).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`);
-  return writeEvents(response, [...events, "data: [DONE]\n\n"], {
-    fault,
-    delayMs: body.vllm_xargs?.delay_ms ?? 0,
-  });
+  return writeEvents(response, [...events, "data: [DONE]\n\n"], { fault, delayMs });
 }
 
 function route(
