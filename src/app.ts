@@ -20,6 +20,7 @@ import { costRoutes } from "./costs/routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
+import { registerClosing } from "./http/closing.ts";
 import { registerErrorHandling } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
@@ -172,12 +173,15 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
     bodyLimit: config.BODY_LIMIT_BYTES,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
+    // a request that still comes over an open connection while the service stops is answered
+    return503OnClosing: false,
     // training bodies of a gigabyte take their time; the gateway ends uploads that stall
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
     frameworkErrors: answerBadUrl,
   });
+  registerClosing(app);
   registerRequestId(app);
   registerRequestLog(app, registry);
   registerJsonBody(app);

@@ -41,8 +41,8 @@ export async function openEmbedded(dataDir: string, options: StoreOptions = {}):
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
-  const { createEmbeddedTransport } = await import("./embedded-transport.ts");
   try {
+    const { createEmbeddedTransport } = await import("./embedded-transport.ts");
     mkdirSync(path, { recursive: true });
     return createEngine(createEmbeddedTransport(path, admissionOf(options, maxRunning)), limits);
   } catch (error) {

@@ -97,17 +97,25 @@ async function appliedChecksums(engine: Engine): Promise<ReadonlyMap<string, str
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
+/** The store and the migrations of this version do not go together. The message is for the operator. */
+export class MigrationError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "MigrationError";
+  }
+}
+
 function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
   const known = new Map(migrations.map((migration) => [migration.name, checksumOf(migration)]));
   for (const [name, checksum] of applied) {
     const ours = known.get(name);
     if (ours === undefined) {
-      throw new Error(
+      throw new MigrationError(
         `The store has migration ${name}, which this version does not know: start the newer version.`,
       );
     }
     if (ours !== checksum)
-      throw new Error(`Migration ${name} was changed after it was applied. Restore the file.`);
+      throw new MigrationError(`Migration ${name} was changed after it was applied. Restore the file.`);
   }
 }
 

@@ -16,6 +16,8 @@ export interface Faults {
   silent?: boolean;
   /** What `version()` says. */
   version?: string;
+  /** Every statement is answered with this exception. */
+  exception?: string;
 }
 
 export interface HttpFront {
@@ -85,6 +87,10 @@ async function answer(path: string, exchange: Exchange): Promise<void> {
   if (faults.silent === true) return;
   if (faults.badGateway === true) {
     response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
+    return;
+  }
+  if (faults.exception !== undefined) {
+    sendException(response, faults.exception);
     return;
   }
   if (request.url === "/ping") {

@@ -1,0 +1,9 @@
+/** Mid-stream failures are reliably seen from this server version on. Source: docs/decisions/0004. */
+export const MIN_SERVER_VERSION = "25.11";
+
+/** Compares the first two numbers of versions like "25.11.2.17". */
+export function isOlder(version: string, minimum: string = MIN_SERVER_VERSION): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [minMajor = 0, minMinor = 0] = minimum.split(".").map(Number);
+  return major < minMajor || (major === minMajor && minor < minMinor);
+}
