@@ -43,6 +43,10 @@ import { otlpRoutes } from "./otlp/routes.ts";
 import { operations } from "./openapi-operations.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices, type Prices } from "./prices/prices.ts";
+import { createDeletionStore } from "./projects/deletion-store.ts";
+import { createMutations } from "./projects/mutations.ts";
+import { projectRoutes } from "./projects/routes.ts";
+import { settleAll } from "./projects/settle.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
@@ -119,6 +123,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     registry,
   });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
+  await registerProjects(app, config, { engine, clock });
   return app;
 }
 
@@ -133,6 +138,18 @@ function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
     const book = await prices.bookFor(project);
     return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
   };
+}
+
+/** Deletion of what is stored, and the job that sees it through. */
+async function registerProjects(
+  app: App,
+  config: Config,
+  { engine, clock }: { engine: Engine; clock: Clock },
+): Promise<void> {
+  const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
+  const deps = { engine, clock, mutations, deletions: createDeletionStore(engine) };
+  await app.register(projectRoutes, deps);
+  registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => settleAll(deps) });
 }
 
 /** What the Weave SDKs publish beside calls, and what they ask before. */

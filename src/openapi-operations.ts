@@ -81,6 +81,12 @@ export const operations: Readonly<Record<string, OperationName>> = {
   "GET /api-keys": { id: "listKeys", summary: "The keys in force" },
   "DELETE /api-keys/{id}": { id: "revokeKey", summary: "Revoke a key" },
 
+  "DELETE /projects/{entity}/{project}": {
+    id: "deleteProject",
+    summary: "Delete all that a project has stored",
+  },
+  "GET /deletions/{id}": { id: "readDeletion", summary: "How far a deletion has come" },
+
   "GET /healthz": { id: "healthz", summary: "The process is up" },
   "GET /readyz": { id: "readyz", summary: "The store is there, new enough and migrated" },
   "GET /metrics": { id: "metrics", summary: "Metrics for Prometheus" },

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql, type Sql } from "../query/sql.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
+import type { MutationNumbers } from "./mutations.ts";
+
+export type DeletionKind = "project" | "calls";
+
+const STEPS = ["asked", "running", "done"] as const;
+
+/** A receipt: what was to be deleted, and how far that has come. */
+export interface Deletion {
+  readonly id: string;
+  readonly project: Project;
+  readonly what: DeletionKind;
+  readonly requestedAtMs: number;
+  readonly step: (typeof STEPS)[number];
+  /** The mutations that delete it; empty as long as it is only asked for. */
+  readonly mutations: MutationNumbers;
+  readonly doneAtMs: number | null;
+}
+
+/** Receipts, kept for a year. */
+export interface DeletionStore {
+  save(deletions: readonly Deletion[]): Promise<void>;
+  /** Whoever asks must check that the receipt's project is the caller's. */
+  find(id: string): Promise<Deletion | undefined>;
+  /** Those at a step, the oldest first. */
+  at(step: Deletion["step"], limit: number): Promise<readonly Deletion[]>;
+}
+
+interface DeletionRow {
+  readonly id: string;
+  readonly project_id: Project;
+  readonly what: DeletionKind;
+  readonly requested_at_ms: number;
+  readonly step: number;
+  readonly mutations: MutationNumbers;
+  readonly done_at_ms: number | null;
+}
+
+export function newDeletion(project: Project, what: DeletionKind, clock: Clock): Deletion {
+  return {
+    id: randomUUID(),
+    project,
+    what,
+    requestedAtMs: clock.now(),
+    step: "asked",
+    mutations: {},
+    doneAtMs: null,
+  };
+}
+
+export function createDeletionStore(engine: Engine): DeletionStore {
+  const read = async (tail: Sql): Promise<Deletion[]> => {
+    const rows = await engine.rows<DeletionRow>(
+      sql`SELECT id, project_id, what, requested_at_ms, step, mutations, done_at_ms FROM deletions FINAL ${tail}`,
+      { name: "deletions_read" },
+    );
+    return rows.map(fromRow);
+  };
+  return {
+    save: (deletions) => engine.insert("deletions", deletions.map(toRow), { name: "deletions_save" }),
+    find: async (id) => (await read(sql`WHERE id = ${param("String", id)}`))[0],
+    at: (step, limit) =>
+      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))}
+               ORDER BY requested_at_ms, id LIMIT ${param("UInt32", limit)}`),
+  };
+}
+
+function toRow(deletion: Deletion): DeletionRow {
+  return {
+    id: deletion.id,
+    project_id: deletion.project,
+    what: deletion.what,
+    requested_at_ms: deletion.requestedAtMs,
+    step: STEPS.indexOf(deletion.step),
+    mutations: deletion.mutations,
+    done_at_ms: deletion.doneAtMs,
+  };
+}
+
+function fromRow(row: DeletionRow): Deletion {
+  return {
+    id: row.id,
+    project: row.project_id,
+    what: row.what,
+    requestedAtMs: row.requested_at_ms,
+    step: STEPS[row.step]!,
+    mutations: row.mutations,
+    doneAtMs: row.done_at_ms,
+  };
+}

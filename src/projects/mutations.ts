@@ -1,0 +1,90 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "../clickhouse/engine.ts";
+import { StorageError } from "../clickhouse/storage-error.ts";
+import { param, sql, trusted, type Sql } from "../query/sql.ts";
+
+/**
+ * The number of a mutation, by table. A part has been changed by it, or was written after it, when its `data_version`
+ * is at least this number.
+ */
+export type MutationNumbers = Readonly<Record<string, number>>;
+
+export interface Mutations {
+  /** A condition that always holds and by which a mutation is found again. `tag` is a name of ours. */
+  mark(tag: string): Sql;
+  /** Starts a mutation and does not wait for it. */
+  start(table: string, change: Sql): Promise<void>;
+  /** The newest mutations with that tag. `tables` are those that must have one: waits until the store shows them. */
+  numbers(tag: string, tables: readonly string[]): Promise<MutationNumbers>;
+  /** Whether a mutation with that tag is still at work on a table, on any replica. */
+  areRunning(tag: string, tables: readonly string[]): Promise<boolean>;
+  /**
+   * Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Errors: when
+   * a replica does not answer.
+   */
+  areComplete(numbers: MutationNumbers): Promise<boolean>;
+}
+
+const SHOW_WITHIN_MS = 10_000;
+const ASK_EVERY_MS = 50;
+
+/** `cluster`: the name of the one whose tables are replicated. */
+export function createMutations(engine: Engine, cluster: string | undefined): Mutations {
+  const everywhere = (table: string): Sql =>
+    trusted(cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`);
+  // a subquery, so that it is asked here and not at each replica
+  const here = sql`database = (SELECT currentDatabase())`;
+  const tagged = (tag: string, tables: readonly string[]): Sql =>
+    sql`${here} AND table IN ${param("Array(String)", tables)}
+        AND position(command, ${param("String", `'${tag}'`)}) > 0`;
+  const number = sql`arrayReduce('max', block_numbers.number)`;
+
+  const newest = async (tag: string, tables: readonly string[]): Promise<MutationNumbers> => {
+    const rows = await engine.rows<{ table: string; number: number }>(
+      sql`SELECT table, max(${number}) AS number FROM system.mutations WHERE ${tagged(tag, tables)} GROUP BY table`,
+      { name: "mutations_numbers", limits: "maintenance" },
+    );
+    return Object.fromEntries(rows.map((row) => [row.table, row.number]));
+  };
+
+  return {
+    mark: (tag) => sql`${param("String", tag)} != ''`,
+    start: (table, change) =>
+      engine.command(sql`ALTER TABLE ${identifier(table)} ${change} SETTINGS mutations_sync = 0`, {
+        name: "mutation_start",
+      }),
+    async numbers(tag, tables) {
+      for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
+        const numbers = await newest(tag, tables);
+        if (tables.every((table) => table in numbers)) return numbers;
+        await delay(ASK_EVERY_MS);
+      }
+      throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
+    },
+    async areRunning(tag, tables) {
+      const [row] = await engine.rows<{ n: number }>(
+        sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
+            WHERE NOT is_done AND ${tagged(tag, tables)}`,
+        { name: "mutations_running", limits: "maintenance" },
+      );
+      return row!.n > 0;
+    },
+    async areComplete(numbers) {
+      const ours = sql`transform(table, ${param("Array(String)", Object.keys(numbers))},
+        ${param("Array(UInt64)", Object.values(numbers))}, toUInt64(0))`;
+      const [row] = await engine.rows<{ n: number }>(
+        sql`SELECT
+              (SELECT count() FROM ${everywhere("system.mutations")}
+               WHERE ${here} AND NOT is_done AND ${number} > 0 AND ${number} = ${ours}) +
+              (SELECT count() FROM ${everywhere("system.parts")} WHERE ${here} AND data_version < ${ours}) AS n`,
+        { name: "mutations_left", limits: "maintenance" },
+      );
+      return row!.n === 0;
+    },
+  };
+}
+
+/** The name of a table that the store itself has told. */
+function identifier(table: string): Sql {
+  return trusted(`\`${table.replaceAll(/[\\`]/g, "\\$&")}\``);
+}

@@ -1,0 +1,48 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { adminAccess } from "../auth/guard.ts";
+import { AppError } from "../shared/errors.ts";
+import { deleteProject, type DeletionDeps } from "./delete-project.ts";
+import type { Deletion } from "./deletion-store.ts";
+import { deletionParams, deletionRes, projectParams, startedDeletion } from "./schema.ts";
+import { settle } from "./settle.ts";
+
+const config = { access: adminAccess };
+
+/** Deleting what is stored, with a receipt that says when it is gone. */
+export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+
+  app.delete(
+    "/projects/:entity/:project",
+    { config, schema: { params: projectParams, response: { 202: startedDeletion } } },
+    async ({ grant, params }, reply) => {
+      const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+      const { id } = await deleteProject(deps, project);
+      return reply.code(202).send({ id, state: "running" });
+    },
+  );
+
+  app.get(
+    "/deletions/:id",
+    { config, schema: { params: deletionParams, response: { 200: deletionRes } } },
+    async ({ grant, params }) => {
+      const deletion = await deps.deletions.find(params.id);
+      if (deletion === undefined || !grant.covers(deletion.project)) {
+        throw new AppError("not_found", "There is no such deletion.");
+      }
+      return toAnswer(await settle(deps, deletion));
+    },
+  );
+}
+
+function toAnswer(deletion: Deletion) {
+  return {
+    id: deletion.id,
+    project_id: deletion.project,
+    what: deletion.what,
+    requested_at: new Date(deletion.requestedAtMs).toISOString(),
+    state: deletion.step === "done" ? ("done" as const) : ("running" as const),
+    done_at: deletion.doneAtMs === null ? null : new Date(deletion.doneAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,20 @@
+import type { Deletion } from "./deletion-store.ts";
+import type { DeletionDeps } from "./delete-project.ts";
+
+type SettleDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
+
+const MAX_SETTLED_PER_RUN = 200;
+
+/** The receipt as it stands now: done, and noted as such, when no part holds the rows any more. */
+export async function settle(deps: SettleDeps, deletion: Deletion): Promise<Deletion> {
+  if (deletion.step !== "running" || !(await deps.mutations.areComplete(deletion.mutations))) return deletion;
+  const done: Deletion = { ...deletion, step: "done", doneAtMs: deps.clock.now() };
+  await deps.deletions.save([done]);
+  return done;
+}
+
+/** Does so for the oldest of all. */
+export async function settleAll(deps: SettleDeps): Promise<void> {
+  for (const deletion of await deps.deletions.at("running", MAX_SETTLED_PER_RUN))
+    await settle(deps, deletion);
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateKey } from "../../src/auth/api-key.ts";
+import { createKeyStore } from "../../src/auth/key-store.ts";
+import { param, sql, trusted } from "../../src/query/sql.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const options = { name: "test" };
+
+async function ask(method: "GET" | "PUT" | "DELETE", url: string, as: { key?: string; body?: object } = {}) {
+  const response = await test.app.inject({
+    method,
+    url,
+    headers: { authorization: authorization(as.key) },
+    ...(as.body === undefined ? {} : { payload: as.body }),
+  });
+  return { status: response.statusCode, body: response.json() };
+}
+
+async function tablesOfProjects(): Promise<readonly string[]> {
+  const rows = await test.engine.rows<{ table: string }>(
+    sql`SELECT table FROM system.columns INNER JOIN system.tables AS t ON t.database = database AND t.name = table
+        WHERE database = currentDatabase() AND name = 'project_id' AND t.engine LIKE '%MergeTree'`,
+    options,
+  );
+  return rows.map((row) => row.table);
+}
+
+async function countRows(table: string, project: string): Promise<number> {
+  const [row] = await test.engine.rows<{ n: number }>(
+    sql`SELECT count() AS n FROM ${trusted(table)} WHERE project_id = ${param("String", project)}`,
+    options,
+  );
+  return row!.n;
+}
+
+/** For how long replaced parts stay on the disk. A table's cleaner learns of it when the table is attached. */
+async function keepOldParts(seconds: number): Promise<void> {
+  for (const table of await tablesOfProjects()) {
+    const name = trusted(table);
+    await test.engine.command(
+      sql`ALTER TABLE ${name} MODIFY SETTING old_parts_lifetime = ${trusted(String(seconds))},
+          cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
+      options,
+    );
+    await test.engine.command(sql`DETACH TABLE ${name}`, options);
+    await test.engine.command(sql`ATTACH TABLE ${name}`, options);
+  }
+}
+
+async function fill(project_id: string): Promise<void> {
+  const call = { project_id, id: "c", trace_id: "t", op_name: "secret", started_at: "2026-01-01T00:00:00Z" };
+  const answers = await Promise.all([
+    test.post("/call/start", { start: { ...call, inputs: { secret: 1 } } }),
+    test.post("/call/end", { end: { project_id, id: "unknown", ended_at: "2026-01-01T00:00:01Z" } }),
+    test.post("/feedback/create", {
+      project_id,
+      weave_ref: `weave:///${project_id}/call/c`,
+      feedback_type: "f",
+      payload: { secret: 1 },
+    }),
+    test.post("/cost/create", {
+      project_id,
+      costs: { m: { prompt_token_cost: 1, completion_token_cost: 1 } },
+    }),
+    test.post("/obj/create", { obj: { project_id, object_id: "o", val: { secret: 1 } } }),
+    test.post("/table/create", { table: { project_id, rows: [{ secret: 1 }] } }),
+  ]);
+  expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+  await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
+}
+
+describe("deleting a project", () => {
+  it("is done when no part holds its rows, and not while a replaced part is on the disk", async () => {
+    await keepOldParts(10_000);
+    await fill("acme/doomed");
+    await fill("acme/kept");
+    const tables = (await tablesOfProjects()).filter((table) => !["deletions", "retention"].includes(table));
+    const before = await Promise.all(tables.map((table) => countRows(table, "acme/kept")));
+    expect(before.filter((n) => n === 0)).toEqual([]);
+
+    const { status, body } = await ask("DELETE", "/projects/acme/doomed");
+    expect(status).toBe(202);
+    expect(body).toEqual({ id: expect.any(String), state: "running" });
+
+    for (const table of tables) await until(async () => (await countRows(table, "acme/doomed")) === 0);
+    const inactive = async (): Promise<number> =>
+      (
+        await test.engine.rows<{ n: number }>(
+          sql`SELECT count() AS n FROM system.parts WHERE NOT active AND database = currentDatabase() AND table = 'calls'`,
+          options,
+        )
+      )[0]!.n;
+    expect(await inactive()).toBeGreaterThan(0);
+    expect((await ask("GET", `/deletions/${body.id}`)).body).toMatchObject({
+      id: body.id,
+      project_id: "acme/doomed",
+      what: "project",
+      state: "running",
+      done_at: null,
+    });
+
+    await fill("acme/doomed");
+    await keepOldParts(0);
+    await until(async () => (await ask("GET", `/deletions/${body.id}`)).body.state === "done", 20_000);
+    const receipt = (await ask("GET", `/deletions/${body.id}`)).body;
+    expect(receipt.done_at >= receipt.requested_at).toBe(true);
+    expect((await ask("GET", `/deletions/${body.id}`)).body).toEqual(receipt);
+
+    const after = (project: string) => Promise.all(tables.map((table) => countRows(table, project)));
+    expect(await after("acme/kept")).toEqual(before);
+    expect((await after("acme/doomed")).filter((n) => n === 0)).toEqual([]);
+  });
+
+  it("deletes that project alone, whatever its name says", async () => {
+    const evil = "acme/' OR 1 OR project_id = '";
+    await fill("acme/other");
+    await fill(evil);
+    const before = await countRows("calls", "acme/other");
+    expect(
+      (await ask("DELETE", `/projects/${evil.split("/").map(encodeURIComponent).join("/")}`)).status,
+    ).toBe(202);
+    await until(async () => (await countRows("calls", evil)) === 0);
+    expect(await countRows("calls", "acme/other")).toBe(before);
+  });
+
+  it("shows a receipt to the keys of its project alone", async () => {
+    const { id, text, secretHash } = generateKey();
+    const projects = ["other/*"];
+    await createKeyStore(test.engine).add({
+      id,
+      name: "n",
+      secretHash,
+      scopes: ["admin"],
+      projects,
+      expiresAtMs: null,
+    });
+    const { body } = await ask("DELETE", "/projects/acme/private");
+    expect((await ask("GET", `/deletions/${body.id}`, { key: text })).status).toBe(404);
+    expect((await ask("GET", `/deletions/${body.id}`)).status).toBe(200);
+    expect((await ask("GET", "/deletions/none")).status).toBe(404);
+  });
+});
