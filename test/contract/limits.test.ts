@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillCalls } from "../../bench/sample-calls.ts";
 import { buildApp, type App } from "../../src/app.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
@@ -238,10 +239,10 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     }),
   async MAX_STREAMED_ANSWERS() {
     const app = await start({ MAX_STREAMED_ANSWERS: "1" });
-    const many = Array.from({ length: 3000 }, (_, n) => callStart(`${"s".repeat(500)}${n}`));
-    await post(app, "/call/upsert_batch", { batch: many.map((req) => ({ mode: "start", req })) });
-    const unread = await openAnswer(app, "/trace/usage", { project_id, limit: 1_000_000 });
-    const refused = await post(app, "/trace/usage", { project_id, limit: 1_000_000 });
+    const large = { project_id: "acme/large", limit: 1_000_000 };
+    await fillCalls(shared, { project: large.project_id, calls: 60_000, callsPerTrace: 1000 });
+    const unread = await openAnswer(app, "/trace/usage", large);
+    const refused = await post(app, "/trace/usage", large);
     unread.destroy();
     return refused;
   },
