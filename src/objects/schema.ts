@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
-const name = z.string().min(1).max(512);
+const wellFormed = (text: string): string => text.toWellFormed();
+const name = z.string().min(1).max(512).transform(wellFormed);
+const optionalName = z.string().max(512).transform(wellFormed).nullish();
 const val = z
   .unknown()
   .optional()
@@ -15,8 +17,8 @@ export const objCreateBody = z.object({
     project_id: z.string(),
     object_id: name,
     val,
-    builtin_object_class: z.string().max(512).nullish(),
-    set_base_object_class: z.string().max(512).nullish(),
+    builtin_object_class: optionalName,
+    set_base_object_class: optionalName,
   }),
 });
 
