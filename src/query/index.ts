@@ -1,4 +1,4 @@
-export { compileQuery, type CompiledQuery, type RefusedQuery } from "./compile.ts";
+export { compileQuery, type CompiledQuery } from "./compile.ts";
 export { feedbackFields } from "./fields.ts";
 export { compileFilter } from "./filter.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
