@@ -43,10 +43,10 @@ import { otlpRoutes } from "./otlp/routes.ts";
 import { operations } from "./openapi-operations.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices, type Prices } from "./prices/prices.ts";
-import { createDeletionStore } from "./projects/deletion-store.ts";
+import { createDeletionStore, newDeletion } from "./projects/deletion-store.ts";
 import { createMutations } from "./projects/mutations.ts";
 import { projectRoutes } from "./projects/routes.ts";
-import { settleAll } from "./projects/settle.ts";
+import { seeThrough } from "./projects/settle.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
@@ -96,7 +96,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     atStart: true,
     run: () => writer.sweep(),
   });
-  await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes });
+  const askToErase = await registerProjects(app, config, { engine, clock });
+  await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
   await registerObjects(app, { engine, writing, defaultEntity: config.DEFAULT_ENTITY });
   await app.register(otlpRoutes, { writer, bodyLimitBytes });
   const reading = {
@@ -123,7 +124,6 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     registry,
   });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
-  await registerProjects(app, config, { engine, clock });
   return app;
 }
 
@@ -140,16 +140,21 @@ function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
   };
 }
 
-/** Deletion of what is stored, and the job that sees it through. */
+/** Deletion of what is stored, and the job that sees it through. Returns how to ask for the erasure of deleted calls. */
 async function registerProjects(
   app: App,
   config: Config,
   { engine, clock }: { engine: Engine; clock: Clock },
-): Promise<void> {
+): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
   const deps = { engine, clock, mutations, deletions: createDeletionStore(engine) };
   await app.register(projectRoutes, deps);
-  registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => settleAll(deps) });
+  registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => seeThrough(deps) });
+  return async (project) => {
+    const deletion = newDeletion(project, "calls", clock);
+    await deps.deletions.save([deletion]);
+    return deletion.id;
+  };
 }
 
 /** What the Weave SDKs publish beside calls, and what they ask before. */

@@ -6,6 +6,7 @@ import type { Grant } from "../auth/grant.ts";
 import { renamePart } from "../calls/call-part.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
 import { writeAccepted } from "./batch.ts";
 import { deleteCalls, type DeleteDeps } from "./delete-calls.ts";
 import { fromComplete, fromEnd, fromStart, type NewIds } from "./normalize.ts";
@@ -26,6 +27,8 @@ import {
 export interface IngestDeps extends DeleteDeps {
   readonly clock: Clock;
   readonly bodyLimitBytes: number;
+  /** Has what the project's deleted calls said taken from the store; returns the receipt's id. */
+  readonly askToErase: (project: Project) => Promise<string>;
 }
 
 const config = { access: ingestAccess };
@@ -106,7 +109,8 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   app.post("/calls/delete", { config, schema: { body: deleteBody } }, async (request) => {
     const project = request.grant.project(request.body.project_id);
     const deletedAt = deps.clock.now() * 1000;
-    return { num_deleted: await deleteCalls(deps, project, { ids: request.body.call_ids, deletedAt }) };
+    const num_deleted = await deleteCalls(deps, project, { ids: request.body.call_ids, deletedAt });
+    return { num_deleted, deletion_id: await deps.askToErase(project) };
   });
 }
 

@@ -7,6 +7,7 @@ import type { MutationNumbers } from "./mutations.ts";
 
 export type DeletionKind = "project" | "calls";
 
+const MAX_PROJECTS = 1000;
 const STEPS = ["asked", "running", "done"] as const;
 
 /** A receipt: what was to be deleted, and how far that has come. */
@@ -28,6 +29,8 @@ export interface DeletionStore {
   find(id: string): Promise<Deletion | undefined>;
   /** Those at a step, the oldest first. */
   at(step: Deletion["step"], limit: number): Promise<readonly Deletion[]>;
+  /** The projects that have deleted calls since then, or are still waiting for it. */
+  projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
 }
 
 interface DeletionRow {
@@ -66,6 +69,15 @@ export function createDeletionStore(engine: Engine): DeletionStore {
     at: (step, limit) =>
       read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))}
                ORDER BY requested_at_ms, id LIMIT ${param("UInt32", limit)}`),
+    async projectsOfCalls(sinceMs) {
+      const rows = await engine.rows<{ project_id: Project }>(
+        sql`SELECT project_id FROM deletions FINAL
+            WHERE what = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)})
+            GROUP BY project_id ORDER BY min(step), project_id LIMIT ${param("UInt32", MAX_PROJECTS)}`,
+        { name: "deletions_projects" },
+      );
+      return rows.map((row) => row.project_id);
+    },
   };
 }
 

@@ -14,10 +14,12 @@ export interface Mutations {
   mark(tag: string): Sql;
   /** Starts a mutation and does not wait for it. */
   start(table: string, change: Sql): Promise<void>;
-  /** The newest mutations with that tag. `tables` are those that must have one: waits until the store shows them. */
+  /** The newest mutations whose tag begins so. Waits until the store shows one for each of the tables given. */
   numbers(tag: string, tables: readonly string[]): Promise<MutationNumbers>;
-  /** Whether a mutation with that tag is still at work on a table, on any replica. */
-  areRunning(tag: string, tables: readonly string[]): Promise<boolean>;
+  /** Whether a mutation whose tag begins so is still at work, on any replica. */
+  areRunning(tag: string): Promise<boolean>;
+  /** Waits until the replica that is asked has all that any other has acknowledged. */
+  catchUp(table: string): Promise<void>;
   /**
    * Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Errors: when
    * a replica does not answer.
@@ -34,14 +36,12 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     trusted(cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`);
   // a subquery, so that it is asked here and not at each replica
   const here = sql`database = (SELECT currentDatabase())`;
-  const tagged = (tag: string, tables: readonly string[]): Sql =>
-    sql`${here} AND table IN ${param("Array(String)", tables)}
-        AND position(command, ${param("String", `'${tag}'`)}) > 0`;
+  const tagged = (tag: string): Sql => sql`${here} AND position(command, ${param("String", `'${tag}`)}) > 0`;
   const number = sql`arrayReduce('max', block_numbers.number)`;
 
-  const newest = async (tag: string, tables: readonly string[]): Promise<MutationNumbers> => {
+  const newest = async (tag: string): Promise<MutationNumbers> => {
     const rows = await engine.rows<{ table: string; number: number }>(
-      sql`SELECT table, max(${number}) AS number FROM system.mutations WHERE ${tagged(tag, tables)} GROUP BY table`,
+      sql`SELECT table, max(${number}) AS number FROM system.mutations WHERE ${tagged(tag)} GROUP BY table`,
       { name: "mutations_numbers", limits: "maintenance" },
     );
     return Object.fromEntries(rows.map((row) => [row.table, row.number]));
@@ -55,19 +55,23 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       }),
     async numbers(tag, tables) {
       for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
-        const numbers = await newest(tag, tables);
+        const numbers = await newest(tag);
         if (tables.every((table) => table in numbers)) return numbers;
         await delay(ASK_EVERY_MS);
       }
       throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
     },
-    async areRunning(tag, tables) {
+    async areRunning(tag) {
       const [row] = await engine.rows<{ n: number }>(
         sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
-            WHERE NOT is_done AND ${tagged(tag, tables)}`,
+            WHERE NOT is_done AND ${tagged(tag)}`,
         { name: "mutations_running", limits: "maintenance" },
       );
       return row!.n > 0;
+    },
+    async catchUp(table) {
+      if (cluster === undefined) return;
+      await engine.command(sql`SYSTEM SYNC REPLICA ${identifier(table)}`, { name: "replica_catch_up" });
     },
     async areComplete(numbers) {
       const ours = sql`transform(table, ${param("Array(String)", Object.keys(numbers))},

@@ -1,5 +1,6 @@
 import type { Deletion } from "./deletion-store.ts";
 import type { DeletionDeps } from "./delete-project.ts";
+import { eraseDeletedCalls } from "./erase-deleted-calls.ts";
 
 type SettleDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
 
@@ -13,8 +14,9 @@ export async function settle(deps: SettleDeps, deletion: Deletion): Promise<Dele
   return done;
 }
 
-/** Does so for the oldest of all. */
-export async function settleAll(deps: SettleDeps): Promise<void> {
+/** Takes all deletions one step further. */
+export async function seeThrough(deps: DeletionDeps): Promise<void> {
+  await eraseDeletedCalls(deps);
   for (const deletion of await deps.deletions.at("running", MAX_SETTLED_PER_RUN))
     await settle(deps, deletion);
 }

@@ -107,7 +107,7 @@ describe("POST /calls/delete", () => {
     ].map((one) => ({ mode: "start", req: { start: one } }));
     await test.post("/call/upsert_batch", { batch });
     const answer = await test.post("/calls/delete", { project_id, call_ids: ["d1"] });
-    expect(answer.json()).toEqual({ num_deleted: 3 });
+    expect(answer.json()).toEqual({ num_deleted: 3, deletion_id: expect.any(String) });
     const left = await test.engine.rows(
       sql`SELECT id FROM calls FINAL WHERE trace_id = 't2' AND deleted_at IS NULL`,
       {

@@ -3,6 +3,11 @@ import { generateKey } from "../../src/auth/api-key.ts";
 import { createKeyStore } from "../../src/auth/key-store.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+import { createDeletionStore } from "../../src/projects/deletion-store.ts";
+import { ERASED_LISTS, ERASED_TEXTS } from "../../src/projects/erase-deleted-calls.ts";
+import { createMutations } from "../../src/projects/mutations.ts";
+import { seeThrough } from "../../src/projects/settle.ts";
+import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";
 
 let test: TestApp;
@@ -145,5 +150,88 @@ describe("deleting a project", () => {
     expect((await ask("GET", `/deletions/${body.id}`, { key: text })).status).toBe(404);
     expect((await ask("GET", `/deletions/${body.id}`)).status).toBe(200);
     expect((await ask("GET", "/deletions/none")).status).toBe(404);
+  });
+});
+
+describe("deleting calls", () => {
+  const project_id = "acme/erase";
+  const at = "2026-01-01T00:00:00Z";
+  const start = (id: string) => ({
+    project_id,
+    id,
+    trace_id: "t",
+    op_name: "secret",
+    started_at: at,
+    inputs: { a: "secret" },
+  });
+  const end = (id: string) => ({ project_id, id, ended_at: at, output: "secret", summary: { a: "secret" } });
+  const seeItThrough = async (): Promise<void> =>
+    seeThrough({
+      engine: test.engine,
+      deletions: createDeletionStore(test.engine),
+      mutations: createMutations(test.engine, undefined),
+      clock: systemClock,
+    });
+  const secrets = async (): Promise<readonly string[]> => {
+    const rows = await test.engine.rows<{ id: string }>(
+      sql`SELECT DISTINCT id FROM (
+            SELECT id, formatRowNoNewline('JSONEachRow', *) AS text FROM calls WHERE project_id = ${param("String", project_id)}
+            UNION ALL
+            SELECT id, columns AS text FROM parked_parts WHERE project_id = ${param("String", project_id)}
+          ) WHERE position(text, 'secret') > 0 ORDER BY id`,
+      options,
+    );
+    return rows.map((row) => row.id);
+  };
+  const stateOf = async (id: string): Promise<string> => (await ask("GET", `/deletions/${id}`)).body.state;
+
+  it("takes from them, and from parked parts, what they said, and is done when no part holds it", async () => {
+    await keepOldParts(10_000);
+    for (const id of ["gone", "stays"]) {
+      await test.post("/call/start", { start: start(id) });
+      await test.post("/call/end", { end: end(id) });
+    }
+    for (const id of ["parked-gone", "parked-stays"]) await test.post("/call/end", { end: end(id) });
+    const call_ids = ["gone", "parked-gone"];
+    const { deletion_id, num_deleted } = (await test.post("/calls/delete", { project_id, call_ids })).json();
+    expect(num_deleted).toBe(1);
+    expect(await secrets()).toEqual(["gone", "parked-gone", "parked-stays", "stays"]);
+    expect(await stateOf(deletion_id)).toBe("running");
+
+    await seeItThrough();
+    await until(async () => (await secrets()).join() === "parked-stays,stays");
+    await seeItThrough();
+    expect(await stateOf(deletion_id)).toBe("running");
+
+    await keepOldParts(0);
+    await until(async () => (await stateOf(deletion_id)) === "done", 20_000);
+    expect((await test.post("/call/read", { project_id, id: "stays" })).json().call.output).toBe("secret");
+
+    // late parts: still deleted, and erased by a later run
+    await test.post("/call/start", { start: start("gone") });
+    await test.post("/call/end", { end: end("parked-gone") });
+    expect((await test.post("/call/read", { project_id, id: "gone" })).json().call).toBeNull();
+    await until(async () => {
+      await seeItThrough();
+      return (await secrets()).join() === "parked-stays,stays";
+    }, 20_000);
+  });
+
+  it("knows all columns of a call", async () => {
+    const kept = [
+      "project_id",
+      "trace_id",
+      "id",
+      "parent_id",
+      "started_at",
+      "ended_at",
+      "deleted_at",
+      "inclusive",
+    ];
+    const rows = await test.engine.rows<{ name: string }>(
+      sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'calls'`,
+      options,
+    );
+    expect([...kept, ...ERASED_TEXTS, ...ERASED_LISTS].sort()).toEqual(rows.map((row) => row.name).sort());
   });
 });
