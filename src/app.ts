@@ -262,6 +262,7 @@ function trainingSettings(config: Config): TrainingSettings {
     uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
     sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
     passThrough: config.TRAINING_PASS_THROUGH,
+    askForUsage: config.ASK_FOR_USAGE,
     keepContent: config.RECORD_COMPLETION_CONTENT,
     drainMs: config.SHUTDOWN_TIMEOUT_MS / 3,
     maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,

@@ -69,6 +69,7 @@ const schema = z.object({
   UPSTREAM_SILENCE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_KEEP_ALIVE_MS: positiveMs.default(4000),
   SSE_KEEP_ALIVE_SECONDS: z.coerce.number().min(0).default(15),
+  ASK_FOR_USAGE: z.stringbool().default(true),
   RECORD_COMPLETION_CONTENT: z.stringbool().default(true),
   RECORDER_MAX_PENDING_CALLS: count.default(10_000),
   RECORDER_MAX_PENDING_BYTES: bytes.default(64 * 1024 * 1024),

@@ -33,6 +33,7 @@ export interface ChatOptions {
     readonly uploadIdleMs: number;
     readonly bodyTimeoutMs: number;
     readonly sseKeepAliveMs: number;
+    readonly askForUsage: boolean;
     readonly keepContent: boolean;
   };
 }
@@ -48,17 +49,17 @@ export async function relayChat(
 ): Promise<void> {
   const { gateway, settings } = options;
   const target = gateway.chat();
-  gateway.enter(reply);
+  if (!gateway.enter(reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const project = projectOf(request);
   const recording = project && recordingOf(request, project, target, options);
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
 
   const limits = { limitBytes: settings.chatBodyLimitBytes, idleMs: settings.uploadIdleMs };
-  const { body, chat } =
+  const { body, chat, hideUsage }: ChatBody =
     recording === undefined
-      ? { body: await bodyToSend(request.raw, limits), chat: undefined }
-      : await readOrUpload(request, reply, { budget: options.budget, limits });
+      ? { body: await bodyToSend(request.raw, limits), chat: undefined, hideUsage: false }
+      : await readOrUpload(request, reply, { ...settings, budget: options.budget, limits });
   if (chat !== undefined) recording?.asked(chat);
   await gateway.relay(request, reply, {
     route: "POST /chat/completions",
@@ -72,7 +73,7 @@ export async function relayChat(
     },
     reads: "chat",
     repeatable: true,
-    hideUsage: chat?.asking !== undefined,
+    hideUsage,
     keepAliveMs: settings.sseKeepAliveMs,
     stallMs: settings.bodyTimeoutMs,
     observer: recording,
@@ -109,27 +110,34 @@ function recordingOf(
 interface ChatBody {
   readonly body: UpstreamRequest["body"];
   readonly chat: ChatRequest | undefined;
+  /** The body asks for usage although the client does not. */
+  readonly hideUsage: boolean;
 }
 
 /** Reads the body when it is plain and there is room for it, else sends it up unread. */
 async function readOrUpload(
   request: FastifyRequest,
   reply: FastifyReply,
-  { budget, limits }: { budget: MemoryBudget; limits: UploadOptions },
+  { budget, limits, askForUsage }: { budget: MemoryBudget; limits: UploadOptions; askForUsage: boolean },
 ): Promise<ChatBody> {
   const declared = contentLengthOf(request.raw);
   const unread = unreadChatRequest(declared ?? 0);
   const room = declared ?? MAX_READ_BYTES;
   const readable = hasBody(request.raw) && isIdentity(request.headers["content-encoding"]);
   if (!readable || room > MAX_READ_BYTES || !budget.take(room)) {
-    return { body: await bodyToSend(request.raw, limits), chat: unread };
+    return { body: await bodyToSend(request.raw, limits), chat: unread, hideUsage: false };
   }
   reply.raw.once("close", () => budget.give(room));
 
   const read = await readBody(request.raw, MAX_READ_BYTES, limits.idleMs);
   if (!read.complete) {
-    return { body: startUpload(request.raw, { ...limits, prefix: read.prefix }), chat: unread };
+    return {
+      body: startUpload(request.raw, { ...limits, prefix: read.prefix }),
+      chat: unread,
+      hideUsage: false,
+    };
   }
   const chat = readChatRequest(read.bytes);
-  return { body: chat.asking ?? read.bytes, chat };
+  const asking = askForUsage ? chat.asking : undefined;
+  return { body: asking ?? read.bytes, chat, hideUsage: asking !== undefined };
 }

@@ -10,30 +10,35 @@ export interface ChatRequest {
   readonly stream: boolean;
   /** Bytes of prompt text; undefined when the body could not be read. */
   readonly promptBytes: number | undefined;
-  /** The body as sent, parsed; undefined when it could not be read. */
+  /** The body as sent, parsed; undefined when it could not be read, or is too large or too deep to be kept. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   /** The body that asks for usage too; undefined when it can go as it is. */
   readonly asking: Buffer | undefined;
 }
 
-/** Reads a chat request. A body that is not JSON is the upstream's to refuse. */
+/** Larger bodies are not kept, only read. */
+const MAX_INPUT_BYTES = 1024 * 1024;
+/** Keeping all digits of 64-bit numbers costs a microsecond per value: in larger bodies they are kept as doubles. */
+const MAX_EXACT_BYTES = 64 * 1024;
+
+/** Reads a chat request. A body that is not JSON is the upstream's to refuse. Cost: 10 ms per megabyte, rarely more. */
 export function readChatRequest(body: Buffer): ChatRequest {
-  let parsed: unknown;
   try {
-    parsed = parseJson(body.toString("utf8"));
+    const text = body.toString("utf8");
+    const parsed: unknown = body.length <= MAX_EXACT_BYTES ? parseJson(text) : JSON.parse(text);
+    if (!isJsonObject(parsed)) return unreadChatRequest(body.length);
+    const stream = parsed["stream"] === true;
+    return {
+      bytes: body.length,
+      model: typeof parsed["model"] === "string" ? parsed["model"] : undefined,
+      stream,
+      promptBytes: promptTextBytes(parsed),
+      inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
+      asking: stream ? askForUsage(body, parsed) : undefined,
+    };
   } catch {
     return unreadChatRequest(body.length);
   }
-  if (!isJsonObject(parsed) || isTooDeep(parsed)) return unreadChatRequest(body.length);
-  const stream = parsed["stream"] === true;
-  return {
-    bytes: body.length,
-    model: typeof parsed["model"] === "string" ? parsed["model"] : undefined,
-    stream,
-    promptBytes: promptTextBytes(parsed),
-    inputs: parsed,
-    asking: stream ? askForUsage(body, parsed) : undefined,
-  };
 }
 
 /** Stands for a body that was too large, or packed in a way, to be read on its way. */

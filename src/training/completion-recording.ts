@@ -27,7 +27,6 @@ export interface RecordingOptions {
 /** An answer that was not streamed is read whole up to this size; of a larger one, the usage near its end. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const TAIL_BYTES = 64 * 1024;
-const MAX_INPUT_BYTES = 1024 * 1024;
 const RECORD_OVERHEAD_BYTES = 2048;
 
 /** Follows one completion on its way and hands it to the recorder when it is over, however it ended. */
@@ -88,7 +87,7 @@ export class CompletionRecording implements RelayObserver {
     if (this.#body !== undefined) this.#readBody(Buffer.concat(this.#body));
     const failed = outcome === "finished" && this.#exception !== null;
     const recorded = this.#completion(failed ? "error" : outcome, status);
-    const kept = this.#inputsFit() ? this.#request.bytes : 0;
+    const kept = this.#keptInputs() === undefined ? 0 : this.#request.bytes;
     this.#options.recorder.record(
       this.#options.project,
       recorded,
@@ -105,7 +104,7 @@ export class CompletionRecording implements RelayObserver {
       ...trace,
       startedAtMs: this.#startedAtMs,
       endedAtMs: this.#startedAtMs + this.#elapsedMs(),
-      inputs: this.#inputsFit() ? this.#request.inputs : { model: this.#request.model },
+      inputs: this.#keptInputs() ?? { model: this.#request.model },
       output: this.#reader.output(),
       attributes: { sumtree: this.#marks(outcome, basis, status) },
       summary: { usage: usage === undefined ? {} : { [model]: { ...usage, requests: 1 } } },
@@ -149,8 +148,8 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  #inputsFit(): boolean {
-    return this.#options.keepContent && this.#request.bytes <= MAX_INPUT_BYTES;
+  #keptInputs(): ChatRequest["inputs"] {
+    return this.#options.keepContent ? this.#request.inputs : undefined;
   }
 
   #readBody(body: Buffer): void {

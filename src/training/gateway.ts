@@ -64,8 +64,15 @@ export class Gateway {
     );
   }
 
-  /** Takes one of the places for open requests, until the answer is closed. Errors: concurrency_limit. */
-  enter(reply: FastifyReply): void {
+  /**
+   * Takes one of the places for open requests, until the answer is closed. False when the client has left already,
+   * so that there is nobody to answer. Errors: concurrency_limit.
+   */
+  enter(reply: FastifyReply): boolean {
+    if (reply.raw.destroyed) {
+      reply.hijack();
+      return false;
+    }
     if (this.#entered >= this.#settings.maxConcurrent) {
       throw new AppError("concurrency_limit", "Concurrency limit reached for requests", {
         retryAfterSeconds: 1,
@@ -73,6 +80,7 @@ export class Gateway {
     }
     this.#entered++;
     reply.raw.once("close", () => this.#entered--);
+    return true;
   }
 
   /** Relays one request; resolves when it is over. Errors: `AppError` when there was no answer to pass on. */

@@ -105,8 +105,12 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   run(): Promise<void> {
     const { target, upstreamRequest } = this.#options;
-    if (this.#down.hasLeft) this.onLeave();
-    else this.#call = target.upstream.send(upstreamRequest, this);
+    if (this.#down.hasLeft) {
+      this.onLeave();
+      this.onClose();
+    } else {
+      this.#call = target.upstream.send(upstreamRequest, this);
+    }
     return this.#settled.promise;
   }
 
@@ -128,8 +132,8 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
-    this.#reply.hijack();
     this.#answer = this.#answerTo({ status, headers: this.#outHeaders(headers) }, headers);
+    this.#reply.hijack();
   }
 
   onData(chunk: Buffer): boolean {

@@ -32,7 +32,7 @@ export async function relayRequest(
   const target = gateway.training();
   const path = upstreamPath(target.upstream.basePath, request.url);
   if (path === undefined) throw new AppError("not_found", "There is nothing here.");
-  gateway.enter(reply);
+  if (!gateway.enter(reply)) return;
   const body = await bodyFor(request, rule, settings.uploadIdleMs);
   await gateway.relay(request, reply, {
     route,

@@ -23,6 +23,8 @@ export interface TrainingSettings extends GatewaySettings {
   readonly sseKeepAliveMs: number;
   /** Paths that are not part of the interface go upstream as they are. */
   readonly passThrough: boolean;
+  /** Whether a stream that is recorded is asked for its usage when its client does not ask. */
+  readonly askForUsage: boolean;
   readonly keepContent: boolean;
   /** How long open answers may go on when the service stops, and then how long recording may take. */
   readonly drainMs: number;

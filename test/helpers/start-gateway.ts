@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
-import { buildApp } from "../../src/app.ts";
+import { buildApp, type Deps } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import {
   startReferenceUpstream,
@@ -56,14 +56,17 @@ export interface SecondApp {
 export async function startSecondApp(
   first: TestGateway,
   settings: Readonly<Record<string, string>>,
-  logger = pino({ level: "silent" }),
+  {
+    logger = pino({ level: "silent" }),
+    engine = first.engine,
+  }: Partial<Pick<Deps, "logger" | "engine">> = {},
 ): Promise<SecondApp> {
   const config = readConfig({
     TRAINING_UPSTREAM_URL: first.upstream.url,
     TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
     ...settings,
   });
-  const app = await buildApp(config, { engine: first.engine, rootKey: ROOT_KEY, logger });
+  const app = await buildApp(config, { engine, rootKey: ROOT_KEY, logger });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return { url, port: Number(new URL(url).port), close: () => app.close() };
 }

@@ -373,6 +373,20 @@ describe("recording", () => {
     expect([call!.marks["usage"], call!.usage[MODEL]!["completion_tokens"]]).toEqual(["exact", 8]);
   });
 
+  it("does not ask for usage when the settings say so, and estimates it then", async () => {
+    const project = newProject();
+    const app = await startSecondApp(test, { ASK_FOR_USAGE: "false" });
+    try {
+      const body = JSON.stringify({ ...chat, stream: true });
+      await post(body, { "openai-project": project }, `${app.url}/v1`);
+      expect(test.upstream.seen[0]!.body.toString()).toBe(body);
+      const [call] = await recorded(project);
+      expect([call!.marks["outcome"], call!.marks["usage"]]).toEqual(["finished", "estimated"]);
+    } finally {
+      await app.close();
+    }
+  });
+
   it("keeps what was asked and said out of the store when the settings say so", async () => {
     const project = newProject();
     const app = await startSecondApp(test, { RECORD_COMPLETION_CONTENT: "false" });

@@ -39,7 +39,7 @@ beforeAll(async () => {
     },
   });
   const settings = { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "300" };
-  app = await startSecondApp(test, settings, pino({ level: "trace" }, log));
+  app = await startSecondApp(test, settings, { logger: pino({ level: "trace" }, log) });
 });
 afterAll(async () => {
   await app.close();
