@@ -22,6 +22,10 @@ const schema = z.object({
     .string()
     .regex(/^[\w.-]{1,64}$/)
     .optional(),
+  CLICKHOUSE_INSERT_QUORUM: z
+    .string()
+    .regex(/^(auto|[1-9]\d?)$/, "must be auto or a number of replicas")
+    .default("auto"),
   TRUST_PROXY: trustProxy.default(false),
   ROOT_API_KEY: z.string().min(32, "must have at least 32 characters").max(512).optional(),
   FAILED_AUTH_PER_MINUTE: count.default(60),

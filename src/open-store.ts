@@ -12,6 +12,7 @@ export async function openStore(config: Config): Promise<Engine> {
       heavySeconds: config.HEAVY_QUERY_TIMEOUT_SECONDS,
       heavyBytes: config.HEAVY_QUERY_MEMORY_BYTES,
     }),
+    insertQuorum: config.CLICKHOUSE_CLUSTER === undefined ? undefined : config.CLICKHOUSE_INSERT_QUORUM,
     maxRunning: config.STORE_MAX_CONCURRENT,
     maxWaiting: config.STORE_MAX_WAITING,
     maxWaitMs: config.STORE_MAX_WAIT_MS,

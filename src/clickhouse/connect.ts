@@ -2,14 +2,13 @@ import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./admission.ts";
-import { createEngine } from "./create-engine.ts";
+import { createEngine, type EngineOptions } from "./create-engine.ts";
 import type { Engine } from "./engine.ts";
-import { defaultLimits, type LimitTable } from "./limits.ts";
+import { defaultLimits } from "./limits.ts";
 import { createServerTransport } from "./server-transport.ts";
 import { toStoreOpenError } from "./store-open-error.ts";
 
-export interface StoreOptions {
-  readonly limits?: LimitTable;
+export interface StoreOptions extends EngineOptions {
   /** Statements at a time. Default: what the kind of store carries well. */
   readonly maxRunning?: number | undefined;
   readonly maxWaiting?: number;
@@ -20,7 +19,7 @@ export interface StoreOptions {
 
 /** ClickHouse as a server or cluster, over HTTP: `http(s)://user:password@host:8123/database`. */
 export function connectServer(url: string, options: StoreOptions = {}): Engine {
-  const { limits = defaultLimits, maxRunning = 32, graceMs = 10_000 } = options;
+  const { limits = defaultLimits, maxRunning = 32, graceMs = 10_000, insertQuorum } = options;
   const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
   const client = createClient({
     url,
@@ -32,19 +31,19 @@ export function connectServer(url: string, options: StoreOptions = {}): Engine {
     log: { level: ClickHouseLogLevel.OFF },
   });
   const admission = admissionOf(options, maxRunning);
-  return createEngine(createServerTransport(client, { admission, graceMs }), limits);
+  return createEngine(createServerTransport(client, { admission, graceMs }), { limits, insertQuorum });
 }
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
 export async function openEmbedded(dataDir: string, options: StoreOptions = {}): Promise<Engine> {
-  const { maxRunning = 8, limits } = options;
+  const { maxRunning = 8 } = options;
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
   try {
     const { createEmbeddedTransport } = await import("./embedded-transport.ts");
     mkdirSync(path, { recursive: true });
-    return createEngine(createEmbeddedTransport(path, admissionOf(options, maxRunning)), limits);
+    return createEngine(createEmbeddedTransport(path, admissionOf(options, maxRunning)), options);
   } catch (error) {
     throw toStoreOpenError(error, path);
   }

@@ -4,8 +4,25 @@ import { defaultLimits, type LimitProfile, type LimitTable } from "./limits.ts";
 import { StorageError, toStorageError } from "./storage-error.ts";
 import type { SendOptions, Transport } from "./transport.ts";
 
+export interface EngineOptions {
+  readonly limits?: LimitTable;
+  /**
+   * How many replicas must have a row before it counts as stored: a number, or `auto` for most of them. Default: the
+   * one that took it.
+   */
+  readonly insertQuorum?: string | undefined;
+}
+
 /** The storage port over one way to reach ClickHouse: what both adapters share. */
-export function createEngine(transport: Transport, limits: LimitTable = defaultLimits): Engine {
+export function createEngine(
+  transport: Transport,
+  { limits = defaultLimits, insertQuorum }: EngineOptions = {},
+): Engine {
+  const insertSettings = {
+    // batches are made here, so the engine need not wait for more
+    async_insert: 0,
+    ...(insertQuorum === undefined ? {} : { insert_quorum: insertQuorum, insert_quorum_timeout: 30_000 }),
+  };
   const toSend = (options: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
     name: options.name,
     profile,
@@ -61,8 +78,6 @@ const readSettings = {
   max_ast_elements: 500_000,
   max_expanded_ast_elements: 500_000,
 };
-/** Batches are made here, so the engine need not wait for more. */
-const insertSettings = { async_insert: 0 };
 
 async function attempt<Result>(options: QueryOptions, run: () => Promise<Result>): Promise<Result> {
   try {

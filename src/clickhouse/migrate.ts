@@ -63,10 +63,23 @@ export function statementsOf(migration: Migration, options: MigrateOptions): rea
     .replaceAll(/\{\{engine:([^}]+)\}\}/g, (_, name: string) =>
       cluster === undefined ? name : `Replicated${name}`,
     );
-  return text
+  const statements = text
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== "");
+  return cluster === undefined ? statements : statements.map(withoutDeduplication);
+}
+
+/**
+ * A replicated table drops a block that is equal to a recent one. Ours need it written: a call renamed to A, to B
+ * and to A again must end as A. Sent twice, they count once by themselves.
+ */
+function withoutDeduplication(statement: string): string {
+  if (!statement.startsWith("CREATE TABLE")) return statement;
+  const off = "SETTINGS replicated_deduplication_window = 0";
+  return /^SETTINGS /m.test(statement)
+    ? statement.replace(/^SETTINGS /m, `${off}, `)
+    : `${statement}\n${off}`;
 }
 
 function createLedger(options: MigrateOptions) {
@@ -76,7 +89,7 @@ function createLedger(options: MigrateOptions) {
       text: `CREATE TABLE IF NOT EXISTS schema_migrations {{on_cluster}}
         (name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
         ENGINE = {{engine:ReplacingMergeTree}} ORDER BY name
-        SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
     },
     options,
   );

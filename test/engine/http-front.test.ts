@@ -5,7 +5,7 @@ import { Session } from "chdb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { param, sql } from "../../src/query/sql.ts";
+import { param, sql, trusted } from "../../src/query/sql.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 import { describeEngine, testLimits } from "./conformance.ts";
 
@@ -32,6 +32,25 @@ describeEngine("a server over HTTP (front of the embedded engine)", async () => 
       await engine.close();
     },
   };
+});
+
+describe("a cluster", () => {
+  it("is asked to have a row on most replicas before it is acknowledged", async () => {
+    const options = { name: "quorum" };
+    const quorumOf = async (engine: Engine, table: string): Promise<unknown> => {
+      await engine.command(
+        sql`CREATE TABLE ${trusted(table)} (n UInt8, quorum String DEFAULT toString(getSetting('insert_quorum')))
+            ENGINE = MergeTree ORDER BY n SETTINGS replicated_deduplication_window = 0`,
+        options,
+      );
+      await engine.insert(table, [{ n: 1 }], options);
+      const [row] = await engine.rows<{ quorum: string }>(sql`SELECT quorum FROM ${trusted(table)}`, options);
+      await engine.close();
+      return row?.quorum;
+    };
+    expect(await quorumOf(connectServer(front.url, { insertQuorum: "auto" }), "on_most")).toBe("auto");
+    expect(await quorumOf(connectServer(front.url), "on_one")).toBe("0");
+  });
 });
 
 describe("a server that fails", () => {
