@@ -34,6 +34,9 @@ const statusByCode = {
   upstream_timeout: 504,
 } satisfies Record<ErrorCode, number>;
 
+/** All codes, in the order of their statuses. */
+export const errorCodes = Object.keys(statusByCode) as readonly ErrorCode[];
+
 export function statusOf(error: AppError): number {
   return statusByCode[error.code];
 }
@@ -124,6 +127,8 @@ export function registerErrorHandling(app: FastifyInstance): void {
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // its client has left: there is nobody to answer
+  if (error instanceof StorageError && error.kind === "aborted") return reply.code(499).send();
   const known = toAppError(error);
   if (known === undefined) {
     request.log.error({ err: error }, "request failed");

@@ -3,7 +3,9 @@ import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+import type { Engine, QueryOptions } from "../../src/clickhouse/engine.ts";
+import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import { authorization, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
 interface Line {
   readonly level: number;
@@ -47,6 +49,15 @@ function ask(
     headers,
     ...(more.payload === undefined ? {} : { payload: more.payload }),
   });
+}
+
+/** Answers no question until it is aborted. */
+function stuck(engine: Engine): Engine {
+  const never = (_query: unknown, { name, signal }: QueryOptions): Promise<never> =>
+    new Promise((_resolve, reject) =>
+      signal?.addEventListener("abort", () => reject(new StorageError("aborted", name, undefined, ""))),
+    );
+  return { ...engine, rows: never, bytes: (query, _format, options) => never(query, options) };
 }
 
 async function metric(name: string): Promise<string[]> {
@@ -101,6 +112,22 @@ describe("the log", () => {
     await test.app.inject("/healthz");
     await test.app.inject("/readyz");
     expect(lines).toEqual([]);
+  });
+
+  it("takes a client that leaves before its answer is there for no fault of ours", async () => {
+    const waiting = await startAppOn(stuck(test.engine), { deps: { logger: test.app.log } });
+    const url = await waiting.app.listen({ port: 0, host: "127.0.0.1" });
+    const leaves = fetch(`${url}/trace/usage`, {
+      method: "POST",
+      headers: { authorization: authorization(), "content-type": "application/json" },
+      body: JSON.stringify({ project_id }),
+      signal: AbortSignal.timeout(100),
+    });
+    await expect(leaves).rejects.toThrow("aborted");
+    await expect
+      .poll(() => lines.filter((line) => line.msg !== `Server listening at ${url}`))
+      .toMatchObject([{ level: 30, msg: "request", route: "/trace/usage", complete: false }]);
+    await waiting.close();
   });
 
   it("tells of a client that left", async () => {
