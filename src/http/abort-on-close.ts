@@ -3,6 +3,8 @@ import type { FastifyReply } from "fastify";
 /** A signal that is aborted when the client leaves before it has the whole answer. */
 export function abortOnClose(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
+  // hooks, this signal and the pipe of a streamed answer each wait for its end: a dozen is no leak
+  reply.raw.setMaxListeners(24);
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
