@@ -46,6 +46,7 @@ import { createPrices, type Prices } from "./prices/prices.ts";
 import { createDeletionStore, newDeletion } from "./projects/deletion-store.ts";
 import { createMutations } from "./projects/mutations.ts";
 import { projectRoutes } from "./projects/routes.ts";
+import { deleteExpired } from "./projects/retention.ts";
 import { seeThrough } from "./projects/settle.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
@@ -150,6 +151,7 @@ async function registerProjects(
   const deps = { engine, clock, mutations, deletions: createDeletionStore(engine) };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => seeThrough(deps) });
+  registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: () => deleteExpired(deps) });
   return async (project) => {
     const deletion = newDeletion(project, "calls", clock);
     await deps.deletions.save([deletion]);

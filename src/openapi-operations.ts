@@ -85,6 +85,11 @@ export const operations: Readonly<Record<string, OperationName>> = {
     id: "deleteProject",
     summary: "Delete all that a project has stored",
   },
+  "GET /projects/{entity}/{project}/retention": {
+    id: "readRetention",
+    summary: "For how many days a project keeps its data",
+  },
+  "PUT /projects/{entity}/{project}/retention": { id: "setRetention", summary: "Set it" },
   "GET /deletions/{id}": { id: "readDeletion", summary: "How far a deletion has come" },
 
   "GET /healthz": { id: "healthz", summary: "The process is up" },

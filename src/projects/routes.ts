@@ -4,7 +4,8 @@ import { adminAccess } from "../auth/guard.ts";
 import { AppError } from "../shared/errors.ts";
 import { deleteProject, type DeletionDeps } from "./delete-project.ts";
 import type { Deletion } from "./deletion-store.ts";
-import { deletionParams, deletionRes, projectParams, startedDeletion } from "./schema.ts";
+import { deletionParams, deletionRes, projectParams, retention, startedDeletion } from "./schema.ts";
+import { readRetention, saveRetention } from "./retention.ts";
 import { settle } from "./settle.ts";
 
 const config = { access: adminAccess };
@@ -20,6 +21,25 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       const { id } = await deleteProject(deps, project);
       return reply.code(202).send({ id, state: "running" });
+    },
+  );
+
+  const retentionUrl = "/projects/:entity/:project/retention";
+  app.get(
+    retentionUrl,
+    { config, schema: { params: projectParams, response: { 200: retention } } },
+    async ({ grant, params }) => {
+      const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+      return { days: await readRetention(deps, project) };
+    },
+  );
+  app.put(
+    retentionUrl,
+    { config, schema: { params: projectParams, body: retention, response: { 200: retention } } },
+    async ({ grant, params, body }) => {
+      const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+      await saveRetention(deps, project, body.days);
+      return { days: body.days };
     },
   );
 

@@ -19,3 +19,15 @@ export const deletionRes = z
     done_at: z.string().nullable().describe("When it was first seen to be done"),
   })
   .meta({ id: "DeletionReadRes" });
+
+export const retention = z
+  .object({
+    days: z
+      .number()
+      .int()
+      .min(1)
+      .max(36_500)
+      .nullable()
+      .describe("Older calls and feedback are deleted; null: none"),
+  })
+  .meta({ id: "Retention" });

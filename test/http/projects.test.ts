@@ -6,6 +6,7 @@ import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 import { createDeletionStore } from "../../src/projects/deletion-store.ts";
 import { ERASED_LISTS, ERASED_TEXTS } from "../../src/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/projects/mutations.ts";
+import { deleteExpired } from "../../src/projects/retention.ts";
 import { seeThrough } from "../../src/projects/settle.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";
@@ -233,5 +234,44 @@ describe("deleting calls", () => {
       options,
     );
     expect([...kept, ...ERASED_TEXTS, ...ERASED_LISTS].sort()).toEqual(rows.map((row) => row.name).sort());
+  });
+});
+
+describe("retention", () => {
+  const url = "/projects/acme/old/retention";
+
+  it("deletes what is older than its project keeps, and nothing else", async () => {
+    await fill("acme/old");
+    await fill("acme/forever");
+    const start = {
+      project_id: "acme/old",
+      id: "new",
+      trace_id: "t",
+      op_name: "o",
+      started_at: new Date().toISOString(),
+    };
+    await test.post("/call/start", { start });
+    expect((await ask("GET", url)).body).toEqual({ days: null });
+    expect((await ask("PUT", url, { body: { days: 30 } })).body).toEqual({ days: 30 });
+    expect((await ask("GET", url)).body).toEqual({ days: 30 });
+
+    const mutations = createMutations(test.engine, undefined);
+    await deleteExpired({ engine: test.engine, mutations, clock: systemClock });
+    const forever = await countRows("calls", "acme/forever");
+    await until(async () => (await countRows("calls", "acme/old")) === 1);
+    expect(await countRows("feedback", "acme/old")).toBe(1);
+    expect(await countRows("calls", "acme/forever")).toBe(forever);
+
+    const clock = { now: () => Date.now() + 40 * 86_400_000 };
+    await until(async () => !(await mutations.areRunning("retention")));
+    await deleteExpired({ engine: test.engine, mutations, clock });
+    for (const table of ["calls", "feedback", "feedback_times", "parked_parts"]) {
+      await until(async () => (await countRows(table, "acme/old")) === 0);
+      expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);
+    }
+  });
+
+  it.each([0, 1.5, 40_000, "30", undefined])("does not take %s days", async (days) => {
+    expect((await ask("PUT", url, { body: { days } })).status).toBe(422);
   });
 });
