@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Engine, QueryOptions } from "../../src/clickhouse/engine.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
 import { StorageError } from "../../src/clickhouse/storage-error.ts";
 import { authorization, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
@@ -51,13 +51,15 @@ function ask(
   });
 }
 
-/** Answers no question until it is aborted. */
+/** Answers what a client waits for never, until it is aborted. */
 function stuck(engine: Engine): Engine {
-  const never = (_query: unknown, { name, signal }: QueryOptions): Promise<never> =>
-    new Promise((_resolve, reject) =>
-      signal?.addEventListener("abort", () => reject(new StorageError("aborted", name, undefined, ""))),
-    );
-  return { ...engine, rows: never, bytes: (query, _format, options) => never(query, options) };
+  return {
+    ...engine,
+    bytes: (_query, _format, { name, signal }) =>
+      new Promise((_resolve, reject) =>
+        signal?.addEventListener("abort", () => reject(new StorageError("aborted", name, undefined, ""))),
+      ),
+  };
 }
 
 async function metric(name: string): Promise<string[]> {
