@@ -1,4 +1,3 @@
-import { readJsonPath } from "./json-path.ts";
 import { sql, type Sql } from "./sql.ts";
 
 /**
@@ -22,7 +21,8 @@ export interface Column {
 
 const opName = sql`ifNull(op_name, '')`;
 const displayName = sql`ifNull(coalesce(renamed_to, end_display_name, start_display_name), '')`;
-const childErrors = readJsonPath(sql`summary`, ["status_counts", "error"]);
+/** A count, as its producer writes it: a number. */
+const childErrors = sql`JSONExtract(summary, 'status_counts', 'error', 'Nullable(Float64)')`;
 
 function narrow(type: ValueType, expression: Sql): Column {
   return { type, sql: expression, payload: false };
@@ -64,7 +64,7 @@ export const computedColumns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     status: payload(
       "string",
-      sql`multiIf(ifNull(exception, '') != '', 'error', ifNull(toFloat64OrNull(${childErrors}) > 0, 0), 'descendant_error', ended_at IS NULL, 'running', 'success')`,
+      sql`multiIf(ifNull(exception, '') != '', 'error', ifNull(${childErrors} > 0, 0), 'descendant_error', ended_at IS NULL, 'running', 'success')`,
     ),
     latency_ms: narrow(
       "number",

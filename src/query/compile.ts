@@ -43,7 +43,7 @@ export interface RefusedQuery {
  */
 export function compileQuery(query: unknown, options: CompileOptions): CompiledQuery | RefusedQuery {
   const read = readQuery(query, options);
-  return read.ok ? print(read.condition, { project: options.project, feedback: "none" }) : read;
+  return read.ok ? print(read.condition, { project: options.project, feedback: "none", exact: false }) : read;
 }
 
 /** The first two steps, which tell all that can be wrong with a query. */

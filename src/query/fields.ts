@@ -3,6 +3,7 @@ import { feedbackColumns } from "./feedback-columns.ts";
 import { quote, type Faults, type Loc } from "./faults.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
 import { splitFieldName } from "./field-path.ts";
+import { countIndexSteps, MAX_INDEX_STEPS } from "./json-path.ts";
 import { didYouMean } from "./nearest-names.ts";
 
 /** What a field's name stands for. */
@@ -51,8 +52,10 @@ type Parts = readonly [head: string, ...steps: string[]];
 
 function partsOf(name: string, loc: Loc, faults: Faults): Parts | undefined {
   const parts = splitFieldName(name);
-  if (parts.length <= MAX_PARTS) return parts;
-  return faults.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
+  if (parts.length > MAX_PARTS)
+    return faults.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
+  if (countIndexSteps(parts) <= MAX_INDEX_STEPS) return parts;
+  return faults.add(loc, "too_long", `A path has at most ${MAX_INDEX_STEPS} steps that look like integers`);
 }
 
 function resolveColumn(

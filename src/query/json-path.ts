@@ -1,8 +1,19 @@
 import { join, param, sql, type Sql } from "./sql.ts";
 
-/** Beyond this many, the alternatives below would multiply: 2^n. */
-const MAX_BRANCHED = 2;
 const ARRAY_INDEX = /^(?:0|-?[1-9]\d{0,8})$/;
+
+/** Each of these steps doubles the SQL. */
+export const MAX_INDEX_STEPS = 6;
+
+/** How many steps look like an integer. */
+export function countIndexSteps(steps: readonly string[]): number {
+  return steps.filter(isIndex).length;
+}
+
+/** How many pieces of SQL `readJsonPath` makes of a path, about. */
+export function weightOfPath(steps: readonly string[]): number {
+  return (steps.length + 4) * 2 ** countIndexSteps(steps);
+}
 
 /**
  * The text form of what stands at a path of a JSON column, `Nullable(String)`: NULL for a missing key and for JSON
@@ -10,16 +21,13 @@ const ARRAY_INDEX = /^(?:0|-?[1-9]\d{0,8})$/;
  * a key of an object and an index of an array, from the end when negative.
  */
 export function readJsonPath(column: Sql, steps: readonly string[]): Sql {
-  return steps.filter(isIndex).length > MAX_BRANCHED ? walk(column, steps) : branch(column, [], steps);
+  return branch(column, [], steps);
 }
 
-/** How many pieces of SQL `readJsonPath` makes of a path, about. */
-export function weightOfPath(steps: readonly string[]): number {
-  const branched = Math.min(steps.filter(isIndex).length, MAX_BRANCHED);
-  return (steps.length + 4) * 2 ** branched;
-}
-
-/** An integer argument would take the n-th member of an object, so the container is looked at first. */
+/**
+ * An integer argument would take the n-th member of an object, so the container is looked at first. (Going down
+ * container by container does not do: what the engine prints of one, it can not always read again.)
+ */
 function branch(column: Sql, taken: readonly Sql[], steps: readonly string[]): Sql {
   const next = steps.findIndex(isIndex);
   if (next === -1) {
@@ -32,16 +40,6 @@ function branch(column: Sql, taken: readonly Sql[], steps: readonly string[]): S
   const inArray = branch(column, [...container, sql`${param("Int64", engineIndex(step))}`], rest);
   const inObject = branch(column, [...container, key(step)], rest);
   return sql`if(JSONType(${join([column, ...container], ", ")}) = 'Array', ${inArray}, ${inObject})`;
-}
-
-/** Step by step, each one looking at what it is in. Five times slower than `branch`, but linear. */
-function walk(column: Sql, steps: readonly string[]): Sql {
-  const keys = param("Array(String)", steps);
-  const indexes = param(
-    "Array(Int64)",
-    steps.map((step) => (isIndex(step) ? engineIndex(step) : 0)),
-  );
-  return sql`JSONExtract(arrayFold((json, key, index) -> if(startsWith(json, '['), JSONExtractRaw(json, index), JSONExtractRaw(json, key)), ${keys}, ${indexes}, ifNull(${column}, '')), 'Nullable(String)')`;
 }
 
 function key(step: string): Sql {

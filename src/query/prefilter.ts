@@ -34,8 +34,9 @@ export function printPrefilter(condition: Condition): Sql | undefined {
       if (condition.context !== "text") return undefined;
       return holdsOneOf(condition.value, condition.constants, needleOfWhole);
     case "contains":
-      if (condition.caseInsensitive) return undefined;
-      return holdsOneOf(condition.input, [condition.substr], needleOfPart);
+      return condition.caseInsensitive
+        ? holdsFolded(condition.input, condition.substr)
+        : holdsOneOf(condition.input, [condition.substr], needleOfPart);
     case "not":
     case "with":
     case "never":
@@ -54,15 +55,35 @@ function holdsOneOf(
   texts: readonly Value[],
   needleOf: (text: string) => string | undefined,
 ): Sql | undefined {
-  if (field.type !== "json" || (field.kind !== "path" && field.kind !== "column")) return undefined;
-  const needles = texts.map((text) =>
-    text.kind === "constant" && text.type === "string" ? beginningOf(needleOf(text.value)) : undefined,
-  );
-  if (needles.length > MAX_NEEDLES || !needles.every((needle) => needle !== undefined)) return undefined;
+  const column = payloadOf(field);
+  const needles = texts.map((text) => beginningOf(textOf(text, needleOf)));
+  if (column === undefined || needles.length > MAX_NEEDLES) return undefined;
+  if (!needles.every((needle) => needle !== undefined)) return undefined;
   const [needle] = needles;
   return needles.length === 1 && needle !== undefined
-    ? sql`(position(${field.column.sql}, ${param("String", needle)}) > 0)`
-    : sql`multiSearchAny(${field.column.sql}, ${param("Array(String)", needles)})`;
+    ? sql`(position(${column}, ${param("String", needle)}) > 0)`
+    : sql`multiSearchAny(${column}, ${param("Array(String)", needles)})`;
+}
+
+/** In a document that is all ASCII, folding changes the case of letters and nothing else. */
+function holdsFolded(field: Value, substr: Value): Sql | undefined {
+  const column = payloadOf(field);
+  const needle = beginningOf(textOf(substr, needleOfPart));
+  if (column === undefined || needle === undefined || !ASCII.test(needle)) return undefined;
+  return sql`(positionCaseInsensitive(${column}, ${param("String", needle)}) > 0 OR NOT isValidASCII(ifNull(${column}, '')))`;
+}
+
+// eslint-disable-next-line no-control-regex -- all of ASCII
+const ASCII = /^[\u0000-\u007f]*$/;
+
+function payloadOf(field: Value): Sql | undefined {
+  return field.type === "json" && (field.kind === "path" || field.kind === "column")
+    ? field.column.sql
+    : undefined;
+}
+
+function textOf(value: Value, needleOf: (text: string) => string | undefined): string | undefined {
+  return value.kind === "constant" && value.type === "string" ? needleOf(value.value) : undefined;
 }
 
 /** Enough to be rare. Where a text stands, its beginning stands; a cut between surrogates would change it. */

@@ -2,8 +2,8 @@ import { assertNever } from "../shared/assert-never.ts";
 import type { Project } from "../shared/project.ts";
 import type { CompareOperator, ConvertTarget } from "./ast.ts";
 import { casts, UNKNOWN } from "./casts.ts";
-import { feedbackRows } from "./feedback-rows.ts";
 import { readJsonPath } from "./json-path.ts";
+import { printAnyFeedback } from "./print-feedback.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 import { typeOfContext, type Condition, type Constant, type Context, type Value } from "./typed.ts";
 
@@ -11,6 +11,8 @@ export interface PrintScope {
   readonly project: Project;
   /** Whose columns a feedback field reads: those of a row of feedback, or of none at all. */
   readonly feedback: "row" | "none";
+  /** Whether false has to be told from unknown, as under `$not`. A selection asks for what is true. */
+  readonly exact: boolean;
 }
 
 const comparisons = {
@@ -28,9 +30,9 @@ export function printCondition(condition: Condition, scope: PrintScope): Sql {
     case "or":
       return printList(condition.conditions, condition.kind === "and" ? " AND " : " OR ", scope);
     case "not":
-      return sql`(NOT ${printCondition(condition.condition, scope)})`;
+      return sql`(NOT ${printCondition(condition.condition, { ...scope, exact: true })})`;
     case "with": {
-      const asked = printCondition(condition.condition, scope);
+      const asked = printCondition(condition.condition, { ...scope, exact: true });
       return sql`arrayMap(bound -> ${asked}, [${printValue(condition.value, scope)}])[1]`;
     }
     case "never":
@@ -49,8 +51,11 @@ export function printCondition(condition: Condition, scope: PrintScope): Sql {
     }
     case "contains":
       return printContains(condition, scope);
-    case "any_feedback":
-      return printAnyFeedback(condition, scope);
+    case "any_feedback": {
+      const ofRow = printCondition(condition.condition, { ...scope, feedback: "row" });
+      const ofNone = printCondition(condition.condition, { ...scope, feedback: "none" });
+      return printAnyFeedback({ ...scope, ...condition, ofRow, ofNone });
+    }
     default:
       return assertNever(condition);
   }
@@ -124,7 +129,7 @@ function printValue(value: Value, scope: PrintScope): Sql {
     case "convert":
       return printConvert(value.to, value.input, scope);
     case "condition":
-      return printCondition(value.condition, scope);
+      return printCondition(value.condition, { ...scope, exact: true });
     case "bound":
       return sql`bound`;
     default:
@@ -163,21 +168,4 @@ function printConvert(to: ConvertTarget, input: Value, scope: PrintScope): Sql {
     default:
       return assertNever(to);
   }
-}
-
-/** The feedback of each call is gone through as a set of ids, once for each thing it can say. */
-function printAnyFeedback({ field, condition }: Of<"any_feedback">, scope: PrintScope): Sql {
-  const ofRow = printCondition(condition, { ...scope, feedback: "row" });
-  const ofNone = printCondition(condition, { ...scope, feedback: "none" });
-  const ids = (where: Sql): Sql => sql`id IN (${feedbackRows(scope.project, field, where)})`;
-  const cases = [sql`${ids(sql`AND ${ofRow}`)}, 1`];
-  if (canBeUnknown(condition)) cases.push(sql`${ids(sql`AND isNull(${ofRow})`)}, NULL`);
-  return sql`multiIf(${join(cases, ", ")}, ${ids(sql``)}, 0, ${ofNone})`;
-}
-
-/** Text is never unknown: what is absent reads as ''. */
-function canBeUnknown(condition: Condition): boolean {
-  if (condition.kind === "or") return condition.conditions.some(canBeUnknown);
-  if (condition.kind === "compare" || condition.kind === "one_of") return condition.context !== "text";
-  return condition.kind === "truth" || condition.kind === "unknown";
 }

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Project } from "../../src/shared/project.ts";
+import { aimedOperation } from "../helpers/aimed-queries.ts";
 import { evaluateQuery } from "../helpers/evaluate-query.ts";
 import { randomCall, randomOperation } from "../helpers/random-queries.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
@@ -33,7 +34,8 @@ describe(`the compiler and the evaluator written from the reference (SEED=${SEED
     `agree on ${EXPRESSIONS} random expressions over ${CALLS} random calls`,
     { timeout: 3_600_000 },
     async () => {
-      const queries = fc.sample(randomOperation, { numRuns: EXPRESSIONS, seed: SEED }).flatMap(asQueries);
+      const operation = fc.oneof(randomOperation, aimedOperation(calls));
+      const queries = fc.sample(operation, { numRuns: EXPRESSIONS, seed: SEED }).flatMap(asQueries);
       const selected = await selectByQueries(test.engine, project, queries);
       let trues = 0;
       for (const [index, query] of queries.entries()) {

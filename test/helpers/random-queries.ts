@@ -36,6 +36,8 @@ const TEXTS = [
   "ΣΊΣΥΦΟΣ",
   "σίσυφος",
   "ПРИВЕТ",
+  "\u212Aelvin",
+  "ﬁnal",
   "привет",
   "[1,2]",
   '{"k":"v"}',
@@ -127,7 +129,7 @@ const anyCall: fc.Arbitrary<Omit<StoredCall, "id" | "project_id">> = fc.record({
   attributes: jsonObject,
   summary: fc.oneof(
     jsonObject,
-    fc.constantFrom(0, 1, "2", true).map((error) => ({ status_counts: { error } })),
+    fc.constantFrom(0, 1, "2", "x").map((error) => ({ status_counts: { error } })),
   ),
   input_refs: refs,
   output_refs: refs,

@@ -1,0 +1,68 @@
+import type { Project } from "../shared/project.ts";
+import { casts } from "./casts.ts";
+import type { FeedbackField } from "./feedback-field.ts";
+import { join, param, sql, type Sql } from "./sql.ts";
+import type { Condition, Value } from "./typed.ts";
+
+export interface FeedbackQuestion {
+  readonly project: Project;
+  readonly field: FeedbackField;
+  readonly condition: Condition;
+  /** The condition over one feedback, and over none at all. */
+  readonly ofRow: Sql;
+  readonly ofNone: Sql;
+  /** False has to be told from unknown. */
+  readonly exact: boolean;
+}
+
+/** Whether the condition holds of any feedback of a call, as sets of the ids of calls. */
+export function printAnyFeedback(question: FeedbackQuestion): Sql {
+  const { condition, ofRow, ofNone, exact } = question;
+  const ids = (where: Sql): Sql => sql`id IN (${idsOfCalls(question, where)})`;
+  const holds = ids(sql`AND ${ofRow}`);
+  if (!exact) {
+    return mayHoldOfNone(condition) ? sql`(${holds} OR (${ofNone} AND NOT ${ids(sql``)}))` : holds;
+  }
+  const cases = [sql`${holds}, 1`];
+  if (canBeUnknown(condition)) cases.push(sql`${ids(sql`AND isNull(${ofRow})`)}, NULL`);
+  return sql`multiIf(${join(cases, ", ")}, ${ids(sql``)}, 0, ${ofNone})`;
+}
+
+/** Calls of the project that have feedback with the field; `where` narrows the feedback. */
+function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
+  const callRef = `weave:///${project}/call/`;
+  const idAt = param("UInt32", Buffer.byteLength(callRef) + 1);
+  const ofType =
+    field.feedbackType === undefined
+      ? sql``
+      : sql`AND feedback_type = ${param("String", field.feedbackType)}`;
+  return sql`SELECT substring(weave_ref, ${idAt}) FROM feedback FINAL
+    WHERE project_id = ${param("String", project)} AND deleted = 0 ${ofType}
+      AND startsWith(weave_ref, ${param("String", callRef)}) AND NOT ${casts[field.type].absent(field.sql)} ${where}`;
+}
+
+/** Text is never unknown: what is absent reads as ''. */
+function canBeUnknown(condition: Condition): boolean {
+  if (condition.kind === "or") return condition.conditions.some(canBeUnknown);
+  if (condition.kind === "compare" || condition.kind === "one_of") return condition.context !== "text";
+  return condition.kind === "truth" || condition.kind === "unknown";
+}
+
+/** Whether an absent value may make it true: by being absent, or as ''. */
+function mayHoldOfNone(condition: Condition): boolean {
+  if (condition.kind === "or") return condition.conditions.some(mayHoldOfNone);
+  if (canBeUnknown(condition)) return false;
+  if (condition.kind === "one_of") return condition.constants.some(isEmptyText);
+  if (condition.kind === "compare" && condition.operator === "$eq") {
+    return ![condition.left, condition.right].some(isNonEmptyText);
+  }
+  return condition.kind !== "contains" || !isNonEmptyText(condition.substr);
+}
+
+function isEmptyText(value: Value): boolean {
+  return value.kind === "constant" && value.value === "";
+}
+
+function isNonEmptyText(value: Value): boolean {
+  return value.kind === "constant" && value.type === "string" && value.value !== "";
+}
