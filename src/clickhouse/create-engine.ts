@@ -49,11 +49,12 @@ export function createEngine(
       ),
     async insert(table, rows, options) {
       if (rows.length === 0) return;
-      const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+      const columns = new Set<string>();
+      for (const row of rows) for (const column of Object.keys(row)) columns.add(column);
       const lines = Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n"));
       await attempt(options, () =>
         transport.insert(
-          { table, columns, rows: lines },
+          { table, columns: [...columns], rows: lines },
           toSend(options, options.limits ?? "ingest", insertSettings),
         ),
       );

@@ -1,0 +1,32 @@
+import { Agent, request } from "node:http";
+
+const agent = new Agent({ keepAlive: true });
+
+export interface Target {
+  readonly url: string;
+  readonly key: string;
+}
+
+/** Sends JSON over a kept connection and reads the whole answer. Throws unless it is a 200. */
+export function send({ url, key }: Target, path: string, body: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Basic ${Buffer.from(`api:${key}`).toString("base64")}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+    };
+    const sent = request(url + path, { method: "POST", agent, headers }, (response) => {
+      let answer = "";
+      response.setEncoding("utf8");
+      response.on("data", (text: string) => (answer += text));
+      response.on("end", () =>
+        response.statusCode === 200
+          ? resolve(answer)
+          : reject(new Error(`${path} answered ${response.statusCode}: ${answer.slice(0, 200)}`)),
+      );
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
