@@ -7,6 +7,7 @@ import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
 import { migrate } from "../src/clickhouse/migrate.ts";
 import { readConfig } from "../src/config.ts";
+import { startReferenceUpstream } from "../test/helpers/reference-upstream/server.ts";
 import { requestsToPaste } from "./demo/requests.ts";
 import { scoreOf } from "./demo/sample-feedback.ts";
 import { longContextRun, runningAgent, sdkRun, supportRun } from "./demo/sample-traces.ts";
@@ -17,7 +18,12 @@ const HOUR_MS = 3_600_000;
 const dataDir = mkdtempSync(join(tmpdir(), "sumtree-demo-"));
 const engine = await openEmbedded(dataDir);
 await migrate(engine, { cluster: undefined });
-const config = readConfig({ ...process.env, DATA_DIR: dataDir });
+const upstream = process.env["TRAINING_UPSTREAM_URL"] ? undefined : await startReferenceUpstream();
+const config = readConfig({
+  ...process.env,
+  DATA_DIR: dataDir,
+  ...(upstream && { TRAINING_UPSTREAM_URL: upstream.url }),
+});
 const rootKey = config.ROOT_API_KEY ?? generateKey().text;
 const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
 await loadSamples(app);
@@ -27,6 +33,7 @@ console.log(requestsToPaste({ url, key: rootKey, project: PROJECT }));
 
 const stop = async (): Promise<void> => {
   await app.close();
+  await upstream?.close();
   await engine.close();
   rmSync(dataDir, { recursive: true, force: true });
   process.exit(0);

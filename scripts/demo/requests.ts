@@ -8,6 +8,11 @@ export interface Demo {
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
     `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}'`;
+  const completion = {
+    model: "stand-in",
+    stream: true,
+    messages: [{ role: "user", content: "What did it cost?" }],
+  };
   const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
   return `
 Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
@@ -43,6 +48,13 @@ ${ask("/feedback/stats", {
   granularity: 86_400,
   metrics: [{ json_path: "score", aggregations: ["avg", "count"], percentiles: [50, 95] }],
 })}
+
+# A completion through the gateway, as an OpenAI SDK would ask for it. A stand-in plays the model, unless
+# TRAINING_UPSTREAM_URL names a real one.
+curl -sN -H "authorization: Bearer $KEY" -H "openai-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1/chat/completions -d '${JSON.stringify(completion)}'
+
+# What it used, streamed and not asked for its usage as it was.
+${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] } })}
 
 # A mistake on purpose: every fault is named.
 ${ask("/trace/usage", { project_id: project, limit: 0, wat: true })}

@@ -198,7 +198,10 @@ function addChat(add: Add, options: ChatOptions): void {
   add({
     method: "POST",
     url: "/chat/completions",
-    schema: described("Create a chat completion", { body: schema.chatBody, response: answers.completion }),
+    schema: {
+      ...described("Create a chat completion", { body: schema.chatBody, response: answers.completion }),
+      description: "The path with a final slash, `/v1/chat/completions/`, is the same.",
+    },
     handler: (request, reply) => relayChat(request, reply, options),
   });
 }
