@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, expect, it } from "vitest";
+import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
+
+/** A minute, as an operator would try it, with OVERLOAD_SECONDS=60. */
+const SECONDS = Number(process.env["OVERLOAD_SECONDS"] ?? 5);
+const CALLS_PER_BATCH = 50;
+const MIB = 1024 * 1024;
+const dataDir = mkdtempSync(join(tmpdir(), "sumtree-overload-"));
+const agent = new Agent({ keepAlive: true, maxSockets: 1000 });
+afterAll(() => {
+  agent.destroy();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly seconds: number;
+}
+
+function send(service: ServiceProcess, path: string, payload: string): Promise<Answer> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: authorization(), "content-type": "application/json" };
+    const sent = request(new URL(path, service.url), { method: "POST", agent, headers }, (response) => {
+      response.resume();
+      response.once("error", reject);
+      response.once("end", () =>
+        resolve({
+          status: response.statusCode!,
+          retryAfter: response.headers["retry-after"],
+          seconds: (performance.now() - began) / 1000,
+        }),
+      );
+    });
+    sent.once("error", reject);
+    sent.end(payload);
+  });
+}
+
+/** Writes and questions in turn; keeps the ids of calls whose write was acknowledged. */
+function createLoad(service: ServiceProcess) {
+  const acknowledged: string[] = [];
+  const answers: Answer[] = [];
+  let count = 0;
+  const write = async (): Promise<void> => {
+    const number = count++;
+    const ids = Array.from({ length: CALLS_PER_BATCH }, (_, n) => `b${number}-c${n}`);
+    const batch = ids.map((id, n) => ({
+      id,
+      trace_id: `b${number}`,
+      parent_id: n === 0 ? null : ids[0],
+      op_name: "op",
+      started_at: "2026-01-01T00:00:00Z",
+      ended_at: "2026-01-01T00:00:01Z",
+      inputs: { text: "lorem ipsum ".repeat(60) },
+      attributes: {},
+      output: "done",
+      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 10, completion_tokens: 5 } } },
+    }));
+    const answer = await send(service, "/v2/acme/load/calls/complete", JSON.stringify({ batch }));
+    answers.push(answer);
+    if (answer.status === 200) acknowledged.push(...ids);
+  };
+  const ask = async (): Promise<void> => {
+    const filter = { trace_ids: [`b${Math.floor(count / 2)}`] };
+    const body = JSON.stringify({ project_id: "acme/load", filter, include_costs: true });
+    answers.push(await send(service, "/trace/usage", body));
+  };
+  return { acknowledged, answers, one: (): Promise<void> => (count % 3 === 2 ? ask().then(write) : write()) };
+}
+
+function slowest(answers: readonly Answer[]): number {
+  return Math.max(...answers.map((answer) => answer.seconds));
+}
+
+async function residentBytes(service: ServiceProcess): Promise<number> {
+  const response = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(await response.text())?.[1]);
+}
+
+it(
+  `twice the load that it can carry for ${SECONDS} s is refused in time, and nothing acknowledged is lost`,
+  async () => {
+    const service = await startProcess({
+      DATA_DIR: dataDir,
+      ROOT_API_KEY: ROOT_KEY,
+      KEY_MAX_CONCURRENT: "32",
+      STORE_MAX_WAITING: "50",
+      STORE_MAX_WAIT_MS: "2000",
+      INGEST_MAX_PENDING_BYTES: String(4 * MIB),
+      MAX_BODY_BYTES_IN_FLIGHT: String(16 * MIB),
+    });
+    const load = createLoad(service);
+
+    // what it can carry: as many clients as it takes, each waiting for its answer
+    const calibrationMs = 2000;
+    const calibrated = performance.now() + calibrationMs;
+    await Promise.all(
+      Array.from({ length: 32 }, async () => {
+        while (performance.now() < calibrated) await load.one();
+      }),
+    );
+    const perSecond = (load.answers.length / calibrationMs) * 1000;
+    expect(load.answers.every((answer) => answer.status === 200)).toBe(true);
+    const idleBytes = await residentBytes(service);
+    load.answers.length = 0;
+
+    // twice that, whether it answers or not
+    const sent: Promise<void>[] = [];
+    const sample = { maxBytes: 0, healthy: 0 };
+    const end = performance.now() + SECONDS * 1000;
+    const watching = (async () => {
+      while (performance.now() < end) {
+        await delay(500);
+        const before = performance.now();
+        const response = await fetch(`${service.url}/healthz`);
+        await response.text();
+        sample.healthy = Math.max(sample.healthy, performance.now() - before);
+      }
+    })();
+    for (let began = performance.now(); performance.now() < end;) {
+      const due = ((performance.now() - began) / 1000) * perSecond * 2;
+      while (sent.length < due) sent.push(load.one());
+      await delay(5);
+    }
+    await Promise.all(sent);
+    await watching;
+    sample.maxBytes = await residentBytes(service);
+
+    const statuses = Map.groupBy(load.answers, (answer) => answer.status);
+    const refused = load.answers.filter((answer) => answer.status !== 200);
+    expect([...statuses.keys()].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
+    expect(statuses.get(200)?.length).toBeGreaterThan(0);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+    expect(slowest(refused)).toBeLessThan(10);
+    expect(slowest(load.answers)).toBeLessThan(30);
+    expect(sample.healthy).toBeLessThan(5000);
+    expect(sample.maxBytes - idleBytes).toBeLessThan(800 * MIB);
+
+    // afterwards it works as before, and has every acknowledged call, each once
+    expect((await send(service, "/trace/usage", '{"project_id":"acme/load","limit":1}')).status).toBe(200);
+    const usage = await service.post("/trace/usage", { project_id: "acme/load", limit: 1_000_000 });
+    const { call_usage } = (await usage.json()) as {
+      call_usage: Record<string, Record<string, { requests: number }>>;
+    };
+    const lost = load.acknowledged.filter((id) => call_usage[id] === undefined);
+    expect(lost).toEqual([]);
+    for (const id of load.acknowledged) {
+      const expected = id.endsWith("-c0") ? CALLS_PER_BATCH : 1;
+      if (call_usage[id]!["gpt-4o"]!.requests !== expected)
+        expect([id, call_usage[id]]).toEqual([id, expected]);
+    }
+    expect(await service.end("SIGTERM")).toBe(0);
+    process.stdout.write(
+      `carried ${Math.round(perSecond)}/s; of ${load.answers.length} requests ` +
+        [...statuses].map(([status, some]) => `${some.length} × ${status}`).join(", ") +
+        `; slowest ${slowest(load.answers).toFixed(1)} s, refused within ${slowest(refused).toFixed(1)} s; ` +
+        `${Math.round((sample.maxBytes - idleBytes) / MIB)} MiB above idle; ${load.acknowledged.length} calls acknowledged, 0 lost\n`,
+    );
+  },
+  (SECONDS + 90) * 1000,
+);
