@@ -229,6 +229,17 @@ function describeAnswers(engine: () => Engine): void {
         StorageError,
       );
     });
+    it("a statement may be long", async () => {
+      const long = Array.from(
+        { length: 10_000 },
+        (_, n) => sql`(${trusted(String(n))} /* ${trusted("x".repeat(40))} */)`,
+      );
+      const rows = await engine().rows(
+        sql`SELECT length([${join(long, ", ")}]) AS n, ${param("String", "p")} AS p`,
+        options,
+      );
+      expect(rows).toEqual([{ n: 10_000, p: "p" }]);
+    });
     it("tells its version", async () => {
       expect(await engine().version()).toMatch(/^\d+\.\d+\./);
     });

@@ -146,7 +146,8 @@ async function readStatement(request: IncomingMessage): Promise<Statement> {
     text = text === "" ? body.toString() : `${text}\n${body.toString()}`;
   }
   const settings = fields.filter(([name]) => !reserved.has(name));
-  const values = new Map(settings);
+  // what a server has when nobody says otherwise; it is set higher here only for long parameters
+  const values = new Map([["max_query_size", "262144"], ...settings]);
   const mark = `${values.get("log_comment") ?? ""} ${randomUUID()}`;
   values.set("log_comment", mark);
   return {
