@@ -21,7 +21,7 @@ import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
 import { registerClosing } from "./http/closing.ts";
-import { registerErrorHandling } from "./http/errors.ts";
+import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
 import { registerJsonBody } from "./http/json-body.ts";
@@ -51,6 +51,7 @@ import { seeThrough } from "./projects/settle.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
+import { sendGatewayError } from "./training/errors.ts";
 import { completionPart } from "./training/completion-call.ts";
 import { trainingRoutes, type TrainingSettings } from "./training/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
@@ -203,7 +204,8 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
-    frameworkErrors: answerBadUrl,
+    frameworkErrors: (error, request, reply) =>
+      answerBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
   registerClosing(app);
   registerRequestId(app);

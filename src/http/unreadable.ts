@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
-import { sendError } from "./errors.ts";
+import type { sendError } from "./errors.ts";
 
 /** What Node's HTTP parser says, and what its client gets to hear. Source: nodejs.org/api/http.html, "clientError". */
 const answers: Readonly<Record<string, { status: number; detail: string }>> = {
@@ -39,8 +39,16 @@ export function answerUnreadable(
   );
 }
 
-/** Answers a request that no route can be found for because its URL is broken: no hook has run for it. */
-export function answerBadUrl(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * Answers a request that no route can be found for because its URL is broken: no hook has run for it. `send` writes
+ * the error in the shape of where it was going.
+ */
+export function answerBadUrl(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  send: typeof sendError,
+): void {
   void reply.header("x-request-id", request.id);
-  void sendError(error, request, reply);
+  void send(error, request, reply);
 }

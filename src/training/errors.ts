@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { statusOf, toAppError } from "../http/errors.ts";
 import { AppError } from "../shared/errors.ts";
 import { envelopeOf } from "./error-envelope.ts";
@@ -8,17 +8,7 @@ const LINGER_MS = 3000;
 
 /** Under `/v1` every error of ours is written so that SDKs of all ages can read it. */
 export function registerGatewayErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => {
-    const known = toAppError(error);
-    if (known === undefined) request.log.error({ err: error }, "request failed");
-    const shown =
-      known ?? new AppError("internal", `Something went wrong on our side. Request id: ${request.id}`);
-    if (shown.retryAfterSeconds !== undefined) {
-      void reply.header("retry-after", String(shown.retryAfterSeconds));
-      void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));
-    }
-    return reply.code(statusOf(shown)).send(envelopeOf(shown));
-  });
+  app.setErrorHandler(sendGatewayError);
   app.setNotFoundHandler(() => {
     throw new AppError("not_found", "There is nothing here.");
   });
@@ -32,4 +22,16 @@ export function registerGatewayErrors(app: FastifyInstance): void {
       }, LINGER_MS).unref();
     });
   });
+}
+
+export function sendGatewayError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toAppError(error);
+  if (known === undefined) request.log.error({ err: error }, "request failed");
+  const shown =
+    known ?? new AppError("internal", `Something went wrong on our side. Request id: ${request.id}`);
+  if (shown.retryAfterSeconds !== undefined) {
+    void reply.header("retry-after", String(shown.retryAfterSeconds));
+    void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));
+  }
+  return reply.code(statusOf(shown)).send(envelopeOf(shown));
 }

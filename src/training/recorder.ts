@@ -129,6 +129,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     async drain(timeoutMs) {
       draining = true;
+      // completions that are over arrive one turn later
+      await new Promise((resolve) => setImmediate(resolve));
       wake?.();
       const deadline = Promise.withResolvers<void>();
       const timer = setTimeout(deadline.resolve, timeoutMs);

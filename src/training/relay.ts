@@ -239,7 +239,8 @@ class Relay implements UpstreamListener, DownstreamListener {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
     this.#options.meter.settled(this.#options.route, outcome);
-    this.#options.observer?.onSettle(outcome, this.#status);
+    // what is made of it must not hold up the last bytes, which leave when this tick is over
+    setImmediate(() => this.#options.observer?.onSettle(outcome, this.#status));
   }
 }
 

@@ -243,7 +243,8 @@ function addPassThrough(add: Add, shared: Shared): void {
         route: "other",
         body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
         reads: "nothing",
-        repeatable: request.method !== "POST",
+        // elsewhere, POSTs carry ids of their own that make them safe to repeat
+        repeatable: request.method !== "POST" || !request.url.startsWith("/v1/preview/"),
       }),
   });
 }

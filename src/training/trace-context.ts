@@ -7,7 +7,7 @@ export interface TraceContext {
   readonly parentId: string | null;
 }
 
-const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-|$)/;
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-|$)/;
 const SANE_ID = /^[\w.:/+=@-]{1,256}$/;
 
 /**
@@ -21,18 +21,10 @@ export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
   const traceparent = headers["traceparent"];
   const match = typeof traceparent === "string" ? TRACEPARENT.exec(traceparent.trim().toLowerCase()) : null;
   const [, trace, parent] = match ?? [];
-  if (isSet(trace) && isSet(parent) && !traceparentIsInvalid(traceparent)) {
-    return { traceId: trace, parentId: saneId(headers["x-sumtree-parent-id"]) ?? parent };
+  if (trace === undefined || parent === undefined) {
+    return { traceId: randomBytes(16).toString("hex"), parentId: null };
   }
-  return { traceId: randomBytes(16).toString("hex"), parentId: null };
-}
-
-function isSet(id: string | undefined): id is string {
-  return id !== undefined && !/^0+$/.test(id);
-}
-
-function traceparentIsInvalid(traceparent: unknown): boolean {
-  return typeof traceparent === "string" && traceparent.trim().toLowerCase().startsWith("ff");
+  return { traceId: trace, parentId: saneId(headers["x-sumtree-parent-id"]) ?? parent };
 }
 
 function saneId(value: string | string[] | undefined): string | undefined {

@@ -144,12 +144,40 @@ describe("an upstream's own errors", () => {
     expect([answer.status, await answer.text()]).toEqual([409, detail]);
   });
 
+  it("lead to no advice against repeating what carries an id of its own", async () => {
+    test.upstream.fail({ kind: "reset" });
+    const answer = await ask(["POST", "/training/runs/r1/forward", '{"request_id":"1"}']);
+    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, null]);
+  });
+
   it("happen once: no request is ever sent twice", async () => {
     for (const request of [POST_JOB, GET_EVENTS, CHAT]) {
       test.upstream.forget();
       test.upstream.fail({ kind: "answer", status: 500, body: "{}" }, 5);
       expect((await ask(request)).status).toBe(500);
       expect(test.upstream.seen).toHaveLength(1);
+    }
+  });
+});
+
+describe("an upstream that answers before it has read the request", () => {
+  it("is heard, though the client is still sending", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(413, { "content-type": "application/json" });
+      response.end('{"detail":"too much"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const app = await startSecondApp(test, { TRAINING_UPSTREAM_URL: `http://127.0.0.1:${port}/v1` });
+    try {
+      const body = "x".repeat(20_000_000);
+      for (const [method, path] of [POST_JOB, CHAT]) {
+        const answer = await ask([method, path, body], `${app.url}/v1`);
+        expect([answer.status, await answer.json()]).toMatchObject([413, { detail: "too much" }]);
+      }
+    } finally {
+      await app.close();
+      server.close();
     }
   });
 });

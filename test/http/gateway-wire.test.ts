@@ -192,4 +192,13 @@ describe("paths", () => {
       expect(test.upstream.seen).toHaveLength(0);
     },
   );
+
+  it("that can not be decoded are refused in both shapes", async () => {
+    const answer = await send("GET /v1/preview/models/%zz/checkpoints", []);
+    expect([answer.status, json(answer)]).toMatchObject([
+      400,
+      { error: { code: "bad_request" }, detail: expect.any(String) },
+    ]);
+    expect(answer.headers["x-request-id"]).toBeTruthy();
+  });
 });

@@ -78,7 +78,7 @@ function recorderOf(limits: { calls?: number; bytes?: number } = {}): Recorder {
 beforeEach(() => {
   store = new SlowStore();
   now = 0;
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 });
 afterEach(() => vi.useRealTimers());
 
