@@ -7,8 +7,8 @@ import type { CallsFilter } from "./wire-schema.ts";
 /** A call that has started and was not deleted. */
 export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 
-/** With more traces than this, looking each call's trace up costs more than it saves. */
-const MAX_TRACES = 10_000;
+/** More traces than this stand everywhere in the table, and looking each call's trace up costs a quarter. */
+const MAX_TRACES = 1000;
 
 export interface TraceSelection {
   readonly project: Project;
