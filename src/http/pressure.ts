@@ -31,6 +31,8 @@ function boundBodies(app: FastifyInstance, maxBytes: number): void {
   app.addHook("preParsing", async (request, reply, payload) => {
     const access = request.routeOptions.config.access;
     if (access === undefined || access === "public" || access.scope === "train") return payload;
+    // its client has left: nobody would tell when to give the room back
+    if (reply.raw.closed) return payload;
     let ownBytes = 0;
     const take = (bytes: number): void => {
       if (inFlightBytes + bytes > maxBytes) throw overloaded();

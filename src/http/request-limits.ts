@@ -1,6 +1,7 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
+import { whenClosed } from "./when-closed.ts";
 
 export interface RequestLimits {
   readonly maxPerMinutePerKey: number;
@@ -36,7 +37,7 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
       });
     }
     running.set(keyId, count + 1);
-    reply.raw.once("close", () => {
+    whenClosed(reply.raw, () => {
       const left = (running.get(keyId) ?? 1) - 1;
       if (left === 0) running.delete(keyId);
       else running.set(keyId, left);

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
+import { whenClosed } from "./when-closed.ts";
 
 export interface SlowClientLimits {
   /** Answers that are sent piece by piece at a time. Each holds what its next pieces are made of. */
@@ -28,7 +29,7 @@ export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimi
     }
     streams++;
     const watch = endStalledAnswer(reply, limits.stallMs);
-    reply.raw.once("close", () => {
+    whenClosed(reply.raw, () => {
       streams--;
       clearTimeout(watch);
     });

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateKey } from "../../src/auth/api-key.ts";
+import { createKeyStore } from "../../src/auth/key-store.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
+import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
+
+let test: TestGateway;
+let app: SecondApp;
+const { id, text: key, secretHash } = generateKey();
+const looks: string[] = [];
+
+beforeAll(async () => {
+  test = await startGateway();
+  await createKeyStore(test.engine).add({
+    id,
+    name: "reader",
+    secretHash,
+    scopes: ["read"],
+    projects: ["*"],
+    expiresAtMs: null,
+  });
+  const rows: Engine["rows"] = async (query, options) => {
+    if (options.name === "api_key_find") {
+      looks.push("began");
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      looks.push("over");
+    }
+    return test.engine.rows(query, options);
+  };
+  const engine = Object.assign(Object.create(test.engine) as Engine, { rows });
+  const settings = { KEY_MAX_CONCURRENT: "1", MAX_BODY_BYTES_IN_FLIGHT: "1024" };
+  app = await startSecondApp(test, settings, { engine });
+});
+afterAll(async () => {
+  await app.close();
+  await test.close();
+});
+
+function ask(): RawExchange {
+  const body = JSON.stringify({ project_id: "a/b", filter: { call_ids: ["x".repeat(500)] } });
+  const lines = ["POST /trace/usage HTTP/1.1", "host: s", `authorization: Bearer ${key}`];
+  return sendRaw(app.port, head(...lines, `content-length: ${body.length}`), body);
+}
+
+describe("a client that leaves while its key is checked", () => {
+  it("gives back its place and the room for its body", async () => {
+    const { socket } = ask();
+    await until(() => looks.includes("began"));
+    socket.destroy();
+    await until(() => looks.includes("over"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await ask().answer).toMatchObject({ status: 200 });
+  });
+});
