@@ -54,7 +54,7 @@ function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {
     }
     seenBytes = bytesRead;
     timer.refresh();
-  }, stallMs);
+  }, stallMs).unref();
   raw.once("close", () => clearTimeout(timer));
 }
 
@@ -70,7 +70,7 @@ function endStalledAnswer({ raw, log }: FastifyReply, stallMs: number): NodeJS.T
     }
     waited = waits;
     timer.refresh();
-  }, stallMs);
+  }, stallMs).unref();
   raw.on("drain", () => {
     waited = false;
     timer.refresh();
