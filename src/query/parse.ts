@@ -5,6 +5,7 @@ import { quote, type Faults, type Loc } from "./faults.ts";
 import type { FieldResolver } from "./fields.ts";
 import { didYouMean } from "./nearest-names.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
+import { checkLength, onlyEntry, parseMembers } from "./shapes.ts";
 
 export interface QueryLimits {
   /** How deep operations, conversions and structured literals may nest. */
@@ -12,8 +13,6 @@ export interface QueryLimits {
   /** How many operations and operands one query may have. */
   readonly maxNodes: number;
 }
-
-export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
 
 export interface QueryReading {
   readonly limits: QueryLimits;
@@ -132,23 +131,6 @@ function parseOperands(json: unknown, at: Place, reading: Reading): readonly Ope
   return operands.length === json.length ? operands : undefined;
 }
 
-function checkLength(
-  list: readonly unknown[],
-  loc: Loc,
-  { min, max }: { min: number; max: number },
-  faults: Faults,
-): boolean {
-  if (list.length >= min && list.length <= max) return true;
-  const wanted = min === max ? `exactly ${min}` : `at least ${min}`;
-  const type = list.length < min ? "too_short" : "too_long";
-  faults.add(
-    loc,
-    type,
-    `Takes ${wanted} ${max === 1 || (min === 1 && max > 1) ? "operand" : "operands"}, not ${list.length}`,
-  );
-  return false;
-}
-
 interface Within {
   readonly loc: Loc;
   readonly at: Place;
@@ -247,48 +229,4 @@ function jsonOfLiteral(operand: Operand, faults: Faults): string | undefined {
   if (operand.kind === "literal") return stringifyJson(operand.value);
   if (operand.kind === "structure") return operand.json;
   return faults.add(operand.loc, "union_tag_invalid", "Only $literal stands inside a $literal");
-}
-
-interface Entry {
-  readonly name: string;
-  readonly value: unknown;
-}
-
-/** `{"$operator": …}`: an object with exactly one member. */
-function onlyEntry(json: unknown, loc: Loc, faults: Faults): Entry | undefined {
-  if (!isJsonObject(json))
-    return faults.add(loc, "dict_type", 'Input should be an object like {"$operator": …}');
-  const names = Object.keys(json);
-  const [name] = names;
-  if (name === undefined) return faults.add(loc, "too_short", "Takes exactly one operator, not none");
-  if (names.length > 1) return faults.add(loc, "too_long", `Takes exactly one operator, not ${names.length}`);
-  return { name, value: json[name] };
-}
-
-interface MemberNames {
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-}
-
-function parseMembers(
-  json: unknown,
-  loc: Loc,
-  { required, optional }: MemberNames,
-  faults: Faults,
-): Record<string, unknown> | undefined {
-  if (!isJsonObject(json)) {
-    return faults.add(loc, "dict_type", `Input should be an object with ${required.join(" and ")}`);
-  }
-  const known = [...required, ...optional];
-  for (const name of Object.keys(json)) {
-    if (known.includes(name)) continue;
-    faults.add(
-      [...loc, name],
-      "extra_forbidden",
-      `Extra inputs are not permitted.${didYouMean(name, known)}`,
-    );
-  }
-  const missing = required.filter((name) => !Object.hasOwn(json, name));
-  for (const name of missing) faults.add([...loc, name], "missing", "Field required");
-  return missing.length === 0 ? json : undefined;
 }

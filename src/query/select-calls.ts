@@ -4,8 +4,6 @@ import { LIVE, narrowConditions, tracesOf, type TraceSelection } from "./traces-
 export interface CallSelection extends TraceSelection {
   /** What to select, over the columns of `calls`. */
   readonly columns: Sql;
-  /** The columns hold payloads: which calls they are is found first, without reading them. */
-  readonly payloadColumns?: boolean;
   /** Default: oldest first. */
   readonly orderBy?: Sql;
   readonly limit?: number;
@@ -16,13 +14,10 @@ const OLDEST_FIRST = sql`started_at, id`;
 
 /** The live calls that match filter AND query, of one project: there is no way to leave it out. */
 export function selectCalls(selection: CallSelection): Sql {
-  const { project, columns, payloadColumns = false } = selection;
-  const order = sql`ORDER BY ${selection.orderBy ?? OLDEST_FIRST}`;
-  const from = sql`FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND`;
-  const matching = sql`${from} ${tracesOf(selection)} WHERE ${conditionOf(selection)} ${order}${pageOf(selection)}`;
-  return payloadColumns
-    ? sql`SELECT ${columns} ${from} (trace_id, id) IN (SELECT trace_id, id ${matching}) ${order}`
-    : sql`SELECT ${columns} ${matching}`;
+  const { project, columns, orderBy = OLDEST_FIRST } = selection;
+  return sql`SELECT ${columns} FROM calls FINAL
+    PREWHERE project_id = ${param("String", project)} AND ${tracesOf(selection)}
+    WHERE ${conditionOf(selection)} ORDER BY ${orderBy}${pageOf(selection)}`;
 }
 
 /** Small columns first: the engine leaves the rest alone where these do not hold. */

@@ -1,5 +1,5 @@
 import { casts } from "./casts.ts";
-import type { RefusedQuery } from "./compile.ts";
+import type { RefusedQuery } from "./read-query.ts";
 import { Faults, quote, type Loc } from "./faults.ts";
 import { callFields } from "./fields.ts";
 import { readJsonPath } from "./json-path.ts";

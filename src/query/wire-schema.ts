@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { readQuery, type CompileOptions } from "./compile.ts";
 import { feedbackFields } from "./fields.ts";
 import { OPERAND_ID, operandSchema, querySchema } from "./json-schema.ts";
-import { defaultQueryLimits, type QueryLimits } from "./parse.ts";
+import type { QueryLimits } from "./parse.ts";
+import { defaultQueryLimits, readQuery, type ReadOptions } from "./read-query.ts";
 
 export interface SelectionLimits extends QueryLimits {
   /** How many members an array of a filter may have. */
@@ -47,7 +47,7 @@ export function feedbackQuery() {
   return checkedQuery({ fields: feedbackFields });
 }
 
-function checkedQuery(options: Omit<CompileOptions, "project">) {
+function checkedQuery(options: ReadOptions) {
   return z.unknown().superRefine((query, context) => {
     const read = readQuery(query, options);
     if (read.ok) return;

@@ -1,0 +1,48 @@
+import type { Fault } from "../shared/errors.ts";
+import { checkOperation } from "./check.ts";
+import { Faults } from "./faults.ts";
+import { callFields, type FieldResolver } from "./fields.ts";
+import { weightOfPath } from "./json-path.ts";
+import { leavesOfCondition, type Leaf } from "./leaves.ts";
+import { parseQuery, type QueryLimits } from "./parse.ts";
+import type { Condition } from "./typed.ts";
+
+export interface ReadOptions {
+  /** Which names can be asked for. Default: those of a call. */
+  readonly fields?: FieldResolver;
+  readonly limits?: QueryLimits;
+}
+
+export interface RefusedQuery {
+  readonly ok: false;
+  /** `loc` begins with "query". */
+  readonly faults: readonly Fault[];
+}
+
+export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
+
+/** Parses and checks a query: all that can be wrong with it is told here, without a project. */
+export function readQuery(
+  query: unknown,
+  { fields = callFields, limits = defaultQueryLimits }: ReadOptions = {},
+): { readonly ok: true; readonly condition: Condition } | RefusedQuery {
+  const faults = new Faults();
+  const operation = parseQuery(query, { fields, limits, faults });
+  const condition = operation && checkOperation(operation, faults);
+  if (condition !== undefined && leavesOfCondition(condition).reduce(addWeight, 0) > MAX_WEIGHT) {
+    faults.add(["query", "$expr"], "too_long", "The query has too many long paths or feedback fields");
+  }
+  return condition === undefined || faults.found.length > 0
+    ? { ok: false, faults: faults.found }
+    : { ok: true, condition };
+}
+
+/** About the pieces of SQL a query becomes: two seconds' work for the engine before it reads anything. */
+const MAX_WEIGHT = 15_000;
+/** Each is looked up in the project's feedback. */
+const WEIGHT_OF_FEEDBACK = 500;
+
+function addWeight(sum: number, leaf: Leaf): number {
+  if (leaf.kind === "feedback") return sum + WEIGHT_OF_FEEDBACK;
+  return sum + weightOfPath(leaf.kind === "path" ? leaf.steps : []);
+}

@@ -1,0 +1,61 @@
+import { isJsonObject } from "../shared/json.ts";
+import type { Faults, Loc } from "./faults.ts";
+import { didYouMean } from "./nearest-names.ts";
+
+interface Entry {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** `{"$operator": …}`: an object with exactly one member. */
+export function onlyEntry(json: unknown, loc: Loc, faults: Faults): Entry | undefined {
+  if (!isJsonObject(json))
+    return faults.add(loc, "dict_type", 'Input should be an object like {"$operator": …}');
+  const names = Object.keys(json);
+  const [name] = names;
+  if (name === undefined) return faults.add(loc, "too_short", "Takes exactly one operator, not none");
+  if (names.length > 1) return faults.add(loc, "too_long", `Takes exactly one operator, not ${names.length}`);
+  return { name, value: json[name] };
+}
+
+interface MemberNames {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** An object with just these members. Extra ones are faults, but do not keep the others from being read. */
+export function parseMembers(
+  json: unknown,
+  loc: Loc,
+  { required, optional }: MemberNames,
+  faults: Faults,
+): Record<string, unknown> | undefined {
+  if (!isJsonObject(json)) {
+    return faults.add(loc, "dict_type", `Input should be an object with ${required.join(" and ")}`);
+  }
+  const known = [...required, ...optional];
+  for (const name of Object.keys(json)) {
+    if (known.includes(name)) continue;
+    faults.add(
+      [...loc, name],
+      "extra_forbidden",
+      `Extra inputs are not permitted.${didYouMean(name, known)}`,
+    );
+  }
+  const missing = required.filter((name) => !Object.hasOwn(json, name));
+  for (const name of missing) faults.add([...loc, name], "missing", "Field required");
+  return missing.length === 0 ? json : undefined;
+}
+
+/** Whether a list has as many entries as an operator takes. */
+export function checkLength(
+  list: readonly unknown[],
+  loc: Loc,
+  { min, max }: { min: number; max: number },
+  faults: Faults,
+): boolean {
+  if (list.length >= min && list.length <= max) return true;
+  const wanted = `${min === max ? "exactly" : "at least"} ${min} ${min === 1 ? "operand" : "operands"}`;
+  faults.add(loc, list.length < min ? "too_short" : "too_long", `Takes ${wanted}, not ${list.length}`);
+  return false;
+}
