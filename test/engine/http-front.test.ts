@@ -6,7 +6,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
+import { migrate } from "../../src/clickhouse/migrate.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
+import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { describeEngine, testLimits } from "./conformance.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-engine-"));
@@ -32,6 +34,44 @@ describeEngine("a server over HTTP (front of the embedded engine)", async () => 
       await engine.close();
     },
   };
+});
+
+describe("the largest questions that the service takes", () => {
+  let test: Omit<TestApp, "engine">;
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = connectServer(front.url);
+    await migrate(engine, { cluster: undefined });
+    test = await startAppOn(engine, { settings: { BODY_LIMIT_BYTES: String(16 * 1024 * 1024) } });
+  });
+  afterAll(async () => {
+    await test.close();
+    await engine.close();
+  });
+  const project_id = "acme/large";
+
+  it("ten lists of 10,000 ids each are answered", async () => {
+    const lists = ["op_names", "input_refs", "output_refs", "parent_ids", "trace_ids"];
+    const more = ["call_ids", "thread_ids", "turn_ids", "svc_user_ids", "svc_run_ids"];
+    const filter = Object.fromEntries(
+      [...lists, ...more].map((name) => [
+        name,
+        Array.from({ length: 10_000 }, (_, n) => `${name}-${n}-${"0123456789".repeat(4)}`),
+      ]),
+    );
+    const answer = await test.post("/trace/usage", { project_id, filter });
+    expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
+  });
+
+  it("a query of a thousand nodes, every one with a path and a value of its own, is answered", async () => {
+    const conditions = Array.from({ length: 330 }, (_, n) => ({
+      $eq: [{ $getField: `inputs.some.deep.path_${n}.to.a.value` }, { $literal: `value '${n}' \\` }],
+    }));
+    for (const $expr of [{ $and: conditions }, { $or: conditions }]) {
+      const answer = await test.post("/trace/usage", { project_id, query: { $expr } });
+      expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
+    }
+  });
 });
 
 describe("a cluster", () => {
