@@ -32,6 +32,7 @@ import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
 import { registerSlowClients } from "./http/slow-clients.ts";
 import { withoutTracesPrefix } from "./http/traces-prefix.ts";
+import { registerUnusedConnections } from "./http/unused-connections.ts";
 import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -208,6 +209,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
       answerBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
   registerClosing(app);
+  registerUnusedConnections(app);
   registerRequestId(app);
   registerRequestLog(app, registry);
   registerJsonBody(app);
