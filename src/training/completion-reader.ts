@@ -1,4 +1,4 @@
-import { isJsonObject } from "../shared/json.ts";
+import { isJsonObject, isTooDeep } from "../shared/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -118,7 +118,7 @@ export class CompletionReader {
   }
 
   #readUsage(usage: unknown, choices: readonly Json[]): void {
-    if (!isJsonObject(usage)) return;
+    if (!isJsonObject(usage) || isTooDeep(usage)) return;
     const index = choices[0]?.["index"];
     if (choices.length === 1 && typeof index === "number" && choices[0]?.["delta"] !== undefined) {
       this.#running.set(index, usage);

@@ -68,7 +68,7 @@ export class CompletionRecording implements RelayObserver {
     this.#streamed = true;
     const { kind, chunk } = event;
     if (chunk === undefined) return;
-    if (kind === "error" || kind === "flat_error") this.onError(JSON.stringify(chunk));
+    if (kind === "error" || kind === "flat_error") this.#exception ??= messageIn(chunk);
     else this.#reader.read(chunk);
   }
 
@@ -192,7 +192,11 @@ const MAX_MESSAGE_LENGTH = 2000;
 /** The message of an error body, or the text itself. */
 function messageOf(text: string): string {
   const value = parseOrUndefined(text);
-  const error = isJsonObject(value) ? (value["error"] ?? value) : undefined;
-  const message = isJsonObject(error) && typeof error["message"] === "string" ? error["message"] : text;
-  return message.slice(0, MAX_MESSAGE_LENGTH);
+  return isJsonObject(value) ? messageIn(value) : text.slice(0, MAX_MESSAGE_LENGTH);
+}
+
+function messageIn(body: Readonly<Record<string, unknown>>): string {
+  const error = body["error"] ?? body;
+  const message = isJsonObject(error) ? error["message"] : error;
+  return typeof message === "string" ? message.slice(0, MAX_MESSAGE_LENGTH) : "The upstream told an error.";
 }

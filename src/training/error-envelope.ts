@@ -1,5 +1,5 @@
 import type { AppError, ErrorCode, Fault } from "../shared/errors.ts";
-import { isJsonObject } from "../shared/json.ts";
+import { isJsonObject, isTooDeep } from "../shared/json.ts";
 
 /** What SDKs read of an error, old and new ones. */
 export interface ErrorObject {
@@ -96,7 +96,8 @@ function describeDetail(detail: unknown, status: number): string {
     const faults = detail.filter(isFault);
     if (faults.length > 0) return describeFaults(faults);
   }
-  return detail === undefined ? `The upstream answered ${status}.` : JSON.stringify(detail);
+  const told = detail === undefined || isTooDeep(detail) ? undefined : JSON.stringify(detail);
+  return told ?? `The upstream answered ${status}.`;
 }
 
 function describeFaults(faults: readonly Fault[]): string {

@@ -32,6 +32,7 @@ export class Gateway {
   readonly #chat: Target | undefined;
   readonly #open = new Set<RunningRelay>();
   #entered = 0;
+  #stopping = false;
 
   constructor(settings: GatewaySettings, clock: Clock) {
     this.#settings = settings;
@@ -85,6 +86,9 @@ export class Gateway {
 
   /** Relays one request; resolves when it is over. Errors: `AppError` when there was no answer to pass on. */
   async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
+    if (this.#stopping) {
+      throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
+    }
     const relay = startRelay(request, reply, options);
     this.#open.add(relay);
     try {
@@ -94,8 +98,9 @@ export class Gateway {
     }
   }
 
-  /** Lets open relays end for `graceMs`, then breaks off the rest. */
+  /** Lets open relays end for `graceMs`, then breaks off the rest. No new one begins. */
   async drain(graceMs: number): Promise<void> {
+    this.#stopping = true;
     const all = Promise.allSettled([...this.#open].map((relay) => relay.closed));
     const grace = Promise.withResolvers<void>();
     const timer = setTimeout(grace.resolve, graceMs);

@@ -85,7 +85,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 
   const writeBatch = async (batch: readonly Pending[]): Promise<Pending[]> => {
-    const results = await Promise.allSettled(batch.map((one) => store.write(one.project, one.completion)));
+    const results = await Promise.allSettled(
+      batch.map(async (one) => store.write(one.project, one.completion)),
+    );
     const failed = batch.filter((_, index) => results[index]?.status === "rejected");
     recorded += batch.length - failed.length;
     const retried = failed.filter((one) => clock.now() - one.queuedAtMs < MAX_AGE_MS);

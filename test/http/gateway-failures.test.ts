@@ -203,6 +203,15 @@ describe("an answer that is cut", () => {
   });
 });
 
+describe("the reference upstream", () => {
+  it("can be told over HTTP what to do wrong, for those who try the gateway by hand", async () => {
+    const fault: Fault = { kind: "answer", status: 418, body: '{"detail":"teapot"}' };
+    expect((await ask(["POST", "/_reference/faults", JSON.stringify(fault)])).status).toBe(200);
+    expect((await ask(CHAT)).status).toBe(418);
+    expect((await ask(CHAT)).status).toBe(200);
+  });
+});
+
 describe("an upstream that is not there", () => {
   let app: SecondApp;
   beforeAll(async () => {

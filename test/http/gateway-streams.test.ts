@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { splitAt } from "../helpers/random-splits.ts";
@@ -147,6 +148,45 @@ describe("a stream", () => {
       head("GET /v1/responses/r1 HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`),
     );
     expect(await answer).toMatchObject({ complete: true, body: Buffer.from(events) });
+  });
+});
+
+describe("an answer that is not what was asked for", () => {
+  it("passes as it is: JSON for a stream, another media type, or none", async () => {
+    const json = '{"id":"c","choices":[{"message":{"content":"1.0"}}]}';
+    for (const headers of [RECORDED, "x-nothing: 1"]) {
+      test.upstream.fail({ kind: "answer", status: 200, body: json });
+      const asJson = await stream(headers).answer;
+      expect([asJson.headers["content-type"], asJson.body.toString()]).toEqual(["application/json", json]);
+
+      test.upstream.fail({
+        kind: "answer",
+        status: 200,
+        body: json,
+        headers: { "content-type": "text/plain" },
+      });
+      const asText = await stream(headers).answer;
+      expect([asText.headers["content-type"], asText.body.toString()]).toEqual(["text/plain", json]);
+
+      test.upstream.fail({
+        kind: "socket",
+        bytes: `HTTP/1.1 200 OK\r\ncontent-length: ${json.length}\r\n\r\n${json}`,
+      });
+      const asNothing = await stream(headers).answer;
+      expect([asNothing.headers["content-type"], asNothing.body.toString()]).toEqual([undefined, json]);
+    }
+  });
+
+  it("passes compressed when the upstream compresses against its orders", async () => {
+    const packed = gzipSync(chunk("a") + DONE);
+    test.upstream.fail({
+      kind: "bytes",
+      chunks: [packed],
+      headers: { "content-encoding": "gzip" },
+      ending: "end",
+    });
+    const answer = await stream(RECORDED).answer;
+    expect([answer.headers["content-encoding"], answer.body.equals(packed)]).toEqual(["gzip", true]);
   });
 });
 

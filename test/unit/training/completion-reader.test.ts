@@ -104,6 +104,8 @@ describe("CompletionReader", () => {
     ]) {
       reader.read(part);
     }
+    const deep = JSON.parse(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`) as object;
+    reader.read({ choices: [], usage: deep });
     reader.read({ choices: [{ message: { tool_calls: [{ function: 1 }, null] } }] });
     expect(reader.usage(true)).toEqual({ basis: "none" });
   });

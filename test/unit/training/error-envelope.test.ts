@@ -66,6 +66,16 @@ describe("readableError", () => {
     expect(readable(502, "")).toMatchObject({ detail: "The upstream answered 502 without a body." });
   });
 
+  it("reads details of any form and depth", () => {
+    expect(readable(400, '{"detail":{"reason":"x"}}')).toMatchObject({
+      error: { message: '{"reason":"x"}' },
+    });
+    const deep = `{"detail":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+    const changed = readableError(400, Buffer.from(deep))!.toString();
+    expect(changed).toContain('"message":"The upstream answered 400."');
+    expect(changed.endsWith(deep.slice(1))).toBe(true);
+  });
+
   it("leaves an error alone that SDKs can read", () => {
     expect(readable(400, '{"error":{"message":"m"}}')).toBeUndefined();
     expect(readable(400, '{"error":"m"}')).toBeUndefined();
