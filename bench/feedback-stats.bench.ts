@@ -3,32 +3,15 @@ import { planStats } from "../src/feedback-stats/plan.ts";
 import { statsRequest } from "../src/feedback-stats/schema.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
+import { fillFeedback } from "./sample-feedback.ts";
 import { ratioAtMost, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
 const PROJECT = "bench/feedback";
 const ZONE = "America/New_York";
 const ROWS = 1_000_000;
-const ROWS_PER_INSERT = 50_000;
 const DAYS = 30;
 const START = Date.UTC(2026, 0, 1, 5);
-
-/** Feedback of a scorer, in the order it would have come: `{"output":{"score":0.27,"passed":true,"reason":"…"}}`. */
-async function fillFeedback({ engine }: BenchService): Promise<void> {
-  const step = Math.floor((DAYS * 86_400_000) / ROWS);
-  for (let from = 0; from < ROWS; from += ROWS_PER_INSERT) {
-    const text = `INSERT INTO feedback
-      (project_id, created_at, id, version, feedback_type, weave_ref, trigger_ref, payload, numbers, booleans, texts)
-      WITH randCanonical(n) AS score, if(rand(n + 1) % 5 = 0, 0, 1) AS passed
-      SELECT '${PROJECT}', fromUnixTimestamp64Milli(toInt64(${START} + n * ${step})), toString(generateUUIDv4(n)), n,
-        'wandb.runnable.tone', concat('weave:///${PROJECT}/call/', toString(n)), 'weave:///${PROJECT}/object/mon:v1',
-        concat('{"output":{"score":', toString(score), ',"passed":', if(passed = 1, 'true', 'false'), ',"latency_ms":',
-          toString(rand(n + 2) % 10000), ',"reason":"', repeat('because ', 25), '"}}'),
-        map('output.score', score, 'output.latency_ms', toFloat64(rand(n + 2) % 10000)), map('output.passed', passed), ['output.reason']
-      FROM (SELECT number + ${from} AS n FROM numbers(${ROWS_PER_INSERT}))`;
-    await engine.command(trusted(text), { name: "bench_fill" });
-  }
-}
 
 /** What one would write by hand: local days, the window's numbers in the same statement. `value` reads the score. */
 function byHand(value: string): Sql {
@@ -119,7 +102,7 @@ export const scenario: Scenario = {
   async run() {
     const service = await startService();
     try {
-      await fillFeedback(service);
+      await fillFeedback(service.engine, { project: PROJECT, rows: ROWS, startMs: START, days: DAYS });
       return [...(await days(service)), await buckets(service), await memory(service)];
     } finally {
       await service.close();

@@ -4,7 +4,7 @@ import { compileQuery, selectCalls, type CallsFilter } from "../src/query/index.
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
 import { ratioAtMost, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
-import { startService } from "./service.ts";
+import { startService, type BenchService } from "./service.ts";
 
 const PROJECT = "bench/questions" as Project;
 const CALLS = 1_000_000;
@@ -165,6 +165,21 @@ async function ask(engine: Engine, question: Question): Promise<ScenarioResult> 
   return ratioAtMost(1.2, `${question.what}, of 1,000,000 calls`, times["ours"]!, against);
 }
 
+/** The whole request: the calls found, their traces rolled up, the answer sent. */
+async function wholeRequest(service: BenchService): Promise<ScenarioResult> {
+  const question = questions.find(({ what }) => what.includes("'c-77'"))!;
+  const times = await timeInTurn(9, {
+    request: () => service.ask("/trace/usage", { project_id: PROJECT, query: { $expr: question.query } }),
+    byHand: () =>
+      service.engine.bytes(byHand(question), "RowBinary", { name: "bench_question", limits: "heavy" }),
+  });
+  const what = `POST /trace/usage with ${question.what}, of 1,000,000 calls`;
+  return ratioAtMost(1.2, what, times["request"]!, {
+    what: "SQL by hand for the calls alone",
+    spread: times["byHand"]!,
+  });
+}
+
 export const scenario: Scenario = {
   name: "query",
   async run() {
@@ -173,6 +188,7 @@ export const scenario: Scenario = {
       await fill(service.engine);
       const results: ScenarioResult[] = [];
       for (const question of questions) results.push(await ask(service.engine, question));
+      results.push(await wholeRequest(service));
       return results;
     } finally {
       await service.close();

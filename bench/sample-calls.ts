@@ -5,15 +5,17 @@ export interface SampleCalls {
   readonly project: string;
   readonly calls: number;
   readonly callsPerTrace: number;
+  /** Children of a call. Default: ten. */
+  readonly fanOut?: number;
 }
 
 /**
- * Fills `calls` inside the engine: traces that are trees of a fan-out of ten, three LLMs on the leaves, payloads of about
+ * Fills `calls` inside the engine: traces that are trees, three LLMs on the leaves, payloads of about
  * 500 bytes; then merges, as a store at rest has done.
  */
 export async function fillCalls(
   engine: Engine,
-  { project, calls, callsPerTrace }: SampleCalls,
+  { project, calls, callsPerTrace, fanOut = 10 }: SampleCalls,
 ): Promise<void> {
   const statement = `
     INSERT INTO calls (project_id, trace_id, id, parent_id, op_name, started_at, inputs, attributes, inclusive,
@@ -21,7 +23,7 @@ export async function fillCalls(
     WITH intDiv(number, ${callsPerTrace}) AS trace, number % ${callsPerTrace} AS place,
       ['gpt-4o-2024-08-06', 'claude-sonnet-4-5', 'gpt-4o-mini'][number % 3 + 1] AS llm
     SELECT '${project}', concat('trace-', leftPad(toString(trace), 8, '0')), concat('call-', leftPad(toString(number), 12, '0'), '-0123456789abcdef'),
-      if(place = 0, '', concat('call-', leftPad(toString(trace * ${callsPerTrace} + intDiv(place - 1, 10)), 12, '0'), '-0123456789abcdef')),
+      if(place = 0, '', concat('call-', leftPad(toString(trace * ${callsPerTrace} + intDiv(place - 1, ${fanOut})), 12, '0'), '-0123456789abcdef')),
       concat('op-', toString(number % 7)), toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + number / 1000,
       concat('{"question":"', repeat(hex(sipHash64(number)), 15), '","n":', toString(number % 1000), ',"model":"', llm, '"}'),
       '{"env":"prod"}', 0, toDateTime64('2026-01-01 00:00:01', 6, 'UTC') + number / 1000,

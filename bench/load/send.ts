@@ -7,15 +7,19 @@ export interface Target {
   readonly key: string;
 }
 
+export function headersOf({ key }: Target, contentLength: number): Record<string, string | number> {
+  return {
+    authorization: `Basic ${Buffer.from(`api:${key}`).toString("base64")}`,
+    "content-type": "application/json",
+    "content-length": contentLength,
+  };
+}
+
 /** Sends JSON over a kept connection and reads the whole answer. Throws unless it is a 200. */
-export function send({ url, key }: Target, path: string, body: Buffer): Promise<string> {
+export function send(target: Target, path: string, body: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Basic ${Buffer.from(`api:${key}`).toString("base64")}`,
-      "content-type": "application/json",
-      "content-length": body.length,
-    };
-    const sent = request(url + path, { method: "POST", agent, headers }, (response) => {
+    const headers = headersOf(target, body.length);
+    const sent = request(target.url + path, { method: "POST", agent, headers }, (response) => {
       let answer = "";
       response.setEncoding("utf8");
       response.on("data", (text: string) => (answer += text));

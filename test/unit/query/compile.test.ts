@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
+import { operators } from "../../../src/query/operators.ts";
 import { render } from "../../../src/query/sql.ts";
 import type { Fault } from "../../../src/shared/errors.ts";
 import { parseJson } from "../../../src/shared/json.ts";
@@ -56,6 +57,54 @@ describe("compileQuery", () => {
         expect(sql).not.toContain("MARK");
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("never throws, whatever it is given: every refusal has a path that begins with query", () => {
+    const names = [
+      ...operators.keys(),
+      "input",
+      "substr",
+      "to",
+      "$expr",
+      "case_insensitive",
+      "__proto__",
+      "x",
+    ];
+    const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+      json: fc.oneof(
+        { depthSize: "medium" },
+        fc.constantFrom<unknown>(
+          null,
+          true,
+          0,
+          -1,
+          1e400,
+          "",
+          "int",
+          "op_name",
+          "inputs.x",
+          "started_at",
+          "feedback.[a].payload",
+        ),
+        fc.array(tie("json"), { maxLength: 3 }),
+        fc.array(fc.tuple(fc.constantFrom(...names), tie("json")), { minLength: 1, maxLength: 3 }).map(
+          (members) =>
+            // as a parser would make it: __proto__ is a member like others
+            JSON.parse(
+              `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value) ?? "null"}`).join(",")}}`,
+            ) as unknown,
+        ),
+      ),
+    }));
+    fc.assert(
+      fc.property(json, ($expr) => {
+        const compiled = compileQuery({ $expr }, { project });
+        if (compiled.ok) return;
+        expect(compiled.faults.length).toBeGreaterThan(0);
+        for (const fault of compiled.faults) expect(fault.loc.slice(0, 2)).toEqual(["query", "$expr"]);
+      }),
+      { numRuns: 3000 },
     );
   });
 
