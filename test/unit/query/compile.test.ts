@@ -79,7 +79,7 @@ describe("compileQuery", () => {
           true,
           0,
           -1,
-          1e400,
+          Infinity,
           "",
           "int",
           "op_name",
