@@ -1,5 +1,5 @@
 /** Mid-stream failures are reliably seen from this server version on. Source: docs/decisions/0004. */
-export const MIN_SERVER_VERSION = "25.11";
+export const MIN_SERVER_VERSION = "26.3";
 
 /** Compares the first two numbers of versions like "25.11.2.17". */
 export function isOlder(version: string, minimum: string = MIN_SERVER_VERSION): boolean {

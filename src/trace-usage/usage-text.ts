@@ -10,7 +10,7 @@ import type { SelectedTrace } from "./selection.ts";
 import { callRowBytes } from "./store.ts";
 
 /** Calls read at once: what bounds memory beside the largest trace. */
-const CALLS_PER_READ = 50_000;
+const CALLS_PER_READ = 25_000;
 const TRACES_PER_READ = 2000;
 const PIECE_BYTES = 1024 * 1024;
 

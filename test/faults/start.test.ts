@@ -140,7 +140,7 @@ describe("what is in the way of a start", () => {
   it("a server that is too old", async () => {
     front.faults.version = "25.8.3.66";
     expect(await failedStart(onServer())).toBe(
-      "Sumtree could not start: ClickHouse is version 25.8.3.66; Sumtree needs 25.11 or newer.",
+      "Sumtree could not start: ClickHouse is version 25.8.3.66; Sumtree needs 26.3 or newer.",
     );
   });
 });
@@ -154,7 +154,7 @@ describe("a server that is as it should be", () => {
     };
     expect(await ready()).toEqual([200, { status: "ok" }]);
     front.faults.version = "25.8.3.66";
-    expect(await ready()).toEqual([503, { status: "not ready", detail: "ClickHouse is older than 25.11." }]);
+    expect(await ready()).toEqual([503, { status: "not ready", detail: "ClickHouse is older than 26.3." }]);
     front.faults.badGateway = true;
     expect(await ready()).toEqual([503, { status: "not ready", detail: "The store is not reachable." }]);
     expect(await service.end("SIGTERM")).toBe(0);
