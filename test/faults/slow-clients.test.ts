@@ -133,6 +133,8 @@ describe("uploads that stall", () => {
       return socket;
     });
     const began = performance.now();
+    // A question in flight would take the last upload's room, and nothing tells when the heads have been read.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     await until(async () => (await service.post("/trace/usage", { project_id })).status === 503, 10_000);
     const trickle = setInterval(() => heads.forEach((socket) => socket.write(" ")), 100);
     await until(async () => (await service.post("/trace/usage", { project_id })).status === 200, 20_000);
