@@ -9,8 +9,8 @@ export default defineConfig({
     // One embedded engine per process: each test file gets a process of its own.
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     coverage: { include: ["src/**"], provider: "v8" },
   },
 });
