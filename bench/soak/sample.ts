@@ -1,0 +1,63 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { authorization } from "../../test/helpers/start-app.ts";
+import type { ServiceProcess } from "../../test/helpers/service-process.ts";
+
+const MIB = 2 ** 20;
+
+/** What the process holds at one moment. */
+export interface Sample {
+  readonly residentMiB: number;
+  /** Of JavaScript. */
+  readonly heapMiB: number;
+  /** Buffers and the like, beside the heap. */
+  readonly externalMiB: number;
+  readonly openFiles: number;
+  /** Of all tables, merged ones that are not deleted yet included. */
+  readonly parts: number;
+  readonly dataMiB: number;
+}
+
+export async function takeSample(service: ServiceProcess, dataDir: string): Promise<Sample> {
+  const metrics = await readMetrics(service);
+  const { parts, bytes } = sizeOf(dataDir);
+  return {
+    residentMiB: service.residentMiB(),
+    heapMiB: metrics("nodejs_heap_size_used_bytes") / MIB,
+    externalMiB: metrics("nodejs_external_memory_bytes") / MIB,
+    openFiles: metrics("process_open_fds"),
+    parts,
+    dataMiB: bytes / MIB,
+  };
+}
+
+/** What `/metrics` says of a metric; 0 when it says nothing. */
+export async function readMetrics(service: ServiceProcess): Promise<(name: string) => number> {
+  const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  const text = await answer.text();
+  return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
+}
+
+/** Files that go while they are counted are not counted. */
+function sizeOf(dir: string): { parts: number; bytes: number } {
+  const total = { parts: 0, bytes: 0 };
+  for (const entry of entriesOf(dir)) {
+    if (entry.isDirectory()) {
+      const { parts, bytes } = sizeOf(join(dir, entry.name));
+      total.parts += parts;
+      total.bytes += bytes;
+    } else {
+      if (entry.name === "checksums.txt") total.parts++;
+      total.bytes += statSync(join(dir, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+    }
+  }
+  return total;
+}
+
+function entriesOf(dir: string) {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

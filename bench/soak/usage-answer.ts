@@ -1,0 +1,21 @@
+import type { Used } from "./ledger.ts";
+
+type Told = Readonly<Record<string, number>>;
+
+export interface UsageAnswer {
+  readonly call_usage: Readonly<Record<string, Readonly<Record<string, Told>>>>;
+  readonly unfinished_call_ids: readonly string[];
+}
+
+/** What an answer says of a call, when that is not what the call used; undefined when it is. */
+export function differenceOf({ call_usage }: UsageAnswer, id: string, used: Used): string | undefined {
+  const told = call_usage[id];
+  const tokens = told?.[used.llm];
+  const right =
+    tokens !== undefined &&
+    Object.keys(told!).length === 1 &&
+    tokens["requests"] === used.requests &&
+    tokens["prompt_tokens"] === used.prompt_tokens &&
+    tokens["completion_tokens"] === used.completion_tokens;
+  return right ? undefined : `${id}: ${JSON.stringify(told)} instead of ${JSON.stringify(used)}`;
+}

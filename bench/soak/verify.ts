@@ -1,0 +1,49 @@
+import { jsonOf, type SoakClient } from "./client.ts";
+import { statisticsOf } from "./feedback.ts";
+import type { Ledger, Used } from "./ledger.ts";
+import { differenceOf, type UsageAnswer } from "./usage-answer.ts";
+
+export interface Verdict {
+  /** Calls that were acknowledged and found with their exact totals. */
+  readonly calls: number;
+  readonly feedback: number;
+  /** What is lost, doubled or wrong. */
+  readonly differences: readonly string[];
+}
+
+/** Asks for everything that was acknowledged. */
+export async function verify(client: SoakClient, ledger: Ledger): Promise<Verdict> {
+  const differences: string[] = [];
+  let calls = 0;
+  const projects = new Set([...ledger.calls.keys(), ...ledger.absent.keys(), ...ledger.unheard.keys()]);
+  for (const project of projects) {
+    const answer = await usageOfAll(client, project);
+    const known = ledger.calls.get(project) ?? new Map<string, Used>();
+    const unheard = ledger.unheard.get(project) ?? new Map<string, Used>();
+    const wrong = [
+      ...[...known].map(([id, used]) => differenceOf(answer, id, used)),
+      ...[...unheard].map(([id, used]) => answer.call_usage[id] && differenceOf(answer, id, used)),
+      ...[...(ledger.absent.get(project) ?? [])].map((id) => answer.call_usage[id] && `${id} is there`),
+      ...answer.unfinished_call_ids.map((id) => `${id} has no end`),
+    ].filter((difference) => typeof difference === "string");
+    if (unheard.size === 0 && Object.keys(answer.call_usage).length !== known.size) {
+      wrong.push(`${Object.keys(answer.call_usage).length} calls instead of ${known.size}`);
+    }
+    differences.push(...wrong.map((difference) => `${project}: ${difference}`));
+    calls += known.size;
+  }
+  let feedback = 0;
+  for (const [project, { count, sum }] of ledger.feedback) {
+    const told = await statisticsOf({ client }, project);
+    if (told["count"] !== count || told["sum"] !== sum) {
+      differences.push(`${project}: ${JSON.stringify(told)} instead of count ${count}, sum ${sum}`);
+    }
+    feedback += count;
+  }
+  return { calls, feedback, differences };
+}
+
+async function usageOfAll(client: SoakClient, project_id: string): Promise<UsageAnswer> {
+  const question = { project_id, limit: 1_000_000 };
+  return jsonOf(await client.send("verification", "/trace/usage", question)) as UsageAnswer;
+}
