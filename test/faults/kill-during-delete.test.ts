@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
@@ -10,6 +11,7 @@ import { until } from "../helpers/until.ts";
 const KILLS = Number(process.env["KILLS"] ?? 3);
 const DELETES_PER_KILL = 25;
 const CALLS_PER_TRACE = 15;
+const random = seededRandom();
 const project_id = "acme/kill-delete";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-kill-delete-"));
@@ -77,7 +79,7 @@ async function left(service: ServiceProcess) {
   return { counts, feedback: new Set(feedback.result.map((row) => row.id)) };
 }
 
-describe("kill -9 in the middle of deletes and purges", () => {
+describe(`kill -9 in the middle of deletes and purges (seed ${random.seed})`, () => {
   it(`brings nothing back and takes nothing else, over ${KILLS} kills`, { timeout: 300_000 }, async () => {
     let service = await startProcess(settings);
     await answered(service, `/v2/${project_id}/calls/complete`, { batch: traces.flatMap(callsOf) });
@@ -100,9 +102,9 @@ describe("kill -9 in the middle of deletes and purges", () => {
     };
     for (let kill = 0; kill < KILLS; kill++) {
       const workers = Array.from({ length: 6 }, work);
-      const enough = deleted.size + 1 + Math.random() * 6;
+      const enough = deleted.size + 1 + random.next() * 6;
       await until(() => deleted.size > enough, 30_000);
-      await delay(Math.random() * 60);
+      await delay(random.next() * 60);
       await service.end("SIGKILL");
       await Promise.all(workers);
       service = await startProcess(settings);

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 4);
 const WRITERS = 6;
+const random = seededRandom();
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-kill-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -47,14 +49,14 @@ async function write(service: ServiceProcess, writer: string): Promise<void> {
   }
 }
 
-describe("kill -9 while feedback comes in", () => {
+describe(`kill -9 while feedback comes in (seed ${random.seed})`, () => {
   it(`keeps what was acknowledged, each id once, over ${KILLS} kills`, { timeout: 300_000 }, async () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const service = await startProcess(settings);
       // what had no answer is sent again, as clients do
       await Promise.all([...unanswered].map(([id, n]) => send(service, id, n)));
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(service, `k${kill}w${writer}`));
-      await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 700));
+      await new Promise((resolve) => setTimeout(resolve, 200 + random.next() * 700));
       await service.end("SIGKILL");
       await Promise.all(writers);
     }

@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 6);
 const WRITERS = 8;
+const random = seededRandom();
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-kill-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -16,72 +18,97 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 const project_id = "acme/kill";
 
-/** What the service has acknowledged: starts, and ends, of calls that no other writer sends. */
+interface Message {
+  readonly path: string;
+  readonly body: object;
+  /** The calls it starts or ends. */
+  readonly starts?: string;
+  readonly ends?: string;
+}
+
+/** What the service has acknowledged. */
 const startedIds = new Set<string>();
 const endedIds = new Set<string>();
+/** What had no answer, and is sent again as clients do. */
+const unanswered = new Set<Message>();
 
-async function acknowledged(service: ServiceProcess, path: string, body: unknown): Promise<boolean> {
+async function send(service: ServiceProcess, message: Message): Promise<boolean> {
+  unanswered.add(message);
   try {
-    const response = await service.post(path, body);
+    const response = await service.post(message.path, message.body);
     await response.arrayBuffer();
-    return response.ok;
+    if (!response.ok) return false;
   } catch {
     return false;
   }
+  unanswered.delete(message);
+  if (message.starts !== undefined) startedIds.add(message.starts);
+  if (message.ends !== undefined) endedIds.add(message.ends);
+  return true;
 }
 
-/** Sends starts and ends, an end sometimes first, until the service is gone. */
+/** A start and an end, an end sometimes first, or both in one batch. */
+function messagesOf(writer: string, n: number): Message[] {
+  const id = `${writer}-${n}`;
+  const start = {
+    project_id,
+    id,
+    trace_id: writer,
+    op_name: "op",
+    started_at: "2026-01-01T00:00:00Z",
+    inputs: { text: "x".repeat(500) },
+    attributes: {},
+  };
+  const end = {
+    project_id,
+    id,
+    ended_at: "2026-01-01T00:00:01Z",
+    output: "y",
+    summary: { usage: { m: { requests: 1 } } },
+  };
+  if (n % 3 === 1) {
+    const batch = [
+      { mode: "start", req: { start } },
+      { mode: "end", req: { end } },
+    ];
+    return [{ path: "/call/upsert_batch", body: { batch }, starts: id, ends: id }];
+  }
+  const pair: Message[] = [
+    { path: "/call/start", body: { start }, starts: id },
+    { path: "/call/end", body: { end }, ends: id },
+  ];
+  return n % 3 === 0 ? pair.toReversed() : pair;
+}
+
 async function write(service: ServiceProcess, writer: string): Promise<void> {
   for (let n = 0; ; n++) {
-    const id = `${writer}-${n}`;
-    const start = {
-      project_id,
-      id,
-      trace_id: writer,
-      op_name: "op",
-      started_at: "2026-01-01T00:00:00Z",
-      inputs: { text: "x".repeat(500) },
-      attributes: {},
-    };
-    const end = {
-      project_id,
-      id,
-      ended_at: "2026-01-01T00:00:01Z",
-      output: "y",
-      summary: { usage: { m: { requests: 1 } } },
-    };
-    const steps: (() => Promise<boolean>)[] = [
-      async () => (await acknowledged(service, "/call/start", { start })) && Boolean(startedIds.add(id)),
-      async () => (await acknowledged(service, "/call/end", { end })) && Boolean(endedIds.add(id)),
-    ];
-    if (n % 3 === 0) steps.reverse();
-    if (n % 3 === 1) {
-      const batch = [
-        { mode: "start", req: { start } },
-        { mode: "end", req: { end } },
-      ];
-      if (!(await acknowledged(service, "/call/upsert_batch", { batch }))) return;
-      startedIds.add(id);
-      endedIds.add(id);
-      continue;
-    }
-    for (const step of steps) if (!(await step())) return;
+    for (const message of messagesOf(writer, n)) if (!(await send(service, message))) return;
   }
 }
 
-describe("kill -9 in the middle of ingest", () => {
+describe(`kill -9 in the middle of ingest (seed ${random.seed})`, () => {
   it(`keeps every acknowledged call, each once, over ${KILLS} kills`, { timeout: 300_000 }, async () => {
+    let sentAgain = 0;
+    const sendAgain = async (service: ServiceProcess): Promise<void> => {
+      const messages = [...unanswered];
+      sentAgain += messages.length;
+      const sent = await Promise.all(messages.map((message) => send(service, message)));
+      expect(sent).not.toContain(false);
+    };
     for (let kill = 0; kill < KILLS; kill++) {
       const service = await startProcess(settings);
+      await sendAgain(service);
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(service, `k${kill}w${writer}`));
-      const enough = endedIds.size + 5 + Math.random() * 100;
+      const enough = endedIds.size + 5 + random.next() * 100;
       await until(() => endedIds.size > enough, 30_000);
-      await delay(Math.random() * 60);
+      await delay(random.next() * 60);
       await service.end("SIGKILL");
       await Promise.all(writers);
     }
+    expect(sentAgain).toBeGreaterThan(0);
 
     const service = await startProcess(settings);
+    await sendAgain(service);
     const answer = (await (await service.post("/trace/usage", { project_id, limit: 1_000_000 })).json()) as {
       call_usage: Record<string, Record<string, { requests: number }>>;
       unfinished_call_ids: string[];
@@ -92,6 +119,7 @@ describe("kill -9 in the middle of ingest", () => {
       (id) => startedIds.has(id) && (unfinished.has(id) || answer.call_usage[id]?.["m"]?.requests !== 1),
     );
     expect({ lostStarts, lostEnds }).toEqual({ lostStarts: [], lostEnds: [] });
+    expect(Object.keys(answer.call_usage).toSorted()).toEqual([...startedIds].toSorted());
     expect(await service.end("SIGTERM")).toBe(0);
   });
 });

@@ -1,14 +1,18 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { spawnProcess, startProcess } from "../helpers/service-process.ts";
+import { until } from "../helpers/until.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 6);
 const KILLS_PER_DIRECTORY = 3;
+const random = seededRandom();
 
 const dirs: string[] = [];
 afterAll(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
@@ -19,29 +23,58 @@ function freshSettings() {
   return { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 }
 
-/** Starts on an empty directory take this long, migrations included. */
-async function startMs(): Promise<number> {
+type Settings = ReturnType<typeof freshSettings>;
+
+/** A process that has just begun to open the store. */
+async function opening(settings: Settings) {
+  const child = spawnProcess(settings);
+  const gone = once(child, "exit");
+  const hasTheStore = (): boolean => {
+    try {
+      return readFileSync(join(settings.DATA_DIR, "status"), "utf8").includes(`PID: ${child.pid}\n`);
+    } catch {
+      return false;
+    }
+  };
+  await until(hasTheStore, 20_000);
+  return {
+    lines: createInterface({ input: child.stdout }),
+    async kill() {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+/** From when the store is opened until all migrations are applied. */
+async function migratingMs(): Promise<number> {
+  const child = await opening(freshSettings());
   const began = performance.now();
-  const service = await startProcess(freshSettings());
+  for await (const line of child.lines) if (line.includes("store is ready")) break;
   const took = performance.now() - began;
-  await service.end("SIGKILL");
+  await child.kill();
   return took;
 }
 
-describe("kill -9 while the service starts on an empty directory", () => {
+function tablesIn({ DATA_DIR }: Settings): number {
+  const files = readdirSync(join(DATA_DIR, "store"), { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith(".sql")).length;
+}
+
+describe(`kill -9 while the service migrates an empty directory (seed ${random.seed})`, () => {
   it(
     `leaves a directory that the next start completes, over ${KILLS} kills`,
     { timeout: 300_000 },
     async () => {
-      const took = await startMs();
+      const took = await migratingMs();
+      const tables: number[] = [];
       for (let kill = 0; kill < KILLS; kill += KILLS_PER_DIRECTORY) {
         const settings = freshSettings();
         for (let turn = 0; turn < KILLS_PER_DIRECTORY; turn++) {
-          const child = spawnProcess(settings);
-          const gone = once(child, "exit");
-          await delay(took * (0.3 + 0.7 * Math.random()));
-          child.kill("SIGKILL");
-          await gone;
+          const child = await opening(settings);
+          await delay(took * random.next());
+          await child.kill();
+          tables.push(tablesIn(settings));
         }
         const service = await startProcess(settings);
         expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
@@ -58,6 +91,7 @@ describe("kill -9 while the service starts on an empty directory", () => {
         expect(answer).toEqual({ call_usage: { c: {} }, unfinished_call_ids: ["c"] });
         expect(await service.end("SIGTERM")).toBe(0);
       }
+      process.stdout.write(`killed when there were ${tables.join(", ")} tables\n`);
     },
   );
 });
