@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Clock } from "../../src/shared/clock.ts";
 import { sql } from "../../src/query/sql.ts";
-import { startAppOn } from "../helpers/start-app.ts";
+import { KEY_CACHE_MS } from "../../src/auth/key-ring.ts";
+import { authorization, startAppOn } from "../helpers/start-app.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 import { outcomeOf, traceMessages } from "../helpers/trace-messages.ts";
 import { until } from "../helpers/until.ts";
@@ -114,5 +115,21 @@ describe("a clock that is set back by ten years", () => {
     expect(await status()).toBe(401);
     jumps = [0];
     expect(await status()).toBe(200);
+  });
+
+  it("does not have a key trusted longer that was revoked on another replica", async () => {
+    jumps = [0];
+    const replica = await startAppOn(test.engine, { deps: { clock } });
+    const body = { name: "k", scopes: ["read"], projects: ["*"] };
+    const { id, key } = (await test.post("/api-keys", body)).json() as { id: string; key: string };
+    const status = async () => (await replica.post("/trace/usage", { project_id: "acme/a" }, { key })).status;
+    expect(await status()).toBe(200);
+    const headers = { authorization: authorization() };
+    expect((await test.app.inject({ method: "DELETE", url: `/api-keys/${id}`, headers })).statusCode).toBe(
+      204,
+    );
+    jumps = [-TEN_YEARS_MS];
+    await until(async () => (await status()) === 401, KEY_CACHE_MS + 2000);
+    await replica.close();
   });
 });
