@@ -1,23 +1,9 @@
-/** Source: RFC 8259 leaves the range of numbers open; the store reads signed and unsigned 64-bit integers exactly. */
-const MIN_INT64 = -(2n ** 63n);
-const MAX_UINT64 = 2n ** 64n - 1n;
-/** No longer integer is within 64 bits; the length of a number is the sender's choice. */
-const MAX_INTEGER_LENGTH = 20;
-/** Where a long integer may stand; digits inside text are preceded by a quote or another character. */
-const LONG_DIGITS = /(?:^|[\s:[,-])\d{16}/;
+import { isRawJSON, parseExactly, rawJSON } from "./exact-integers.ts";
+import { outsideStrings } from "./outside-strings.ts";
+
 const INTEGER_BEYOND_64_BITS = /\d{19}/;
 /** Deeper documents are unreadable to the store (it reads 600 levels, measured) and would exhaust the stack. */
 export const MAX_JSON_DEPTH = 256;
-
-/** Node has had both since v22; TypeScript's library does not describe them yet. */
-const sourceAware = JSON as unknown as {
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
-  ): unknown;
-  rawJSON(text: string): object;
-  isRawJSON(value: unknown): boolean;
-};
 
 /**
  * Parses what clients send: JSON, and the bare `NaN`, `Infinity`, `-Infinity` that Python writes, read as null.
@@ -25,48 +11,13 @@ const sourceAware = JSON as unknown as {
  * one becomes a double. Errors: SyntaxError.
  */
 export function parseJson(text: string): unknown {
-  const exactIntegers = LONG_DIGITS.test(text);
-  const parse = (source: string): unknown =>
-    exactIntegers ? sourceAware.parse(source, keepExactIntegers) : JSON.parse(source);
   try {
-    return parse(text);
+    return parseExactly(text);
   } catch (error) {
-    const finite = replaceNonFinite(text);
+    const finite = outsideStrings(text, (piece) => piece.replace(/-?Infinity|NaN/g, "null"));
     if (finite === text) throw error;
-    return parse(finite);
+    return parseExactly(finite);
   }
-}
-
-function keepExactIntegers(_key: string, value: unknown, context: { source?: string }): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-  const source = context.source;
-  if (source === undefined || source.length > MAX_INTEGER_LENGTH || !/^-?\d+$/.test(source)) return value;
-  const integer = BigInt(source);
-  return integer >= MIN_INT64 && integer <= MAX_UINT64 ? sourceAware.rawJSON(source) : value;
-}
-
-/** Outside strings only; text that is not JSON for another reason comes back as it was. Cost: linear. */
-function replaceNonFinite(text: string): string {
-  let replaced = "";
-  for (let at = 0; at < text.length;) {
-    const quote = text.indexOf('"', at);
-    const end = quote === -1 ? text.length : endOfString(text, quote);
-    if (end === -1) return text;
-    replaced += text.slice(at, quote === -1 ? end : quote).replace(/-?Infinity|NaN/g, "null");
-    if (quote !== -1) replaced += text.slice(quote, end);
-    at = end;
-  }
-  return replaced;
-}
-
-/** Where the string that begins at a quote ends; -1 when it does not. */
-function endOfString(text: string, quote: number): number {
-  for (let at = quote + 1; at < text.length; at++) {
-    const character = text[at];
-    if (character === "\\") at++;
-    else if (character === '"') return at + 1;
-  }
-  return -1;
 }
 
 /**
@@ -93,7 +44,7 @@ function asTheStore(character: string): string {
 
 function withExponent(_key: string, value: unknown): unknown {
   return typeof value === "number" && Number.isInteger(value) && Math.abs(value) >= 2 ** 63
-    ? sourceAware.rawJSON(value.toExponential())
+    ? rawJSON(value.toExponential())
     : value;
 }
 
@@ -110,7 +61,7 @@ function exceedsDepth(node: unknown, levelsLeft: number): boolean {
 }
 
 function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !sourceAware.isRawJSON(value);
+  return typeof value === "object" && value !== null && !isRawJSON(value);
 }
 
 /** A JSON object, as opposed to an array, a scalar or an exact integer. */

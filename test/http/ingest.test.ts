@@ -65,6 +65,20 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("good")).toHaveLength(1);
   });
 
+  it("keeps long integers beside an item of too many levels", async () => {
+    const inputs = `{"deep":${"[".repeat(3000)}${"]".repeat(3000)}}`;
+    const [long, deep] = ["long", "deep"].map((id) =>
+      JSON.stringify({ mode: "start", req: { start: start(id) } }),
+    );
+    const answer = await test.post(
+      "/call/upsert_batch",
+      `{"batch":[${deep!.replace('"inputs":{}', `"inputs":${inputs}`)},${long!.replace('"inputs":{}', '"inputs":{"n":9223372036854775807}')}]}`,
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.json().rejected.map((one: { index: number }) => one.index)).toEqual([0]);
+    expect(await stored("long")).toMatchObject([{ inputs: '{"n":9223372036854775807}' }]);
+  });
+
   it("takes messages that leave out what they may", async () => {
     const id = "least";
     const whole = {
