@@ -26,6 +26,7 @@ import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
+import { registerNodeAnswers, serverOptions } from "./http/node-answers.ts";
 import { registerPressure } from "./http/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog } from "./http/request-log.ts";
@@ -52,6 +53,7 @@ import { seeThrough } from "./projects/settle.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
+import { envelopeOf } from "./training/error-envelope.ts";
 import { sendGatewayError } from "./training/errors.ts";
 import { completionPart } from "./training/completion-call.ts";
 import { trainingRoutes, type TrainingSettings } from "./training/routes.ts";
@@ -197,6 +199,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
+    http: serverOptions,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
     // a request that still comes over an open connection while the service stops is answered
@@ -204,7 +207,8 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
     // training bodies of a gigabyte take their time; the gateway ends uploads that stall
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, logger),
+    clientErrorHandler: (error, socket) =>
+      answerUnreadable(error, socket, { log: logger, bodyOf: envelopeOf }),
     frameworkErrors: (error, request, reply) =>
       answerBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
@@ -212,6 +216,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
   registerUnusedConnections(app);
   registerRequestId(app);
   registerRequestLog(app, registry);
+  registerNodeAnswers(app);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);

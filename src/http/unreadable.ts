@@ -2,26 +2,30 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../shared/errors.ts";
 import type { sendError } from "./errors.ts";
 
 /** What Node's HTTP parser says, and what its client gets to hear. Source: nodejs.org/api/http.html, "clientError". */
-const answers: Readonly<Record<string, { status: number; detail: string }>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request did not come in time." },
-  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large." },
+const answers: Readonly<Record<string, { status: number; text: string }>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
+  HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
-const unreadable = { status: 400, detail: "The request can not be read." };
+const unreadable = { status: 400, text: "The request can not be read." };
 
-/** Answers what is not even HTTP, like everything else: JSON, with a request id. */
+/**
+ * Answers what is not even HTTP, like everything else: JSON, with a request id. `bodyOf` writes the error for a client
+ * of any route, because nobody knows which it was for.
+ */
 export function answerUnreadable(
   error: Error & { code?: string },
   socket: Socket,
-  log: FastifyBaseLogger,
+  { log, bodyOf }: { log: FastifyBaseLogger; bodyOf: (error: AppError) => unknown },
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, detail } = answers[error.code ?? ""] ?? unreadable;
+  const { status, text } = answers[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
   log.debug({ code: error.code, status, request_id: requestId }, "request can not be read");
-  const body = JSON.stringify({ detail });
+  const body = JSON.stringify(bodyOf(new AppError("bad_request", text)));
   if (!socket.writable) {
     socket.destroy();
     return;

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent, fetch } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { head, sendRaw } from "../helpers/raw-http.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import {
   bearer,
@@ -28,6 +29,10 @@ const CHAT = ["POST", "/chat/completions", '{"model":"m","messages":[]}'] as con
 /** A client without limits of its own. */
 const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 afterAll(() => patient.close());
+
+async function metricsOf(app: SecondApp): Promise<string> {
+  return (await fetch(`${app.url}/metrics`, { headers: bearer })).text();
+}
 
 function ask([method, path, body]: readonly [string, string, string | undefined], base = test.baseUrl) {
   return fetch(base + path, {
@@ -219,10 +224,8 @@ describe("an upstream that is not there", () => {
   });
   afterAll(() => app.close());
 
-  const circuit = async (): Promise<string | undefined> => {
-    const text = await (await fetch(`${app.url}/metrics`, { headers: bearer })).text();
-    return /circuit_state\{upstream="training",state="(\w+)"\} 1/.exec(text)?.[1];
-  };
+  const circuit = async (): Promise<string | undefined> =>
+    /circuit_state\{upstream="training",state="(\w+)"\} 1/.exec(await metricsOf(app))?.[1];
 
   it("is 502 and may be tried again, and after many times 503 with a time to wait", async () => {
     expect(await circuit()).toBe("closed");
@@ -238,4 +241,29 @@ describe("an upstream that is not there", () => {
     const health = await fetch(`${app.url}/v1/health`, { headers: bearer });
     expect(await health.json()).toMatchObject({ status: "ok", upstreams: { training: "open" } });
   });
+});
+
+it("a request that is still coming when the service stops is refused as OpenAI clients read it", async () => {
+  const app = await startSecondApp(test, {});
+  const [method, path, body] = CHAT;
+  const request = head(
+    `${method} /v1${path} HTTP/1.1`,
+    "Host: x",
+    `Authorization: ${bearer.authorization}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  );
+  const { socket, answer } = sendRaw(app.port, request, body.slice(0, 5));
+  await until(async () => /open_requests 2/.test(await metricsOf(app)));
+  const closed = app.close();
+  socket.write(body.slice(5));
+  const { status, headers, body: said } = await answer;
+  await closed;
+  const message = "The gateway is stopping.";
+  expect([status, headers["retry-after"], headers["connection"], JSON.parse(said.toString())]).toEqual([
+    503,
+    "1",
+    "close",
+    { error: { message, type: "server_error", param: null, code: "service_overloaded" }, detail: message },
+  ]);
 });

@@ -31,9 +31,55 @@ describe("a request that can not be read", () => {
   ])("because it %s is answered in JSON with a request id", async (_what, bytes, status) => {
     const answer = await send(bytes);
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ detail: expect.any(String) });
+    expect(answer.body).toMatchObject({ detail: expect.any(String) });
     expect(answer.requestId).toMatch(/^[\w-]{8,}$/);
   });
+
+  it.each([
+    ["is not HTTP", "GET /v1/models HTTP/9.1\r\nHost: x\r\n\r\n", 400],
+    ["has a method that nobody knows", "FETCH /v1/models HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["has no Host", "GET /v1/models HTTP/1.1\r\n\r\n", 400],
+    ["has a path that is not one", "GET /v1/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
+    [
+      "has a broken chunk",
+      "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+      400,
+    ],
+    [
+      "has headers without end",
+      `GET /v1/models HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(70_000)}\r\n\r\n`,
+      431,
+    ],
+  ])("because it %s is answered as OpenAI clients read it under /v1", async (_what, bytes, status) => {
+    const answer = await send(bytes);
+    expect(answer).toEqual({
+      status,
+      requestId: expect.stringMatching(/^[\w-]{8,}$/),
+      body: {
+        error: {
+          message: expect.any(String),
+          type: "invalid_request_error",
+          param: null,
+          code: "bad_request",
+        },
+        detail: expect.any(String),
+      },
+    });
+  });
+
+  it("because it has no Host is 400 with the reason", async () => {
+    expect(await send("GET /healthz HTTP/1.1\r\n\r\n")).toMatchObject({
+      status: 400,
+      requestId: expect.any(String),
+      body: { detail: "The request has no Host." },
+    });
+    expect((await send("GET /healthz HTTP/1.0\r\n\r\n")).status).toBe(200);
+  });
+});
+
+it("an expectation that nobody knows is ignored", async () => {
+  const bytes = "GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n";
+  expect((await send(bytes)).status).toBe(200);
 });
 
 describe("another method of a known path", () => {
