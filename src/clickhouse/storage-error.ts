@@ -1,5 +1,12 @@
 /** What went wrong in the store, told apart by the engine's error code, never by its text. */
-export type StorageErrorKind = "unavailable" | "overloaded" | "timeout" | "memory" | "aborted" | "statement";
+export type StorageErrorKind =
+  | "unavailable"
+  | "no_space"
+  | "overloaded"
+  | "timeout"
+  | "memory"
+  | "aborted"
+  | "statement";
 
 /** A failure of the store. The engine's own text, which can hold values, is kept out of logs: see `detail`. */
 export class StorageError extends Error {
@@ -27,11 +34,14 @@ const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
   // QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, TOO_MANY_PARTS, QUERY_WAS_CANCELLED,
   // CANNOT_SCHEDULE_TASK, QUERY_WAS_CANCELLED_BY_CLIENT, SERVER_OVERLOADED
   overloaded: [201, 202, 203, 252, 394, 439, 735, 745],
+  // NOT_ENOUGH_SPACE
+  no_space: [243],
   unavailable: [
     // UNKNOWN_DATABASE, UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, ACCESS_DENIED, AUTHENTICATION_FAILED
     81, 192, 193, 194, 497, 516,
-    // SOCKET_TIMEOUT, NETWORK_ERROR, ABORTED, ALL_CONNECTION_TRIES_FAILED, CANNOT_OPEN_FILE, NOT_ENOUGH_SPACE
-    209, 210, 236, 279, 76, 243,
+    // SOCKET_TIMEOUT, NETWORK_ERROR, ABORTED, ALL_CONNECTION_TRIES_FAILED, CANNOT_WRITE_TO_FILE_DESCRIPTOR, CANNOT_OPEN_FILE
+    209,
+    210, 236, 279, 75, 76,
     // NO_ZOOKEEPER, TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS, UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE,
     // REPLICA_IS_NOT_IN_QUORUM, UNKNOWN_STATUS_OF_INSERT, KEEPER_EXCEPTION
     225, 242, 285, 286, 289, 319, 999,

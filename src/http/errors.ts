@@ -57,6 +57,11 @@ function fromStorage(error: StorageError): AppError | undefined {
         cause: error,
         retryAfterSeconds: 5,
       });
+    case "no_space":
+      return new AppError("store_unavailable", "The store's disk is full: it can be read, not written to.", {
+        cause: error,
+        retryAfterSeconds: 5,
+      });
     case "overloaded":
       return new AppError("store_overloaded", "The store has too much to do. Try again.", {
         cause: error,

@@ -63,6 +63,9 @@ describe("a full disk", () => {
       const answer = await fill(service);
       expect(answer.status).toBe(503);
       expect(answer.headers.get("retry-after")).toBe("5");
+      expect(await answer.json()).toEqual({
+        detail: "The store's disk is full: it can be read, not written to.",
+      });
     }
     expect(acknowledged.length).toBeGreaterThan(500);
     expect(await lost(service)).toEqual([]);
