@@ -65,6 +65,8 @@ export interface Deps {
   readonly rootKey: string;
   readonly logger: FastifyBaseLogger;
   readonly clock?: Clock;
+  /** For limits and waits. */
+  readonly steady?: Clock;
 }
 
 export type App = FastifyInstance;
@@ -73,12 +75,12 @@ const MINUTE_MS = 60_000;
 
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
-  const clock = deps.clock ?? systemClock;
+  const { clock = systemClock, steady = steadyClock } = deps;
   const registry = new Registry();
   const metrics = createServiceMetrics(registry);
   const engine = measureEngine(deps.engine, metrics.statements);
-  const app = await createServer(config, deps.logger, registry);
-  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock });
+  const app = await createServer(config, { logger: deps.logger, registry, steady });
+  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
   const prices = createPrices(priceStore, { onUnknown: metrics.priceUnknown });
@@ -190,7 +192,10 @@ async function registerFeedback(
 }
 
 /** What all routes share, apart from who may call them. */
-async function createServer(config: Config, logger: FastifyBaseLogger, registry: Registry): Promise<App> {
+async function createServer(
+  config: Config,
+  { logger, registry, steady }: { logger: FastifyBaseLogger; registry: Registry; steady: Clock },
+): Promise<App> {
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
@@ -239,6 +244,7 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
   await registerRequestLimits(app, {
     maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,
     maxConcurrentPerKey: config.KEY_MAX_CONCURRENT,
+    steady,
   });
   return app;
 }
@@ -247,10 +253,10 @@ async function createServer(config: Config, logger: FastifyBaseLogger, registry:
 async function registerKeys(
   app: App,
   config: Config,
-  { engine, rootKey, clock }: { engine: Engine; rootKey: string; clock: Clock },
+  { engine, rootKey, clock, steady }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock },
 ): Promise<void> {
   const store = createKeyStore(engine);
-  const ring = createKeyRing(store, rootKey, { clock, steady: steadyClock });
+  const ring = createKeyRing(store, rootKey, { clock, steady });
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses });

@@ -1,18 +1,22 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
+import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "./when-closed.ts";
 
 export interface RequestLimits {
   readonly maxPerMinutePerKey: number;
   /** Requests of one key at a time. The gateway has a bound of its own. */
   readonly maxConcurrentPerKey: number;
+  readonly steady: Clock;
 }
 
 /** Bounds what one key may ask for. Register it before the guard, which puts its check before these. */
 export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
   await app.register(rateLimit, {
     max: limits.maxPerMinutePerKey,
+    store: rateStoreOn(limits.steady),
     timeWindow: 60_000,
     keyGenerator: (request) => (isPublic(request) ? "" : request.grant.keyId),
     allowList: isPublic,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Clock } from "../../src/shared/clock.ts";
 import { sql } from "../../src/query/sql.ts";
 import { KEY_CACHE_MS } from "../../src/auth/key-ring.ts";
@@ -100,6 +100,33 @@ describe("a clock that is set back by ten years", () => {
     jumps = [-TEN_YEARS_MS];
     await until(async () => (await status()) === 502, 10_000);
     await dead.close();
+  });
+
+  it("shuts nobody out for longer than a minute", { timeout: 20_000 }, async () => {
+    let steadyMs = 0;
+    const limited = await startAppOn(test.engine, {
+      settings: { FAILED_AUTH_PER_MINUTE: "1", RATE_LIMIT_PER_MINUTE: "2" },
+      deps: { steady: { now: () => steadyMs } },
+    });
+    const statuses = async () => {
+      const good = await limited.post("/trace/usage", { project_id: "acme/a" });
+      const wrong = await limited.post("/trace/usage", { project_id: "acme/a" }, { key: "wrong" });
+      return [good.status, wrong.status];
+    };
+    vi.useFakeTimers({ toFake: ["Date"], now: TODAY });
+    try {
+      expect(await statuses()).toEqual([200, 401]);
+      vi.setSystemTime(TODAY - TEN_YEARS_MS);
+      expect(await statuses()).toEqual([200, 429]);
+      expect(await statuses()).toEqual([429, 429]);
+      steadyMs = 60_000;
+      expect(await statuses()).toEqual([200, 401]);
+      vi.setSystemTime(TODAY + TEN_YEARS_MS);
+      expect(await statuses()).toEqual([200, 429]);
+    } finally {
+      vi.useRealTimers();
+      await limited.close();
+    }
   });
 
   it("neither ends nor prolongs a key, except by its own date", async () => {
