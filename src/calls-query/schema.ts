@@ -19,7 +19,9 @@ export function streamQueryBody(limits: SelectionLimits) {
       .array(z.object({ field: z.string(), direction: z.enum(["asc", "desc"]) }))
       .max(10)
       .nullish()
-      .describe("Default: oldest first."),
+      .describe(
+        "Default: oldest first, by `started_at` and `id`. Calls that are equal come by `id`: in the direction of `started_at` where it is among the fields, else descending.",
+      ),
     limit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
     offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
     include_costs: includeCosts,

@@ -10,7 +10,7 @@ export interface CallSelection extends TraceSelection {
   readonly offset?: number;
 }
 
-const OLDEST_FIRST = sql`started_at, id`;
+const OLDEST_FIRST = sql`started_at, id, trace_id`;
 
 /** The live calls that match filter AND query, of one project: there is no way to leave it out. */
 export function selectCalls(selection: CallSelection): Sql {

@@ -16,15 +16,26 @@ export interface CompiledSort {
 }
 
 /**
- * An order of calls by fields, as the query language names them; the id decides last. What is absent comes last either
- * way; of JSON, numbers come before text. Errors: returned; `loc` begins with "sort_by".
+ * An order of calls by fields, as the query language names them. What is absent comes last either way; of JSON, numbers
+ * come before text. Among equals the id decides: in the direction of `started_at` where that is asked for, else
+ * descending. Errors: returned; `loc` begins with "sort_by".
  */
 export function compileSort(keys: readonly SortKey[]): CompiledSort | RefusedQuery {
   const faults = new Faults();
   const orders = keys.map((key, index) => orderBy(key, ["sort_by", index, "field"], faults) ?? sql`1`);
   return faults.found.length === 0
-    ? { ok: true, orderBy: join([...orders, sql`id`], ", ") }
+    ? { ok: true, orderBy: join([...orders, byId(keys)], ", ") }
     : { ok: false, faults: faults.found };
+}
+
+/** Two traces may have the same id. */
+function byId(keys: readonly SortKey[]): Sql {
+  const way = wayOf(keys.find(({ field }) => field === "started_at")?.direction ?? "desc");
+  return sql`id ${way}, trace_id ${way}`;
+}
+
+function wayOf(direction: SortKey["direction"]): Sql {
+  return direction === "asc" ? sql`ASC` : sql`DESC`;
 }
 
 function orderBy({ field, direction }: SortKey, loc: Loc, faults: Faults): Sql | undefined {
@@ -34,7 +45,7 @@ function orderBy({ field, direction }: SortKey, loc: Loc, faults: Faults): Sql |
     return faults.add(loc, "unsortable_field", `Calls can not be sorted by ${quote(field)}`);
   }
   const text = value.kind === "path" ? readJsonPath(value.column.sql, value.steps) : value.column.sql;
-  const way = direction === "asc" ? sql`ASC` : sql`DESC`;
+  const way = wayOf(direction);
   const numbersFirst = value.type === "json" ? sql`${casts.json.number(text)} ${way} NULLS LAST, ` : sql``;
   return sql`${casts[value.type].absent(text)}, ${numbersFirst}${text} ${way}`;
 }

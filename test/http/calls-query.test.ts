@@ -177,8 +177,8 @@ describe("the calls of a question", () => {
   it("come in the order that is asked for, what is absent last, numbers before text", async () => {
     const sorted = (field: string, direction: string) => ids({ sort_by: [{ field, direction }] });
     expect(await sorted("started_at", "desc")).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);
-    expect(await sorted("inputs.score", "asc")).toEqual(["c6", "c0", "c3", "c5", "c1", "c2", "c4"]);
-    expect(await sorted("inputs.score", "desc")).toEqual(["c3", "c0", "c6", "c1", "c5", "c2", "c4"]);
+    expect(await sorted("inputs.score", "asc")).toEqual(["c6", "c0", "c3", "c5", "c1", "c4", "c2"]);
+    expect(await sorted("inputs.score", "desc")).toEqual(["c3", "c0", "c6", "c1", "c5", "c4", "c2"]);
     expect(await sorted("summary.weave.latency_ms", "asc")).toEqual(
       ["c0", "c5", "c1", "c3", "c6", "c2", "c4"].sort(byLatency),
     );
@@ -187,6 +187,31 @@ describe("the calls of a question", () => {
       { field: "id", direction: "desc" },
     ];
     expect(await ids({ sort_by: two })).toEqual(["c5", "c2", "c4", "c1", "c6", "c3", "c0"]);
+  });
+
+  it("come by id when they are equal: as started_at goes, else descending, page by page", async () => {
+    const tied = "acme/tied";
+    const started_at = "2026-01-01T00:00:00Z";
+    await send(
+      tied,
+      ...["a", "b", "c", "d"].map((id) => ({ id, trace_id: "t", op_name: "same", started_at })),
+    );
+    await send(tied, { id: "a", trace_id: "u", op_name: "same", started_at });
+    const pages = async (...sort_by: { field: string; direction: string }[]) => {
+      const found: string[] = [];
+      for (let offset = 0; offset < 5; offset++) {
+        const { calls } = await query({ project_id: tied, sort_by, limit: 1, offset });
+        found.push(...calls.map((call) => `${String(call["id"])}${String(call["trace_id"])}`));
+      }
+      return found;
+    };
+    const ascending = ["at", "au", "bt", "ct", "dt"];
+    const name = { field: "op_name", direction: "asc" };
+    expect(await pages()).toEqual(ascending);
+    expect(await pages(name)).toEqual(ascending.toReversed());
+    expect(await pages({ field: "started_at", direction: "asc" })).toEqual(ascending);
+    expect(await pages({ field: "started_at", direction: "desc" })).toEqual(ascending.toReversed());
+    expect(await pages(name, { field: "started_at", direction: "asc" })).toEqual(ascending);
   });
 
   it("have only the payloads that are asked for", async () => {
