@@ -14,6 +14,7 @@ const MAX_SPANS = 100;
  */
 const isOlder: Readonly<Record<string, (cutoff: Sql) => Sql>> = {
   calls: (cutoff) => sql`(started_at < ${cutoff} OR (started_at IS NULL AND ended_at < ${cutoff}))`,
+  call_traces: (cutoff) => sql`started_at < ${cutoff}`,
   parked_parts: (cutoff) => sql`parked_at < ${cutoff}`,
   feedback: (cutoff) => sql`created_at < ${cutoff}`,
   feedback_times: (cutoff) => sql`created_at < ${cutoff}`,

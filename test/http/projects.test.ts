@@ -259,13 +259,14 @@ describe("retention", () => {
     await deleteExpired({ engine: test.engine, mutations, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);
+    await until(async () => (await countRows("call_traces", "acme/old")) === 1);
     expect(await countRows("feedback", "acme/old")).toBe(1);
     expect(await countRows("calls", "acme/forever")).toBe(forever);
 
     const clock = { now: () => Date.now() + 40 * 86_400_000 };
     await until(async () => !(await mutations.areRunning("retention")));
     await deleteExpired({ engine: test.engine, mutations, clock });
-    for (const table of ["calls", "feedback", "feedback_times", "parked_parts"]) {
+    for (const table of ["calls", "call_traces", "feedback", "feedback_times", "parked_parts"]) {
       await until(async () => (await countRows(table, "acme/old")) === 0);
       expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);
     }
