@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { instantField } from "../http/instant-field.ts";
 import { invalid } from "../shared/errors.ts";
 import { readInstant } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
@@ -7,24 +8,15 @@ import type { FeedbackRows } from "./feedback-rows.ts";
 const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Milliseconds since the epoch, of any year that has four digits. */
-const instant = z.string().transform((text, context) => {
-  const ms = readMs(text);
-  if (ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS) return ms;
-  context.issues.push({
-    code: "custom",
-    message: "Input should be an ISO 8601 instant",
-    params: { type: "datetime_parsing" },
-    input: text,
-  });
-  return z.NEVER;
-});
-
-/** Rounded down. What is finer is cut off the text: microseconds of far years are no exact numbers. */
-function readMs(text: string): number | undefined {
+/**
+ * Milliseconds since the epoch, of any year that has four digits, rounded down. What is finer is cut off the text:
+ * microseconds of far years are no exact numbers.
+ */
+const instant = instantField((text) => {
   const micros = readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
-  return micros === undefined ? undefined : Math.round(micros / 1000);
-}
+  const ms = micros === undefined ? undefined : Math.round(micros / 1000);
+  return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
+});
 
 /** Which feedback of a project a request is about. */
 export const windowFields = {
