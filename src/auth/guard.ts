@@ -67,12 +67,14 @@ async function admit(
   { keys, attempts, uses }: GuardDeps,
 ): Promise<void> {
   const credentials = parseAuthorization(request.headers.authorization);
-  const retryAfterSeconds = await attempts.retryAfterSeconds(request);
+  const lookUpUnknown = async (): Promise<boolean> =>
+    (await attempts.retryAfterSeconds(request)) === undefined;
   const key =
     credentials !== undefined && access.schemes.includes(credentials.scheme)
-      ? await keys.verify(credentials.key, { lookUpUnknown: retryAfterSeconds === undefined })
+      ? await keys.verify(credentials.key, { lookUpUnknown })
       : undefined;
   if (key === undefined) {
+    const retryAfterSeconds = await attempts.retryAfterSeconds(request);
     if (request.headers.authorization !== undefined) await attempts.count(request);
     if (retryAfterSeconds !== undefined) {
       throw new AppError("too_many_requests", "Too many failed attempts. Try again later.", {

@@ -10,8 +10,8 @@ export const KEY_CACHE_MS = 10_000;
 export const KEY_GRACE_MS = 300_000;
 
 export interface VerifyOptions {
-  /** False: a key that was never seen here is not looked up. */
-  readonly lookUpUnknown: boolean;
+  /** Asked before a key that was never seen here is looked up; a known key costs no question. */
+  lookUpUnknown(): Promise<boolean>;
 }
 
 export interface KeyRing {
@@ -57,20 +57,21 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       throw error;
     }
   };
-  const find = async (id: string, { lookUpUnknown }: VerifyOptions): Promise<ApiKey | undefined> => {
+  const find = async (id: string, options: VerifyOptions): Promise<ApiKey | undefined> => {
     const known = cache.get(id);
     if (known !== undefined && steady.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
-    if (known?.key === undefined && !lookUpUnknown) return undefined;
+    if (known?.key === undefined && !(await options.lookUpUnknown())) return undefined;
     return read(id, known);
   };
 
   return {
     async verify(text, options) {
-      if (matches(text, root.secretHash)) return root;
+      const presented = hashKey(text);
+      if (matches(presented, root.secretHash)) return root;
       const id = keyIdOf(text);
       if (id === undefined) return undefined;
       const key = await find(id, options);
-      if (key === undefined || !matches(text, key.secretHash)) return undefined;
+      if (key === undefined || !matches(presented, key.secretHash)) return undefined;
       return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
     },
     forget: (id) => cache.delete(id),
