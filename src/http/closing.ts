@@ -13,7 +13,8 @@ export function registerClosing(app: FastifyInstance): void {
     if (closing) void reply.header("connection", "close");
     return payload;
   });
-  app.addHook("onResponse", async () => {
+  app.addHook("onResponse", (_request, _reply, done) => {
     if (closing) setImmediate(() => app.server.closeIdleConnections());
+    done();
   });
 }

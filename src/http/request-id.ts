@@ -12,7 +12,8 @@ export function requestIdOf(request: IncomingMessage): string {
 
 /** Every answer carries its request id, errors and streams included. */
 export function registerRequestId(app: FastifyInstance): void {
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     void reply.header("x-request-id", request.id);
+    done();
   });
 }

@@ -18,7 +18,7 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
     help: "Requests that are not over",
     registers: [registry],
   });
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     open.inc();
     const began = performance.now();
     let complete = false;
@@ -43,6 +43,7 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
         "request",
       );
     });
+    done();
   });
 }
 

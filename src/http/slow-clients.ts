@@ -16,8 +16,9 @@ const MIN_UPLOAD_BYTES = 65_536;
 /** Bounds what slow clients can hold, and for how long. The gateway is left out: it has bounds of its own. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
   let streams = 0;
-  app.addHook("preParsing", async (request) => {
+  app.addHook("preParsing", (request, _reply, _payload, done) => {
     if (!isGateway(request)) endStalledUpload(request, limits.stallMs);
+    done();
   });
   app.addHook("onSend", async (request, reply, payload) => {
     if (!(payload instanceof Readable) || isGateway(request)) return payload;

@@ -12,7 +12,7 @@ export function registerGatewayErrors(app: FastifyInstance): void {
   app.setNotFoundHandler(() => {
     throw new AppError("not_found", "There is nothing here.");
   });
-  app.addHook("onRequest", async ({ raw: request }, { raw: response }) => {
+  app.addHook("onRequest", ({ raw: request }, { raw: response }, done) => {
     response.once("close", () => {
       if (request.complete) return;
       // cutting off a client that still sends would lose it the answer it has been given
@@ -21,6 +21,7 @@ export function registerGatewayErrors(app: FastifyInstance): void {
         if (!request.complete) request.destroy();
       }, LINGER_MS).unref();
     });
+    done();
   });
 }
 
