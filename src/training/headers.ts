@@ -104,17 +104,24 @@ export function isIdentity(contentEncoding: string | undefined): boolean {
 }
 
 function pick(from: Headers, names: ReadonlySet<string>, prefixes: readonly string[]) {
-  const hopByHop = new Set(
-    String(from["connection"] ?? "")
+  const hopByHop = hopByHopOf(from["connection"]);
+  const picked: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(from)) {
+    const listed = names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+    if (listed && value !== undefined && !hopByHop.has(name)) picked[name] = value;
+  }
+  return picked;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+function hopByHopOf(connection: string | string[] | undefined): ReadonlySet<string> {
+  if (connection === undefined || connection === "keep-alive") return NO_NAMES;
+  return new Set(
+    String(connection)
       .split(",")
       .map((name) => name.trim().toLowerCase()),
   );
-  const picked: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(from)) {
-    if (value === undefined || hopByHop.has(name)) continue;
-    if (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) picked[name] = value;
-  }
-  return picked;
 }
 
 function secretOf(authorization: string | undefined): string | undefined {

@@ -215,16 +215,11 @@ class Relay implements UpstreamListener, DownstreamListener {
     if (typeof headers["location"] === "string") {
       headers["location"] = clientLocation(headers["location"], this.#options.target.upstream.base);
     }
-    const ours = Object.fromEntries(
-      Object.entries(this.#reply.getHeaders()).map(([name, value]) => [name, toHeader(value)]),
-    );
+    for (const [name, value] of Object.entries(this.#reply.getHeaders())) headers[name] = toHeader(value);
     const clientNamedIt = this.#request.headers["x-request-id"] === own;
-    return {
-      ...headers,
-      ...ours,
-      "x-request-id": clientNamedIt || theirs === undefined ? own : theirs,
-      ...(theirs === undefined || theirs === own ? {} : { "x-upstream-request-id": theirs }),
-    };
+    headers["x-request-id"] = clientNamedIt || theirs === undefined ? own : theirs;
+    if (theirs !== undefined && theirs !== own) headers["x-upstream-request-id"] = theirs;
+    return headers;
   }
 
   #failed(failure: UpstreamFailure, outcome: "upstream_cut" | "error"): void {

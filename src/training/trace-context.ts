@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 /** Where in which trace a completion stands. */
@@ -22,7 +22,7 @@ export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
   const match = typeof traceparent === "string" ? TRACEPARENT.exec(traceparent.trim().toLowerCase()) : null;
   const [, trace, parent] = match ?? [];
   if (trace === undefined || parent === undefined) {
-    return { traceId: randomBytes(16).toString("hex"), parentId: null };
+    return { traceId: randomUUID().replaceAll("-", ""), parentId: null };
   }
   return { traceId: trace, parentId: saneId(headers["x-sumtree-parent-id"]) ?? parent };
 }

@@ -115,6 +115,13 @@ export type ReadBody =
  * stands paused. Errors: bad_request when the client goes or stalls before the end.
  */
 export function readBody(request: IncomingMessage, maxBytes: number, idleMs: number): Promise<ReadBody> {
+  const buffered = request.readableLength;
+  if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
+    // all of it came with the head: no timer, no listeners, no turn of the event loop
+    const bytes = request.read() as Buffer;
+    request.resume();
+    return Promise.resolve({ complete: true, bytes });
+  }
   const { promise, resolve, reject } = Promise.withResolvers<ReadBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
