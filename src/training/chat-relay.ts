@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
-import { readChatRequest, unreadChatRequest, type ChatRequest } from "./chat-request.ts";
+import { mayStream, readChatRequest, unreadChatRequest, type ChatRequest } from "./chat-request.ts";
 import { CompletionRecording } from "./completion-recording.ts";
 import type { Gateway, Target } from "./gateway.ts";
 import { isIdentity } from "./headers.ts";
@@ -56,11 +56,11 @@ export async function relayChat(
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
 
   const limits = { limitBytes: settings.chatBodyLimitBytes, idleMs: settings.uploadIdleMs };
-  const { body, chat, hideUsage }: ChatBody =
+  const { body, readChat, hideUsage }: ChatBody =
     recording === undefined
-      ? { body: await bodyToSend(request.raw, limits), chat: undefined, hideUsage: false }
+      ? { body: await bodyToSend(request.raw, limits), readChat: undefined, hideUsage: false }
       : await readOrUpload(request, reply, { ...settings, budget: options.budget, limits });
-  if (chat !== undefined) recording?.asked(chat);
+  if (readChat !== undefined) recording?.asked(readChat);
   await gateway.relay(request, reply, {
     route: "POST /chat/completions",
     meter: options.meter,
@@ -109,7 +109,8 @@ function recordingOf(
 
 interface ChatBody {
   readonly body: UpstreamRequest["body"];
-  readonly chat: ChatRequest | undefined;
+  /** Reads what the body says, which only the recording needs. */
+  readonly readChat: (() => ChatRequest) | undefined;
   /** The body asks for usage although the client does not. */
   readonly hideUsage: boolean;
 }
@@ -121,11 +122,11 @@ async function readOrUpload(
   { budget, limits, askForUsage }: { budget: MemoryBudget; limits: UploadOptions; askForUsage: boolean },
 ): Promise<ChatBody> {
   const declared = contentLengthOf(request.raw);
-  const unread = unreadChatRequest(declared ?? 0);
+  const unread = (): ChatRequest => unreadChatRequest(declared ?? 0);
   const room = declared ?? MAX_READ_BYTES;
   const readable = hasBody(request.raw) && isIdentity(request.headers["content-encoding"]);
   if (!readable || room > MAX_READ_BYTES || !budget.take(room)) {
-    return { body: await bodyToSend(request.raw, limits), chat: unread, hideUsage: false };
+    return { body: await bodyToSend(request.raw, limits), readChat: unread, hideUsage: false };
   }
   reply.raw.once("close", () => budget.give(room));
 
@@ -133,11 +134,14 @@ async function readOrUpload(
   if (!read.complete) {
     return {
       body: startUpload(request.raw, { ...limits, prefix: read.prefix }),
-      chat: unread,
+      readChat: unread,
       hideUsage: false,
     };
   }
-  const chat = readChatRequest(read.bytes);
-  const asking = askForUsage ? chat.asking : undefined;
-  return { body: asking ?? read.bytes, chat, hideUsage: asking !== undefined };
+  const chat = askForUsage && mayStream(read.bytes) ? readChatRequest(read.bytes) : undefined;
+  return {
+    body: chat?.asking ?? read.bytes,
+    readChat: () => chat ?? readChatRequest(read.bytes),
+    hideUsage: chat?.asking !== undefined,
+  };
 }

@@ -21,6 +21,11 @@ const MAX_INPUT_BYTES = 1024 * 1024;
 /** Keeping all digits of 64-bit numbers costs a microsecond per value: in larger bodies they are kept as doubles. */
 const MAX_EXACT_BYTES = 64 * 1024;
 
+/** False when a body surely does not ask for a stream: its key is nowhere, nor anything that could spell it. */
+export function mayStream(body: Buffer): boolean {
+  return body.includes("stream") || body.includes(String.raw`\u`);
+}
+
 /** Reads a chat request. A body that is not JSON is the upstream's to refuse. Cost: 10 ms per megabyte, rarely more. */
 export function readChatRequest(body: Buffer): ChatRequest {
   try {

@@ -36,6 +36,7 @@ export class CompletionRecording implements RelayObserver {
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
   readonly #reader: CompletionReader;
+  #readRequest: (() => ChatRequest) | undefined;
   #request: ChatRequest = unreadChatRequest(0);
   #sent = false;
   #firstByteMs: number | null = null;
@@ -50,9 +51,9 @@ export class CompletionRecording implements RelayObserver {
     this.#reader = new CompletionReader({ keepText: options.keepContent });
   }
 
-  /** What was asked, once it has been read. */
-  asked(request: ChatRequest): void {
-    this.#request = request;
+  /** What was asked: read when the completion is over, so that no completion waits for it. */
+  asked(read: () => ChatRequest): void {
+    this.#readRequest = read;
   }
 
   onSend(): void {
@@ -84,9 +85,11 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onSettle(outcome: Outcome, status: number | undefined): void {
+    const endedAtMs = this.#startedAtMs + this.#elapsedMs();
+    if (this.#readRequest !== undefined) this.#request = this.#readRequest();
     if (this.#body !== undefined) this.#readBody(Buffer.concat(this.#body));
     const failed = outcome === "finished" && this.#exception !== null;
-    const recorded = this.#completion(failed ? "error" : outcome, status);
+    const recorded = this.#completion(failed ? "error" : outcome, { status, endedAtMs });
     const kept = this.#keptInputs() === undefined ? 0 : this.#request.bytes;
     this.#options.recorder.record(
       this.#options.project,
@@ -95,7 +98,10 @@ export class CompletionRecording implements RelayObserver {
     );
   }
 
-  #completion(outcome: Outcome, status: number | undefined): RecordedCompletion {
+  #completion(
+    outcome: Outcome,
+    { status, endedAtMs }: { status: number | undefined; endedAtMs: number },
+  ): RecordedCompletion {
     const { trace } = this.#options;
     const { basis, usage } = this.#usage(outcome);
     const model = this.#reader.model ?? this.#request.model ?? "unknown";
@@ -103,7 +109,7 @@ export class CompletionRecording implements RelayObserver {
       callId: this.callId,
       ...trace,
       startedAtMs: this.#startedAtMs,
-      endedAtMs: this.#startedAtMs + this.#elapsedMs(),
+      endedAtMs,
       inputs: this.#keptInputs() ?? { model: this.#request.model },
       output: this.#reader.output(),
       attributes: { sumtree: this.#marks(outcome, basis, status) },
