@@ -3,22 +3,19 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
-import { Agent, request } from "undici";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
+import type { Completions, GatewayTask, Sample, Samples, Streams, Uploads } from "./load/gateway-client.ts";
+import { inChild } from "./load/in-child.ts";
 import { spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
 
 const KEY = "st_bench0000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
-const ROUNDS = 3;
 
-/** The same upstream, asked directly and through the gateway, each in a process of its own. */
+/** The same upstream, asked directly and through the gateway. Both, and the client, have a process of their own. */
 interface Bench {
   readonly direct: string;
   readonly gateway: string;
   readonly service: ServiceProcess;
-  readonly agent: Agent;
 }
 
 export const scenario: Scenario = {
@@ -31,27 +28,20 @@ export const scenario: Scenario = {
       ROOT_API_KEY: KEY,
       TRAINING_UPSTREAM_URL: url,
     });
-    const agent = new Agent({ connections: 4000, headersTimeout: 0, bodyTimeout: 0 });
-    const bench = { direct: url, gateway: `${service.url}/v1`, service, agent };
+    const bench = { direct: url, gateway: `${service.url}/v1`, service };
     try {
       return [
-        ...(await wholeAnswers(bench, { concurrent: 1, requests: 1000, generationMs: 0 })),
-        ...(await wholeAnswers(bench, {
-          concurrent: 1,
-          requests: 1000,
-          generationMs: 0,
-          project: "acme/bench",
-        })),
-        ...(await wholeAnswers(bench, { concurrent: 50, requests: 500, generationMs: 200 })),
-        ...(await wholeAnswers(bench, { concurrent: 500, requests: 1000, generationMs: 2000 })),
-        ...(await streams(bench, { concurrent: 1, tokens: 30, tokenMs: 5 })),
-        ...(await streams(bench, { concurrent: 50, tokens: 20, tokenMs: 50 })),
-        ...(await streams(bench, { concurrent: 500, tokens: 10, tokenMs: 400 })),
+        ...(await completions(bench, { concurrent: 1, requests: 1500, generationMs: 0 })),
+        ...(await completions(bench, { concurrent: 1, requests: 1500, generationMs: 0 }, "acme/bench")),
+        ...(await completions(bench, { concurrent: 50, requests: 1000, generationMs: 200 })),
+        ...(await completions(bench, { concurrent: 500, requests: 1000, generationMs: 2000 })),
+        ...(await streams(bench, { concurrent: 1, requests: 20, tokens: 30, tokenMs: 5 })),
+        ...(await streams(bench, { concurrent: 50, requests: 100, tokens: 20, tokenMs: 50 })),
+        ...(await streams(bench, { concurrent: 500, requests: 500, tokens: 10, tokenMs: 400 })),
         ...(await manyOpenStreams(bench)),
         ...(await upload(bench)),
       ];
     } finally {
-      await agent.destroy();
       await service.end("SIGTERM");
       child.kill();
       rmSync(dir, { recursive: true, force: true });
@@ -72,132 +62,71 @@ async function startUpstream(): Promise<{ child: ChildProcess; url: string }> {
   throw new Error("the reference upstream did not start");
 }
 
-const messages = [{ role: "user", content: "word ".repeat(200) }];
-
-interface WholeAnswers {
-  readonly concurrent: number;
-  readonly requests: number;
-  readonly generationMs: number;
-  readonly project?: string;
+interface Run {
+  readonly subject: readonly (readonly Sample[])[];
+  readonly against: readonly (readonly Sample[])[];
 }
 
-/** Completions that are not streamed: median and 99th percentile of the whole request. */
-async function wholeAnswers(
-  { direct, gateway, agent }: Bench,
-  { concurrent, requests, generationMs, project }: WholeAnswers,
-): Promise<ScenarioResult[]> {
-  const body = JSON.stringify({
-    model: "m",
-    messages,
-    max_tokens: 1,
-    vllm_xargs: { delay_ms: generationMs },
-  });
-  const named = project === undefined ? headers : { ...headers, "openai-project": project };
-  const one = async (base: string): Promise<number> => {
-    const began = performance.now();
-    const answer = await request(`${base}/chat/completions`, {
-      method: "POST",
-      headers: named,
-      body,
-      dispatcher: agent,
-    });
-    await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${base} answered ${answer.statusCode}`);
-    return performance.now() - began;
+async function ask(
+  { gateway, direct }: Bench,
+  what: Completions | Streams | Uploads,
+  { rounds = 3, project }: { rounds?: number; project?: string | undefined } = {},
+): Promise<Run> {
+  const task: GatewayTask = {
+    ...what,
+    rounds,
+    uncounted: 1,
+    sides: [gateway, direct],
+    headers: project === undefined ? headers : { ...headers, "openai-project": project },
   };
-  const { subject, against } = await inTurn(ROUNDS, [gateway, direct], (base) =>
-    underLoad({ concurrent, requests, eachMs: generationMs }, () => one(base)),
+  const [subject, against] = await inChild<Samples>("gateway-client.ts", task);
+  return { subject: subject!, against: against! };
+}
+
+/**
+ * Completions that are not streamed: median and 99th percentile of the whole request, less what the upstream says it
+ * took. Its timers tell whole milliseconds, which would hide or double what a gateway adds.
+ */
+async function completions(
+  bench: Bench,
+  what: Omit<Completions, "kind" | "beginOverMs">,
+  project?: string,
+): Promise<ScenarioResult[]> {
+  const rounds = what.concurrent === 1 ? 5 : 3;
+  const { subject, against } = await ask(
+    bench,
+    { kind: "completions", ...what, beginOverMs: what.generationMs },
+    { rounds, project },
   );
-  const what = `completion, ${concurrent} at once${project === undefined ? "" : ", recorded"}`;
+  const name = `completion${what.generationMs === 0 ? "" : ` of ${what.generationMs} ms`}, ${what.concurrent} at once${project === undefined ? "" : ", recorded"}`;
   return [
-    added(0.3, `${what}, p50`, percentile(subject, 50), percentile(against, 50)),
-    added(undefined, `${what}, p99`, percentile(subject, 99), percentile(against, 99)),
+    added(0.3, `${name}, p50`, { subject, against, percent: 50 }),
+    added(undefined, `${name}, p99`, { subject, against, percent: 99 }),
   ];
-}
-
-interface Streams {
-  readonly concurrent: number;
-  readonly tokens: number;
-  readonly tokenMs: number;
-}
-
-interface StreamTimes {
-  readonly firstByteMs: number;
-  readonly gapsMs: readonly number[];
 }
 
 /** Streamed completions: when the first event is there, and how far apart the events are. */
-async function streams(
-  { direct, gateway, agent }: Bench,
-  { concurrent, tokens, tokenMs }: Streams,
-): Promise<ScenarioResult[]> {
-  const body = streamBody(tokens, tokenMs);
-  const { subject, against } = await inTurn(ROUNDS, [gateway, direct], (base) =>
-    underLoad({ concurrent, requests: Math.max(concurrent, 20), eachMs: tokens * tokenMs }, () =>
-      readStream(base, body, agent),
-    ),
-  );
-  const first = (runs: readonly StreamTimes[][]) => runs.map((run) => run.map((one) => one.firstByteMs));
-  const gaps = (runs: readonly StreamTimes[][]) => runs.map((run) => run.flatMap((one) => one.gapsMs));
-  const what = `stream, ${concurrent} at once`;
+async function streams(bench: Bench, what: Omit<Streams, "kind" | "beginOverMs">): Promise<ScenarioResult[]> {
+  const beginOverMs = what.tokens * what.tokenMs;
+  const { subject, against } = await ask(bench, { kind: "streams", ...what, beginOverMs });
+  const gaps = { subject: gapsOf(subject), against: gapsOf(against) };
+  const name = `stream, ${what.concurrent} at once`;
   return [
-    added(1, `${what}, first event p50`, percentile(first(subject), 50), percentile(first(against), 50)),
-    added(
-      undefined,
-      `${what}, first event p99`,
-      percentile(first(subject), 99),
-      percentile(first(against), 99),
-    ),
-    added(0.3, `${what}, gap p50`, percentile(gaps(subject), 50), percentile(gaps(against), 50)),
-    added(undefined, `${what}, gap p99`, percentile(gaps(subject), 99), percentile(gaps(against), 99)),
+    added(1, `${name}, first event p50`, { subject, against, percent: 50 }),
+    added(undefined, `${name}, first event p99`, { subject, against, percent: 99 }),
+    added(0.3, `${name}, gap p50`, { ...gaps, percent: 50 }),
+    added(undefined, `${name}, gap p99`, { ...gaps, percent: 99 }),
   ];
 }
 
-function streamBody(tokens: number, tokenMs: number): string {
-  return JSON.stringify({
-    model: "m",
-    messages,
-    stream: true,
-    max_tokens: tokens,
-    vllm_xargs: { delay_ms: tokenMs },
-  });
-}
-
-async function readStream(base: string, body: string, agent: Agent): Promise<StreamTimes> {
-  const began = performance.now();
-  const answer = await request(`${base}/chat/completions`, {
-    method: "POST",
-    headers,
-    body,
-    dispatcher: agent,
-  });
-  let firstByteMs: number | undefined;
-  const gapsMs: number[] = [];
-  let last = 0;
-  let end = "";
-  for await (const part of answer.body as AsyncIterable<Buffer>) {
-    const now = performance.now();
-    if (firstByteMs === undefined) firstByteMs = now - began;
-    else gapsMs.push(now - last);
-    last = now;
-    end = part.toString();
-  }
-  if (!end.endsWith("data: [DONE]\n\n")) throw new Error(`${base} did not end its stream`);
-  return { firstByteMs: firstByteMs ?? Number.NaN, gapsMs };
+function gapsOf(rounds: Run["subject"]): Run["subject"] {
+  return rounds.map((round) => round.flatMap(({ gapsMs }) => gapsMs.map((ms) => ({ ms, gapsMs: [] }))));
 }
 
 const OPEN_STREAMS = 2000;
 
-async function manyOpenStreams({ gateway, service, agent }: Bench): Promise<ScenarioResult[]> {
+async function manyOpenStreams({ gateway, service }: Bench): Promise<ScenarioResult[]> {
   const before = await metric(service, "process_resident_memory_bytes");
-  const body = streamBody(10, 1000);
-  let finished = 0;
-  const all = Promise.all(
-    Array.from({ length: OPEN_STREAMS }, async () => {
-      await readStream(gateway, body, agent);
-      finished++;
-    }),
-  );
   let open = 0;
   let memory = before;
   const watch = setInterval(() => {
@@ -209,7 +138,20 @@ async function manyOpenStreams({ gateway, service, agent }: Bench): Promise<Scen
       memory = Math.max(memory, bytes);
     });
   }, 500);
-  await all;
+  const task: GatewayTask = {
+    kind: "streams",
+    concurrent: OPEN_STREAMS,
+    requests: OPEN_STREAMS,
+    tokens: 10,
+    tokenMs: 1000,
+    beginOverMs: 0,
+    rounds: 1,
+    uncounted: 0,
+    sides: [gateway],
+    headers,
+  };
+  const [rounds] = await inChild<Samples>("gateway-client.ts", task);
+  const finished = rounds![0]!.length;
   clearInterval(watch);
   return [
     alone(`${OPEN_STREAMS} streams: finished in good order`, finished, "streams", finished === OPEN_STREAMS),
@@ -224,30 +166,23 @@ async function manyOpenStreams({ gateway, service, agent }: Bench): Promise<Scen
 }
 
 const UPLOAD_MEGABYTES = 100;
+const UPLOAD_ROUNDS = 3;
 
-async function upload({ direct, gateway, service, agent }: Bench): Promise<ScenarioResult[]> {
-  const megabyte = Buffer.alloc(2 ** 20, "0123456789");
-  const once100 = async (base: string): Promise<number> => {
-    const began = performance.now();
-    const answer = await request(`${base}/preview/training-jobs`, {
-      method: "POST",
-      headers: { ...headers, "content-length": String(UPLOAD_MEGABYTES * megabyte.length) },
-      body: Readable.from(Array.from({ length: UPLOAD_MEGABYTES }, () => megabyte)),
-      dispatcher: agent,
-    });
-    await answer.body.text();
-    return performance.now() - began;
-  };
-  await once100(gateway);
+async function upload(bench: Bench): Promise<ScenarioResult[]> {
+  const { service } = bench;
+  const what: Uploads = { kind: "uploads", megabytes: UPLOAD_MEGABYTES };
+  await ask(bench, what, { rounds: 0 });
   const before = await metric(service, "process_resident_memory_bytes");
   const curve: number[] = [];
   const watch = setInterval(() => {
     void metric(service, "process_resident_memory_bytes").then((bytes) => curve.push(bytes / 2 ** 20));
   }, 50);
-  const { subject, against } = await inTurn(ROUNDS, [gateway, direct], async (base) => [await once100(base)]);
+  const { subject, against } = await ask(bench, what, { rounds: UPLOAD_ROUNDS });
   clearInterval(watch);
   const growth = Math.max(...curve) - before / 2 ** 20;
-  console.error(`memory during ${ROUNDS + 1} uploads, MB: ${curve.map((at) => at.toFixed(0)).join(" ")}`);
+  console.error(
+    `memory during ${UPLOAD_ROUNDS + 1} uploads, MB: ${curve.map((at) => at.toFixed(0)).join(" ")}`,
+  );
   return [
     {
       what: `upload of ${UPLOAD_MEGABYTES} MB`,
@@ -262,61 +197,27 @@ async function upload({ direct, gateway, service, agent }: Bench): Promise<Scena
 }
 
 async function metric(service: ServiceProcess, name: string): Promise<number> {
-  const answer = await request(`${service.url}/metrics`, { headers });
-  const value = new RegExp(`^${name} (\\S+)$`, "m").exec(await answer.body.text())?.[1];
+  const answer = await fetch(`${service.url}/metrics`, { headers });
+  const value = new RegExp(`^${name} (\\S+)$`, "m").exec(await answer.text())?.[1];
   return Number(value);
 }
 
-interface Load {
-  /** Requests open at the same time. */
-  readonly concurrent: number;
-  readonly requests: number;
-  /** About how long one takes: the first ones begin spread over it, or all would come in waves. */
-  readonly eachMs: number;
-}
-
-async function underLoad<Result>(
-  { concurrent, requests, eachMs }: Load,
-  work: () => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let left = requests;
-  const worker = async (_: unknown, index: number): Promise<void> => {
-    await delay((eachMs * index) / concurrent);
-    while (left-- > 0) results.push(await work());
-  };
-  await Promise.all(Array.from({ length: concurrent }, worker));
-  return results;
-}
-
-/** A B A B …, so that a machine that slows down slows both; one round before, uncounted. */
-async function inTurn<Result>(
-  rounds: number,
-  [first, second]: readonly [string, string],
-  work: (base: string) => Promise<Result[]>,
-): Promise<{ subject: Result[][]; against: Result[][] }> {
-  const subject: Result[][] = [];
-  const against: Result[][] = [];
-  for (let round = -1; round < rounds; round++) {
-    const [ours, theirs] = [await work(first), await work(second)];
-    if (round < 0) continue;
-    subject.push(ours);
-    against.push(theirs);
-  }
-  return { subject, against };
-}
-
 /** A percentile of each round, as a spread over the rounds. */
-function percentile(rounds: readonly (readonly number[])[], percent: number): Spread {
+function percentile(rounds: Run["subject"], percent: number): Spread {
   return spreadOf(
     rounds.map((samples) => {
-      const sorted = samples.toSorted((a, b) => a - b);
+      const sorted = samples.map(({ ms }) => ms).toSorted((a, b) => a - b);
       return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))]!;
     }),
   );
 }
 
-function added(limitMs: number | undefined, what: string, subject: Spread, direct: Spread): ScenarioResult {
+function added(
+  limitMs: number | undefined,
+  what: string,
+  { percent, ...run }: Run & { percent: number },
+): ScenarioResult {
+  const [subject, direct] = [percentile(run.subject, percent), percentile(run.against, percent)];
   const addedMs = subject.median - direct.median;
   return {
     what,

@@ -163,7 +163,11 @@ function chat(
   }
   const delayMs = body.vllm_xargs?.delay_ms ?? 0;
   if (body.stream !== true) {
-    const answer = (): void => send(response, { status: 200, body: completionOf(body) });
+    const began = performance.now();
+    const answer = (): void => {
+      const headers = { "openai-processing-ms": (performance.now() - began).toFixed(3) };
+      send(response, { status: 200, body: completionOf(body), headers });
+    };
     if (delayMs === 0) answer();
     else setTimeout(answer, delayMs * (body.max_tokens ?? 1));
     return undefined;

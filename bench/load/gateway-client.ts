@@ -1,0 +1,135 @@
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { Agent, request } from "undici";
+import { assertNever } from "../../src/shared/assert-never.ts";
+import { taskOf } from "./in-child.ts";
+
+interface Common {
+  /** Asked in turn, A B A B …, so that a machine that slows down slows both. */
+  readonly sides: readonly string[];
+  readonly rounds: number;
+  /** Rounds before those that count. */
+  readonly uncounted: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Load {
+  /** Requests open at the same time. */
+  readonly concurrent: number;
+  readonly requests: number;
+  /** The first ones begin spread over this time, or all would come in waves. */
+  readonly beginOverMs: number;
+}
+
+export interface Completions extends Load {
+  readonly kind: "completions";
+  readonly generationMs: number;
+}
+
+export interface Streams extends Load {
+  readonly kind: "streams";
+  readonly tokens: number;
+  readonly tokenMs: number;
+}
+
+export interface Uploads {
+  readonly kind: "uploads";
+  readonly megabytes: number;
+}
+
+export type GatewayTask = Common & (Completions | Streams | Uploads);
+
+export interface Sample {
+  /** Of a stream: until its first event. Of a completion: all of it but the time that its upstream says it took. */
+  readonly ms: number;
+  readonly gapsMs: readonly number[];
+}
+
+/** By side, then by round. */
+export type Samples = readonly (readonly (readonly Sample[])[])[];
+
+const task = taskOf<GatewayTask>();
+const dispatcher = new Agent({ connections: 4000, headersTimeout: 0, bodyTimeout: 0 });
+const messages = [{ role: "user", content: "word ".repeat(200) }];
+
+const samples: Sample[][][] = task.sides.map(() => []);
+for (let round = -task.uncounted; round < task.rounds; round++) {
+  for (const [at, base] of task.sides.entries()) {
+    const measured = await measure(base);
+    if (round >= 0) samples[at]!.push(measured);
+  }
+}
+process.stdout.write(JSON.stringify(samples satisfies Samples), () => process.exit());
+
+async function measure(base: string): Promise<Sample[]> {
+  switch (task.kind) {
+    case "completions":
+      return underLoad(task, () => complete(base, task.generationMs));
+    case "streams":
+      return underLoad(task, () => stream(base, task));
+    case "uploads":
+      return [await upload(base, task.megabytes)];
+    default:
+      return assertNever(task);
+  }
+}
+
+async function post(url: string, body: string | Readable, length?: number) {
+  const headers = length === undefined ? task.headers : { ...task.headers, "content-length": String(length) };
+  const answer = await request(url, { method: "POST", headers, body, dispatcher });
+  // the stand-in reads an upload and then knows no such model: 404
+  const expected = length === undefined ? 200 : 404;
+  if (answer.statusCode !== expected) throw new Error(`${url} answered ${answer.statusCode}`);
+  return answer;
+}
+
+async function complete(base: string, generationMs: number): Promise<Sample> {
+  const asked = { model: "m", messages, max_tokens: 1, vllm_xargs: { delay_ms: generationMs } };
+  const body = JSON.stringify(asked);
+  const began = performance.now();
+  const answer = await post(`${base}/chat/completions`, body);
+  await answer.body.text();
+  const ms = performance.now() - began;
+  return { ms: ms - Number(answer.headers["openai-processing-ms"]), gapsMs: [] };
+}
+
+async function stream(base: string, { tokens, tokenMs }: Streams): Promise<Sample> {
+  const asked = { model: "m", messages, stream: true, max_tokens: tokens, vllm_xargs: { delay_ms: tokenMs } };
+  const body = JSON.stringify(asked);
+  const began = performance.now();
+  const answer = await post(`${base}/chat/completions`, body);
+  const arrivedMs: number[] = [];
+  let end = "";
+  for await (const part of answer.body as AsyncIterable<Buffer>) {
+    arrivedMs.push(performance.now());
+    end = part.toString();
+  }
+  if (!end.endsWith("data: [DONE]\n\n")) throw new Error(`${base} did not end its stream`);
+  return {
+    ms: arrivedMs[0]! - began,
+    gapsMs: arrivedMs.slice(1).map((at, before) => at - arrivedMs[before]!),
+  };
+}
+
+async function upload(base: string, megabytes: number): Promise<Sample> {
+  const megabyte = Buffer.alloc(2 ** 20, "0123456789");
+  const body = Readable.from(Array.from({ length: megabytes }, () => megabyte));
+  const began = performance.now();
+  const answer = await post(`${base}/preview/training-jobs`, body, megabytes * megabyte.length);
+  await answer.body.text();
+  return { ms: performance.now() - began, gapsMs: [] };
+}
+
+async function underLoad(
+  { concurrent, requests, beginOverMs }: Load,
+  work: () => Promise<Sample>,
+): Promise<Sample[]> {
+  const results: Sample[] = [];
+  let left = requests;
+  const worker = async (_: unknown, index: number): Promise<void> => {
+    await delay((beginOverMs * index) / concurrent);
+    while (left-- > 0) results.push(await work());
+  };
+  await Promise.all(Array.from({ length: concurrent }, worker));
+  return results;
+}
