@@ -14,13 +14,13 @@ export function closing(unfinishedIds: readonly string[]): Buffer {
 }
 
 const COMMA = Buffer.from(",");
-const COLON = Buffer.from(":");
-const OPEN = Buffer.from("{");
+const BEFORE_ENTRIES = Buffer.from(":{");
 const CLOSE = Buffer.from("}");
-const NULL = Buffer.from("null");
-const beforeCount = COUNTS.map((name, slot) => Buffer.from(`${slot === 0 ? "{" : ","}"${name}":`));
+const beforeCount = COUNTS.map((name) => Buffer.from(`,"${name}":`));
 const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
-const withoutCosts = Buffer.from(`${COSTS.map((name) => `,"${name}":null`).join("")}}`);
+const freeOfCost = COSTS.map((name) => Buffer.from(`,"${name}":0`));
+const unknownCost = COSTS.map((name) => Buffer.from(`,"${name}":null`));
+const withoutCosts = Buffer.concat([...unknownCost, CLOSE]);
 
 /**
  * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns what
@@ -38,8 +38,8 @@ export function* writeCallUsage(
     if (!isSelected(calls, call)) continue;
     writer.copy(separator);
     separator = COMMA;
-    writer.string(calls.source, calls.idStart[call]!, calls.idEnd[call]!);
-    writer.copy(COLON);
+    writer.string(calls.source, calls.ids.starts[call]!, calls.ids.ends[call]!);
+    writer.copy(BEFORE_ENTRIES);
     writeEntries(totals.heads[call]!, totals, names, writer);
     if (writer.length >= to.pieceBytes) yield writer.take();
   }
@@ -47,18 +47,17 @@ export function* writeCallUsage(
 }
 
 function writeEntries(head: number, totals: Totals, names: LlmNames, writer: ByteWriter): void {
-  writer.copy(OPEN);
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
     if (entry !== head) writer.copy(COMMA);
-    writer.copy(names.quoted(totals.llms[entry]!));
-    writer.copy(COLON);
+    writer.copy(names.before(totals.llms[entry]!));
     writeEntry(totals, entry, writer);
   }
   writer.copy(CLOSE);
 }
 
 function writeEntry(totals: Totals, entry: number, writer: ByteWriter): void {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) {
+  writer.number(totals.counts[entry * COUNT_SLOTS]!);
+  for (let slot = 1; slot < COUNT_SLOTS; slot++) {
     writer.copy(beforeCount[slot]!);
     writer.number(totals.counts[entry * COUNT_SLOTS + slot]!);
   }
@@ -68,9 +67,11 @@ function writeEntry(totals: Totals, entry: number, writer: ByteWriter): void {
   }
   for (let slot = 0; slot < COST_SLOTS; slot++) {
     const cost = totals.costs[entry * COST_SLOTS + slot]!;
-    writer.copy(beforeCost[slot]!);
-    if (Number.isFinite(cost)) writer.number(cost);
-    else writer.copy(NULL);
+    if (cost === 0) writer.copy(freeOfCost[slot]!);
+    else if (Number.isFinite(cost)) {
+      writer.copy(beforeCost[slot]!);
+      writer.number(cost);
+    } else writer.copy(unknownCost[slot]!);
   }
   writer.copy(CLOSE);
 }

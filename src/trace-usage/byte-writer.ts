@@ -1,80 +1,73 @@
+import { release } from "../shared/release.ts";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 const ZERO = 0x30;
-/** From this length on a call into the runtime is cheaper than a loop. */
-const LONG = 40;
+const FIRST_BYTES = 4096;
+/** A stream that is piped holds one piece and sends another. */
+const PIECES_KEPT = 3;
 /** Whole numbers up to here are written digit by digit with cheap arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;
 
 /** JSON text written as bytes: several times faster than making strings of it, because a large answer is mostly copying. */
 export class ByteWriter {
-  private bytes: Buffer;
+  private readonly used: Buffer[] = [];
+  private bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   private at = 0;
-
-  constructor(size: number) {
-    this.bytes = Buffer.allocUnsafe(size);
-  }
 
   get length(): number {
     return this.at;
   }
 
-  /** What was written so far; the writer begins anew. */
+  /** What was written so far; the writer begins anew. Its memory is used again after `PIECES_KEPT` more. */
   take(): Buffer {
     const taken = this.bytes.subarray(0, this.at);
-    this.bytes = Buffer.allocUnsafe(this.bytes.length);
+    this.used.push(this.bytes);
+    const again = this.used.length > PIECES_KEPT ? this.used.shift() : undefined;
+    this.bytes = again ?? Buffer.allocUnsafeSlow(this.bytes.length);
     this.at = 0;
     return taken;
   }
 
   copy(text: Uint8Array): void {
     this.reserve(text.length);
-    if (text.length > LONG) {
-      this.bytes.set(text, this.at);
-      this.at += text.length;
-      return;
-    }
-    const { bytes } = this;
-    let { at } = this;
-    for (let from = 0; from < text.length; from++) bytes[at++] = text[from]!;
-    this.at = at;
+    this.bytes.set(text, this.at);
+    this.at += text.length;
   }
 
   /** UTF-8 bytes as a JSON string. */
   string(source: Buffer, start: number, end: number): void {
-    this.reserve(end - start + 2);
-    const { bytes } = this;
-    const before = this.at;
-    let { at } = this;
-    bytes[at++] = QUOTE;
-    for (let from = start; from < end; from++) {
-      const byte = source[from]!;
-      if (byte === QUOTE || byte === BACKSLASH || byte < FIRST_PRINTABLE) {
-        this.at = before;
-        this.copy(Buffer.from(JSON.stringify(source.toString("utf8", start, end))));
-        return;
-      }
-      bytes[at++] = byte;
+    if (needsEscape(source, start, end)) {
+      this.copy(Buffer.from(JSON.stringify(source.toString("utf8", start, end))));
+      return;
     }
-    bytes[at++] = QUOTE;
-    this.at = at;
+    this.reserve(end - start + 2);
+    this.bytes[this.at++] = QUOTE;
+    this.at += source.copy(this.bytes, this.at, start, end);
+    this.bytes[this.at++] = QUOTE;
   }
 
   /** A finite number as JSON writes it. */
   number(value: number): void {
     if (value >= 0 && value <= MAX_INT32 && Number.isInteger(value)) this.digits(value);
-    else this.copy(Buffer.from(String(value)));
+    else this.ascii(String(value));
+  }
+
+  private ascii(text: string): void {
+    this.reserve(text.length);
+    this.at += this.bytes.write(text, this.at, "latin1");
   }
 
   private digits(value: number): void {
     this.reserve(10);
-    let end = this.at + 1;
+    const { bytes, at } = this;
+    let end = at + 1;
     for (let bound = 10; bound <= value; bound *= 10) end++;
     let rest = value;
-    for (let at = end - 1; at >= this.at; at--) {
+    for (let place = end - 1; place >= at; place--) {
       const tenth = (rest / 10) | 0;
-      this.bytes[at] = ZERO + rest - tenth * 10;
+      bytes[place] = ZERO + rest - tenth * 10;
       rest = tenth;
     }
     this.at = end;
@@ -82,8 +75,17 @@ export class ByteWriter {
 
   private reserve(size: number): void {
     if (this.at + size <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + size));
-    this.bytes.copy(larger, 0, 0, this.at);
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.at + size));
+    larger.set(this.bytes.subarray(0, this.at));
+    release(this.bytes);
     this.bytes = larger;
   }
+}
+
+function needsEscape(source: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = source[at]!;
+    if (byte === QUOTE || byte === BACKSLASH || byte < FIRST_PRINTABLE) return true;
+  }
+  return false;
 }

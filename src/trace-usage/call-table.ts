@@ -1,4 +1,6 @@
 import { INCLUSIVE, type Inclusive } from "../calls/call-part.ts";
+import type { Places } from "../clickhouse/native-reader.ts";
+import { release } from "../shared/release.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 
 /** For numbers of calls and entries: there is none. */
@@ -17,20 +19,30 @@ export interface CallTable {
   readonly count: number;
   /** The bytes that hold the ids. */
   readonly source: Buffer;
-  readonly idStart: Uint32Array;
-  readonly idEnd: Uint32Array;
+  readonly ids: Places;
   /** The number of each call's parent in its trace; NONE for a root. */
   readonly parents: Int32Array;
   readonly flags: Uint8Array;
-  /** Milliseconds since the epoch. */
-  readonly startedAtMs: Float64Array;
-  /** A call's own usage: the entries from `usageStart[call]` to before `usageStart[call + 1]`. */
-  readonly usageStart: Int32Array;
+  /** Microseconds since the epoch. */
+  readonly startedAtUs: Float64Array;
+  /** A call's own usage: the entries from the end of the call before it to before this one's. */
+  readonly usageEnd: Int32Array;
   readonly usage: UsageEntries;
 }
 
+/** Lets a table go that is not read again. */
+export function releaseCalls({ source, ids, parents, flags, startedAtUs, usageEnd, usage }: CallTable): void {
+  release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);
+  release(usage.llms, usage.counts, usage.cacheOutsidePrompt);
+}
+
 export function idOf(calls: CallTable, call: number): string {
-  return calls.source.toString("utf8", calls.idStart[call], calls.idEnd[call]);
+  return calls.source.toString("utf8", calls.ids.starts[call], calls.ids.ends[call]);
+}
+
+/** The number of the first usage entry of a call. */
+export function usageStartOf(calls: CallTable, call: number): number {
+  return call === 0 ? 0 : calls.usageEnd[call - 1]!;
 }
 
 export function isFinished(calls: CallTable, call: number): boolean {

@@ -1,3 +1,4 @@
+import { release } from "../shared/release.ts";
 import { NONE } from "./call-table.ts";
 
 /** Calls as trees. Calls are numbered as they came. */
@@ -48,6 +49,7 @@ function cutCycles(parents: Int32Array): number[][] {
     }
     cycles.push(cycle);
   }
+  release(walkOf);
   return cycles;
 }
 

@@ -1,4 +1,6 @@
 import { NONE } from "./call-table.ts";
+import { grown } from "./grown.ts";
+import { COUNTS } from "./usage-entries.ts";
 
 const SEARCHED = 32;
 
@@ -6,7 +8,7 @@ const SEARCHED = 32;
 export class LlmNames {
   private readonly names: string[] = [];
   private readonly bytes: Buffer[] = [];
-  private readonly quotedBytes: Buffer[] = [];
+  private readonly textsBefore: Buffer[] = [];
   private readonly numbers = new Map<string, number>();
 
   numberOf(name: string): number {
@@ -16,7 +18,7 @@ export class LlmNames {
     this.numbers.set(name, number);
     this.names.push(name);
     this.bytes.push(Buffer.from(name));
-    this.quotedBytes.push(Buffer.from(JSON.stringify(name)));
+    this.textsBefore.push(Buffer.from(`${JSON.stringify(name)}:{"${COUNTS[0]}":`));
     return number;
   }
 
@@ -33,9 +35,9 @@ export class LlmNames {
     return this.names[number]!;
   }
 
-  /** The name as JSON text. */
-  quoted(number: number): Buffer {
-    return this.quotedBytes[number]!;
+  /** The text before the first count of an entry: the name, and what the count is called. */
+  before(number: number): Buffer {
+    return this.textsBefore[number]!;
   }
 }
 
@@ -48,7 +50,8 @@ function isAt(name: Buffer, source: Buffer, start: number, end: number): boolean
 /** For one call at a time: which entry holds which LLM. Forgetting costs what was remembered, not the table's size. */
 export class EntryOfLlm {
   private entries = new Int32Array(64).fill(NONE);
-  private readonly touched: number[] = [];
+  private remembered = new Int32Array(64);
+  private count = 0;
 
   get(llm: number): number {
     return this.entries[llm] ?? NONE;
@@ -57,17 +60,17 @@ export class EntryOfLlm {
   set(llm: number, entry: number): void {
     if (llm >= this.entries.length) this.grow(llm);
     this.entries[llm] = entry;
-    this.touched.push(llm);
+    this.remembered[this.count++] = llm;
   }
 
   clear(): void {
-    for (const llm of this.touched) this.entries[llm] = NONE;
-    this.touched.length = 0;
+    for (let at = 0; at < this.count; at++) this.entries[this.remembered[at]!] = NONE;
+    this.count = 0;
   }
 
   private grow(llm: number): void {
-    const larger = new Int32Array(Math.max(llm + 1, this.entries.length * 2)).fill(NONE);
-    larger.set(this.entries);
-    this.entries = larger;
+    const size = Math.max(llm + 1, this.entries.length * 2);
+    this.entries = grown(this.entries, new Int32Array(size).fill(NONE));
+    this.remembered = grown(this.remembered, new Int32Array(size));
   }
 }

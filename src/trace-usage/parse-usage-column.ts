@@ -18,15 +18,17 @@ export function parseUsageColumn(
   { names, entries }: { names: LlmNames; entries: UsageEntries },
 ): void {
   if (end - start <= 2) return;
-  if (hasEscape(source, start, end)) {
-    parseWithEscapes(source.toString("utf8", start, end), names, entries);
-    return;
-  }
+  const before = entries.length;
   let at = start + 1;
   while (source[at] !== BRACKET_CLOSE) {
     const nameStart = at + 2; // after `["`
     let nameEnd = nameStart;
-    while (source[nameEnd] !== QUOTE) nameEnd++;
+    for (let byte = source[nameEnd]!; byte !== QUOTE; byte = source[++nameEnd]!) {
+      if (byte !== BACKSLASH) continue;
+      entries.length = before;
+      parseWithEscapes(source.toString("utf8", start, end), names, entries);
+      return;
+    }
     const entry = entries.add(names.numberOfBytes(source, nameStart, nameEnd));
     at = nameEnd + 2; // after `",`
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
@@ -39,11 +41,6 @@ export function parseUsageColumn(
     at += 2; // after `0]`
     if (source[at] === COMMA) at++;
   }
-}
-
-function hasEscape(source: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (source[at] === BACKSLASH) return true;
-  return false;
 }
 
 function parseWithEscapes(column: string, names: LlmNames, entries: UsageEntries): void {

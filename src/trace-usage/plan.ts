@@ -24,7 +24,7 @@ export function planSelection(
   limits?: SelectionLimits,
 ): Selection {
   const query = compile(project, written, limits);
-  const condition = compileFilter(filter);
+  const condition = compileFilter(withoutTraces(filter));
   return {
     project,
     condition: query === undefined ? condition : sql`(${condition} AND ${query.condition})`,
@@ -33,6 +33,11 @@ export function planSelection(
     evaluateOnce: query !== undefined && (query.payload !== undefined || query.readsFeedback),
     limit,
   };
+}
+
+/** The condition on the traces says it already. */
+function withoutTraces(filter: CallsFilter | null | undefined): CallsFilter | null | undefined {
+  return filter?.trace_ids?.length ? { ...filter, trace_ids: undefined } : filter;
 }
 
 function compile(

@@ -1,6 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { AppError } from "../shared/errors.ts";
-import { isSelected, type CallTable } from "./call-table.ts";
+import { isSelected, releaseCalls, type CallTable } from "./call-table.ts";
 import { LlmNames } from "./llm-names.ts";
 import { readCallTable } from "./read-call-table.ts";
 import type { SelectedTrace, Selection } from "./selection.ts";
@@ -50,7 +50,10 @@ async function readOnlyTrace(
   const traces = [{ traceId: onlyTrace, callCount: 0, ids: undefined }];
   const calls = readCallTable(bytes, traces, names);
   if (calls.count > maxTraceCalls) throw tooManyCalls(`more than ${maxTraceCalls}`, { maxTraceCalls });
-  if (countSelected(calls) > selection.limit) return undefined;
+  if (countSelected(calls) > selection.limit) {
+    releaseCalls(calls);
+    return undefined;
+  }
   return { selection, traces, truncated: false, names, calls };
 }
 

@@ -1,152 +1,76 @@
+import { NativeReader, type Places } from "../clickhouse/native-reader.ts";
+import { release } from "../shared/release.ts";
+import { CallRows, placesFor } from "./call-rows.ts";
 import { type CallTable, NONE, withSelected } from "./call-table.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
 import type { SelectedTrace } from "./selection.ts";
+import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
-const FIXED_BYTES = 9; // flags and the instant
-
 /**
- * Decodes the RowBinary rows of `callRowBytes`: trace, id, parent, flags, instant, usage. Calls of several traces stand in
- * one table; a parent is looked for in the call's own trace.
+ * Decodes the answer to `callRowBytes`. Calls of several traces stand in one table; a parent is looked for in the call's
+ * own trace.
  */
 export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], names: LlmNames): CallTable {
-  const count = countRows(source);
-  const idStart = new Uint32Array(count);
-  const idEnd = new Uint32Array(count);
-  const parentStart = new Uint32Array(count);
-  const parentEnd = new Uint32Array(count);
-  const traceOf = new Int32Array(count);
-  const flags = new Uint8Array(count);
-  const startedAtMs = new Float64Array(count);
-  const usageStart = new Int32Array(count + 1);
+  const rows = new CallRows();
   const usage = new UsageEntries();
-  const traceNumbers = new TraceNumbers(source, traces);
-  const cursor = new Cursor(source);
-  for (let call = 0; call < count; call++) {
-    cursor.next();
-    traceOf[call] = traceNumbers.numberOf(cursor.start, cursor.end);
-    cursor.next();
-    idStart[call] = cursor.start;
-    idEnd[call] = cursor.end;
-    cursor.next();
-    parentStart[call] = cursor.start;
-    parentEnd[call] = cursor.end;
-    flags[call] = source[cursor.end]!;
-    startedAtMs[call] = int64(source, cursor.end + 1);
-    cursor.skip(FIXED_BYTES);
-    cursor.next();
-    parseUsageColumn(source, cursor, { names, entries: usage });
-    usageStart[call + 1] = usage.length;
+  const reader = new NativeReader(source);
+  const numbers = new TraceNumbers(source, traces);
+  for (let count = reader.nextBlock(); count > 0; count = reader.nextBlock()) {
+    const first = rows.add(count);
+    usage.reserve(count);
+    if (traces.length > 1) {
+      const traceIds = placesFor(count);
+      reader.strings(traceIds, 0);
+      numbers.read(traceIds, rows.traceOf.subarray(first, first + count));
+      release(traceIds.starts, traceIds.ends);
+    }
+    reader.strings(rows.ids, first);
+    reader.nullableStrings(rows.parentIds, first);
+    rows.flags.set(reader.uint8s(), first);
+    reader.int64s(rows.startedAtUs, first);
+    const texts = placesFor(count);
+    reader.nullableStrings(texts, 0);
+    for (let row = 0; row < count; row++) {
+      parseUsageColumn(
+        source,
+        { start: texts.starts[row]!, end: texts.ends[row]! },
+        { names, entries: usage },
+      );
+      rows.usageEnd[first + row] = usage.length;
+    }
+    release(texts.starts, texts.ends);
   }
-  selectByIds({ source, idStart, idEnd, flags, traceOf }, traces);
-  const index = new IdIndex(source, { traces: traceOf, starts: idStart, ends: idEnd });
+  selectByIds(source, rows, traces);
+  const parents = parentsOf(source, rows);
+  rows.release();
+  const { count, ids, flags, startedAtUs, usageEnd } = rows;
+  return { count, source, ids, parents, flags, startedAtUs, usageEnd, usage };
+}
+
+function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
+  const index = new IdIndex(source, { count, ids, traceOf });
   const parents = new Int32Array(count);
   for (let call = 0; call < count; call++) {
-    const isRoot = parentStart[call] === parentEnd[call];
-    parents[call] = isRoot ? NONE : index.find(traceOf[call]!, parentStart[call]!, parentEnd[call]!);
+    const start = parentIds.starts[call]!;
+    const end = parentIds.ends[call]!;
+    parents[call] = start === end ? NONE : index.find(traceOf[call]!, start, end);
   }
-  return { count, source, idStart, idEnd, parents, flags, startedAtMs, usageStart, usage };
-}
-
-function countRows(source: Buffer): number {
-  const cursor = new Cursor(source);
-  let count = 0;
-  for (; !cursor.done; count++) {
-    cursor.next();
-    cursor.next();
-    cursor.next();
-    cursor.skip(FIXED_BYTES);
-    cursor.next();
-  }
-  return count;
-}
-
-/** Steps over length-prefixed strings. */
-class Cursor {
-  start = 0;
-  end = 0;
-  private readonly source: Buffer;
-
-  constructor(source: Buffer) {
-    this.source = source;
-  }
-
-  get done(): boolean {
-    return this.end >= this.source.length;
-  }
-
-  next(): void {
-    let at = this.end;
-    let length = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.source[at++]!;
-      length += (byte & 0x7f) * scale;
-      if (byte < 0x80) break;
-    }
-    this.start = at;
-    this.end = at + length;
-  }
-
-  skip(bytes: number): void {
-    this.end += bytes;
-  }
-}
-
-/** Exact up to 2^53. */
-function int64(source: Buffer, at: number): number {
-  return source.readUInt32LE(at) + source.readInt32LE(at + 4) * 4_294_967_296;
-}
-
-/** Rows of one trace come together, so that a look at the row before answers most times. */
-class TraceNumbers {
-  private readonly source: Buffer;
-  private readonly numbers: ReadonlyMap<string, number>;
-  private lastStart = 0;
-  private lastEnd = -1;
-  private last = 0;
-
-  constructor(source: Buffer, traces: readonly SelectedTrace[]) {
-    this.source = source;
-    this.numbers = new Map(traces.map((trace, number) => [trace.traceId, number]));
-  }
-
-  numberOf(start: number, end: number): number {
-    if (this.numbers.size === 1) return 0;
-    if (this.isLast(start, end)) return this.last;
-    this.last = this.numbers.get(this.source.toString("utf8", start, end)) ?? NONE;
-    this.lastStart = start;
-    this.lastEnd = end;
-    return this.last;
-  }
-
-  private isLast(start: number, end: number): boolean {
-    if (this.lastEnd - this.lastStart !== end - start) return false;
-    for (let at = start, other = this.lastStart; at < end; at++, other++) {
-      if (this.source[at] !== this.source[other]) return false;
-    }
-    return true;
-  }
-}
-
-interface Selectable {
-  readonly source: Buffer;
-  readonly idStart: Uint32Array;
-  readonly idEnd: Uint32Array;
-  readonly flags: Uint8Array;
-  readonly traceOf: Int32Array;
+  index.release();
+  return parents;
 }
 
 /** Where the ids are known already, they decide. */
-function selectByIds(
-  { source, idStart, idEnd, flags, traceOf }: Selectable,
-  traces: readonly SelectedTrace[],
-): void {
+function selectByIds(source: Buffer, rows: CallRows, traces: readonly SelectedTrace[]): void {
   if (traces.every((trace) => trace.ids === undefined)) return;
-  for (let call = 0; call < flags.length; call++) {
-    const ids = traces[traceOf[call]!]?.ids;
-    const selected = ids?.has(source.toString("utf8", idStart[call], idEnd[call])) ?? false;
-    flags[call] = withSelected(flags[call]!, selected);
+  for (let call = 0; call < rows.count; call++) {
+    const selected = traces[rows.traceOf[call]!]?.ids?.has(textAt(source, rows.ids, call)) ?? false;
+    rows.flags[call] = withSelected(rows.flags[call]!, selected);
   }
+}
+
+function textAt(source: Buffer, { starts, ends }: Places, row: number): string {
+  return source.toString("utf8", starts[row], ends[row]);
 }

@@ -1,7 +1,8 @@
 import type { Usage } from "../calls/usage.ts";
 import type { CallCost } from "../prices/cost-of-call.ts";
+import { release } from "../shared/release.ts";
 import { AppError } from "../shared/errors.ts";
-import { inclusiveOf, NONE, type CallTable } from "./call-table.ts";
+import { inclusiveOf, NONE, usageStartOf, type CallTable } from "./call-table.ts";
 import { buildForest, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmNames } from "./llm-names.ts";
 import { COST_SLOTS, Totals } from "./totals.ts";
@@ -42,6 +43,12 @@ export function rollUp(calls: CallTable, names: LlmNames, costOf: CostOf | undef
   return { forest, totals };
 }
 
+/** Lets totals go that are not read again. */
+export function releaseRolledUp({ forest, totals }: RolledUp): void {
+  release(forest.parents, forest.order, forest.firstChild, forest.nextSibling);
+  release(totals.heads, totals.llms, totals.next, totals.counts, totals.costs);
+}
+
 interface Fold {
   readonly calls: CallTable;
   readonly forest: Forest;
@@ -55,8 +62,8 @@ interface Fold {
 
 function foldCall(call: number, fold: Fold): void {
   const { calls, forest, totals, entryOf, own } = fold;
-  const first = calls.usageStart[call]!;
-  const end = calls.usageStart[call + 1]!;
+  const first = usageStartOf(calls, call);
+  const end = calls.usageEnd[call]!;
   const firstChild = forest.firstChild[call]!;
   if (first === end && firstChild !== NONE && forest.nextSibling[firstChild] === NONE) {
     totals.heads[call] = totals.heads[firstChild]!;
@@ -141,7 +148,7 @@ function costOfOwn(used: number, call: number, { calls, names, costOf, own }: Fo
     cacheCreationTokens: own[5]!,
     cacheOutsidePrompt: calls.usage.cacheOutsidePrompt[used] === 1,
   };
-  return costOf!(usage, calls.startedAtMs[call]!);
+  return costOf!(usage, calls.startedAtUs[call]! / 1000);
 }
 
 function addCosts(cost: CallCost, into: Float64Array, at: number): void {

@@ -71,9 +71,11 @@ async function sendUsage(
   { deps, includeCosts }: { deps: TraceUsageDeps; includeCosts: boolean },
 ): Promise<FastifyReply> {
   const signal = abortOnClose(reply);
-  const costOf = includeCosts ? await deps.costsFor(selection.project) : undefined;
   const read = { maxTraceCalls: deps.maxTraceCalls, signal };
-  const prepared = await prepareUsage(deps.engine, selection, read);
+  const [prepared, costOf] = await Promise.all([
+    prepareUsage(deps.engine, selection, read),
+    includeCosts ? deps.costsFor(selection.project) : undefined,
+  ]);
   const pieces = usageText(deps.engine, prepared, { ...read, costOf, onRead: deps.onRead });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
   return reply.send(await bodyOf(pieces));

@@ -104,20 +104,20 @@ async function traceSizes(
   return sizes;
 }
 
-/** The narrow columns of all calls of some traces, at most `limit` rows, as `readCallTable` reads them. */
+/** The narrow columns of all calls of some traces, at most `limit` rows, as `readCallTable` reads them. Of one trace without its id. */
 export function callRowBytes(
   engine: Engine,
   read: { project: Project; traceIds: readonly string[]; condition: Sql; limit: number },
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const traceId = read.traceIds.length === 1 ? sql`''` : sql`trace_id`;
+  const traceId = read.traceIds.length === 1 ? sql`` : sql`trace_id,`;
   return engine.bytes(
-    sql`SELECT ${traceId}, id, ifNull(parent_id, ''),
+    sql`SELECT ${traceId} id, parent_id,
           toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0)),
-          toUnixTimestamp64Milli(assumeNotNull(started_at)), ifNull(usage, '')
+          assumeNotNull(started_at), usage
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${inTraces(read.traceIds)}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
-    "RowBinary",
+    "Native",
     { name: "usage_read", limits: "heavy", signal },
   );
 }

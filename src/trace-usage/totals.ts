@@ -1,5 +1,6 @@
 import { NONE } from "./call-table.ts";
-import { COUNT_SLOTS, grown } from "./usage-entries.ts";
+import { grown } from "./grown.ts";
+import { COUNT_SLOTS } from "./usage-entries.ts";
 
 /** The costs of an entry, in the order of its slots. */
 export const COSTS = [

@@ -1,3 +1,5 @@
+import { grown } from "./grown.ts";
+
 /** The counts of an entry, in the order of its slots. */
 export const COUNTS = [
   "requests",
@@ -12,27 +14,26 @@ export const COUNT_SLOTS = COUNTS.length;
 /** What calls themselves used: one entry per call and LLM, in flat arrays that grow. */
 export class UsageEntries {
   length = 0;
-  llms = new Int32Array(256);
-  counts = new Float64Array(256 * COUNT_SLOTS);
+  llms = new Int32Array(0);
+  counts = new Float64Array(0);
   /** 1 where the prompt count leaves the cache tokens out. */
-  cacheOutsidePrompt = new Uint8Array(256);
+  cacheOutsidePrompt = new Uint8Array(0);
+
+  /** Makes room, so that as many entries more need no growth. */
+  reserve(entries: number): void {
+    const needed = this.length + entries;
+    if (needed > this.llms.length) this.grow(Math.max(needed, this.llms.length * 2));
+  }
 
   add(llm: number): number {
-    if (this.length === this.llms.length) {
-      const size = this.length * 2;
-      this.llms = grown(this.llms, new Int32Array(size));
-      this.counts = grown(this.counts, new Float64Array(size * COUNT_SLOTS));
-      this.cacheOutsidePrompt = grown(this.cacheOutsidePrompt, new Uint8Array(size));
-    }
+    this.reserve(1);
     this.llms[this.length] = llm;
     return this.length++;
   }
-}
 
-export function grown<Numbers extends Int32Array | Float64Array | Uint8Array>(
-  from: Numbers,
-  into: Numbers,
-): Numbers {
-  into.set(from);
-  return into;
+  private grow(size: number): void {
+    this.llms = grown(this.llms, new Int32Array(size));
+    this.counts = grown(this.counts, new Float64Array(size * COUNT_SLOTS));
+    this.cacheOutsidePrompt = grown(this.cacheOutsidePrompt, new Uint8Array(size));
+  }
 }

@@ -2,17 +2,19 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { sql } from "../query/sql.ts";
 import { closing, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import type { CallTable } from "./call-table.ts";
+import { releaseCalls, type CallTable } from "./call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "./read-call-table.ts";
-import { rollUp, type CostOf } from "./rollup.ts";
+import { releaseRolledUp, rollUp, type CostOf } from "./rollup.ts";
 import type { SelectedTrace } from "./selection.ts";
 import { callRowBytes } from "./store.ts";
 
 /** Calls read at once: what bounds memory beside the largest trace. */
 const CALLS_PER_READ = 25_000;
 const TRACES_PER_READ = 2000;
-const PIECE_BYTES = 1024 * 1024;
+/** The first one only begins when the group before it has been folded, because folding does not let go of the thread. */
+const READS_AHEAD = 2;
+const PIECE_BYTES = 256 * 1024;
 
 /** What was read for an answer. */
 export interface UsageSize {
@@ -21,7 +23,7 @@ export interface UsageSize {
 }
 
 /**
- * The answer's text, piece by piece: a group of traces is folded, written and forgotten while the next one is being
+ * The answer's text, piece by piece; a piece is good until three more were asked for. A group of traces is folded, written and forgotten while the next one is being
  * read. Errors: `StorageError`, also after the first piece.
  */
 export async function* usageText(
@@ -30,7 +32,7 @@ export async function* usageText(
   options: ReadOptions & { costOf: CostOf | undefined; onRead: (size: UsageSize) => void },
 ): AsyncGenerator<Buffer> {
   const { names } = prepared;
-  const writer = new ByteWriter(PIECE_BYTES + 64 * 1024);
+  const writer = new ByteWriter();
   writer.copy(OPENING);
   const unfinished: string[] = [];
   let separator: Buffer = Buffer.alloc(0);
@@ -40,13 +42,15 @@ export async function* usageText(
     const rolledUp = rollUp(calls, names, options.costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     separator = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, separator });
+    releaseRolledUp(rolledUp);
+    releaseCalls(calls);
   }
   options.onRead({ calls: callCount, traces: prepared.traces.length });
   writer.copy(closing(unfinished));
   yield writer.take();
 }
 
-/** The calls of all traces, a group of traces at a time, one group ahead. */
+/** The calls of all traces, a group of traces at a time, while the engine is at the next ones. */
 async function* callTables(
   engine: Engine,
   { selection, traces, names, calls }: PreparedUsage,
@@ -57,19 +61,19 @@ async function* callTables(
     return;
   }
   const groups = groupTraces(traces);
-  const read = (group: readonly SelectedTrace[] | undefined): Promise<Buffer> | undefined => {
-    if (group === undefined) return undefined;
+  const read = (group: readonly SelectedTrace[]): Promise<Buffer> => {
     const traceIds = group.map((trace) => trace.traceId);
     const condition = group[0]?.ids === undefined ? selection.condition : sql`0`;
     const request = { project: selection.project, traceIds, condition, limit: options.maxTraceCalls + 1 };
     const bytes = callRowBytes(engine, request, options.signal);
-    bytes.catch(() => undefined); // it is awaited one turn later
+    bytes.catch(() => undefined); // it is awaited some turns later
     return bytes;
   };
-  let reading = read(groups[0]);
+  const readings = groups.slice(0, READS_AHEAD).map(read);
   for (const [index, group] of groups.entries()) {
-    const bytes = await reading!;
-    reading = read(groups[index + 1]);
+    const bytes = await readings.shift()!;
+    const next = groups[index + READS_AHEAD];
+    if (next !== undefined) readings.push(read(next));
     const table = readCallTable(bytes, group, names);
     if (table.count > options.maxTraceCalls)
       throw tooManyCalls(`more than ${options.maxTraceCalls}`, options);

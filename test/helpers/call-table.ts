@@ -4,25 +4,24 @@ import type { CallTable } from "../../src/trace-usage/call-table.ts";
 import type { LlmNames } from "../../src/trace-usage/llm-names.ts";
 import { readCallTable } from "../../src/trace-usage/read-call-table.ts";
 import type { CallRow } from "./forests.ts";
+import { nativeBlock } from "./native-bytes.ts";
 
-/** The table that the engine's rows for these calls give. */
+/** The table that the engine's rows for these calls give, when they come in two blocks. */
 export function tableOf(rows: readonly CallRow[], names: LlmNames): CallTable {
-  const bytes = Buffer.concat(
-    rows.map((row) => {
-      const flags = Number(row.finished) + 2 * Number(row.selected) + 4 * INCLUSIVE.indexOf(row.inclusive);
-      const instant = Buffer.alloc(8);
-      instant.writeBigInt64LE(BigInt(row.startedAtMs));
-      const texts = ["", row.id, row.parentId].map(lengthPrefixed);
-      return Buffer.concat([...texts, Buffer.from([flags]), instant, lengthPrefixed(encodeUsage(row.usage))]);
-    }),
-  );
+  const middle = rows.length >> 1;
+  const blocks = [rows.slice(0, middle), rows.slice(middle)].filter((some) => some.length > 0);
+  const bytes = Buffer.concat(blocks.map(blockOf));
   return readCallTable(bytes, [{ traceId: "t", callCount: rows.length, ids: undefined }], names);
 }
 
-function lengthPrefixed(text: string): Buffer {
-  const bytes = Buffer.from(text);
-  const length: number[] = [];
-  let rest = bytes.length;
-  for (; rest >= 128; rest >>>= 7) length.push((rest & 0x7f) | 0x80);
-  return Buffer.concat([Buffer.from([...length, rest]), bytes]);
+function blockOf(rows: readonly CallRow[]): Buffer {
+  const flagsOf = ({ finished, selected, inclusive }: CallRow): number =>
+    Number(finished) + 2 * Number(selected) + 4 * INCLUSIVE.indexOf(inclusive);
+  return nativeBlock([
+    { type: "String", values: rows.map(({ id }) => id) },
+    { type: "Nullable(String)", values: rows.map(({ parentId }) => parentId) },
+    { type: "UInt8", values: rows.map(flagsOf) },
+    { type: "Int64", values: rows.map(({ startedAtMs }) => BigInt(startedAtMs) * 1000n) },
+    { type: "Nullable(String)", values: rows.map(({ usage }) => encodeUsage(usage)) },
+  ]);
 }

@@ -49,9 +49,10 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
 }
 
 function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
-  const writer = new ByteWriter(16);
+  const writer = new ByteWriter();
   const to = { writer, names, pieceBytes: 100, separator: Buffer.alloc(0) };
-  return Buffer.concat([...writeCallUsage(calls, rolledUp, to), writer.take()]).toString();
+  const pieces = Array.from(writeCallUsage(calls, rolledUp, to), (piece) => piece.toString("latin1"));
+  return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
 }
 
 function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {

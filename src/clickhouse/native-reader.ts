@@ -1,0 +1,86 @@
+/** Where the values of a column of strings stand in the bytes. A NULL is an empty string. */
+export interface Places {
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+}
+
+/**
+ * Reads the engine's Native bytes: blocks of rows, and in a block one column after the other, in the order selected.
+ * Source: https://clickhouse.com/docs/interfaces/formats/Native
+ */
+export class NativeReader {
+  private readonly bytes: Buffer;
+  private at = 0;
+  private rows = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Goes to the next block and says how many rows it has; none at the end. */
+  nextBlock(): number {
+    if (this.at >= this.bytes.length) return 0;
+    this.varint(); // how many columns
+    this.rows = this.varint();
+    return this.rows;
+  }
+
+  /** A column of UInt8, as long as the bytes live. */
+  uint8s(): Uint8Array {
+    this.skipHeader();
+    return this.take(this.rows);
+  }
+
+  /** A column of Int64, exact up to 2^53, put behind what stands in `into` before `from`. */
+  int64s(into: Float64Array, from: number): void {
+    this.skipHeader();
+    for (let row = 0; row < this.rows; row++, this.at += 8) {
+      const high = this.bytes.readInt32LE(this.at + 4);
+      into[from + row] = this.bytes.readUInt32LE(this.at) + high * 4_294_967_296;
+    }
+  }
+
+  /** A column of String, put behind what stands in `into` before `from`. */
+  strings(into: Places, from: number): void {
+    this.skipHeader();
+    for (let row = 0; row < this.rows; row++) {
+      const length = this.varint();
+      into.starts[from + row] = this.at;
+      this.at += length;
+      into.ends[from + row] = this.at;
+    }
+  }
+
+  /** The same of Nullable(String). */
+  nullableStrings(into: Places, from: number): void {
+    this.skipHeader();
+    const isNull = this.take(this.rows);
+    for (let row = 0; row < this.rows; row++) {
+      const length = this.varint();
+      into.starts[from + row] = this.at;
+      this.at += length;
+      into.ends[from + row] = isNull[row] === 1 ? into.starts[from + row]! : this.at;
+    }
+  }
+
+  /** Name and type. */
+  private skipHeader(): void {
+    this.take(this.varint());
+    this.take(this.varint());
+  }
+
+  private take(length: number): Uint8Array {
+    const taken = this.bytes.subarray(this.at, this.at + length);
+    this.at += length;
+    return taken;
+  }
+
+  private varint(): number {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.bytes[this.at++]!;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { Places } from "../clickhouse/native-reader.ts";
+import { release } from "../shared/release.ts";
+import { grown } from "./grown.ts";
+
+/** Calls as they are read, in columns that grow block by block. */
+export class CallRows {
+  count = 0;
+  traceOf = new Int32Array(0);
+  ids = placesFor(0);
+  parentIds = placesFor(0);
+  flags = new Uint8Array(0);
+  startedAtUs = new Float64Array(0);
+  /** The end of each call's usage entries. */
+  usageEnd = new Int32Array(0);
+
+  /** Makes room for that many rows more and returns the number of the first one. */
+  add(rows: number): number {
+    const first = this.count;
+    this.count += rows;
+    if (this.count > this.flags.length) this.grow(Math.max(this.count, this.flags.length * 2));
+    return first;
+  }
+
+  /** Lets go what only reading needed. */
+  release(): void {
+    release(this.traceOf, this.parentIds.starts, this.parentIds.ends);
+  }
+
+  private grow(size: number): void {
+    this.traceOf = grown(this.traceOf, new Int32Array(size));
+    this.ids = grownPlaces(this.ids, size);
+    this.parentIds = grownPlaces(this.parentIds, size);
+    this.flags = grown(this.flags, new Uint8Array(size));
+    this.startedAtUs = grown(this.startedAtUs, new Float64Array(size));
+    this.usageEnd = grown(this.usageEnd, new Int32Array(size));
+  }
+}
+
+export function placesFor(count: number): Places {
+  return { starts: new Uint32Array(count), ends: new Uint32Array(count) };
+}
+
+function grownPlaces({ starts, ends }: Places, size: number): Places {
+  const larger = placesFor(size);
+  return { starts: grown(starts, larger.starts), ends: grown(ends, larger.ends) };
+}
