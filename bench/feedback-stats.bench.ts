@@ -4,7 +4,7 @@ import { statsRequest } from "../src/feedback-stats/schema.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
 import { fillFeedback } from "./sample-feedback.ts";
-import { ratioAtMost, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
+import { figure, ratioAtMost, spreadOf, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
 const PROJECT = "bench/feedback";
@@ -43,7 +43,7 @@ const request = {
 
 async function days(service: BenchService): Promise<ScenarioResult[]> {
   const run = (value: string) => () =>
-    service.engine.bytes(byHand(value), "JSONEachRow", { name: "bench_by_hand", limits: "heavy" });
+    service.read(byHand(value), "JSONEachRow", { name: "bench_by_hand", limits: "heavy" });
   const times = await timeInTurn(15, {
     request: () => service.ask("/feedback/stats", request),
     plain: run(readings.plain),
@@ -52,10 +52,11 @@ async function days(service: BenchService): Promise<ScenarioResult[]> {
   });
   const what = "1,000,000 rows, local days, avg + p50 + p95";
   const against = (text: string, name: string) => ({ what: text, spread: times[name]! });
+  const subject = times["request"]!;
   return [
-    ratioAtMost(1.2, what, times["request"]!, against("SQL by hand over the JSON", "plain")),
-    ratioAtMost(1.2, what, times["request"]!, against("the same, numbers only", "typed")),
-    ratioAtMost(1.2, what, times["request"]!, against("SQL by hand over the path columns", "column")),
+    ratioAtMost(1.2, { what, subject, against: against("SQL by hand over the JSON", "plain") }),
+    ratioAtMost(1.2, { what, subject, against: against("the same, numbers only", "typed") }),
+    ratioAtMost(1.2, { what, subject, against: against("SQL by hand over the path columns", "column") }),
   ];
 }
 
@@ -63,8 +64,7 @@ async function buckets(service: BenchService): Promise<ScenarioResult> {
   const times = await timeInTurn(5, {
     request: () => service.ask("/feedback/stats", { ...request, granularity: 300 }),
   });
-  const what = "the same in 8,640 buckets of 5 minutes";
-  return { what, subject: times["request"]!, against: undefined, unit: "ms", target: "–", met: true };
+  return figure("the same in 8,640 buckets of 5 minutes", times["request"]!, { unit: "ms" });
 }
 
 /** The least memory that the engine answers the request with, found by halving. */
@@ -86,15 +86,7 @@ async function memory({ engine }: BenchService): Promise<ScenarioResult> {
     if (answered) enough = mib;
     else tooLittle = mib;
   }
-  const subject = { median: enough, min: enough, max: enough };
-  return {
-    what: "memory the engine needs for it",
-    subject,
-    against: undefined,
-    unit: "MB",
-    target: "–",
-    met: true,
-  };
+  return figure("memory the engine needs for it", spreadOf([enough]), { unit: "MB" });
 }
 
 export const scenario: Scenario = {

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
 import type { Completions, GatewayTask, Sample, Samples, Streams, Uploads } from "./load/gateway-client.ts";
 import { inChild } from "./load/in-child.ts";
-import { spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
+import { figure, spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
 
 const KEY = "st_bench0000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
@@ -124,6 +124,7 @@ function gapsOf(rounds: Run["subject"]): Run["subject"] {
 }
 
 const OPEN_STREAMS = 2000;
+const STREAMS_MIB = 256;
 
 async function manyOpenStreams({ gateway, service }: Bench): Promise<ScenarioResult[]> {
   const before = await metric(service, "process_resident_memory_bytes");
@@ -153,19 +154,25 @@ async function manyOpenStreams({ gateway, service }: Bench): Promise<ScenarioRes
   const [rounds] = await inChild<Samples>("gateway-client.ts", task);
   const finished = rounds![0]!.length;
   clearInterval(watch);
+  const aboveMiB = (memory - before) / 2 ** 20;
   return [
-    alone(`${OPEN_STREAMS} streams: finished in good order`, finished, "streams", finished === OPEN_STREAMS),
-    alone(`${OPEN_STREAMS} streams: open at the same time`, open, "streams", open >= OPEN_STREAMS),
-    alone(
-      `${OPEN_STREAMS} streams: memory above idle`,
-      (memory - before) / 2 ** 20,
-      "MB",
-      memory - before < 2 ** 28,
-    ),
+    figure(`${OPEN_STREAMS} streams: finished in good order`, spreadOf([finished]), {
+      unit: "streams",
+      target: { text: `${OPEN_STREAMS}`, met: finished === OPEN_STREAMS },
+    }),
+    figure(`${OPEN_STREAMS} streams: open at the same time`, spreadOf([open]), {
+      unit: "streams",
+      target: { text: `≥ ${OPEN_STREAMS}`, met: open >= OPEN_STREAMS },
+    }),
+    figure(`${OPEN_STREAMS} streams: memory above idle`, spreadOf([aboveMiB]), {
+      unit: "MB",
+      target: { text: `≤ ${STREAMS_MIB} MB`, met: aboveMiB <= STREAMS_MIB },
+    }),
   ];
 }
 
 const UPLOAD_MEGABYTES = 100;
+const UPLOAD_MIB = 64;
 const UPLOAD_ROUNDS = 3;
 
 async function upload(bench: Bench): Promise<ScenarioResult[]> {
@@ -189,10 +196,12 @@ async function upload(bench: Bench): Promise<ScenarioResult[]> {
       subject: percentile(subject, 50),
       against: { what: "directly", spread: percentile(against, 50) },
       unit: "ms",
-      target: "–",
-      met: true,
+      target: undefined,
     },
-    alone(`upload of ${UPLOAD_MEGABYTES} MB: memory above that before`, growth, "MB", growth < 64),
+    figure(`upload of ${UPLOAD_MEGABYTES} MB: memory above that before`, spreadOf([growth]), {
+      unit: "MB",
+      target: { text: `≤ ${UPLOAD_MIB} MB`, met: growth <= UPLOAD_MIB },
+    }),
   ];
 }
 
@@ -224,18 +233,9 @@ function added(
     subject,
     against: { what: "directly", spread: direct },
     unit: "ms",
-    target: `${limitMs === undefined ? "–" : `≤ ${limitMs} ms more`} (${addedMs.toFixed(2)})`,
-    met: limitMs === undefined || addedMs <= limitMs,
-  };
-}
-
-function alone(what: string, value: number, unit: ScenarioResult["unit"], met: boolean): ScenarioResult {
-  return {
-    what,
-    subject: { median: value, min: value, max: value },
-    against: undefined,
-    unit,
-    target: "–",
-    met,
+    target:
+      limitMs === undefined
+        ? undefined
+        : { text: `≤ ${limitMs} ms more (${addedMs.toFixed(2)})`, met: addedMs <= limitMs },
   };
 }

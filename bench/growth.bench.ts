@@ -2,7 +2,7 @@ import { inChild } from "./load/in-child.ts";
 import type { IngestResult, IngestTask } from "./load/ingest.ts";
 import { fillCalls } from "./sample-calls.ts";
 import { fillFeedback } from "./sample-feedback.ts";
-import { timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
+import { figure, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
 const ROUNDS = 5;
@@ -20,7 +20,7 @@ interface Cost {
   pay(service: BenchService, size: number): Promise<unknown>;
 }
 
-const usageOf = (service: BenchService, project_id: string, more: object): Promise<number> =>
+const usageOf = (service: BenchService, project_id: string, more: object): Promise<void> =>
   service.ask("/trace/usage", { project_id, limit: 1_000_000, ...more });
 
 const costs: readonly Cost[] = [
@@ -105,14 +105,9 @@ function exponentOf(what: string, sizes: readonly number[], timesMs: readonly nu
   const [first, second] = [0, 1].map((at) => Math.log10(timesMs[at + 1]! / timesMs[at]!)) as [number, number];
   const worst = Math.max(first, second);
   const steps = sizes.map((size, at) => `${size.toLocaleString("en")}: ${timesMs[at]!.toFixed(1)} ms`);
-  return {
-    what: `${what} (${steps.join(", ")})`,
-    subject: { median: (first + second) / 2, min: Math.min(first, second), max: worst },
-    against: undefined,
-    unit: "exponent",
-    target: `≤ ${MAX_EXPONENT}`,
-    met: worst <= MAX_EXPONENT,
-  };
+  const spread = { median: (first + second) / 2, min: Math.min(first, second), max: worst };
+  const target = { text: `≤ ${MAX_EXPONENT}`, met: worst <= MAX_EXPONENT };
+  return figure(`${what} (${steps.join(", ")})`, spread, { unit: "exponent", target });
 }
 
 export const scenario: Scenario = {

@@ -4,7 +4,7 @@ import { sql } from "../src/query/sql.ts";
 import { inChild } from "./load/in-child.ts";
 import type { IngestResult, IngestTask } from "./load/ingest.ts";
 import { sampleCalls } from "./load/sample-messages.ts";
-import { spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
+import { figure, spreadOf, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
 const ROUNDS = 5;
@@ -53,8 +53,7 @@ async function throughput(service: BenchService): Promise<ScenarioResult[]> {
     subject,
     against: floor,
     unit: "calls/s",
-    target: `≥ ${TARGET} calls/s`,
-    met: subject.median >= TARGET,
+    target: { text: `≥ ${TARGET} calls/s`, met: subject.median >= TARGET },
   });
   return [
     atLeast("calls of 1 KB, start and end in /call/upsert_batch", spreadOf(rates.pairs)),
@@ -75,22 +74,13 @@ async function smallWriters(service: BenchService): Promise<ScenarioResult[]> {
   const { latenciesMs } = await send(service, singles);
   const perThousand = ((await inserts()) - before) / (latenciesMs.length / 1000);
   const at = (share: number): number => latenciesMs[Math.floor(latenciesMs.length * share)]!;
-  const plain = { against: undefined, target: "–", met: true } as const;
+  const percentiles = { median: at(0.5), min: at(0.01), max: at(0.99) };
   return [
-    {
-      ...plain,
-      what: "one message by itself, 100 senders (median, and 1 % to 99 %)",
-      subject: { median: at(0.5), min: at(0.01), max: at(0.99) },
-      unit: "ms",
-    },
-    {
-      ...plain,
-      what: "inserts for a thousand of them",
-      subject: spreadOf([perThousand]),
+    figure("one message by itself, 100 senders (median, and 1 % to 99 %)", percentiles, { unit: "ms" }),
+    figure("inserts for a thousand of them", spreadOf([perThousand]), {
       unit: "inserts",
-      target: "≤ 100",
-      met: perThousand <= 100,
-    },
+      target: { text: "≤ 100", met: perThousand <= 100 },
+    }),
   ];
 }
 

@@ -9,7 +9,7 @@ import { startProcess, type ServiceProcess } from "../test/helpers/service-proce
 import { inChild } from "./load/in-child.ts";
 import type { ReadResult, ReadTask } from "./load/read.ts";
 import { fillCalls } from "./sample-calls.ts";
-import { spreadOf, type Scenario, type ScenarioResult } from "./scenario.ts";
+import { figure, spreadOf, type Scenario, type ScenarioResult } from "./scenario.ts";
 
 const PROJECT = "bench/million";
 const LIMIT_MIB = 300;
@@ -61,14 +61,9 @@ export const scenario: Scenario = {
         for (let n = 0; n < 5; n++) await read(oneTrace);
         const aboveMiB = await peakAboveIdle(service, () => read(everything));
         await service.end("SIGTERM");
-        results.push({
-          what: `peak above idle for 1,000,000 calls in 1,000 traces, ${what}`,
-          subject: spreadOf([aboveMiB]),
-          against: undefined,
-          unit: "MB",
-          target: `≤ ${LIMIT_MIB} MB`,
-          met: aboveMiB <= LIMIT_MIB,
-        });
+        const measured = `peak above idle for 1,000,000 calls in 1,000 traces, ${what}`;
+        const target = { text: `≤ ${LIMIT_MIB} MB`, met: aboveMiB <= LIMIT_MIB };
+        results.push(figure(measured, spreadOf([aboveMiB]), { unit: "MB", target }));
       }
       return results;
     } finally {

@@ -1,59 +1,51 @@
-import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Scenario, ScenarioResult, Spread } from "./scenario.ts";
+import { openEmbedded } from "../src/clickhouse/connect.ts";
+import { pageOf, rowOf, TABLE_HEAD } from "./report.ts";
+import type { ScenarioResult } from "./scenario.ts";
 
-const asked = process.argv.slice(2);
-const alone = asked.length === 1 && process.env["BENCH_CHILD"] === "1";
+const PAGE = join(import.meta.dirname, "..", "docs", "benchmarks.md");
 
 /** Each scenario has a process of its own: the embedded engine is one per process. */
-if (alone) {
-  const { scenario } = (await import(join(import.meta.dirname, `${asked[0]!}.bench.ts`))) as {
-    scenario: Scenario;
-  };
-  const results = await scenario.run();
-  process.stdout.write(`\n${results.map((result) => rowOf(scenario.name, result)).join("\n")}\n`);
-  process.exit(0);
+async function run(name: string): Promise<readonly ScenarioResult[]> {
+  const child = fork(join(import.meta.dirname, "run-scenario.ts"), [name], { execArgv: ["--expose-gc"] });
+  const exit = once(child, "exit") as Promise<[code: number]>;
+  const said = once(child, "message") as Promise<[readonly ScenarioResult[]]>;
+  const results = await Promise.race([said.then(([rows]) => rows), exit.then(() => undefined)]);
+  await exit;
+  if (results === undefined) throw new Error(`${name} ended without a result`);
+  return results;
 }
 
-const names = readdirSync(import.meta.dirname)
+async function engineVersion(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), "sumtree-bench-"));
+  const engine = await openEmbedded(dir);
+  const version = await engine.version();
+  await engine.close();
+  rmSync(dir, { recursive: true, force: true });
+  return version;
+}
+
+const all = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith(".bench.ts"))
-  .map((file) => file.replace(".bench.ts", ""))
-  .filter((name) => asked.length === 0 || asked.includes(name));
-const cpu = cpus();
-console.log(
-  `${cpu.length} × ${cpu[0]?.model ?? "unknown processor"}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}\n`,
-);
-console.log("| scenario | what | median (min–max) | against | median (min–max) | ratio | target | |");
-console.log("|---|---|---|---|---|---|---|---|");
-let failed = false;
-for (const name of names) {
-  const child = spawnSync(process.execPath, ["--expose-gc", import.meta.filename, name], {
-    env: { ...process.env, BENCH_CHILD: "1" },
-    stdio: ["ignore", "pipe", "inherit"],
-    encoding: "utf8",
-  });
-  process.stdout.write(child.stdout.trimStart());
-  failed ||= child.status !== 0;
-}
-process.exitCode = failed ? 1 : 0;
+  .map((file) => file.replace(".bench.ts", ""));
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !all.includes(name));
+if (unknown.length > 0) throw new Error(`No scenario ${unknown.join(", ")}. There are: ${all.join(", ")}.`);
 
-function rowOf(name: string, { what, subject, against, unit, target, met }: ScenarioResult): string {
-  const cells = [
-    name,
-    what,
-    textOf(subject, unit),
-    against?.what ?? "–",
-    against === undefined ? "–" : textOf(against.spread, unit),
-    against === undefined ? "–" : (subject.median / against.spread.median).toFixed(2),
-    target,
-    met ? "met" : "**not met**",
-  ];
-  return `| ${cells.join(" | ")} |`;
+const began = performance.now();
+const rows: string[] = [];
+console.log(TABLE_HEAD);
+for (const name of asked.length === 0 ? all : asked) {
+  const some = (await run(name)).map((result) => rowOf(name, result));
+  console.log(some.join("\n"));
+  rows.push(...some);
 }
-
-function textOf({ median, min, max }: Spread, unit: string): string {
-  const digits = median < 10 ? 2 : median < 100 ? 1 : 0;
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)}) ${unit}`;
+const minutes = (performance.now() - began) / 60_000;
+console.log(`\n${rows.length} figures in ${minutes.toFixed(1)} minutes`);
+if (asked.length === 0) {
+  writeFileSync(PAGE, pageOf(rows, { minutes, engineVersion: await engineVersion() }));
 }

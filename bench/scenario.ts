@@ -5,8 +5,12 @@ export interface ScenarioResult {
   readonly subject: Spread;
   readonly against: { readonly what: string; readonly spread: Spread } | undefined;
   readonly unit: "ms" | "MB" | "calls/s" | "µs" | "streams" | "inserts" | "exponent";
-  /** The stated target for the ratio (or for the figure itself where nothing stands against it). */
-  readonly target: string;
+  /** For the ratio, or for the figure itself where nothing stands against it. */
+  readonly target: Target | undefined;
+}
+
+export interface Target {
+  readonly text: string;
   readonly met: boolean;
 }
 
@@ -45,35 +49,27 @@ export async function timeInTurn(
   return Object.fromEntries([...samples].map(([name, times]) => [name, spreadOf(times)]));
 }
 
+type Measured = Pick<ScenarioResult, "what" | "subject"> & {
+  readonly against: NonNullable<ScenarioResult["against"]>;
+};
+
 /** `subject / against`, judged by medians. */
-export function ratioAtMost(
-  limit: number,
-  what: string,
-  subject: Spread,
-  against: { what: string; spread: Spread },
-): ScenarioResult {
-  return {
-    what,
-    subject,
-    against,
-    unit: "ms",
-    target: `≤ ${limit} ×`,
-    met: subject.median <= limit * against.spread.median,
-  };
+export function ratioAtMost(limit: number, measured: Measured): ScenarioResult {
+  const met = measured.subject.median <= limit * measured.against.spread.median;
+  return { ...measured, unit: "ms", target: { text: `≤ ${limit} ×`, met } };
 }
 
-export function ratioAtLeast(
-  limit: number,
+/** `against / subject`, judged by medians. */
+export function fasterAtLeast(limit: number, measured: Measured): ScenarioResult {
+  const met = measured.against.spread.median >= limit * measured.subject.median;
+  return { ...measured, unit: "ms", target: { text: `≥ ${limit} × faster`, met } };
+}
+
+/** A figure that stands for itself. */
+export function figure(
   what: string,
   subject: Spread,
-  against: { what: string; spread: Spread },
+  { unit, target }: { unit: ScenarioResult["unit"]; target?: Target },
 ): ScenarioResult {
-  return {
-    what,
-    subject,
-    against,
-    unit: "ms",
-    target: `≥ ${limit} × faster`,
-    met: against.spread.median >= limit * subject.median,
-  };
+  return { what, subject, against: undefined, unit, target };
 }

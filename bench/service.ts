@@ -1,21 +1,27 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent, request } from "node:http";
 import { pino } from "pino";
 import { buildApp } from "../src/app.ts";
 import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
-import type { Engine } from "../src/clickhouse/engine.ts";
+import type { Engine, QueryOptions, RawFormat } from "../src/clickhouse/engine.ts";
 import { migrate } from "../src/clickhouse/migrate.ts";
+import { release } from "../src/shared/release.ts";
 import { readConfig } from "../src/config.ts";
+import type { Sql } from "../src/query/sql.ts";
+import type { AskResult, AskTask } from "./load/ask.ts";
 
 export interface BenchService {
   readonly engine: Engine;
   readonly url: string;
   readonly key: string;
-  /** Sends a request over a kept connection, reads the whole answer and returns its size. Throws unless it is a 200. */
-  ask(path: string, body: object): Promise<number>;
+  /** A client in a process of its own asks over a kept connection and reads the whole answer. Throws unless it is a 200. */
+  ask(path: string, body: object): Promise<void>;
+  /** The engine alone makes an answer, which is let go. */
+  read(query: Sql, format: RawFormat, options: QueryOptions): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,42 +34,24 @@ export async function startService(settings: Readonly<Record<string, string>> = 
   const key = generateKey().text;
   const app = await buildApp(config, { engine, rootKey: key, logger: pino({ level: "silent" }) });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  const agent = new Agent({ keepAlive: true });
+  const client = fork(join(import.meta.dirname, "load", "ask.ts"));
   return {
     engine,
     url,
     key,
-    ask: (path, body) => send(url + path, { agent, key, body: JSON.stringify(body) }),
+    async ask(path, body) {
+      client.send({ url, key, path, body } satisfies AskTask);
+      const [{ error }] = (await once(client, "message")) as [AskResult];
+      if (error !== null) throw new Error(`${path}: ${error}`);
+    },
+    async read(query, format, options) {
+      release(await engine.bytes(query, format, options));
+    },
     async close() {
-      agent.destroy();
+      client.kill();
       await app.close();
       await engine.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-function send(
-  url: string,
-  { agent, key, body }: { agent: Agent; key: string; body: string },
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      authorization: `Basic ${Buffer.from(`api:${key}`).toString("base64")}`,
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-    };
-    const sent = request(url, { method: "POST", agent, headers }, (response) => {
-      let size = 0;
-      response.on("data", (chunk: Buffer) => (size += chunk.length));
-      response.on("end", () =>
-        response.statusCode === 200
-          ? resolve(size)
-          : reject(new Error(`${url} answered ${response.statusCode}`)),
-      );
-      response.on("error", reject);
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
 }

@@ -125,8 +125,7 @@ function compare(what: string, times: Readonly<Record<string, Spread>>): Scenari
     subject: times[ours.table]!,
     against: { what: other.what, spread: times[other.table]! },
     unit: "ms",
-    target: "–",
-    met: true,
+    target: undefined,
   }));
 }
 

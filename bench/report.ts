@@ -1,0 +1,42 @@
+import { cpus, totalmem } from "node:os";
+import type { ScenarioResult, Spread } from "./scenario.ts";
+
+export const TABLE_HEAD = `| scenario | what | median (min–max) | against | median (min–max) | ratio | target | |
+|---|---|---|---|---|---|---|---|`;
+
+export function rowOf(name: string, { what, subject, against, unit, target }: ScenarioResult): string {
+  const cells = [
+    name,
+    what,
+    textOf(subject, unit),
+    against?.what ?? "",
+    against === undefined ? "" : textOf(against.spread, unit),
+    against === undefined ? "" : (subject.median / against.spread.median).toFixed(2),
+    target?.text ?? "",
+    target === undefined ? "" : target.met ? "met" : "**not met**",
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+export function pageOf(rows: readonly string[], run: { minutes: number; engineVersion: string }): string {
+  return `# Benchmarks
+
+Written by \`npm run bench\`, which took ${run.minutes.toFixed(1)} minutes on ${machine()}, Node ${process.version}, embedded ClickHouse ${run.engineVersion}.
+\`npm run bench -- NAME\` runs one scenario. Both sides of a ratio are measured in turn in the same run; a ratio is one of medians.
+Clients have processes of their own and share the machine with the service. Absolute times say something about this
+machine only. What the targets mean, what is not met and why: [decision 9](decisions/0009-speed-of-an-answer.md).
+
+${TABLE_HEAD}
+${rows.join("\n")}
+`;
+}
+
+function machine(): string {
+  const cpu = cpus();
+  return `${cpu.length} × ${cpu[0]?.model ?? "unknown processor"}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+}
+
+function textOf({ median, min, max }: Spread, unit: string): string {
+  const digits = median < 10 ? 2 : median < 100 ? 1 : 0;
+  return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)}) ${unit}`;
+}
