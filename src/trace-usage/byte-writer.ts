@@ -56,7 +56,7 @@ export class ByteWriter {
 
   private ascii(text: string): void {
     this.reserve(text.length);
-    this.at += this.bytes.write(text, this.at, "latin1");
+    for (let place = 0; place < text.length; place++) this.bytes[this.at++] = text.charCodeAt(place);
   }
 
   private digits(value: number): void {

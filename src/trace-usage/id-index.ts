@@ -1,12 +1,9 @@
-import { randomBytes } from "node:crypto";
 import type { Places } from "../clickhouse/native-reader.ts";
 import { release } from "../shared/release.ts";
 import { NONE } from "./call-table.ts";
+import { hashOf, randomSeed } from "./id-hash.ts";
 
-/** Differ from process to process, so that nobody can choose ids that fall into one place. */
-const SEED = randomBytes(4).readInt32LE();
-const ODD = randomBytes(4).readInt32LE() | 1;
-const OTHER_ODD = randomBytes(4).readInt32LE() | 1;
+const SEED = randomSeed();
 
 /** Finds calls by trace and id where they stand, in the engine's bytes: no strings are made. Open addressing. */
 export class IdIndex {
@@ -41,7 +38,7 @@ export class IdIndex {
 
   /** Where such a call stands, or would stand. */
   private placeOf(trace: number, start: number, end: number): number {
-    let place = this.hash(trace, start, end) & this.mask;
+    let place = hashOf(this.source, { start, end }, SEED ^ trace) & this.mask;
     for (let call = this.places[place]!; call !== NONE; call = this.places[place]!) {
       if (this.traceOf[call] === trace && this.isSame(start, end, this.starts[call]!, this.ends[call]!))
         return place;
@@ -60,19 +57,4 @@ export class IdIndex {
     for (; at < end; at++) if (source.getUint8(at) !== source.getUint8(at + apart)) return false;
     return true;
   }
-
-  /** Four bytes at a time. A single multiplication would let the highest bit through as it is. */
-  private hash(trace: number, start: number, end: number): number {
-    const { source } = this;
-    let hash = mixed(SEED ^ trace);
-    let at = start;
-    for (; at + 4 <= end; at += 4) hash = mixed(hash ^ source.getInt32(at, true));
-    for (; at < end; at++) hash = mixed(hash ^ source.getUint8(at));
-    return hash ^ (hash >>> 16);
-  }
-}
-
-function mixed(value: number): number {
-  const once = Math.imul(value, ODD);
-  return Math.imul(once ^ (once >>> 15), OTHER_ODD);
 }

@@ -1,11 +1,13 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { sql } from "../query/sql.ts";
+import { invalid } from "../shared/errors.ts";
 import { closing, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { releaseCalls, type CallTable } from "./call-table.ts";
+import { idOf, isSelected, releaseCalls, type CallTable } from "./call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "./read-call-table.ts";
 import { releaseRolledUp, rollUp, type CostOf } from "./rollup.ts";
+import { SeenIds } from "./seen-ids.ts";
 import type { SelectedTrace } from "./selection.ts";
 import { callRowBytes } from "./store.ts";
 
@@ -24,7 +26,7 @@ export interface UsageSize {
 
 /**
  * The answer's text, piece by piece; a piece is good until three more were asked for. A group of traces is folded, written and forgotten while the next one is being
- * read. Errors: `StorageError`, also after the first piece.
+ * read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
  */
 export async function* usageText(
   engine: Engine,
@@ -35,16 +37,19 @@ export async function* usageText(
   const writer = new ByteWriter();
   writer.copy(OPENING);
   const unfinished: string[] = [];
+  const seen = new SeenIds();
   let separator: Buffer = Buffer.alloc(0);
   let callCount = 0;
   for await (const calls of callTables(engine, prepared, options)) {
     callCount += calls.count;
+    if (prepared.traces.length > 1) refuseTwins(calls, seen);
     const rolledUp = rollUp(calls, names, options.costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     separator = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, separator });
     releaseRolledUp(rolledUp);
     releaseCalls(calls);
   }
+  seen.release();
   options.onRead({ calls: callCount, traces: prepared.traces.length });
   writer.copy(closing(unfinished));
   yield writer.take();
@@ -78,6 +83,18 @@ async function* callTables(
     if (table.count > options.maxTraceCalls)
       throw tooManyCalls(`more than ${options.maxTraceCalls}`, options);
     yield table;
+  }
+}
+
+/** An id may stand for a call in each of several traces, but an answer has one entry for an id. */
+function refuseTwins(calls: CallTable, seen: SeenIds): void {
+  const { source, ids } = calls;
+  const view = new DataView(source.buffer, source.byteOffset, source.byteLength);
+  for (let call = 0; call < calls.count; call++) {
+    if (!isSelected(calls, call)) continue;
+    if (seen.add(view, { start: ids.starts[call]!, end: ids.ends[call]! })) continue;
+    const msg = `Calls of several traces have the id ${idOf(calls, call)}. Ask for one of the traces (filter.trace_ids).`;
+    throw invalid([{ loc: ["body"], msg, type: "ambiguous_id" }]);
   }
 }
 

@@ -49,6 +49,18 @@ const usageOf = (project_id: string, more: object = {}): Promise<Answer> =>
 const m = (prompt: number): object => ({ m: { requests: 1, prompt_tokens: prompt } });
 
 describe("POST /trace/usage", () => {
+  it("refuses an answer in which one id would stand for two calls, and says what to ask", async () => {
+    await ingest("acme/twins", [
+      { id: "twin", trace: "one", usage: m(1) },
+      { id: "twin", trace: "two", usage: m(2) },
+    ]);
+    const answer = await usageOf("acme/twins");
+    expect(answer.status).toBe(422);
+    expect(answer.json().detail[0].msg).toContain("twin");
+    const one = await usageOf("acme/twins", { filter: { trace_ids: ["two"] } });
+    expect(one.json().call_usage.twin.m.prompt_tokens).toBe(2);
+  });
+
   it("answers all ten fields for every selected call, an empty object for one that used nothing", async () => {
     await ingest("acme/ten", [{ id: "root" }, { id: "child", parent: "root", usage: m(3) }, { id: "idle" }]);
     const answer = await usageOf("acme/ten");
