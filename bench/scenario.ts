@@ -31,15 +31,16 @@ export function spreadOf(samples: readonly number[]): Spread {
 }
 
 /**
- * Times alternatives in turn, A B A B …, so that a machine that slows down slows all of them; each once before,
- * uncounted. Milliseconds.
+ * Times alternatives in turn, A B A B …, so that a machine that slows down slows all of them; `warmUp` rounds before are
+ * not counted. Milliseconds.
  */
 export async function timeInTurn(
   rounds: number,
   alternatives: Readonly<Record<string, () => Promise<unknown>>>,
+  warmUp = 1,
 ): Promise<Record<string, Spread>> {
   const samples = new Map(Object.keys(alternatives).map((name) => [name, [] as number[]]));
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -warmUp; round < rounds; round++) {
     for (const [name, work] of Object.entries(alternatives)) {
       const began = performance.now();
       await work();
