@@ -53,7 +53,8 @@ ${ask("/feedback/stats", {
 # TRAINING_UPSTREAM_URL names a real one.
 curl -sN -H "authorization: Bearer $KEY" -H "openai-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1/chat/completions -d '${JSON.stringify(completion)}'
 
-# What it used, streamed and not asked for its usage as it was.
+# What it used, streamed and not asked for its usage as it was. It is written once the stream is over, which it never delays.
+sleep 1
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] } })}
 
 # A mistake on purpose: every fault is named.
