@@ -27,7 +27,7 @@ const rules: readonly Rule[] = [
     of: median,
     mayGrowBy: { share: 0.07, least: 30 },
   },
-  { what: "JS heap, lowest, MiB", figure: "heapMiB", of: lowest, mayGrowBy: { share: 0.1, least: 10 } },
+  { what: "JS heap, lowest, MiB", figure: "heapMiB", of: lowest, mayGrowBy: { share: 0.1, least: 25 } },
   {
     what: "buffers beside it, lowest, MiB",
     figure: "externalMiB",
