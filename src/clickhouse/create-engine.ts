@@ -71,7 +71,6 @@ export function createEngine(
   };
 }
 
-/** A query of a thousand nodes becomes a statement of some hundred kilobytes: ten times the engine's own bounds. */
 /** The engine's own bound, 256 KiB, is met by large questions in the query language. */
 const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 const readSettings = {

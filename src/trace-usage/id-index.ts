@@ -2,6 +2,7 @@ import type { Places } from "../clickhouse/native-reader.ts";
 import { release } from "../shared/release.ts";
 import { NONE } from "./call-table.ts";
 import { hashOf, randomSeed } from "./id-hash.ts";
+import { areSameBytes } from "./same-bytes.ts";
 
 const SEED = randomSeed();
 
@@ -40,21 +41,10 @@ export class IdIndex {
   private placeOf(trace: number, start: number, end: number): number {
     let place = hashOf(this.source, { start, end }, SEED ^ trace) & this.mask;
     for (let call = this.places[place]!; call !== NONE; call = this.places[place]!) {
-      if (this.traceOf[call] === trace && this.isSame(start, end, this.starts[call]!, this.ends[call]!))
-        return place;
+      const other = { start: this.starts[call]!, end: this.ends[call]! };
+      if (this.traceOf[call] === trace && areSameBytes(this.source, { start, end }, other)) return place;
       place = (place + 1) & this.mask;
     }
     return place;
-  }
-
-  private isSame(start: number, end: number, otherStart: number, otherEnd: number): boolean {
-    if (otherEnd - otherStart !== end - start) return false;
-    const { source } = this;
-    const apart = otherStart - start;
-    let at = start;
-    for (; at + 4 <= end; at += 4)
-      if (source.getInt32(at, true) !== source.getInt32(at + apart, true)) return false;
-    for (; at < end; at++) if (source.getUint8(at) !== source.getUint8(at + apart)) return false;
-    return true;
   }
 }

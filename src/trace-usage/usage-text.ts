@@ -25,8 +25,8 @@ export interface UsageSize {
 }
 
 /**
- * The answer's text, piece by piece; a piece is good until three more were asked for. A group of traces is folded, written and forgotten while the next one is being
- * read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
+ * The answer's text, piece by piece; a piece is good until three more were asked for. A group of traces is folded,
+ * written and forgotten while the next ones are being read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
  */
 export async function* usageText(
   engine: Engine,
