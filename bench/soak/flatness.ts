@@ -27,12 +27,12 @@ const rules: readonly Rule[] = [
     of: median,
     mayGrowBy: { share: 0.07, least: 30 },
   },
-  { what: "JS heap, lowest, MiB", figure: "heapMiB", of: lowest, mayGrowBy: { share: 0.1, least: 25 } },
+  { what: "JS heap, median, MiB", figure: "heapMiB", of: median, mayGrowBy: { share: 0.07, least: 4 } },
   {
-    what: "buffers beside it, lowest, MiB",
+    what: "buffers beside it, median, MiB",
     figure: "externalMiB",
-    of: lowest,
-    mayGrowBy: { share: 0.1, least: 10 },
+    of: median,
+    mayGrowBy: { share: 0.1, least: 5 },
   },
   { what: "open files, median", figure: "openFiles", of: median, mayGrowBy: { share: 0.1, least: 30 } },
 ];
@@ -54,8 +54,4 @@ export function isFlat({ after, limit }: Trend): boolean {
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function lowest(values: readonly number[]): number {
-  return Math.min(...values);
 }

@@ -7,6 +7,7 @@ import { startProcess, type ServiceProcess } from "../../test/helpers/service-pr
 import { ROOT_KEY } from "../../test/helpers/start-app.ts";
 import { until } from "../../test/helpers/until.ts";
 import { createClient, type SoakClient } from "./client.ts";
+import { inspectable, openCollector } from "./collector.ts";
 import type { Mix } from "./hour.ts";
 import { Ledger } from "./ledger.ts";
 import { operations, type OperationName, type Soak } from "./operations.ts";
@@ -42,7 +43,9 @@ export async function runSoak(
     DATA_DIR: dataDir,
     ROOT_API_KEY: ROOT_KEY,
     TRAINING_UPSTREAM_URL: upstream.url,
+    ...inspectable,
   });
+  const collector = await openCollector(service);
   const client = createClient(service.url, ROOT_KEY);
   const soak: Soak = { client, ledger: new Ledger(), random };
   try {
@@ -55,6 +58,7 @@ export async function runSoak(
       const to = Math.floor(((minute + 1) * queue.length) / SAMPLES);
       await perform(soak, queue.slice(from, to), wrongAnswers);
       upstream.forget();
+      await collector.collect();
       samples.push(await takeSample(service, dataDir));
       onSample(samples.at(-1)!, minute + 1);
       if (wrongAnswers.length >= MAX_WRONG) break;
@@ -75,6 +79,7 @@ export async function runSoak(
       exitCode,
     };
   } finally {
+    collector.close();
     await client.close();
     await service.end("SIGKILL");
     await upstream.close();

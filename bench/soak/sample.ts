@@ -5,7 +5,7 @@ import type { ServiceProcess } from "../../test/helpers/service-process.ts";
 
 const MIB = 2 ** 20;
 
-/** What the process holds at one moment. */
+/** What the process holds once it has collected its garbage. */
 export interface Sample {
   readonly residentMiB: number;
   /** Of JavaScript. */
