@@ -64,6 +64,7 @@ export async function runSoak(
       if (wrongAnswers.length >= MAX_WRONG) break;
     }
     const elapsedMs = performance.now() - began;
+    collector.close(); // a process does not end before its debugger is gone
     const droppedCompletions = await untilRecorded(service);
     const verdict = await verify(client, soak.ledger);
     const exitCode = await service.end("SIGTERM");

@@ -1,6 +1,7 @@
 import { decodeUsage } from "../calls/usage.ts";
 import type { Usage } from "../calls/usage.ts";
 import type { CallCost } from "../prices/cost-of-call.ts";
+import { inUsd } from "../prices/picodollars.ts";
 import { parseInstant, toIso } from "../shared/instant.ts";
 import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
@@ -75,8 +76,19 @@ function costsOf(call: StoredCall, costOf: CostOf): Record<string, object> {
         total_tokens: usage.totalTokens,
         cache_read_input_tokens: usage.cacheReadTokens,
         cache_creation_input_tokens: usage.cacheCreationTokens,
-        ...costOf(usage, startedAtMs),
+        ...costMembers(costOf(usage, startedAtMs)),
       },
     ]),
   );
+}
+
+function costMembers(cost: CallCost): Record<string, number | null> {
+  const usd = (picodollars: number | null): number | null =>
+    picodollars === null ? null : inUsd(picodollars);
+  return {
+    prompt_tokens_total_cost: usd(cost.prompt),
+    completion_tokens_total_cost: usd(cost.completion),
+    cache_read_input_tokens_total_cost: usd(cost.cacheRead),
+    cache_creation_input_tokens_total_cost: usd(cost.cacheCreation),
+  };
 }

@@ -1,4 +1,5 @@
 import type { ModelPrice, TieredPrices } from "@pydantic/genai-prices";
+import { picodollars } from "./picodollars.ts";
 import type { Rates, TokenPrices } from "./rates.ts";
 
 /** A price of the built-in list, USD per million tokens: flat, or with tiers on the size of the request. */
@@ -27,7 +28,6 @@ export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
     ),
   );
   return {
-    perTokens: 1_000_000,
     base: pricesAbove(prices, -1),
     tiers: [...steps]
       .sort((left, right) => left - right)
@@ -37,7 +37,6 @@ export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
 
 /** Nothing costs anything: for models listed as free. */
 export const freeRates: Rates = {
-  perTokens: 1,
   base: { prompt: 0, completion: 0, cacheRead: 0, cacheCreation: 0 },
   tiers: [],
 };
@@ -52,7 +51,10 @@ function pricesAbove(prices: ListedTokenPrices, step: number): TokenPrices {
 }
 
 function priceAbove(price: ListedPrice, step: number): number | null {
-  if (price === undefined) return null;
+  return price === undefined ? null : picodollars(listedAbove(price, step), 1_000_000);
+}
+
+function listedAbove(price: number | TieredPrices, step: number): number {
   if (typeof price === "number") return price;
   let current = price.base;
   let reached = -1;

@@ -1,3 +1,4 @@
+import { picodollars } from "./picodollars.ts";
 import type { Rates, Schedule } from "./rates.ts";
 
 /** A price that a project has set. Costs in USD per token. */
@@ -53,12 +54,11 @@ function byPrecedence(left: ProjectPrice, right: ProjectPrice): number {
 function ratesOfProjectPrice(price: ProjectPrice): Rates {
   const prompt = price.prompt_token_cost;
   return {
-    perTokens: 1,
     base: {
-      prompt,
-      completion: price.completion_token_cost,
-      cacheRead: price.cache_read_input_token_cost ?? prompt,
-      cacheCreation: price.cache_creation_input_token_cost ?? prompt,
+      prompt: picodollars(prompt, 1),
+      completion: picodollars(price.completion_token_cost, 1),
+      cacheRead: picodollars(price.cache_read_input_token_cost ?? prompt, 1),
+      cacheCreation: picodollars(price.cache_creation_input_token_cost ?? prompt, 1),
     },
     tiers: [],
   };

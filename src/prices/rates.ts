@@ -1,4 +1,4 @@
-/** Prices of the four kinds of token, in USD per `Rates.perTokens` tokens. `null`: no price is known. */
+/** What one token of each of the four kinds costs, in picodollars. `null`: no price is known. */
 export interface TokenPrices {
   readonly prompt: number | null;
   readonly completion: number | null;
@@ -14,8 +14,6 @@ interface PriceTier {
 
 /** What one model costs in one price period. */
 export interface Rates {
-  /** 1 or 1,000,000: prices stay as they were published, because dividing them first loses digits. */
-  readonly perTokens: number;
   readonly base: TokenPrices;
   /** Ascending in `aboveTokens`. */
   readonly tiers: readonly PriceTier[];

@@ -70,7 +70,7 @@ function writeEntry(totals: Totals, entry: number, writer: ByteWriter): void {
     if (cost === 0) writer.copy(freeOfCost[slot]!);
     else if (Number.isFinite(cost)) {
       writer.copy(beforeCost[slot]!);
-      writer.number(cost);
+      writer.dollars(cost);
     } else writer.copy(unknownCost[slot]!);
   }
   writer.copy(CLOSE);

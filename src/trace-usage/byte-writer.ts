@@ -1,12 +1,15 @@
+import { inUsd } from "../prices/picodollars.ts";
 import { release } from "../shared/release.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
+const POINT = 0x2e;
 const ZERO = 0x30;
 const FIRST_BYTES = 4096;
 /** A stream that is piped holds one piece and sends another. */
 const PIECES_KEPT = 3;
+const MILLION = 1e6;
 /** Whole numbers up to here are written digit by digit with cheap arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;
 
@@ -52,6 +55,39 @@ export class ByteWriter {
   number(value: number): void {
     if (value >= 0 && value <= MAX_INT32 && Number.isInteger(value)) this.digits(value);
     else this.ascii(String(value));
+  }
+
+  /** Picodollars as dollars: digit by digit where they are whole, and exact then. */
+  dollars(cost: number): void {
+    if (!Number.isSafeInteger(cost)) {
+      this.number(inUsd(cost));
+      return;
+    }
+    const millionths = Math.floor(cost / MILLION);
+    const whole = Math.floor(millionths / MILLION);
+    this.digits(whole);
+    this.fraction(millionths - whole * MILLION, cost - millionths * MILLION);
+  }
+
+  /** Millionths and their millionths, without zeros at the end. */
+  private fraction(upper: number, lower: number): void {
+    if (upper === 0 && lower === 0) return;
+    this.reserve(13);
+    this.bytes[this.at++] = POINT;
+    this.sixDigits(upper);
+    if (lower !== 0) this.sixDigits(lower);
+    while (this.bytes[this.at - 1] === ZERO) this.at--;
+  }
+
+  private sixDigits(value: number): void {
+    const { bytes } = this;
+    let rest = value;
+    for (let place = this.at + 5; place >= this.at; place--) {
+      const tenth = (rest / 10) | 0;
+      bytes[place] = ZERO + rest - tenth * 10;
+      rest = tenth;
+    }
+    this.at += 6;
   }
 
   private ascii(text: string): void {

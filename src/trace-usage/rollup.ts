@@ -152,10 +152,10 @@ function costOfOwn(used: number, call: number, { calls, names, costOf, own }: Fo
 }
 
 function addCosts(cost: CallCost, into: Float64Array, at: number): void {
-  addCost(into, at, cost.prompt_tokens_total_cost ?? Number.NaN);
-  addCost(into, at + 1, cost.completion_tokens_total_cost ?? Number.NaN);
-  addCost(into, at + 2, cost.cache_read_input_tokens_total_cost ?? Number.NaN);
-  addCost(into, at + 3, cost.cache_creation_input_tokens_total_cost ?? Number.NaN);
+  addCost(into, at, cost.prompt ?? Number.NaN);
+  addCost(into, at + 1, cost.completion ?? Number.NaN);
+  addCost(into, at + 2, cost.cacheRead ?? Number.NaN);
+  addCost(into, at + 3, cost.cacheCreation ?? Number.NaN);
 }
 
 /** Unknown plus known is known: an aggregate is unknown only when all of it is. */

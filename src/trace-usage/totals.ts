@@ -13,7 +13,7 @@ export const COST_SLOTS = COSTS.length;
 
 /**
  * Per call, a list of entries, one per LLM. All entries live in a few flat arrays; a list that is complete never
- * changes, so that a call with nothing of its own shares its only child's list. An unknown cost is NaN.
+ * changes, so that a call with nothing of its own shares its only child's list. Costs are in picodollars, unknown ones NaN.
  */
 export class Totals {
   readonly heads: Int32Array;

@@ -81,7 +81,7 @@ describe("bookFor", () => {
       cacheOutsidePrompt: false,
     };
     const promptCost = async (at: string): Promise<number | null> =>
-      (await prices.bookFor(project)).cost("m", Date.parse(at), usage).prompt_tokens_total_cost;
+      (await prices.bookFor(project)).cost("m", Date.parse(at), usage).prompt;
     expect(await promptCost("2026-03-01")).toBeNull();
     const [, later] = await store.add(
       project,
@@ -89,9 +89,9 @@ describe("bookFor", () => {
       origin,
     );
     expect(await promptCost("2025-12-31")).toBeNull();
-    expect(await promptCost("2026-01-31")).toBe(10);
-    expect(await promptCost("2026-03-01")).toBe(20);
+    expect(await promptCost("2026-01-31")).toBe(10 * 1e12);
+    expect(await promptCost("2026-03-01")).toBe(20 * 1e12);
     await store.purge(project, [later!]);
-    expect(await promptCost("2026-03-01")).toBe(10);
+    expect(await promptCost("2026-03-01")).toBe(10 * 1e12);
   });
 });

@@ -4,13 +4,22 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
 import { ratesOfListedPrice } from "../../../src/prices/built-in-rates.ts";
 import { costOfCall } from "../../../src/prices/cost-of-call.ts";
+import { inUsd } from "../../../src/prices/picodollars.ts";
 import { priceGrid } from "../../../src/prices/price-grid.ts";
 import type { TokenPrices } from "../../../src/prices/rates.ts";
 import { usageOf } from "./usage.ts";
 
 const builtIn = createBuiltInPrices();
-const pricesAt = (llmId: string, instant: string): TokenPrices | undefined =>
-  builtIn.scheduleOf(llmId)?.ratesAt(Date.parse(instant))?.base;
+/** In USD per million tokens, as the list has them. */
+const pricesAt = (llmId: string, instant: string): TokenPrices | undefined => {
+  const prices = builtIn.scheduleOf(llmId)?.ratesAt(Date.parse(instant))?.base;
+  if (prices === undefined) return undefined;
+  const usd = Object.entries(prices).map(([kind, price]) => [
+    kind,
+    price === null ? null : price / 1_000_000,
+  ]);
+  return Object.fromEntries(usd) as TokenPrices;
+};
 const today = "2026-10-01T12:00:00Z";
 
 describe("createBuiltInPrices", () => {
@@ -158,12 +167,9 @@ describe("the whole built-in list", () => {
           }),
           rates,
         );
-        const inputCost =
-          cost.prompt_tokens_total_cost! +
-          cost.cache_read_input_tokens_total_cost! +
-          cost.cache_creation_input_tokens_total_cost!;
-        expect(inputCost).toBeCloseTo(expected.input_price, 9);
-        expect(cost.completion_tokens_total_cost ?? 0).toBeCloseTo(expected.output_price, 9);
+        const inputCost = cost.prompt! + cost.cacheRead! + cost.cacheCreation!;
+        expect(inUsd(inputCost)).toBeCloseTo(expected.input_price, 9);
+        expect(inUsd(cost.completion ?? 0)).toBeCloseTo(expected.output_price, 9);
       }),
       { numRuns: 2_000 },
     );

@@ -2,14 +2,22 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CallUsage } from "../../../src/prices/call-usage.ts";
 import { costOfCall, unknownCost, type CallCost } from "../../../src/prices/cost-of-call.ts";
+import { picodollars } from "../../../src/prices/picodollars.ts";
 import type { Rates, TokenPrices } from "../../../src/prices/rates.ts";
 import { usageOf } from "./usage.ts";
 
 const perMillion = (base: TokenPrices, tiers: Rates["tiers"] = []): Rates => ({
-  perTokens: 1_000_000,
-  base,
-  tiers,
+  base: inPicodollars(base),
+  tiers: tiers.map((tier) => ({ ...tier, prices: inPicodollars(tier.prices) })),
 });
+/** A dollar for a million tokens is a million picodollars for one. */
+function inPicodollars(usd: TokenPrices): TokenPrices {
+  const prices = Object.entries(usd).map(([kind, price]) => [
+    kind,
+    price === null ? null : price * 1_000_000,
+  ]);
+  return Object.fromEntries(prices) as TokenPrices;
+}
 // The list prices of the day, written out here, so that an update of the list does not change these sums.
 const gpt4o = perMillion({ prompt: 2.5, completion: 10, cacheRead: 1.25, cacheCreation: 2.5 });
 const sonnet = perMillion({ prompt: 3, completion: 15, cacheRead: 0.3, cacheCreation: 3.75 });
@@ -17,11 +25,12 @@ const tiered = perMillion({ prompt: 1.25, completion: 10, cacheRead: 0.125, cach
   { aboveTokens: 200_000, prices: { prompt: 2.5, completion: 15, cacheRead: 0.25, cacheCreation: 2.5 } },
 ]);
 
+/** From USD, which have no more than six digits here. */
 const costs = (prompt: number, completion: number, cacheRead: number, cacheCreation: number): CallCost => ({
-  prompt_tokens_total_cost: prompt,
-  completion_tokens_total_cost: completion,
-  cache_read_input_tokens_total_cost: cacheRead,
-  cache_creation_input_tokens_total_cost: cacheCreation,
+  prompt: Math.round(prompt * 1e12),
+  completion: Math.round(completion * 1e12),
+  cacheRead: Math.round(cacheRead * 1e12),
+  cacheCreation: Math.round(cacheCreation * 1e12),
 });
 
 describe("costOfCall by hand", () => {
@@ -95,8 +104,7 @@ describe("costOfCall by hand", () => {
     const embedding = perMillion({ prompt: 0.02, completion: null, cacheRead: 0.02, cacheCreation: 0.02 });
     expect(costOfCall(usageOf({ promptTokens: 5_000 }), embedding)).toEqual(costs(0.0001, 0, 0, 0));
     expect(
-      costOfCall(usageOf({ promptTokens: 5_000, completionTokens: 1 }), embedding)
-        .completion_tokens_total_cost,
+      costOfCall(usageOf({ promptTokens: 5_000, completionTokens: 1 }), embedding).completion,
     ).toBeNull();
   });
 });
@@ -111,7 +119,7 @@ describe("costOfCall of any usage", () => {
     cacheCreationTokens: tokens,
     cacheOutsidePrompt: fc.boolean(),
   });
-  const price = fc.double({ min: 0, max: 1_000, noNaN: true });
+  const price = fc.oneof(fc.nat(1_000_000_000), fc.double({ min: 0, max: 1_000_000_000, noNaN: true }));
   const prices = fc.record({ prompt: price, completion: price, cacheRead: price, cacheCreation: price });
   const tiers = fc
     .uniqueArray(fc.record({ aboveTokens: fc.nat(1_000_000), prices }), {
@@ -120,7 +128,6 @@ describe("costOfCall of any usage", () => {
     })
     .map((unsorted) => unsorted.toSorted((left, right) => left.aboveTokens - right.aboveTokens));
   const anyRates: fc.Arbitrary<Rates> = fc.record({
-    perTokens: fc.constantFrom(1, 1_000_000),
     base: prices,
     tiers,
   });
@@ -131,7 +138,7 @@ describe("costOfCall of any usage", () => {
         const { completionTokens } = usage;
         const known = costOfCall(usage, rates);
         const partly = costOfCall(usage, { ...rates, base: { ...rates.base, completion: null }, tiers: [] });
-        expect(partly.completion_tokens_total_cost === null).toBe(completionTokens > 0);
+        expect(partly.completion === null).toBe(completionTokens > 0);
         for (const cost of Object.values(isUnknown ? costOfCall(usage, null) : known)) {
           expect(cost === null).toBe(isUnknown);
           expect(Number.isFinite(cost ?? 0)).toBe(true);
@@ -175,6 +182,44 @@ describe("costOfCall of any usage", () => {
         expect(costOfCall(inside, rates)).toEqual(costOfCall(beside, rates));
       }),
       { numRuns: 500 },
+    );
+  });
+});
+
+describe("sums of costs", () => {
+  it("are exact in any order, for prices as they are published", () => {
+    const tokens = fc.array(fc.nat(1_000_000), { maxLength: 100 });
+    // USD per million tokens with up to six digits after the point, as 18.75 or 0.075
+    fc.assert(
+      fc.property(tokens, fc.nat(100_000_000), (counts, millionths) => {
+        const price = picodollars(millionths / 1_000_000, 1_000_000);
+        const rates: Rates = {
+          base: { prompt: price, completion: price, cacheRead: price, cacheCreation: price },
+          tiers: [],
+        };
+        const sum = counts.reduce(
+          (total, promptTokens) => total + costOfCall(usageOf({ promptTokens }), rates).prompt!,
+          0,
+        );
+        const exact = counts.reduce((total, count) => total + BigInt(count) * BigInt(millionths), 0n);
+        if (exact <= BigInt(Number.MAX_SAFE_INTEGER)) expect(BigInt(sum)).toBe(exact);
+        else expect(Math.abs(sum / Number(exact) - 1)).toBeLessThan(1e-12);
+      }),
+    );
+  });
+
+  it("are as good as the price for one that is finer than a picodollar", () => {
+    expect(picodollars(1.5e-13, 1)).toBeCloseTo(0.15, 12);
+    expect(picodollars(1e-13, 1_000_000)).toBeCloseTo(1e-7, 15);
+    expect(picodollars(0, 1)).toBe(0);
+  });
+
+  it("take a price per token and one per million tokens as the same", () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000_000), (whole) => {
+        expect(picodollars(whole / 1e12, 1)).toBe(whole);
+        expect(picodollars(whole / 1e6, 1_000_000)).toBe(whole);
+      }),
     );
   });
 });

@@ -3,6 +3,7 @@ import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
 import { projectSchedules, type ProjectPrice } from "../../../src/prices/project-prices.ts";
 import { unknownCost } from "../../../src/prices/cost-of-call.ts";
+import { inUsd } from "../../../src/prices/picodollars.ts";
 import { usageOf } from "./usage.ts";
 
 const builtIn = createBuiltInPrices();
@@ -31,7 +32,8 @@ const bookOf = (prices: readonly ProjectPrice[], onUnknown?: (llmId: string) => 
   });
 const thousand = usageOf({ promptTokens: 1_000 });
 const promptCost = (prices: readonly ProjectPrice[], llmId: string, at: string): number | null =>
-  bookOf(prices).cost(llmId, ms(at), thousand).prompt_tokens_total_cost;
+  usd(bookOf(prices).cost(llmId, ms(at), thousand).prompt);
+const usd = (cost: number | null): number | null => (cost === null ? null : inUsd(cost));
 
 describe("createPriceBook", () => {
   it("charges two calls around a price change the price each of them started at", () => {
@@ -86,16 +88,13 @@ describe("createPriceBook", () => {
     const unset = priced("own", "2020-01-01T00:00:00Z", 0.001);
     // 100 × $0.001, 600 × $0.001, 300 × $0.001
     expect(bookOf([unset]).cost("own", at, usage)).toEqual({
-      prompt_tokens_total_cost: 0.1,
-      completion_tokens_total_cost: 0,
-      cache_read_input_tokens_total_cost: 0.6,
-      cache_creation_input_tokens_total_cost: 0.3,
+      prompt: 0.1 * 1e12,
+      completion: 0,
+      cacheRead: 0.6 * 1e12,
+      cacheCreation: 0.3 * 1e12,
     });
     const free = { ...unset, cache_read_input_token_cost: 0, cache_creation_input_token_cost: 0.002 };
-    expect(bookOf([free]).cost("own", at, usage)).toMatchObject({
-      cache_read_input_tokens_total_cost: 0,
-      cache_creation_input_tokens_total_cost: 0.6,
-    });
+    expect(bookOf([free]).cost("own", at, usage)).toMatchObject({ cacheRead: 0, cacheCreation: 0.6 * 1e12 });
   });
 
   it("tells of each LLM without a price once, and of none that has one", () => {
@@ -111,7 +110,7 @@ describe("createPriceBook", () => {
     const book = bookOf([]);
     const at = ms("2026-01-01T00:00:00Z");
     for (let index = 0; index < 11_000; index++) book.cost(`mystery-${index}`, at, thousand);
-    expect(book.cost("gpt-4o", at, thousand).prompt_tokens_total_cost).toBe(0.0025);
+    expect(usd(book.cost("gpt-4o", at, thousand).prompt)).toBe(0.0025);
     expect(book.cost("mystery-0", at, thousand)).toEqual(unknownCost);
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../../../src/calls/usage.ts";
+import { unknownCost, type CallCost } from "../../../src/prices/cost-of-call.ts";
 import { unfinishedIds, writeCallUsage } from "../../../src/trace-usage/answer.ts";
 import type { CallTable } from "../../../src/trace-usage/call-table.ts";
 import { LlmNames } from "../../../src/trace-usage/llm-names.ts";
@@ -14,16 +15,23 @@ import { naiveRollUp, type NaiveTotals } from "../../helpers/naive-rollup.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
 
-/** Prices of whole cents, so that sums are exact in any order; one model has none. */
-function costOf(usage: Usage, startedAtMs: number) {
-  const price = startedAtMs < 500_000 ? 1 : 2;
-  if (usage.llm === "no-such-model") return [null, null, null, null];
-  return [
-    usage.promptTokens * price,
-    usage.completionTokens * price,
-    usage.cacheReadTokens,
-    usage.cacheCreationTokens,
-  ];
+const LATER_PRICE = 2_000_000;
+
+/** In picodollars, so that sums are exact in any order; one model has no price. */
+function costOf(usage: Usage, startedAtMs: number): CallCost {
+  const price = startedAtMs < 500_000 ? 1 : LATER_PRICE;
+  if (usage.llm === "no-such-model") return unknownCost;
+  return {
+    prompt: usage.promptTokens * price,
+    completion: usage.completionTokens * price,
+    cacheRead: usage.cacheReadTokens,
+    cacheCreation: usage.cacheCreationTokens,
+  };
+}
+
+function naiveCostOf(usage: Usage, startedAtMs: number): (number | null)[] {
+  const { prompt, completion, cacheRead, cacheCreation } = costOf(usage, startedAtMs);
+  return [prompt, completion, cacheRead, cacheCreation];
 }
 
 function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
@@ -32,10 +40,7 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
     rows.map((row) => ({ ...row, selected: true })),
     names,
   );
-  const rolledUp = rollUp(calls, names, (usage, startedAtMs) => {
-    const costs = costOf(usage, startedAtMs);
-    return Object.fromEntries(COSTS.map((name, slot) => [name, costs[slot]])) as never;
-  });
+  const rolledUp = rollUp(calls, names, costOf);
   const parsed = JSON.parse(`{${textOf(calls, rolledUp, names)}}`) as Record<
     string,
     Record<string, Record<string, number | null>>
@@ -43,7 +48,7 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
   return mapValues(parsed, (perLlm) =>
     mapValues(perLlm, (entry) => ({
       counts: COUNTS.map((name) => entry[name]!),
-      costs: COSTS.map((name) => entry[name]!),
+      costs: COSTS.map((name) => (entry[name] === null ? null : Math.round(entry[name]! * 1e12))),
     })),
   );
 }
@@ -94,7 +99,7 @@ describe("rollUp", () => {
   it("agrees with the naive definition on plain forests", () => {
     fc.assert(
       fc.property(forest({ maxCalls: 25, inclusive: false, cycles: false }), (calls) => {
-        expect(answerOf(calls)).toEqual(naiveRollUp(calls, costOf));
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
       }),
       { numRuns: RUNS },
     );
@@ -103,7 +108,7 @@ describe("rollUp", () => {
   it("agrees with the naive definition when inclusive and plain producers are mixed", () => {
     fc.assert(
       fc.property(forest({ maxCalls: 25, inclusive: true, cycles: false }), (calls) => {
-        expect(answerOf(calls)).toEqual(naiveRollUp(calls, costOf));
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
       }),
       { numRuns: RUNS },
     );
@@ -112,7 +117,7 @@ describe("rollUp", () => {
   it("counts each call of a cycle once", () => {
     fc.assert(
       fc.property(forest({ maxCalls: 12, inclusive: false, cycles: true }), (calls) => {
-        expect(answerOf(calls)).toEqual(naiveRollUp(calls, costOf));
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
       }),
       { numRuns: RUNS },
     );
@@ -147,7 +152,7 @@ describe("rollUp", () => {
       call("root", { inclusive: "per_llm", usage: prompt(25) }),
       call("a", { parentId: "root", usage: prompt(10), startedAtMs: 999_999 }),
     ];
-    expect(answerOf(calls)["root"]?.["gpt-4o"]?.costs[0]).toBe(10 * 2 + 15 * 1);
+    expect(answerOf(calls)["root"]?.["gpt-4o"]?.costs[0]).toBe(10 * LATER_PRICE + 15);
   });
 
   it("does not add what a wrapper span repeats under another name of the LLM, or of several", () => {
