@@ -13,67 +13,83 @@ export function closing(unfinishedIds: readonly string[]): Buffer {
   return Buffer.from(`},"unfinished_call_ids":${JSON.stringify(unfinishedIds.toSorted())}}`);
 }
 
-const COMMA = Buffer.from(",");
-const BEFORE_ENTRIES = Buffer.from(":{");
-const CLOSE = Buffer.from("}");
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
 const beforeCount = COUNTS.map((name) => Buffer.from(`,"${name}":`));
 const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
 const freeOfCost = COSTS.map((name) => Buffer.from(`,"${name}":0`));
 const unknownCost = COSTS.map((name) => Buffer.from(`,"${name}":null`));
-const withoutCosts = Buffer.concat([...unknownCost, CLOSE]);
+const withoutCosts = Buffer.concat(unknownCost);
+/** The slots from here on are about cache tokens, which most calls have none of. */
+const CACHE_COUNTS = COUNTS.indexOf("cache_read_input_tokens");
+const CACHE_COSTS = COSTS.indexOf("cache_read_input_tokens_total_cost");
+const withoutCache = Buffer.from(
+  COUNTS.slice(CACHE_COUNTS)
+    .map((name) => `,"${name}":0`)
+    .join(""),
+);
+const freeOfCache = Buffer.concat(freeOfCost.slice(CACHE_COSTS));
 
 /**
- * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns what
- * separates the next call from them.
+ * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns whether
+ * the next call will still be the first.
  * Built here because the text is the bill: a serialiser takes several times as long.
  */
 export function* writeCallUsage(
   calls: CallTable,
   { totals }: RolledUp,
-  to: { writer: ByteWriter; names: LlmNames; pieceBytes: number; separator: Buffer },
-): Generator<Buffer, Buffer> {
+  to: { writer: ByteWriter; names: LlmNames; pieceBytes: number; isFirst: boolean },
+): Generator<Buffer, boolean> {
   const { writer, names } = to;
-  let { separator } = to;
+  let { isFirst } = to;
   for (let call = 0; call < calls.count; call++) {
     if (!isSelected(calls, call)) continue;
-    writer.copy(separator);
-    separator = COMMA;
+    if (!isFirst) writer.byte(COMMA);
+    isFirst = false;
     writer.string(calls.source, calls.ids.starts[call]!, calls.ids.ends[call]!);
-    writer.copy(BEFORE_ENTRIES);
+    writer.byte(COLON);
+    writer.byte(OPEN);
     writeEntries(totals.heads[call]!, totals, names, writer);
+    writer.byte(CLOSE);
     if (writer.length >= to.pieceBytes) yield writer.take();
   }
-  return separator;
+  return isFirst;
 }
 
 function writeEntries(head: number, totals: Totals, names: LlmNames, writer: ByteWriter): void {
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
-    if (entry !== head) writer.copy(COMMA);
+    if (entry !== head) writer.byte(COMMA);
     writer.copy(names.before(totals.llms[entry]!));
-    writeEntry(totals, entry, writer);
+    writeCounts(totals.counts, entry * COUNT_SLOTS, writer);
+    if (totals.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, writer);
+    else writer.copy(withoutCosts);
+    writer.byte(CLOSE);
   }
-  writer.copy(CLOSE);
 }
 
-function writeEntry(totals: Totals, entry: number, writer: ByteWriter): void {
-  writer.number(totals.counts[entry * COUNT_SLOTS]!);
-  for (let slot = 1; slot < COUNT_SLOTS; slot++) {
+function writeCounts(counts: Float64Array, at: number, writer: ByteWriter): void {
+  const hasCache = counts[at + CACHE_COUNTS] !== 0 || counts[at + CACHE_COUNTS + 1] !== 0;
+  writer.number(counts[at]!);
+  for (let slot = 1; slot < (hasCache ? COUNT_SLOTS : CACHE_COUNTS); slot++) {
     writer.copy(beforeCount[slot]!);
-    writer.number(totals.counts[entry * COUNT_SLOTS + slot]!);
+    writer.number(counts[at + slot]!);
   }
-  if (!totals.withCosts) {
-    writer.copy(withoutCosts);
-    return;
-  }
-  for (let slot = 0; slot < COST_SLOTS; slot++) {
-    const cost = totals.costs[entry * COST_SLOTS + slot]!;
+  if (!hasCache) writer.copy(withoutCache);
+}
+
+function writeCosts(costs: Float64Array, at: number, writer: ByteWriter): void {
+  const hasCache = costs[at + CACHE_COSTS] !== 0 || costs[at + CACHE_COSTS + 1] !== 0;
+  for (let slot = 0; slot < (hasCache ? COST_SLOTS : CACHE_COSTS); slot++) {
+    const cost = costs[at + slot]!;
     if (cost === 0) writer.copy(freeOfCost[slot]!);
     else if (Number.isFinite(cost)) {
       writer.copy(beforeCost[slot]!);
       writer.dollars(cost);
     } else writer.copy(unknownCost[slot]!);
   }
-  writer.copy(CLOSE);
+  if (!hasCache) writer.copy(freeOfCache);
 }
 
 /** Ids of the calls that have not ended, among the selected ones and everything below them. */

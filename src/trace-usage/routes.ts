@@ -5,8 +5,10 @@ import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
 import { bodyOf } from "../http/pieces.ts";
+import { whenClosed } from "../http/when-closed.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
+import { ByteWriter } from "./byte-writer.ts";
 import { planRoots, planSelection } from "./plan.ts";
 import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "./rollup.ts";
@@ -76,7 +78,11 @@ async function sendUsage(
     prepareUsage(deps.engine, selection, read),
     includeCosts ? deps.costsFor(selection.project) : undefined,
   ]);
-  const pieces = usageText(deps.engine, prepared, { ...read, costOf, onRead: deps.onRead });
+  const writer = new ByteWriter();
+  whenClosed(reply.raw, () => {
+    if (reply.raw.writableFinished) writer.release();
+  });
+  const pieces = usageText(deps.engine, prepared, { ...read, writer, costOf, onRead: deps.onRead });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
   return reply.send(await bodyOf(pieces));
 }

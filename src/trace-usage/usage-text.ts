@@ -2,7 +2,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
 import { closing, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
-import { ByteWriter } from "./byte-writer.ts";
+import type { ByteWriter } from "./byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "./call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "./read-call-table.ts";
@@ -31,21 +31,25 @@ export interface UsageSize {
 export async function* usageText(
   engine: Engine,
   prepared: PreparedUsage,
-  options: ReadOptions & { costOf: CostOf | undefined; onRead: (size: UsageSize) => void },
+  options: ReadOptions & {
+    writer: ByteWriter;
+    costOf: CostOf | undefined;
+    onRead: (size: UsageSize) => void;
+  },
 ): AsyncGenerator<Buffer> {
   const { names } = prepared;
-  const writer = new ByteWriter();
+  const { writer } = options;
   writer.copy(OPENING);
   const unfinished: string[] = [];
   const seen = new SeenIds();
-  let separator: Buffer = Buffer.alloc(0);
+  let isFirst = true;
   let callCount = 0;
   for await (const calls of callTables(engine, prepared, options)) {
     callCount += calls.count;
     if (prepared.traces.length > 1) refuseTwins(calls, seen);
     const rolledUp = rollUp(calls, names, options.costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
-    separator = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, separator });
+    isFirst = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, isFirst });
     releaseRolledUp(rolledUp);
     releaseCalls(calls);
   }

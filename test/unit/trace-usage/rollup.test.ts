@@ -55,7 +55,7 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
 
 function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
   const writer = new ByteWriter();
-  const to = { writer, names, pieceBytes: 100, separator: Buffer.alloc(0) };
+  const to = { writer, names, pieceBytes: 100, isFirst: true };
   const pieces = Array.from(writeCallUsage(calls, rolledUp, to), (piece) => piece.toString("latin1"));
   return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
 }
