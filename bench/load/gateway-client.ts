@@ -17,7 +17,10 @@ interface Load {
   /** Requests open at the same time. */
   readonly concurrent: number;
   readonly requests: number;
-  /** The first ones begin spread over this time, or all would come in waves. */
+  /**
+   * So many begin in this time, at a constant rate: clients that wait for an answer before they send the next request
+   * fall into step with each other, because the upstream's timers tell whole milliseconds. One at once does wait.
+   */
   readonly beginOverMs: number;
 }
 
@@ -124,12 +127,13 @@ async function underLoad(
   { concurrent, requests, beginOverMs }: Load,
   work: () => Promise<Sample>,
 ): Promise<Sample[]> {
-  const results: Sample[] = [];
-  let left = requests;
-  const worker = async (_: unknown, index: number): Promise<void> => {
-    await delay((beginOverMs * index) / concurrent);
-    while (left-- > 0) results.push(await work());
-  };
-  await Promise.all(Array.from({ length: concurrent }, worker));
-  return results;
+  const open: Promise<Sample>[] = [];
+  const began = performance.now();
+  for (let number = 0; number < requests; number++) {
+    if (concurrent === 1) await open.at(-1);
+    const waitMs = began + (beginOverMs * number) / concurrent - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+    open.push(work());
+  }
+  return Promise.all(open);
 }
