@@ -13,9 +13,8 @@ const isNull: Cast = (value) => sql`isNull(${value})`;
 const orEmpty: Cast = (value) => sql`ifNull(${value}, '')`;
 const printed: Cast = (value) => sql`ifNull(toString(${value}), '')`;
 
-/** A decimal number without spaces. The engine also reads `inf` and `nan`, which both have an n, and overflows to infinity. */
-const parseNumber: Cast = (text) =>
-  sql`nullIf(nullIf(toFloat64OrNull(translate(${text}, 'nN', '__')), inf), -inf)`;
+/** A decimal number without spaces. The engine also reads `inf` and `nan`, and overflows to infinity. */
+const parseNumber: Cast = (text) => sql`ifNotFinite(toFloat64OrNull(${text}), NULL)`;
 
 /** `true`, `false`, or an integer from 0 to 255. */
 const parseBool: Cast = (text) => sql`toUInt8OrNull(transform(${text}, ['true', 'false'], ['1', '0']))`;
