@@ -1,9 +1,9 @@
 import type { ByteWriter } from "./byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "./call-table.ts";
-import type { LlmNames } from "./llm-names.ts";
+import type { CountTexts } from "./count-texts.ts";
 import type { RolledUp } from "./rollup.ts";
 import { COST_SLOTS, COSTS, type Totals } from "./totals.ts";
-import { COUNT_SLOTS, COUNTS } from "./usage-entries.ts";
+import { COUNT_SLOTS } from "./usage-entries.ts";
 
 /** The answer's text up to the first call. */
 export const OPENING = Buffer.from('{"call_usage":{');
@@ -17,20 +17,15 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
-const beforeCount = COUNTS.map((name) => Buffer.from(`,"${name}":`));
 const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
 const freeOfCost = COSTS.map((name) => Buffer.from(`,"${name}":0`));
 const unknownCost = COSTS.map((name) => Buffer.from(`,"${name}":null`));
-const withoutCosts = Buffer.concat(unknownCost);
 /** The slots from here on are about cache tokens, which most calls have none of. */
-const CACHE_COUNTS = COUNTS.indexOf("cache_read_input_tokens");
 const CACHE_COSTS = COSTS.indexOf("cache_read_input_tokens_total_cost");
-const withoutCache = Buffer.from(
-  COUNTS.slice(CACHE_COUNTS)
-    .map((name) => `,"${name}":0`)
-    .join(""),
-);
 const freeOfCache = Buffer.concat(freeOfCost.slice(CACHE_COSTS));
+
+/** What follows the counts of every entry while costs are not asked for. */
+export const WITHOUT_COSTS = unknownCost.join("");
 
 /**
  * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns whether
@@ -40,9 +35,9 @@ const freeOfCache = Buffer.concat(freeOfCost.slice(CACHE_COSTS));
 export function* writeCallUsage(
   calls: CallTable,
   { totals }: RolledUp,
-  to: { writer: ByteWriter; names: LlmNames; pieceBytes: number; isFirst: boolean },
+  to: { writer: ByteWriter; countTexts: CountTexts; pieceBytes: number; isFirst: boolean },
 ): Generator<Buffer, boolean> {
-  const { writer, names } = to;
+  const { writer, countTexts } = to;
   let { isFirst } = to;
   for (let call = 0; call < calls.count; call++) {
     if (!isSelected(calls, call)) continue;
@@ -51,32 +46,20 @@ export function* writeCallUsage(
     writer.string(calls.source, calls.ids.starts[call]!, calls.ids.ends[call]!);
     writer.byte(COLON);
     writer.byte(OPEN);
-    writeEntries(totals.heads[call]!, totals, names, writer);
+    writeEntries(totals.heads[call]!, totals, countTexts, writer);
     writer.byte(CLOSE);
     if (writer.length >= to.pieceBytes) yield writer.take();
   }
   return isFirst;
 }
 
-function writeEntries(head: number, totals: Totals, names: LlmNames, writer: ByteWriter): void {
+function writeEntries(head: number, totals: Totals, countTexts: CountTexts, writer: ByteWriter): void {
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
     if (entry !== head) writer.byte(COMMA);
-    writer.copy(names.before(totals.llms[entry]!));
-    writeCounts(totals.counts, entry * COUNT_SLOTS, writer);
+    countTexts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
     if (totals.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, writer);
-    else writer.copy(withoutCosts);
     writer.byte(CLOSE);
   }
-}
-
-function writeCounts(counts: Float64Array, at: number, writer: ByteWriter): void {
-  const hasCache = counts[at + CACHE_COUNTS] !== 0 || counts[at + CACHE_COUNTS + 1] !== 0;
-  writer.number(counts[at]!);
-  for (let slot = 1; slot < (hasCache ? COUNT_SLOTS : CACHE_COUNTS); slot++) {
-    writer.copy(beforeCount[slot]!);
-    writer.number(counts[at + slot]!);
-  }
-  if (!hasCache) writer.copy(withoutCache);
 }
 
 function writeCosts(costs: Float64Array, at: number, writer: ByteWriter): void {

@@ -66,6 +66,18 @@ export class ByteWriter {
     this.at = at;
   }
 
+  /** The digits of a whole number below 2^31, over what stands there; they end `fromEnd` bytes before the end. */
+  overwrite(fromEnd: number, value: number): void {
+    const { bytes } = this;
+    let rest = value;
+    for (let place = this.at - fromEnd - 1; ; place--) {
+      const tenth = (rest / 10) | 0;
+      bytes[place] = ZERO + rest - tenth * 10;
+      if (tenth === 0) return;
+      rest = tenth;
+    }
+  }
+
   /** A finite number as JSON writes it. */
   number(value: number): void {
     if ((value | 0) === value && value >= 0) this.digits(value);

@@ -23,28 +23,32 @@ export class IdIndex {
     const size = 2 ** Math.ceil(Math.log2(Math.max(2, count) * 2));
     this.mask = size - 1;
     this.places = new Int32Array(size).fill(NONE);
-    for (let call = 0; call < count; call++) {
-      this.places[this.placeOf(traceOf[call]!, ids.starts[call]!, ids.ends[call]!)] = call;
-    }
+    for (let call = 0; call < count; call++) this.add(call);
   }
 
-  /** The call of a trace whose id are these bytes. */
+  /** The call of a trace whose id are these bytes; NONE without one. */
   find(trace: number, start: number, end: number): number {
-    return this.places[this.placeOf(trace, start, end)]!;
+    let place = this.firstPlace(trace, start, end);
+    for (let call = this.places[place]!; call !== NONE; call = this.places[place]!) {
+      const other = { start: this.starts[call]!, end: this.ends[call]! };
+      if (this.traceOf[call] === trace && areSameBytes(this.source, { start, end }, other)) return call;
+      place = (place + 1) & this.mask;
+    }
+    return NONE;
   }
 
   release(): void {
     release(this.places);
   }
 
-  /** Where such a call stands, or would stand. */
-  private placeOf(trace: number, start: number, end: number): number {
-    let place = hashOf(this.source, { start, end }, SEED ^ trace) & this.mask;
-    for (let call = this.places[place]!; call !== NONE; call = this.places[place]!) {
-      const other = { start: this.starts[call]!, end: this.ends[call]! };
-      if (this.traceOf[call] === trace && areSameBytes(this.source, { start, end }, other)) return place;
-      place = (place + 1) & this.mask;
-    }
-    return place;
+  /** An id comes once in a trace: nothing need be compared. */
+  private add(call: number): void {
+    let place = this.firstPlace(this.traceOf[call]!, this.starts[call]!, this.ends[call]!);
+    while (this.places[place] !== NONE) place = (place + 1) & this.mask;
+    this.places[place] = call;
+  }
+
+  private firstPlace(trace: number, start: number, end: number): number {
+    return hashOf(this.source, { start, end }, SEED ^ trace) & this.mask;
   }
 }

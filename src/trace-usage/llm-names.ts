@@ -1,6 +1,5 @@
 import { NONE } from "./call-table.ts";
 import { grown } from "./grown.ts";
-import { COUNTS } from "./usage-entries.ts";
 
 const SEARCHED = 32;
 
@@ -8,7 +7,6 @@ const SEARCHED = 32;
 export class LlmNames {
   private readonly names: string[] = [];
   private readonly bytes: Buffer[] = [];
-  private readonly textsBefore: Buffer[] = [];
   private readonly numbers = new Map<string, number>();
 
   numberOf(name: string): number {
@@ -18,7 +16,6 @@ export class LlmNames {
     this.numbers.set(name, number);
     this.names.push(name);
     this.bytes.push(Buffer.from(name));
-    this.textsBefore.push(Buffer.from(`${JSON.stringify(name)}:{"${COUNTS[0]}":`));
     return number;
   }
 
@@ -33,11 +30,6 @@ export class LlmNames {
 
   nameOf(number: number): string {
     return this.names[number]!;
-  }
-
-  /** The text before the first count of an entry: the name, and what the count is called. */
-  before(number: number): Buffer {
-    return this.textsBefore[number]!;
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
-import { closing, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
+import { CountTexts } from "./count-texts.ts";
+import { closing, OPENING, unfinishedIds, WITHOUT_COSTS, writeCallUsage } from "./answer.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "./call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
@@ -38,7 +39,8 @@ export async function* usageText(
   },
 ): AsyncGenerator<Buffer> {
   const { names } = prepared;
-  const { writer } = options;
+  const { writer, costOf } = options;
+  const countTexts = new CountTexts(names, costOf === undefined ? WITHOUT_COSTS : "");
   writer.copy(OPENING);
   const unfinished: string[] = [];
   const seen = new SeenIds();
@@ -47,9 +49,14 @@ export async function* usageText(
   for await (const calls of callTables(engine, prepared, options)) {
     callCount += calls.count;
     if (prepared.traces.length > 1) refuseTwins(calls, seen);
-    const rolledUp = rollUp(calls, names, options.costOf);
+    const rolledUp = rollUp(calls, names, costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
-    isFirst = yield* writeCallUsage(calls, rolledUp, { writer, names, pieceBytes: PIECE_BYTES, isFirst });
+    isFirst = yield* writeCallUsage(calls, rolledUp, {
+      writer,
+      countTexts,
+      pieceBytes: PIECE_BYTES,
+      isFirst,
+    });
     releaseRolledUp(rolledUp);
     releaseCalls(calls);
   }
