@@ -69,7 +69,7 @@ export class ByteWriter {
   /** The digits of a whole number below 2^31, over what stands there; they end `fromEnd` bytes before the end. */
   overwrite(fromEnd: number, value: number): void {
     const { bytes } = this;
-    let rest = value;
+    let rest = value | 0;
     for (let place = this.at - fromEnd - 1; ; place--) {
       const tenth = (rest / 10) | 0;
       bytes[place] = ZERO + rest - tenth * 10;
@@ -108,7 +108,7 @@ export class ByteWriter {
 
   private sixDigits(value: number): void {
     const { bytes } = this;
-    let rest = value;
+    let rest = value | 0;
     for (let place = this.at + 5; place >= this.at; place--) {
       const tenth = (rest / 10) | 0;
       bytes[place] = ZERO + rest - tenth * 10;
@@ -128,7 +128,7 @@ export class ByteWriter {
     const { bytes, at } = this;
     let end = at + 1;
     for (let bound = 10; bound <= value; bound *= 10) end++;
-    let rest = value;
+    let rest = value | 0;
     for (let place = end - 1; place >= at; place--) {
       const tenth = (rest / 10) | 0;
       bytes[place] = ZERO + rest - tenth * 10;
