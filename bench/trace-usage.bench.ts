@@ -75,7 +75,7 @@ async function oneTrace(service: BenchService): Promise<ScenarioResult[]> {
 async function largeTrace(service: BenchService): Promise<ScenarioResult[]> {
   const project = "bench/hundred-thousand";
   await fillCalls(service.engine, { project, calls: 100_000, callsPerTrace: 100_000 });
-  const times = await timeInTurn(7, {
+  const times = await timeInTurn(15, {
     request: () =>
       service.ask("/trace/usage", { project_id: project, filter: { trace_ids: [TRACE] }, limit: 1_000_000 }),
     floor: () => service.read(rowsOf(project, sql`1`), "Native", { name: "bench_floor" }),
