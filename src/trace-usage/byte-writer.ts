@@ -78,21 +78,15 @@ export class ByteWriter {
     }
   }
 
-  /** A finite number as JSON writes it. */
-  number(value: number): void {
-    if ((value | 0) === value && value >= 0) this.digits(value);
-    else this.ascii(String(value));
-  }
-
-  /** Picodollars as dollars: digit by digit where they are whole, and exact then. */
+  /** Picodollars, not negative, as dollars: digit by digit where they are whole, and exact then. */
   dollars(cost: number): void {
     if (!Number.isSafeInteger(cost)) {
-      this.number(inUsd(cost));
+      this.ascii(String(inUsd(cost)));
       return;
     }
     const millionths = Math.floor(cost / MILLION);
     const whole = Math.floor(millionths / MILLION);
-    this.digits(whole);
+    this.ascii(String(whole));
     this.fraction(millionths - whole * MILLION, cost - millionths * MILLION);
   }
 
@@ -120,21 +114,6 @@ export class ByteWriter {
   private ascii(text: string): void {
     this.reserve(text.length);
     for (let place = 0; place < text.length; place++) this.bytes[this.at++] = text.charCodeAt(place);
-  }
-
-  /** Of a whole number below 2^31. */
-  private digits(value: number): void {
-    this.reserve(10);
-    const { bytes, at } = this;
-    let end = at + 1;
-    for (let bound = 10; bound <= value; bound *= 10) end++;
-    let rest = value | 0;
-    for (let place = end - 1; place >= at; place--) {
-      const tenth = (rest / 10) | 0;
-      bytes[place] = ZERO + rest - tenth * 10;
-      rest = tenth;
-    }
-    this.at = end;
   }
 
   private reserve(size: number): void {
