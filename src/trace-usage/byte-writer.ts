@@ -7,8 +7,8 @@ const FIRST_PRINTABLE = 0x20;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const FIRST_BYTES = 4096;
-/** A stream that is piped holds one piece and sends another. */
-const PIECES_KEPT = 3;
+/** The first pieces are gathered (`bodyOf`); later on, a stream that is piped holds one and sends another. */
+export const PIECES_KEPT = 3;
 const MILLION = 1e6;
 
 /** JSON text written as bytes: several times faster than making strings of it, because a large answer is mostly copying. */

@@ -1,9 +1,10 @@
 import type { Engine } from "../clickhouse/engine.ts";
+import { MIN_STREAMED_BYTES } from "../http/pieces.ts";
 import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
 import { CountTexts } from "./count-texts.ts";
 import { closing, OPENING, unfinishedIds, WITHOUT_COSTS, writeCallUsage } from "./answer.ts";
-import type { ByteWriter } from "./byte-writer.ts";
+import { type ByteWriter, PIECES_KEPT } from "./byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "./call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "./read-call-table.ts";
@@ -17,7 +18,8 @@ const CALLS_PER_READ = 25_000;
 const TRACES_PER_READ = 2000;
 /** The first one only begins when the group before it has been folded, because folding does not let go of the thread. */
 const READS_AHEAD = 2;
-const PIECE_BYTES = 256 * 1024;
+/** What is gathered before a stream begins are the pieces that are good at the same time. */
+const PIECE_BYTES = MIN_STREAMED_BYTES / (PIECES_KEPT + 1);
 
 /** What was read for an answer. */
 export interface UsageSize {
@@ -26,7 +28,7 @@ export interface UsageSize {
 }
 
 /**
- * The answer's text, piece by piece; a piece is good until three more were asked for. A group of traces is folded,
+ * The answer's text, piece by piece; a piece is good until the fourth after it is asked for. A group of traces is folded,
  * written and forgotten while the next ones are being read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
  */
 export async function* usageText(

@@ -46,3 +46,22 @@ it.each([{}, { "accept-encoding": "gzip" }])("a long answer arrives as it was ma
   expect(Object.keys((JSON.parse(slow) as { call_usage: object }).call_usage)).toHaveLength(CALLS);
   expect(slow === whole).toBe(true);
 });
+
+it.each([
+  [1500, "whole"],
+  [3500, "streamed"],
+])("an answer of %d calls is sent %s: below a mebibyte it is no stream", async (limit, how) => {
+  const { port } = test.app.server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/trace/usage`, {
+    method: "POST",
+    headers: {
+      authorization: authorization(),
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+    },
+    body: JSON.stringify({ project_id: PROJECT, limit }),
+  });
+  const { call_usage } = (await answer.json()) as { call_usage: object };
+  expect(Object.keys(call_usage)).toHaveLength(limit);
+  expect(answer.headers.get("transfer-encoding")).toBe(how === "streamed" ? "chunked" : null);
+});
