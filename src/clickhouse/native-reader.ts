@@ -1,3 +1,5 @@
+import { BinaryReader } from "./binary-reader.ts";
+
 /** Where the values of a column of strings stand in the bytes. A NULL is an empty string. */
 export interface Places {
   readonly starts: Uint32Array;
@@ -8,14 +10,8 @@ export interface Places {
  * Reads the engine's Native bytes: blocks of rows, and in a block one column after the other, in the order selected.
  * Source: https://clickhouse.com/docs/interfaces/formats/Native
  */
-export class NativeReader {
-  private readonly bytes: Buffer;
-  private at = 0;
+export class NativeReader extends BinaryReader {
   private rows = 0;
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
 
   /** Goes to the next block and says how many rows it has; none at the end. */
   nextBlock(): number {
@@ -34,10 +30,7 @@ export class NativeReader {
   /** A column of Int64, exact up to 2^53, put behind what stands in `into` before `from`. */
   int64s(into: Float64Array, from: number): void {
     this.skipHeader();
-    for (let row = 0; row < this.rows; row++, this.at += 8) {
-      const high = this.bytes.readInt32LE(this.at + 4);
-      into[from + row] = this.bytes.readUInt32LE(this.at) + high * 4_294_967_296;
-    }
+    for (let row = 0; row < this.rows; row++) into[from + row] = this.int64();
   }
 
   /** A column of String, put behind what stands in `into` before `from`. */
@@ -73,14 +66,5 @@ export class NativeReader {
     const taken = this.bytes.subarray(this.at, this.at + length);
     this.at += length;
     return taken;
-  }
-
-  private varint(): number {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.bytes[this.at++]!;
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
-    }
   }
 }

@@ -20,9 +20,6 @@ const CLOSE = 0x7d;
 const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
 const freeOfCost = COSTS.map((name) => Buffer.from(`,"${name}":0`));
 const unknownCost = COSTS.map((name) => Buffer.from(`,"${name}":null`));
-/** The slots from here on are about cache tokens, which most calls have none of. */
-const CACHE_COSTS = COSTS.indexOf("cache_read_input_tokens_total_cost");
-const freeOfCache = Buffer.concat(freeOfCost.slice(CACHE_COSTS));
 
 /** What follows the counts of every entry while costs are not asked for. */
 export const WITHOUT_COSTS = unknownCost.join("");
@@ -63,8 +60,7 @@ function writeEntries(head: number, totals: Totals, countTexts: CountTexts, writ
 }
 
 function writeCosts(costs: Float64Array, at: number, writer: ByteWriter): void {
-  const hasCache = costs[at + CACHE_COSTS] !== 0 || costs[at + CACHE_COSTS + 1] !== 0;
-  for (let slot = 0; slot < (hasCache ? COST_SLOTS : CACHE_COSTS); slot++) {
+  for (let slot = 0; slot < COST_SLOTS; slot++) {
     const cost = costs[at + slot]!;
     if (cost === 0) writer.copy(freeOfCost[slot]!);
     else if (Number.isFinite(cost)) {
@@ -72,7 +68,6 @@ function writeCosts(costs: Float64Array, at: number, writer: ByteWriter): void {
       writer.dollars(cost);
     } else writer.copy(unknownCost[slot]!);
   }
-  if (!hasCache) writer.copy(freeOfCache);
 }
 
 /** Ids of the calls that have not ended, among the selected ones and everything below them. */

@@ -17,11 +17,15 @@ export class TraceNumbers {
   read({ starts, ends }: Places, into: Int32Array): void {
     const { buffer, byteOffset, byteLength } = this.source;
     const view = new DataView(buffer, byteOffset, byteLength);
+    let before = { start: 0, end: -1 };
+    let number = NONE;
     for (let row = 0; row < into.length; row++) {
       const place = { start: starts[row]!, end: ends[row]! };
-      const before = { start: starts[row - 1]!, end: ends[row - 1]! };
-      if (row > 0 && areSameBytes(view, place, before)) into[row] = into[row - 1]!;
-      else into[row] = this.numbers.get(this.source.toString("utf8", place.start, place.end)) ?? NONE;
+      if (!areSameBytes(view, place, before)) {
+        number = this.numbers.get(this.source.toString("utf8", place.start, place.end)) ?? NONE;
+      }
+      into[row] = number;
+      before = place;
     }
   }
 }

@@ -113,6 +113,7 @@ it(
         while (performance.now() < warm) await load.one();
       }),
     );
+    expect(load.answers.every((answer) => answer.status === 200)).toBe(true);
     const idleBytes = await residentBytes(service);
     load.answers.length = 0;
 
