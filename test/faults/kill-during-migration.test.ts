@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -56,8 +56,11 @@ async function migratingMs(): Promise<number> {
   return took;
 }
 
+/** None as long as the engine has not made its directory for them. */
 function tablesIn({ DATA_DIR }: Settings): number {
-  const files = readdirSync(join(DATA_DIR, "store"), { recursive: true, encoding: "utf8" });
+  const store = join(DATA_DIR, "store");
+  if (!existsSync(store)) return 0;
+  const files = readdirSync(store, { recursive: true, encoding: "utf8" });
   return files.filter((file) => file.endsWith(".sql")).length;
 }
 
