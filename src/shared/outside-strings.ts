@@ -16,7 +16,7 @@ export function outsideStrings(text: string, rewrite: (piece: string) => string)
 }
 
 /** Where the string that begins at a quote ends; -1 when it does not. */
-function endOfString(text: string, quote: number): number {
+export function endOfString(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
     while (text[end - 1 - escapes] === "\\") escapes++;

@@ -1,3 +1,4 @@
+import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson } from "../shared/json.ts";
 import { askForUsage } from "./include-usage.ts";
 import { promptTextBytes } from "./estimate.ts";
@@ -30,7 +31,7 @@ export function mayStream(body: Buffer): boolean {
 export function readChatRequest(body: Buffer): ChatRequest {
   try {
     const text = body.toString("utf8");
-    const parsed: unknown = body.length <= MAX_EXACT_BYTES ? parseJson(text) : JSON.parse(text);
+    const parsed: unknown = body.length <= MAX_EXACT_BYTES ? parseJson(text) : parseJsonText(text);
     if (!isJsonObject(parsed)) return unreadChatRequest(body.length);
     const stream = parsed["stream"] === true;
     return {

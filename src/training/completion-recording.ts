@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { assertNever } from "../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
+import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
@@ -172,7 +173,7 @@ const USAGE = /^.*"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/s;
 
 function parseOrUndefined(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     return undefined;
   }

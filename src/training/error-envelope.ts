@@ -1,3 +1,4 @@
+import { parseJsonText } from "../shared/escaped-keys.ts";
 import type { AppError, ErrorCode, Fault } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
 
@@ -149,7 +150,7 @@ function plainText(text: string): string {
 
 function parseOrUndefined(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
 
 const ASK = '"include_usage":true';
@@ -49,7 +50,7 @@ function lastMember(json: Buffer, open: number, name: string): Span | undefined 
     const byte = json[at]!;
     if (byte === QUOTE) {
       const end = stringEnd(json, at);
-      if (depth === 1 && valueFrom === -1) key = JSON.parse(json.toString("utf8", at, end)) as string;
+      if (depth === 1 && valueFrom === -1) key = parseJsonText(json.toString("utf8", at, end)) as string;
       at = end - 1;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       depth++;

@@ -1,3 +1,4 @@
+import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
 
 export type StreamEventKind = "done" | "error" | "flat_error" | "usage_only" | "other";
@@ -17,7 +18,7 @@ export function readStreamEvent(data: string, parse: boolean): StreamEvent {
   if (!parse && !data.includes('"error"')) return OTHER;
   let chunk: unknown;
   try {
-    chunk = JSON.parse(data);
+    chunk = parseJsonText(data);
   } catch {
     return OTHER;
   }

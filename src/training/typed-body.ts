@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { z } from "zod";
 import { toFaults } from "../http/zod-faults.ts";
+import { parseJsonText } from "../shared/escaped-keys.ts";
 import { AppError, invalid } from "../shared/errors.ts";
 import { checkDeclaredLength, hasBody, readBody, tooLarge } from "./upload.ts";
 
@@ -59,7 +60,7 @@ async function unpack(
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return parseJsonText(body.toString("utf8"));
   } catch (error) {
     throw new AppError("bad_request", "The body is not JSON.", { cause: error });
   }

@@ -65,6 +65,19 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("good")).toHaveLength(1);
   });
 
+  it("keeps the escaped keys of a call whatever keys another project sent", async () => {
+    const send = (id: string, project: string, inputs: string) => {
+      const item = JSON.stringify({ start: start(id, { project_id: project }) });
+      return test.post("/call/start", item.replace('"inputs":{}', `"inputs":${inputs}`));
+    };
+    for (const id of ["other 1", "other 2"]) {
+      expect((await send(id, "umbrella/other", String.raw`{"question":0,"\\u":1,"\\":2}`)).status).toBe(200);
+    }
+    const inputs = String.raw`{"question":0,"\u00e9t":1,"\n":2}`;
+    expect((await send("escaped", project_id, inputs)).status).toBe(200);
+    expect(await stored("escaped")).toMatchObject([{ inputs: String.raw`{"question":0,"ét":1,"\n":2}` }]);
+  });
+
   it("keeps long integers beside an item of too many levels", async () => {
     const inputs = `{"deep":${"[".repeat(3000)}${"]".repeat(3000)}}`;
     const [long, deep] = ["long", "deep"].map((id) =>

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { parseJsonText } from "../../../src/shared/escaped-keys.ts";
 import { askForUsage } from "../../../src/training/include-usage.ts";
 
 const ask = (text: string): string | undefined =>
@@ -59,9 +60,9 @@ describe("askForUsage", () => {
         (rest, streamOptions, indent) => {
           const value = streamOptions === undefined ? rest : { ...rest, stream_options: streamOptions };
           const text = JSON.stringify(value, undefined, indent);
-          const parsed = JSON.parse(text) as Record<string, unknown>;
+          const parsed = parseJsonText(text) as Record<string, unknown>;
           fc.pre(!Object.hasOwn(rest, "stream_options") && !Object.hasOwn(streamOptions ?? {}, "__proto__"));
-          const edited = JSON.parse(ask(text)!) as unknown;
+          const edited = parseJsonText(ask(text)!);
           expect(edited).toEqual({
             ...parsed,
             stream_options: { ...(parsed["stream_options"] as object | null), include_usage: true },
