@@ -73,9 +73,8 @@ async function left(service: ServiceProcess) {
     const trace = id.split("-")[0]!;
     counts.set(trace, (counts.get(trace) ?? 0) + 1);
   }
-  const feedback = (await answered(service, "/feedback/query", { project_id, fields: ["id"] })) as {
-    result: { id: string }[];
-  };
+  const query = { project_id, fields: ["id"], limit: 10_000 };
+  const feedback = (await answered(service, "/feedback/query", query)) as { result: { id: string }[] };
   return { counts, feedback: new Set(feedback.result.map((row) => row.id)) };
 }
 
