@@ -1,8 +1,10 @@
 import type { ByteWriter } from "./byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "./call-table.ts";
-import type { CountTexts } from "./count-texts.ts";
+import { CostTexts, WITHOUT_COSTS } from "./cost-texts.ts";
+import { CountTexts } from "./count-texts.ts";
+import type { LlmNames } from "./llm-names.ts";
 import type { RolledUp } from "./rollup.ts";
-import { COST_SLOTS, COSTS, type Totals } from "./totals.ts";
+import { COST_SLOTS, type Totals } from "./totals.ts";
 import { COUNT_SLOTS } from "./usage-entries.ts";
 
 /** The answer's text up to the first call. */
@@ -17,12 +19,18 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
-const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
-const freeOfCost = COSTS.map((name) => Buffer.from(`,"${name}":0`));
-const unknownCost = COSTS.map((name) => Buffer.from(`,"${name}":null`));
 
-/** What follows the counts of every entry while costs are not asked for. */
-export const WITHOUT_COSTS = unknownCost.join("");
+/** What writes the two parts of an entry; without `costs`, the counts' text says that they are not known. */
+interface EntryTexts {
+  readonly counts: CountTexts;
+  readonly costs: CostTexts | undefined;
+}
+
+export function entryTexts(names: LlmNames, withCosts: boolean): EntryTexts {
+  return withCosts
+    ? { counts: new CountTexts(names, ""), costs: new CostTexts() }
+    : { counts: new CountTexts(names, WITHOUT_COSTS), costs: undefined };
+}
 
 /**
  * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns whether
@@ -32,9 +40,9 @@ export const WITHOUT_COSTS = unknownCost.join("");
 export function* writeCallUsage(
   calls: CallTable,
   { totals }: RolledUp,
-  to: { writer: ByteWriter; countTexts: CountTexts; pieceBytes: number; isFirst: boolean },
+  to: { writer: ByteWriter; texts: EntryTexts; pieceBytes: number; isFirst: boolean },
 ): Generator<Buffer, boolean> {
-  const { writer, countTexts } = to;
+  const { writer, texts } = to;
   let { isFirst } = to;
   for (let call = 0; call < calls.count; call++) {
     if (!isSelected(calls, call)) continue;
@@ -43,30 +51,19 @@ export function* writeCallUsage(
     writer.string(calls.source, calls.ids.starts[call]!, calls.ids.ends[call]!);
     writer.byte(COLON);
     writer.byte(OPEN);
-    writeEntries(totals.heads[call]!, totals, countTexts, writer);
+    writeEntries(totals.heads[call]!, totals, texts, writer);
     writer.byte(CLOSE);
     if (writer.length >= to.pieceBytes) yield writer.take();
   }
   return isFirst;
 }
 
-function writeEntries(head: number, totals: Totals, countTexts: CountTexts, writer: ByteWriter): void {
+function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: ByteWriter): void {
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
     if (entry !== head) writer.byte(COMMA);
-    countTexts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
-    if (totals.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, writer);
+    texts.counts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
+    texts.costs?.write(totals.costs, entry * COST_SLOTS, writer);
     writer.byte(CLOSE);
-  }
-}
-
-function writeCosts(costs: Float64Array, at: number, writer: ByteWriter): void {
-  for (let slot = 0; slot < COST_SLOTS; slot++) {
-    const cost = costs[at + slot]!;
-    if (cost === 0) writer.copy(freeOfCost[slot]!);
-    else if (Number.isFinite(cost)) {
-      writer.copy(beforeCost[slot]!);
-      writer.dollars(cost);
-    } else writer.copy(unknownCost[slot]!);
   }
 }
 

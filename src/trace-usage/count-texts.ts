@@ -1,18 +1,12 @@
 import type { ByteWriter } from "./byte-writer.ts";
 import type { LlmNames } from "./llm-names.ts";
+import { templateOf, type Template } from "./template.ts";
 import { COUNT_SLOTS, COUNTS } from "./usage-entries.ts";
 
 /** Four bits hold the width of a whole number below 2^31. */
 const WIDTH_BITS = 4;
 const NOT_DIGITS = -1;
 const MAX_TEMPLATES = 10_000;
-
-/** An entry's text with anybody's digits. */
-interface Template {
-  readonly text: Buffer;
-  /** How far before the text's end the digits of each count end. */
-  readonly fromEnd: Int32Array;
-}
 
 /**
  * Writes `"llm":{"requests":1,…`, the name and the counts of an entry. Entries of one LLM whose counts have the same widths
@@ -51,13 +45,9 @@ export class CountTexts {
   }
 
   private make(llm: number, counts: Float64Array): Template {
-    const fromEnd = new Int32Array(COUNT_SLOTS);
-    let rest = this.tail;
-    for (let slot = COUNT_SLOTS - 1; slot >= 0; slot--) {
-      fromEnd[slot] = Buffer.byteLength(rest);
-      rest = `${slot === 0 ? "" : ","}"${COUNTS[slot]}":${counts[slot]}${rest}`;
-    }
-    return { text: Buffer.from(`${JSON.stringify(this.names.nameOf(llm))}:{${rest}`), fromEnd };
+    const opening = `${JSON.stringify(this.names.nameOf(llm))}:{`;
+    const pieces = COUNTS.map((name, slot) => `${slot === 0 ? opening : ","}"${name}":${counts[slot]}`);
+    return templateOf(pieces, this.tail);
   }
 }
 

@@ -2,8 +2,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { MIN_STREAMED_BYTES } from "../http/pieces.ts";
 import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
-import { CountTexts } from "./count-texts.ts";
-import { closing, OPENING, unfinishedIds, WITHOUT_COSTS, writeCallUsage } from "./answer.ts";
+import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
 import { type ByteWriter, PIECES_KEPT } from "./byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "./call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
@@ -42,7 +41,7 @@ export async function* usageText(
 ): AsyncGenerator<Buffer> {
   const { names } = prepared;
   const { writer, costOf } = options;
-  const countTexts = new CountTexts(names, costOf === undefined ? WITHOUT_COSTS : "");
+  const texts = entryTexts(names, costOf !== undefined);
   writer.copy(OPENING);
   const unfinished: string[] = [];
   const seen = new SeenIds();
@@ -55,7 +54,7 @@ export async function* usageText(
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     isFirst = yield* writeCallUsage(calls, rolledUp, {
       writer,
-      countTexts,
+      texts,
       pieceBytes: PIECE_BYTES,
       isFirst,
     });

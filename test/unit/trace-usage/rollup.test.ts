@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../../../src/calls/usage.ts";
 import { unknownCost, type CallCost } from "../../../src/prices/cost-of-call.ts";
-import { CountTexts } from "../../../src/trace-usage/count-texts.ts";
-import { unfinishedIds, WITHOUT_COSTS, writeCallUsage } from "../../../src/trace-usage/answer.ts";
+import { entryTexts, unfinishedIds, writeCallUsage } from "../../../src/trace-usage/answer.ts";
 import type { CallTable } from "../../../src/trace-usage/call-table.ts";
 import { LlmNames } from "../../../src/trace-usage/llm-names.ts";
 import { rollUp, type RolledUp } from "../../../src/trace-usage/rollup.ts";
@@ -56,8 +55,8 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
 
 function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
   const writer = new ByteWriter();
-  const countTexts = new CountTexts(names, rolledUp.totals.withCosts ? "" : WITHOUT_COSTS);
-  const to = { writer, countTexts, pieceBytes: 100, isFirst: true };
+  const texts = entryTexts(names, rolledUp.totals.withCosts);
+  const to = { writer, texts, pieceBytes: 100, isFirst: true };
   const pieces = Array.from(writeCallUsage(calls, rolledUp, to), (piece) => piece.toString("latin1"));
   return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
 }
