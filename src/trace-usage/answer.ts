@@ -1,3 +1,4 @@
+import { viewOf } from "../shared/view-of.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "./call-table.ts";
 import { CostTexts, WITHOUT_COSTS } from "./cost-texts.ts";
@@ -43,12 +44,13 @@ export function* writeCallUsage(
   to: { writer: ByteWriter; texts: EntryTexts; pieceBytes: number; isFirst: boolean },
 ): Generator<Buffer, boolean> {
   const { writer, texts } = to;
+  const source = viewOf(calls.source);
   let { isFirst } = to;
   for (let call = 0; call < calls.count; call++) {
     if (!isSelected(calls, call)) continue;
     if (!isFirst) writer.byte(COMMA);
     isFirst = false;
-    writer.string(calls.source, calls.ids.starts[call]!, calls.ids.ends[call]!);
+    writer.string(source, calls.ids.starts[call]!, calls.ids.ends[call]!);
     writer.byte(COLON);
     writer.byte(OPEN);
     writeEntries(totals.heads[call]!, totals, texts, writer);

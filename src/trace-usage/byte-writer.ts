@@ -1,5 +1,6 @@
 import { inUsd } from "../prices/picodollars.ts";
 import { release } from "../shared/release.ts";
+import { viewOf } from "../shared/view-of.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -15,6 +16,7 @@ const TWELVE_PLACES = Buffer.from(".000000000000");
 export class ByteWriter {
   private readonly used: Buffer[] = [];
   private bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  private view = viewOf(this.bytes);
   private at = 0;
 
   get length(): number {
@@ -26,7 +28,7 @@ export class ByteWriter {
     const taken = this.bytes.subarray(0, this.at);
     this.used.push(this.bytes);
     const again = this.used.length > PIECES_KEPT ? this.used.shift() : undefined;
-    this.bytes = again ?? Buffer.allocUnsafeSlow(this.bytes.length);
+    this.use(again ?? Buffer.allocUnsafeSlow(this.bytes.length));
     this.at = 0;
     return taken;
   }
@@ -48,22 +50,30 @@ export class ByteWriter {
     this.bytes[this.at++] = code;
   }
 
-  /** UTF-8 bytes as a JSON string. They are copied one by one because each has to be looked at anyway. */
-  string(source: Buffer, start: number, end: number): void {
+  /** UTF-8 bytes as a JSON string: looked at and copied four at a time. */
+  string(source: DataView, start: number, end: number): void {
     this.reserve(end - start + 2);
-    const { bytes } = this;
-    let at = this.at;
-    bytes[at++] = QUOTE;
-    for (let from = start; from < end; from++) {
-      const byte = source[from]!;
-      if (byte === QUOTE || byte === BACKSLASH || byte < FIRST_PRINTABLE) {
-        this.copy(Buffer.from(JSON.stringify(source.toString("utf8", start, end))));
-        return;
-      }
-      bytes[at++] = byte;
+    const { view } = this;
+    let to = this.at;
+    view.setUint8(to++, QUOTE);
+    let from = start;
+    for (; from + 4 <= end; from += 4, to += 4) {
+      const four = source.getInt32(from, true);
+      if (needEscape(four)) return this.escaped(source, start, end);
+      view.setInt32(to, four, true);
     }
-    bytes[at++] = QUOTE;
-    this.at = at;
+    for (; from < end; from++) {
+      const byte = source.getUint8(from);
+      if (needEscape(byte | NOTHING_ABOVE)) return this.escaped(source, start, end);
+      view.setUint8(to++, byte);
+    }
+    view.setUint8(to++, QUOTE);
+    this.at = to;
+  }
+
+  private escaped(source: DataView, start: number, end: number): void {
+    const text = Buffer.from(source.buffer, source.byteOffset + start, end - start).toString("utf8");
+    this.copy(Buffer.from(JSON.stringify(text)));
   }
 
   /** The digits of a whole number below 2^31, over what stands there; they end `fromEnd` bytes before the end. */
@@ -109,6 +119,29 @@ export class ByteWriter {
     const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.at + size));
     larger.set(this.bytes.subarray(0, this.at));
     release(this.bytes);
-    this.bytes = larger;
+    this.use(larger);
   }
+
+  private use(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.view = viewOf(bytes);
+  }
+}
+
+const EVERY_BYTE = 0x01010101;
+const EVERY_HIGH_BIT = 0x80808080;
+const NOTHING_ABOVE = 0x7f7f7f00;
+const QUOTES = QUOTE * EVERY_BYTE;
+const BACKSLASHES = BACKSLASH * EVERY_BYTE;
+const FIRST_PRINTABLES = FIRST_PRINTABLE * EVERY_BYTE;
+
+/** Whether one of four bytes is a quote, a backslash or a control character. */
+function needEscape(four: number): boolean {
+  const quotes = four ^ QUOTES;
+  const backslashes = four ^ BACKSLASHES;
+  const special =
+    ((four - FIRST_PRINTABLES) & ~four) |
+    ((quotes - EVERY_BYTE) & ~quotes) |
+    ((backslashes - EVERY_BYTE) & ~backslashes);
+  return (special & EVERY_HIGH_BIT) !== 0;
 }

@@ -2,7 +2,7 @@ import type { Places } from "../clickhouse/native-reader.ts";
 import { release } from "../shared/release.ts";
 import { NONE } from "./call-table.ts";
 import { hashOf, randomSeed } from "./id-hash.ts";
-import { areSameBytes } from "./same-bytes.ts";
+import { areSameBytes, type Place } from "./same-bytes.ts";
 
 const SEED = randomSeed();
 
@@ -15,8 +15,11 @@ export class IdIndex {
   private readonly starts: Uint32Array;
   private readonly ends: Uint32Array;
 
-  constructor(source: Buffer, { count, ids, traceOf }: { count: number; ids: Places; traceOf: Int32Array }) {
-    this.source = new DataView(source.buffer, source.byteOffset, source.byteLength);
+  constructor(
+    source: DataView,
+    { count, ids, traceOf }: { count: number; ids: Places; traceOf: Int32Array },
+  ) {
+    this.source = source;
     this.traceOf = traceOf;
     this.starts = ids.starts;
     this.ends = ids.ends;
@@ -27,11 +30,11 @@ export class IdIndex {
   }
 
   /** The call of a trace whose id are these bytes; NONE without one. */
-  find(trace: number, start: number, end: number): number {
-    let place = this.firstPlace(trace, start, end);
+  find(trace: number, id: Place): number {
+    let place = this.firstPlace(trace, id);
     for (let call = this.places[place]!; call !== NONE; call = this.places[place]!) {
       const other = { start: this.starts[call]!, end: this.ends[call]! };
-      if (this.traceOf[call] === trace && areSameBytes(this.source, { start, end }, other)) return call;
+      if (this.traceOf[call] === trace && areSameBytes(this.source, id, other)) return call;
       place = (place + 1) & this.mask;
     }
     return NONE;
@@ -43,12 +46,12 @@ export class IdIndex {
 
   /** An id comes once in a trace: nothing need be compared. */
   private add(call: number): void {
-    let place = this.firstPlace(this.traceOf[call]!, this.starts[call]!, this.ends[call]!);
+    let place = this.firstPlace(this.traceOf[call]!, { start: this.starts[call]!, end: this.ends[call]! });
     while (this.places[place] !== NONE) place = (place + 1) & this.mask;
     this.places[place] = call;
   }
 
-  private firstPlace(trace: number, start: number, end: number): number {
-    return hashOf(this.source, { start, end }, SEED ^ trace) & this.mask;
+  private firstPlace(trace: number, id: Place): number {
+    return hashOf(this.source, id, SEED ^ trace) & this.mask;
   }
 }

@@ -1,11 +1,13 @@
 import { NativeReader, type Places } from "../clickhouse/native-reader.ts";
 import { release } from "../shared/release.ts";
+import { viewOf } from "../shared/view-of.ts";
 import { CallRows, placesFor } from "./call-rows.ts";
 import { type CallTable, NONE, withSelected } from "./call-table.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
 import type { SelectedTrace } from "./selection.ts";
+import { areSameBytes } from "./same-bytes.ts";
 import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
@@ -50,13 +52,20 @@ export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], 
   return { count, source, ids, parents, flags, startedAtUs, usageEnd, usage };
 }
 
+/** Siblings stand beside each other more often than not: a parent that was just found is not looked for again. */
 function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
-  const index = new IdIndex(source, { count, ids, traceOf });
+  const view = viewOf(source);
+  const index = new IdIndex(view, { count, ids, traceOf });
   const parents = new Int32Array(count);
+  let before = { start: 0, end: -1 };
   for (let call = 0; call < count; call++) {
-    const start = parentIds.starts[call]!;
-    const end = parentIds.ends[call]!;
-    parents[call] = start === end ? NONE : index.find(traceOf[call]!, start, end);
+    const place = { start: parentIds.starts[call]!, end: parentIds.ends[call]! };
+    if (place.start === place.end) parents[call] = NONE;
+    else {
+      const isSibling = traceOf[call] === traceOf[call - 1] && areSameBytes(view, place, before);
+      parents[call] = isSibling ? parents[call - 1]! : index.find(traceOf[call]!, place);
+    }
+    before = place;
   }
   index.release();
   return parents;

@@ -1,5 +1,5 @@
 /** Where some bytes stand. */
-interface Place {
+export interface Place {
   readonly start: number;
   readonly end: number;
 }

@@ -1,5 +1,6 @@
 import type { Places } from "../clickhouse/native-reader.ts";
 import { NONE } from "./call-table.ts";
+import { viewOf } from "../shared/view-of.ts";
 import { areSameBytes } from "./same-bytes.ts";
 import type { SelectedTrace } from "./selection.ts";
 
@@ -15,8 +16,7 @@ export class TraceNumbers {
 
   /** Fills `into` with the numbers of the traces whose ids stand in those places. */
   read({ starts, ends }: Places, into: Int32Array): void {
-    const { buffer, byteOffset, byteLength } = this.source;
-    const view = new DataView(buffer, byteOffset, byteLength);
+    const view = viewOf(this.source);
     let before = { start: 0, end: -1 };
     let number = NONE;
     for (let row = 0; row < into.length; row++) {

@@ -2,6 +2,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { MIN_STREAMED_BYTES } from "../http/pieces.ts";
 import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
+import { viewOf } from "../shared/view-of.ts";
 import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./answer.ts";
 import { type ByteWriter, PIECES_KEPT } from "./byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "./call-table.ts";
@@ -101,7 +102,7 @@ async function* callTables(
 /** An id may stand for a call in each of several traces, but an answer has one entry for an id. */
 function refuseTwins(calls: CallTable, seen: SeenIds): void {
   const { source, ids } = calls;
-  const view = new DataView(source.buffer, source.byteOffset, source.byteLength);
+  const view = viewOf(source);
   for (let call = 0; call < calls.count; call++) {
     if (!isSelected(calls, call)) continue;
     if (seen.add(view, { start: ids.starts[call]!, end: ids.ends[call]! })) continue;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { viewOf } from "../../../src/shared/view-of.ts";
 import { ByteWriter } from "../../../src/trace-usage/byte-writer.ts";
 
 function dollars(picodollars: number): string {
@@ -7,6 +8,60 @@ function dollars(picodollars: number): string {
   writer.dollars(picodollars);
   return writer.take().toString();
 }
+
+describe("string", () => {
+  it("writes what JSON would say, wherever the bytes stand", () => {
+    const character = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.constantFrom(
+          "a",
+          "Z",
+          "0",
+          "-",
+          " ",
+          "!",
+          "#",
+          "[",
+          "]",
+          "é",
+          "模",
+          "😀",
+          "\u007f",
+          "\u0080",
+        ),
+      },
+      fc.constantFrom("\u0000", "\u001f", '"', "\\", "\n"),
+      fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    );
+    const text = fc.array(character, { maxLength: 40 }).map((some) => some.join("").toWellFormed());
+    fc.assert(
+      fc.property(text, fc.nat(9), (written, before) => {
+        const source = Buffer.from(`${" ".repeat(before)}${written}"`);
+        const writer = new ByteWriter();
+        writer.string(viewOf(source), before, source.length - 1);
+        expect(writer.take().toString()).toBe(JSON.stringify(written));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("overwrite", () => {
+  it("puts the digits of any number where they end", () => {
+    const number = fc.integer({ min: 0, max: 9 }).chain((digits) => fc.nat(10 ** digits));
+    fc.assert(
+      fc.property(fc.oneof(number, fc.constantFrom(2 ** 31 - 1)), fc.nat(5), (value, after) => {
+        const digits = String(value);
+        const writer = new ByteWriter();
+        writer.copy(Buffer.from(`.${"9".repeat(digits.length)}${"x".repeat(after)}`));
+        writer.overwrite(after, value);
+        expect(writer.take().toString()).toBe(`.${digits}${"x".repeat(after)}`);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
 
 describe("dollars", () => {
   it.each([
