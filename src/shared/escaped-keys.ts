@@ -18,6 +18,9 @@ export function parseJsonText(text: string): unknown {
   return parseWithEscapedKeys(text, JSON.parse);
 }
 
+/** What names begin with: nobody who writes a text knows it. */
+const MARK = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString("base64url");
+
 interface Renamed {
   readonly text: string;
   /** The keys that can not be written without an escape, by the names that stand for them. */
@@ -26,34 +29,47 @@ interface Renamed {
 
 /** A text must be JSON. Undefined when no key has an escape. */
 function renameEscapedKeys(text: string): Renamed | undefined {
-  const names = new Map<string, string>();
-  let mark: string | undefined;
-  const nameOf = (key: string): string => {
-    if (!JSON.stringify(key).includes("\\")) return key;
-    const known = names.get(key);
-    if (known !== undefined) return known;
-    // nobody who wrote the text could know it
-    mark ??= crypto.randomUUID();
-    const name = `${mark} ${names.size}`;
-    names.set(key, name);
-    return name;
-  };
-
-  let renamed = "";
+  const names = new KeyNames();
+  const pieces: string[] = [];
   let copied = 0;
   for (let escape = text.indexOf("\\"), end = 0; escape !== -1; escape = text.indexOf("\\", end)) {
     const quote = text.lastIndexOf('"', escape);
     end = endOfString(text, quote);
     if (!isKey(text, end)) continue;
-    const key = JSON.parse(text.slice(quote, end)) as string;
-    renamed += `${text.slice(copied, quote)}"${nameOf(key)}"`;
+    pieces.push(text.slice(copied, quote), names.of(text.slice(quote, end)));
     copied = end;
   }
   if (copied === 0) return undefined;
-  return {
-    text: renamed + text.slice(copied),
-    keys: new Map(names.entries().map(([key, name]) => [name, key])),
-  };
+  pieces.push(text.slice(copied));
+  return { text: pieces.join(""), keys: names.keys };
+}
+
+class KeyNames {
+  /** By name. */
+  readonly keys = new Map<string, string>();
+  private readonly byKey = new Map<string, string>();
+  private readonly byWritten = new Map<string, string>();
+
+  /** What to write for a key as it is written. Keys that are the same have one name. */
+  of(written: string): string {
+    const known = this.byWritten.get(written);
+    if (known !== undefined) return known;
+    const name = this.ofKey(JSON.parse(written) as string);
+    this.byWritten.set(written, name);
+    return name;
+  }
+
+  private ofKey(key: string): string {
+    const plain = JSON.stringify(key);
+    if (!plain.includes("\\")) return plain;
+    let name = this.byKey.get(key);
+    if (name === undefined) {
+      name = `${MARK}${this.keys.size.toString(36)}`;
+      this.byKey.set(key, name);
+      this.keys.set(name, key);
+    }
+    return `"${name}"`;
+  }
 }
 
 const COLON_NEXT = /\s*:/y;
@@ -63,34 +79,38 @@ function isKey(text: string, end: number): boolean {
   return COLON_NEXT.test(text);
 }
 
-type Members = Record<string, unknown>;
+type Container = Record<string | number, unknown>;
 
 function restoreKeys(value: unknown, keys: ReadonlyMap<string, string>): unknown {
   if (keys.size === 0) return value;
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (typeof node !== "object" || node === null) continue;
-    if (Array.isArray(node)) for (const member of node) left.push(member);
-    else restoreMembers(node as Members, keys, left);
+  const root: Container = { value };
+  const left: Container[] = [root];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const container = next;
+    const restore = (at: string | number): void => {
+      const member = container[at];
+      if (typeof member !== "object" || member === null) return;
+      const restored = Array.isArray(member) ? member : withKeys(member as Container, keys);
+      if (restored !== member) container[at] = restored;
+      left.push(restored as Container);
+    };
+    if (Array.isArray(container)) for (let at = 0; at < container.length; at++) restore(at);
+    else for (const key of Object.keys(container)) restore(key);
   }
-  return value;
+  return root["value"];
 }
 
-/** Puts all members in again, in their order, when one has another name. */
-function restoreMembers(node: Members, keys: ReadonlyMap<string, string>, left: unknown[]): void {
-  const names = Object.keys(node);
-  const isRenamed = names.some((name) => keys.has(name));
+/** The members of an object in their order, under their keys; the same object when no key has a name. */
+function withKeys(object: Container, keys: ReadonlyMap<string, string>): Container {
+  const names = Object.keys(object);
+  if (!names.some((name) => keys.has(name))) return object;
+  const restored: Container = {};
   for (const name of names) {
-    const value = node[name];
-    left.push(value);
-    if (!isRenamed) continue;
-    delete node[name];
-    Object.defineProperty(node, keys.get(name) ?? name, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
+    const key = keys.get(name) ?? name;
+    const value = object[name];
+    if (key === "__proto__")
+      Object.defineProperty(restored, key, { value, writable: true, enumerable: true, configurable: true });
+    else restored[key] = value;
   }
+  return restored;
 }
