@@ -2,7 +2,7 @@
  * Costs are counted in picodollars, millionths of a millionth of a dollar: published prices of a token are whole numbers of
  * them, so that products and sums are exact up to 2^53 of them, 9,007 USD, where sums of fractions of a dollar are not.
  */
-const PER_USD = 1e12;
+export const PER_USD = 1e12;
 
 /** Two roundings are between a price as it was published and its product here. */
 const ROUNDED = 2 ** -51;

@@ -1,13 +1,12 @@
+import { PER_USD } from "../prices/picodollars.ts";
 import type { ByteWriter } from "./byte-writer.ts";
-import { templateOf, type Template } from "./template.ts";
+import { MAX_TEMPLATES, templateOf, type Template } from "./template.ts";
 import { COST_SLOTS, COSTS } from "./totals.ts";
 
-const PER_USD = 1e12;
 const MILLION = 1e6;
 /** Four bits hold how a cost is written: with how many decimal places, none for zero, or as `null`. */
 const SHAPE_BITS = 4;
 const UNKNOWN = 13;
-const MAX_TEMPLATES = 10_000;
 
 /** The text of costs that nobody asked for. */
 export const WITHOUT_COSTS = COSTS.map((name) => `,"${name}":null`).join("");

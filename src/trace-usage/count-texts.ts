@@ -1,12 +1,11 @@
 import type { ByteWriter } from "./byte-writer.ts";
 import type { LlmNames } from "./llm-names.ts";
-import { templateOf, type Template } from "./template.ts";
+import { MAX_TEMPLATES, templateOf, type Template } from "./template.ts";
 import { COUNT_SLOTS, COUNTS } from "./usage-entries.ts";
 
 /** Four bits hold the width of a whole number below 2^31. */
 const WIDTH_BITS = 4;
 const NOT_DIGITS = -1;
-const MAX_TEMPLATES = 10_000;
 
 /**
  * Writes `"llm":{"requests":1,…`, the name and the counts of an entry. Entries of one LLM whose counts have the same widths

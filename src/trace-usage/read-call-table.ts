@@ -6,8 +6,8 @@ import { type CallTable, NONE, withSelected } from "./call-table.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
-import type { SelectedTrace } from "./selection.ts";
 import { areSameBytes } from "./same-bytes.ts";
+import type { SelectedTrace } from "./selection.ts";
 import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
 

@@ -1,3 +1,6 @@
+/** How many an answer keeps of a kind. */
+export const MAX_TEMPLATES = 10_000;
+
 /** A text with numbers in it, whose digits are written over for each use. */
 export interface Template {
   readonly text: Buffer;

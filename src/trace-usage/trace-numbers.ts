@@ -1,6 +1,6 @@
 import type { Places } from "../clickhouse/native-reader.ts";
-import { NONE } from "./call-table.ts";
 import { viewOf } from "../shared/view-of.ts";
+import { NONE } from "./call-table.ts";
 import { areSameBytes } from "./same-bytes.ts";
 import type { SelectedTrace } from "./selection.ts";
 

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { assertNever } from "../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
-import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
 import { CompletionReader } from "./completion-reader.ts";
 import { estimateTokens } from "./estimate.ts";
 import { isJson } from "./headers.ts";
+import { parseOrUndefined } from "./parse-or-undefined.ts";
 import type { CompletionMarks, RecordedCompletion, Recorder } from "./recorder.ts";
 import type { Outcome, RelayObserver } from "./relay.ts";
 import type { StreamEvent } from "./stream-event.ts";
@@ -170,14 +170,6 @@ export class CompletionRecording implements RelayObserver {
 
 /** The last `usage` object of a completion's text. */
 const USAGE = /^.*"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/s;
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function exceptionOf(outcome: Outcome): string | null {
   switch (outcome) {

@@ -1,6 +1,6 @@
-import { parseJsonText } from "../shared/escaped-keys.ts";
 import type { AppError, ErrorCode, Fault } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
+import { parseOrUndefined } from "./parse-or-undefined.ts";
 
 /** What SDKs read of an error, old and new ones. */
 export interface ErrorObject {
@@ -146,12 +146,4 @@ function plainText(text: string): string {
     .replaceAll(/\s+/g, " ")
     .trim();
   return plain.length > MAX_TEXT ? `${plain.slice(0, MAX_TEXT)}…` : plain;
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
-import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
+import { parseOrUndefined } from "./parse-or-undefined.ts";
 
 export type StreamEventKind = "done" | "error" | "flat_error" | "usage_only" | "other";
 
@@ -16,12 +16,7 @@ const OTHER: StreamEvent = { kind: "other", chunk: undefined };
 export function readStreamEvent(data: string, parse: boolean): StreamEvent {
   if (data.trim() === "[DONE]") return { kind: "done", chunk: undefined };
   if (!parse && !data.includes('"error"')) return OTHER;
-  let chunk: unknown;
-  try {
-    chunk = parseJsonText(data);
-  } catch {
-    return OTHER;
-  }
+  const chunk = parseOrUndefined(data);
   return isJsonObject(chunk) ? { kind: kindOf(chunk), chunk } : OTHER;
 }
 

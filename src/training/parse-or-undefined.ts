@@ -1,0 +1,10 @@
+import { parseJsonText } from "../shared/escaped-keys.ts";
+
+/** The value of a text that need not be JSON. */
+export function parseOrUndefined(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return undefined;
+  }
+}
