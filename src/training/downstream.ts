@@ -52,10 +52,10 @@ export class Downstream {
     const response = this.#response;
     if (parts.length === 1) return response.write(parts[0]!);
     response.cork();
-    let ready = true;
-    for (const part of parts) ready = response.write(part);
+    for (const part of parts) response.write(part);
     response.uncork();
-    return ready;
+    // What `write` returned while corked no longer holds: `uncork` may have sent it all and emitted "drain".
+    return !response.writableNeedDrain;
   }
 
   end(last?: Buffer): void {

@@ -120,6 +120,23 @@ describe("a stream", () => {
     expect(test.upstream.seen[0]!.headers["accept-encoding"]).toBe("identity");
   });
 
+  it.each([
+    [
+      "20 writes, each of a large event and a small one",
+      Array.from({ length: 20 }, () => chunk("x".repeat(110_000)) + chunk("y")),
+    ],
+    ["a large event and a small one", [chunk("x".repeat(100_000)) + chunk("y")]],
+  ])("never waits for a client that reads promptly: %s", { timeout: 20_000 }, async (_what, writes) => {
+    for (let round = 0; round < 5; round++) {
+      play([...writes, DONE]);
+      const answer = await stream().answer;
+      expect([answer.complete, answer.body.equals(Buffer.from(writes.join("") + DONE))]).toEqual([
+        true,
+        true,
+      ]);
+    }
+  });
+
   it("passes an event of more than a megabyte", async () => {
     const large = chunk("x".repeat(3_000_000));
     play([large, chunk("b"), DONE]);
