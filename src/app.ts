@@ -53,10 +53,10 @@ import { seeThrough } from "./projects/settle.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
-import { envelopeOf } from "./training/error-envelope.ts";
-import { sendGatewayError } from "./training/errors.ts";
-import { completionPart } from "./training/completion-call.ts";
-import { trainingRoutes, type TrainingSettings } from "./training/routes.ts";
+import { envelopeOf } from "./gateway/error-envelope.ts";
+import { sendGatewayError } from "./gateway/errors.ts";
+import { completionPart } from "./gateway/recording/completion-call.ts";
+import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
 
 export interface Deps {
@@ -123,9 +123,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   await app.register(callsQueryRoutes, reading);
   await registerFeedback(app, config, { engine, clock, writing });
-  await app.register(trainingRoutes, {
+  await app.register(gatewayRoutes, {
     prefix: "/v1",
-    settings: trainingSettings(config),
+    settings: gatewayRoutesSettings(config),
     completions: { write: (project, completion) => writer.write(project, [completionPart(completion)]) },
     clock,
     registry,
@@ -264,7 +264,7 @@ async function registerKeys(
   await app.register(apiKeyRoutes, { store, ring, uses, clock });
 }
 
-function trainingSettings(config: Config): TrainingSettings {
+function gatewayRoutesSettings(config: Config): GatewayRoutesSettings {
   return {
     training: { url: config.TRAINING_UPSTREAM_URL, apiKey: config.TRAINING_UPSTREAM_API_KEY },
     chat: { url: config.CHAT_UPSTREAM_URL, apiKey: config.CHAT_UPSTREAM_API_KEY },

@@ -1,0 +1,147 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
+import { mayStream, readChatRequest, unreadChatRequest, type ChatRequest } from "./recording/chat-request.ts";
+import { CompletionRecording } from "./recording/completion-recording.ts";
+import type { Gateway, Target } from "./gateway.ts";
+import { isIdentity } from "./relay/headers.ts";
+import type { MemoryBudget } from "./relay/memory-budget.ts";
+import type { Recorder } from "./recording/recorder.ts";
+import type { RelayMeter } from "./relay/relay.ts";
+import { headersFor } from "./request-relay.ts";
+import { readTraceContext } from "./recording/trace-context.ts";
+import {
+  bodyToSend,
+  checkDeclaredLength,
+  contentLengthOf,
+  hasBody,
+  readBody,
+  startUpload,
+  type UploadOptions,
+} from "./relay/upload.ts";
+import type { UpstreamRequest } from "./relay/upstream.ts";
+import { chatPath } from "./relay/upstream-path.ts";
+
+export interface ChatOptions {
+  readonly gateway: Gateway;
+  readonly meter: RelayMeter;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly budget: MemoryBudget;
+  readonly settings: {
+    readonly chatBodyLimitBytes: number;
+    readonly uploadIdleMs: number;
+    readonly bodyTimeoutMs: number;
+    readonly sseKeepAliveMs: number;
+    readonly askForUsage: boolean;
+    readonly keepContent: boolean;
+  };
+}
+
+/** A chat request longer than this goes up unread: its completion is recorded, but not asked for its usage. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+/** Relays a chat completion, and records it when the request names a project. */
+export async function relayChat(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: ChatOptions,
+): Promise<void> {
+  const { gateway, settings } = options;
+  const target = gateway.chat();
+  if (!gateway.enter(reply)) return;
+  checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
+  const project = projectOf(request);
+  const recording = project && recordingOf(request, project, target, options);
+  if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
+
+  const limits = { limitBytes: settings.chatBodyLimitBytes, idleMs: settings.uploadIdleMs };
+  const { body, readChat, hideUsage }: ChatBody =
+    recording === undefined
+      ? { body: await bodyToSend(request.raw, limits), readChat: undefined, hideUsage: false }
+      : await readOrUpload(request, reply, { ...settings, budget: options.budget, limits });
+  if (readChat !== undefined) recording?.asked(readChat);
+  await gateway.relay(request, reply, {
+    route: "POST /chat/completions",
+    meter: options.meter,
+    target,
+    upstreamRequest: {
+      method: "POST",
+      path: chatPath(target.upstream.basePath, request.url),
+      headers: headersFor(request, target, { body, identity: true }),
+      body,
+    },
+    reads: "chat",
+    repeatable: true,
+    hideUsage,
+    keepAliveMs: settings.sseKeepAliveMs,
+    stallMs: settings.bodyTimeoutMs,
+    observer: recording,
+  });
+}
+
+/**
+ * The project to record in. Errors: forbidden when the key may not use it. Names of other forms, like OpenAI's own
+ * project ids, name none of ours.
+ */
+function projectOf(request: FastifyRequest): Project | undefined {
+  const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
+  if (typeof named !== "string" || !named.includes("/")) return undefined;
+  return request.grant.project(named, ["header", "openai-project"]);
+}
+
+function recordingOf(
+  request: FastifyRequest,
+  project: Project,
+  target: Target,
+  { recorder, clock, settings }: ChatOptions,
+): CompletionRecording {
+  return new CompletionRecording({
+    project,
+    trace: readTraceContext(request.headers),
+    requestId: request.id,
+    upstream: target.name,
+    recorder,
+    clock,
+    keepContent: settings.keepContent,
+  });
+}
+
+interface ChatBody {
+  readonly body: UpstreamRequest["body"];
+  /** Reads what the body says, which only the recording needs. */
+  readonly readChat: (() => ChatRequest) | undefined;
+  /** The body asks for usage although the client does not. */
+  readonly hideUsage: boolean;
+}
+
+/** Reads the body when it is plain and there is room for it, else sends it up unread. */
+async function readOrUpload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { budget, limits, askForUsage }: { budget: MemoryBudget; limits: UploadOptions; askForUsage: boolean },
+): Promise<ChatBody> {
+  const declared = contentLengthOf(request.raw);
+  const unread = (): ChatRequest => unreadChatRequest(declared ?? 0);
+  const room = declared ?? MAX_READ_BYTES;
+  const readable = hasBody(request.raw) && isIdentity(request.headers["content-encoding"]);
+  if (!readable || room > MAX_READ_BYTES || !budget.take(room)) {
+    return { body: await bodyToSend(request.raw, limits), readChat: unread, hideUsage: false };
+  }
+  reply.raw.once("close", () => budget.give(room));
+
+  const read = await readBody(request.raw, MAX_READ_BYTES, limits.idleMs);
+  if (!read.complete) {
+    return {
+      body: startUpload(request.raw, { ...limits, prefix: read.prefix }),
+      readChat: unread,
+      hideUsage: false,
+    };
+  }
+  const chat = askForUsage && mayStream(read.bytes) ? readChatRequest(read.bytes) : undefined;
+  return {
+    body: chat?.asking ?? read.bytes,
+    readChat: () => chat ?? readChatRequest(read.bytes),
+    hideUsage: chat?.asking !== undefined,
+  };
+}

@@ -1,0 +1,140 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import { Circuit } from "./relay/circuit.ts";
+import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } from "./relay/relay.ts";
+import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
+
+export interface UpstreamSettings {
+  /** With its path, e.g. `https://host/api/training/v1`. Without it the upstream is not there. */
+  readonly url: string | undefined;
+  readonly apiKey: string | undefined;
+}
+
+export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections"> {
+  readonly training: UpstreamSettings;
+  readonly chat: UpstreamSettings;
+  /** Requests open at once; more are refused. */
+  readonly maxConcurrent: number;
+}
+
+export interface Target extends RelayTarget {
+  readonly apiKey: string | undefined;
+}
+
+const CIRCUIT = { failures: 20, openMs: 5000 };
+
+/** The upstreams, and the relays that are open to them. */
+export class Gateway {
+  readonly #settings: GatewaySettings;
+  readonly #clock: Clock;
+  readonly #training: Target | undefined;
+  readonly #chat: Target | undefined;
+  readonly #open = new Set<RunningRelay>();
+  #entered = 0;
+  #stopping = false;
+
+  constructor(settings: GatewaySettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#training = this.#openTarget("training", settings.training);
+    this.#chat = this.#openTarget("chat", settings.chat);
+  }
+
+  get openRequests(): number {
+    return this.#entered;
+  }
+
+  get circuits(): Readonly<Record<"training" | "chat", Circuit | undefined>> {
+    return { training: this.#training?.circuit, chat: this.#chat?.circuit };
+  }
+
+  /** Where training requests go. Errors: upstream_not_configured, upstream_circuit_open. */
+  training(): Target {
+    return ready(
+      this.#training,
+      "TRAINING_UPSTREAM_URL is not set: there is no training service behind this gateway.",
+    );
+  }
+
+  /** Where chat goes: to its own upstream when there is one. Errors: as `training`. */
+  chat(): Target {
+    return ready(
+      this.#chat ?? this.#training,
+      "Neither CHAT_UPSTREAM_URL nor TRAINING_UPSTREAM_URL is set: there is no model service behind this gateway.",
+    );
+  }
+
+  /**
+   * Takes one of the places for open requests, until the answer is closed. False when the client has left already,
+   * so that there is nobody to answer. Errors: concurrency_limit.
+   */
+  enter(reply: FastifyReply): boolean {
+    if (reply.raw.destroyed) {
+      reply.hijack();
+      return false;
+    }
+    if (this.#entered >= this.#settings.maxConcurrent) {
+      throw new AppError("concurrency_limit", "Concurrency limit reached for requests", {
+        retryAfterSeconds: 1,
+      });
+    }
+    this.#entered++;
+    reply.raw.once("close", () => this.#entered--);
+    return true;
+  }
+
+  /** Relays one request; resolves when it is over. Errors: `AppError` when there was no answer to pass on. */
+  async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
+    if (this.#stopping) {
+      throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
+    }
+    const relay = startRelay(request, reply, options);
+    this.#open.add(relay);
+    try {
+      await relay.closed;
+    } finally {
+      this.#open.delete(relay);
+    }
+  }
+
+  /** Lets open relays end for `graceMs`, then breaks off the rest. No new one begins. */
+  async drain(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    const all = Promise.allSettled([...this.#open].map((relay) => relay.closed));
+    const grace = Promise.withResolvers<void>();
+    const timer = setTimeout(grace.resolve, graceMs);
+    await Promise.race([all, grace.promise]);
+    clearTimeout(timer);
+    for (const relay of this.#open) relay.stop();
+    await all;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#training?.upstream.close(), this.#chat?.upstream.close()]);
+  }
+
+  #openTarget(name: Target["name"], { url, apiKey }: UpstreamSettings): Target | undefined {
+    if (url === undefined) return undefined;
+    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs, maxConcurrent } = this.#settings;
+    const upstream = openUpstream({
+      baseUrl: url,
+      connections: maxConcurrent,
+      connectTimeoutMs,
+      headersTimeoutMs,
+      bodyTimeoutMs,
+      keepAliveMs,
+    });
+    return { name, apiKey, upstream, circuit: new Circuit(CIRCUIT, this.#clock) };
+  }
+}
+
+function ready(target: Target | undefined, missing: string): Target {
+  if (target === undefined) throw new AppError("upstream_not_configured", missing);
+  if (target.circuit.state === "open") {
+    throw new AppError("upstream_circuit_open", "The upstream could not be reached lately. Try again.", {
+      retryAfterSeconds: Math.ceil(CIRCUIT.openMs / 1000),
+    });
+  }
+  return target;
+}

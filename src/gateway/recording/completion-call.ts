@@ -1,0 +1,29 @@
+import { completePart, type CallPart } from "../../calls/call-part.ts";
+import type { RecordedCompletion } from "./recorder.ts";
+
+/** The name under which completions of the gateway are found. It is the one that SDK integrations give them. */
+const OP_NAME = "openai.chat.completions.create";
+
+/** A recorded completion as a call, which is stored as every other call is. */
+export function completionPart(completion: RecordedCompletion): CallPart {
+  const { callId, traceId, parentId, inputs, attributes, output, summary, exception } = completion;
+  return completePart(
+    {
+      id: callId,
+      traceId,
+      parentId,
+      opName: OP_NAME,
+      startedAt: completion.startedAtMs * 1000,
+      displayName: null,
+      threadId: null,
+      turnId: null,
+      userId: null,
+      runId: null,
+      runStep: null,
+      inputs,
+      attributes,
+      inclusive: false,
+    },
+    { id: callId, endedAt: completion.endedAtMs * 1000, displayName: null, output, summary, exception },
+  );
+}

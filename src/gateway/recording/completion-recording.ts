@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { assertNever } from "../../shared/assert-never.ts";
+import { steadyClock, type Clock } from "../../shared/clock.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import type { Project } from "../../shared/project.ts";
+import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
+import { CompletionReader } from "./completion-reader.ts";
+import { estimateTokens } from "./estimate.ts";
+import { isJson } from "../relay/headers.ts";
+import { parseOrUndefined } from "../parse-or-undefined.ts";
+import type { CompletionMarks, RecordedCompletion, Recorder } from "./recorder.ts";
+import type { Outcome, RelayObserver } from "../relay/relay.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import type { TraceContext } from "./trace-context.ts";
+
+export interface RecordingOptions {
+  readonly project: Project;
+  readonly trace: TraceContext;
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  /** Whether to keep what was asked and said, or only what it used. */
+  readonly keepContent: boolean;
+}
+
+/** An answer that was not streamed is read whole up to this size; of a larger one, the usage near its end. */
+const MAX_BODY_BYTES = 1024 * 1024;
+const TAIL_BYTES = 64 * 1024;
+const RECORD_OVERHEAD_BYTES = 2048;
+
+/** Follows one completion on its way and hands it to the recorder when it is over, however it ended. */
+export class CompletionRecording implements RelayObserver {
+  readonly callId = randomUUID();
+  readonly #options: RecordingOptions;
+  readonly #startedAtMs: number;
+  readonly #began = steadyClock.now();
+  readonly #reader: CompletionReader;
+  #readRequest: (() => ChatRequest) | undefined;
+  #request: ChatRequest = unreadChatRequest(0);
+  #sent = false;
+  #firstByteMs: number | null = null;
+  #streamed = false;
+  #body: Buffer[] | undefined;
+  #bodyBytes = 0;
+  #exception: string | null = null;
+
+  constructor(options: RecordingOptions) {
+    this.#options = options;
+    this.#startedAtMs = options.clock.now();
+    this.#reader = new CompletionReader({ keepText: options.keepContent });
+  }
+
+  /** What was asked: read when the completion is over, so that no completion waits for it. */
+  asked(read: () => ChatRequest): void {
+    this.#readRequest = read;
+  }
+
+  onSend(): void {
+    this.#sent = true;
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#firstByteMs = this.#elapsedMs();
+    if (status < 400 && isJson(headers["content-type"])) this.#body = [];
+  }
+
+  onEvent(event: StreamEvent): void {
+    this.#streamed = true;
+    const { kind, chunk } = event;
+    if (chunk === undefined) return;
+    if (kind === "error" || kind === "flat_error") this.#exception ??= messageIn(chunk);
+    else this.#reader.read(chunk);
+  }
+
+  onChunk(chunk: Buffer): void {
+    if (this.#body === undefined) return;
+    this.#bodyBytes += chunk.length;
+    this.#body.push(chunk);
+    if (this.#bodyBytes > MAX_BODY_BYTES) this.#body = [Buffer.concat(this.#body).subarray(-TAIL_BYTES)];
+  }
+
+  onError(text: string): void {
+    this.#exception ??= messageOf(text);
+  }
+
+  onSettle(outcome: Outcome, status: number | undefined): void {
+    const endedAtMs = this.#startedAtMs + this.#elapsedMs();
+    if (this.#readRequest !== undefined) this.#request = this.#readRequest();
+    if (this.#body !== undefined) this.#readBody(Buffer.concat(this.#body));
+    const failed = outcome === "finished" && this.#exception !== null;
+    const recorded = this.#completion(failed ? "error" : outcome, { status, endedAtMs });
+    const kept = this.#keptInputs() === undefined ? 0 : this.#request.bytes;
+    this.#options.recorder.record(
+      this.#options.project,
+      recorded,
+      RECORD_OVERHEAD_BYTES + kept + this.#reader.textBytes,
+    );
+  }
+
+  #completion(
+    outcome: Outcome,
+    { status, endedAtMs }: { status: number | undefined; endedAtMs: number },
+  ): RecordedCompletion {
+    const { trace } = this.#options;
+    const { basis, usage } = this.#usage(outcome);
+    const model = this.#reader.model ?? this.#request.model ?? "unknown";
+    return {
+      callId: this.callId,
+      ...trace,
+      startedAtMs: this.#startedAtMs,
+      endedAtMs,
+      inputs: this.#keptInputs() ?? { model: this.#request.model },
+      output: this.#reader.output(),
+      attributes: { sumtree: this.#marks(outcome, basis, status) },
+      summary: { usage: usage === undefined ? {} : { [model]: { ...usage, requests: 1 } } },
+      exception: this.#exception ?? exceptionOf(outcome),
+    };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(steadyClock.now() - this.#began);
+  }
+
+  #marks(outcome: Outcome, usage: CompletionMarks["usage"], status: number | undefined): CompletionMarks {
+    return {
+      source: "gateway",
+      stream: this.#streamed || this.#request.stream,
+      outcome,
+      usage,
+      upstream: this.#options.upstream,
+      status: status ?? null,
+      first_byte_ms: this.#firstByteMs,
+      request_id: this.#options.requestId,
+    };
+  }
+
+  /** A request that was refused or never left used nothing; one that was answered is counted, else estimated. */
+  #usage(outcome: Outcome): {
+    basis: CompletionMarks["usage"];
+    usage: Readonly<Record<string, unknown>> | undefined;
+  } {
+    if (!this.#sent) return { basis: "none", usage: undefined };
+    const counted = this.#reader.usage(outcome === "finished");
+    if (counted.basis !== "none") return counted;
+    // of an answer that could not be read, its bytes are all that is known
+    const said = this.#reader.textBytes === 0 ? this.#bodyBytes : this.#reader.textBytes;
+    if (outcome === "error" && said === 0) return { basis: "none", usage: undefined };
+    const prompt = estimateTokens(this.#request.promptBytes ?? this.#request.bytes);
+    const completion = estimateTokens(said);
+    return {
+      basis: "estimated",
+      usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+    };
+  }
+
+  #keptInputs(): ChatRequest["inputs"] {
+    return this.#options.keepContent ? this.#request.inputs : undefined;
+  }
+
+  #readBody(body: Buffer): void {
+    const text = body.toString("utf8");
+    const completion = parseOrUndefined(
+      this.#bodyBytes > MAX_BODY_BYTES ? `{"usage":${USAGE.exec(text)?.[1] ?? "null"}}` : text,
+    );
+    if (isJsonObject(completion)) this.#reader.read(completion);
+  }
+}
+
+/** The last `usage` object of a completion's text. */
+const USAGE = /^.*"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/s;
+
+function exceptionOf(outcome: Outcome): string | null {
+  switch (outcome) {
+    case "finished":
+      return null;
+    case "aborted":
+      return "The client left before the completion was complete.";
+    case "upstream_cut":
+      return "The upstream broke off the completion.";
+    case "error":
+      return "The completion failed.";
+    default:
+      return assertNever(outcome);
+  }
+}
+
+const MAX_MESSAGE_LENGTH = 2000;
+
+/** The message of an error body, or the text itself. */
+function messageOf(text: string): string {
+  const value = parseOrUndefined(text);
+  return isJsonObject(value) ? messageIn(value) : text.slice(0, MAX_MESSAGE_LENGTH);
+}
+
+function messageIn(body: Readonly<Record<string, unknown>>): string {
+  const error = body["error"] ?? body;
+  const message = isJsonObject(error) ? error["message"] : error;
+  return typeof message === "string" ? message.slice(0, MAX_MESSAGE_LENGTH) : "The upstream told an error.";
+}

@@ -1,0 +1,147 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Clock } from "../../shared/clock.ts";
+import type { Project } from "../../shared/project.ts";
+
+/** One completion that went through the gateway. Instants in milliseconds since the epoch. */
+export interface RecordedCompletion {
+  readonly callId: string;
+  readonly traceId: string;
+  readonly parentId: string | null;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly inputs: unknown;
+  readonly output: unknown;
+  readonly attributes: { readonly sumtree: CompletionMarks };
+  readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
+  readonly exception: string | null;
+}
+
+export interface CompletionMarks {
+  readonly source: "gateway";
+  readonly stream: boolean;
+  readonly outcome: "finished" | "aborted" | "upstream_cut" | "error";
+  /** "exact": the provider's count; "partial": its count of a part; "estimated": ours, from the text; "none". */
+  readonly usage: "exact" | "partial" | "estimated" | "none";
+  readonly upstream: string;
+  readonly status: number | null;
+  readonly first_byte_ms: number | null;
+  readonly request_id: string;
+}
+
+/** Where recorded completions go: the same way in as every other call. */
+export interface CompletionStore {
+  /** Resolves when the completion is durable. Must be safe to repeat. */
+  write(project: Project, completion: RecordedCompletion): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly store: CompletionStore;
+  readonly clock: Clock;
+  readonly logger: FastifyBaseLogger;
+  readonly maxPendingCalls: number;
+  readonly maxPendingBytes: number;
+}
+
+/** Takes completions off the relay's hands and never makes it wait. */
+export interface Recorder {
+  /** Queues a completion of about `bytes` bytes. When the queue is full it is dropped, and counted. */
+  record(project: Project, completion: RecordedCompletion, bytes: number): void;
+  /** Resolves when all that was queued is durable; what is not by then, after `timeoutMs`, is dropped and counted. */
+  drain(timeoutMs: number): Promise<void>;
+  counts(): { readonly pending: number; readonly recorded: number; readonly dropped: number };
+}
+
+interface Pending {
+  readonly project: Project;
+  readonly completion: RecordedCompletion;
+  readonly bytes: number;
+  readonly queuedAtMs: number;
+}
+
+const MAX_BATCH = 200;
+const MAX_RETRY_DELAY_MS = 5000;
+/** A completion that the store has refused for this long is given up. */
+const MAX_AGE_MS = 15 * 60_000;
+const DROP_LOG_INTERVAL_MS = 10_000;
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { store, clock, logger } = options;
+  let queue: Pending[] = [];
+  let inFlight = 0;
+  let bytes = 0;
+  let recorded = 0;
+  let dropped = 0;
+  let running: Promise<void> | undefined;
+  let wake: (() => void) | undefined;
+  let draining = false;
+  let nextDropLogMs = 0;
+
+  const drop = (count: number, reason: string): void => {
+    if (count === 0) return;
+    dropped += count;
+    if (clock.now() < nextDropLogMs) return;
+    nextDropLogMs = clock.now() + DROP_LOG_INTERVAL_MS;
+    logger.error({ dropped, reason }, "completions were not recorded");
+  };
+
+  const writeBatch = async (batch: readonly Pending[]): Promise<Pending[]> => {
+    const results = await Promise.allSettled(
+      batch.map(async (one) => store.write(one.project, one.completion)),
+    );
+    const failed = batch.filter((_, index) => results[index]?.status === "rejected");
+    recorded += batch.length - failed.length;
+    const retried = failed.filter((one) => clock.now() - one.queuedAtMs < MAX_AGE_MS);
+    drop(failed.length - retried.length, "refused by the store");
+    const gone = batch.filter((one) => !retried.includes(one));
+    bytes -= gone.reduce((sum, one) => sum + one.bytes, 0);
+    return retried;
+  };
+
+  const run = async (): Promise<void> => {
+    let delayMs = 100;
+    while (queue.length > 0) {
+      const batch = queue.slice(0, MAX_BATCH);
+      queue = queue.slice(MAX_BATCH);
+      inFlight = batch.length;
+      const retried = await writeBatch(batch);
+      inFlight = 0;
+      queue = [...retried, ...queue];
+      if (retried.length === 0) {
+        delayMs = 100;
+        continue;
+      }
+      logger.warn({ count: retried.length }, "completions wait for the store");
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, draining ? 100 : delayMs);
+      });
+      delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
+    }
+    running = undefined;
+  };
+
+  return {
+    record(project, completion, size) {
+      const full =
+        queue.length + inFlight >= options.maxPendingCalls || bytes + size > options.maxPendingBytes;
+      if (full) return drop(1, "the queue is full");
+      queue.push({ project, completion, bytes: size, queuedAtMs: clock.now() });
+      bytes += size;
+      running ??= run();
+    },
+    async drain(timeoutMs) {
+      draining = true;
+      // completions that are over arrive one turn later
+      await new Promise((resolve) => setImmediate(resolve));
+      wake?.();
+      const deadline = Promise.withResolvers<void>();
+      const timer = setTimeout(deadline.resolve, timeoutMs);
+      await Promise.race([running ?? Promise.resolve(), deadline.promise]);
+      clearTimeout(timer);
+      drop(queue.length + inFlight, "the store did not take them before the end");
+      queue = [];
+      draining = false;
+    },
+    counts: () => ({ pending: queue.length + inFlight, recorded, dropped }),
+  };
+}

@@ -1,0 +1,244 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import { Readable } from "node:stream";
+import { AppError } from "../../shared/errors.ts";
+import { errorAnswer, plainAnswer, streamAnswer, type Answer, type Head } from "./answer.ts";
+import { ChatStream, UnreadStream } from "../stream/chat-stream.ts";
+import type { Circuit } from "./circuit.ts";
+import { Downstream, type DownstreamListener } from "./downstream.ts";
+import { clientHeaders, isEventStream, isIdentity } from "./headers.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamFailure,
+  UpstreamListener,
+  UpstreamRequest,
+} from "./upstream.ts";
+import { errorOf, rowOf } from "./upstream-failure.ts";
+import { clientLocation } from "./upstream-path.ts";
+
+/** How a relay ended, as the client saw it. */
+export type Outcome = "finished" | "aborted" | "upstream_cut" | "error";
+
+/** Sees a copy of what passes. A relay does not depend on it. */
+export interface RelayObserver {
+  onSend(): void;
+  onHead(status: number, headers: IncomingHttpHeaders): void;
+  onEvent(event: StreamEvent): void;
+  onChunk(chunk: Buffer): void;
+  /** The error that the client gets instead of an answer, or in the middle of one. */
+  onError(text: string): void;
+  onSettle(outcome: Outcome, status: number | undefined): void;
+}
+
+/** Told how each relay fares. */
+export interface RelayMeter {
+  firstByte(route: string, seconds: number): void;
+  settled(route: string, outcome: Outcome): void;
+}
+
+export interface RelayTarget {
+  readonly name: "training" | "chat";
+  readonly upstream: Upstream;
+  readonly circuit: Circuit;
+}
+
+export interface RelayOptions {
+  /** The route's name in the metrics. */
+  readonly route: string;
+  readonly meter: RelayMeter;
+  readonly target: RelayTarget;
+  readonly upstreamRequest: UpstreamRequest;
+  /** What is known of the answers of this route: chat streams, errors to make readable, or nothing. */
+  readonly reads: "chat" | "errors" | "nothing";
+  /** A repeat could start a second paid job: the client is told not to, when the first may have begun. */
+  readonly repeatable: boolean;
+  readonly hideUsage: boolean;
+  readonly keepAliveMs: number;
+  /** How long the client may leave unread what it was given. */
+  readonly stallMs: number;
+  readonly observer: RelayObserver | undefined;
+}
+
+/** How long an upstream may linger after its end marker before its connection is given up. */
+const LINGER_MS = 1000;
+
+export interface RunningRelay {
+  /**
+   * Resolves when the client's side is closed. Errors: `AppError` when there is no answer to pass on, so that a
+   * plain error can be sent instead.
+   */
+  readonly closed: Promise<void>;
+  /** Breaks off what is not complete. */
+  stop(): void;
+}
+
+/** Sends one request upstream and the answer back, as it comes. */
+export function startRelay(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: RelayOptions,
+): RunningRelay {
+  const relay = new Relay(request, reply, options);
+  return { closed: relay.run(), stop: () => relay.stop() };
+}
+
+class Relay implements UpstreamListener, DownstreamListener {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #options: RelayOptions;
+  readonly #down: Downstream;
+  readonly #settled = Promise.withResolvers<void>();
+  #call: UpstreamCall | undefined;
+  #answer: Answer | undefined;
+  #status: number | undefined;
+  #outcome: Outcome | undefined;
+  #stall: NodeJS.Timeout | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#options = options;
+    this.#down = new Downstream(reply.raw, this);
+  }
+
+  run(): Promise<void> {
+    const { target, upstreamRequest } = this.#options;
+    if (this.#down.hasLeft) {
+      this.onLeave();
+      this.onClose();
+    } else {
+      this.#call = target.upstream.send(upstreamRequest, this);
+    }
+    return this.#settled.promise;
+  }
+
+  stop(): void {
+    this.#call?.abort();
+    const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
+    this.#settle("aborted");
+    if (this.#answer === undefined) this.#settled.reject(cause);
+    else if (!this.#answer.delivered) this.#answer.fail({ kind: "broken", cause });
+  }
+
+  onSend(): void {
+    this.#options.observer?.onSend();
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    const { target, observer, meter, route } = this.#options;
+    target.circuit.succeeded();
+    this.#status = status;
+    meter.firstByte(route, this.#reply.elapsedTime / 1000);
+    observer?.onHead(status, headers);
+    this.#answer = this.#answerTo({ status, headers: this.#outHeaders(headers) }, headers);
+    this.#reply.hijack();
+  }
+
+  onData(chunk: Buffer): boolean {
+    const ready = this.#answer?.data(chunk) ?? true;
+    if (!ready) this.#stall ??= setTimeout(() => this.#giveUp(), this.#options.stallMs);
+    if (this.#answer?.delivered === true) this.#settle("finished");
+    return ready;
+  }
+
+  onEnd(): void {
+    const failure = this.#answer?.end();
+    if (failure !== undefined) return this.#failed(failure, "upstream_cut");
+    return this.#settle((this.#status ?? 0) >= 400 ? "error" : "finished");
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    const { target, repeatable } = this.#options;
+    const row = rowOf(failure);
+    if (row.opensCircuit) target.circuit.failed();
+    if (this.#answer !== undefined) {
+      if (this.#answer.delivered) return;
+      this.#answer.fail(failure);
+      this.#failed(failure, "upstream_cut");
+      return;
+    }
+    this.#failed(failure, "error");
+    if (!repeatable && row.mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
+    this.#settled.reject(errorOf(failure));
+  }
+
+  onDrain(): void {
+    clearTimeout(this.#stall);
+    this.#stall = undefined;
+    this.#call?.resume();
+  }
+
+  onLeave(): void {
+    if (this.#outcome === undefined) this.#call?.abort();
+    this.#settle("aborted");
+  }
+
+  onClose(): void {
+    const { body } = this.#options.upstreamRequest;
+    clearTimeout(this.#stall);
+    this.#answer?.close();
+    if (body instanceof Readable) body.destroy();
+    // nothing may be sent any more, not even an error
+    this.#reply.hijack();
+    this.#settled.resolve();
+    if (this.#answer?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
+  }
+
+  /** The client is there but has stopped reading. */
+  #giveUp(): void {
+    this.onLeave();
+    this.#down.breakOff();
+  }
+
+  #answerTo(head: Head, headers: IncomingHttpHeaders): Answer {
+    const { reads, observer, keepAliveMs, hideUsage } = this.#options;
+    if (!isIdentity(headers["content-encoding"])) return plainAnswer(this.#down, head);
+    if (reads !== "nothing" && head.status >= 400 && this.#request.method !== "HEAD") {
+      return errorAnswer(this.#down, head, (body) => observer?.onError(body.toString("utf8")));
+    }
+    if (isEventStream(headers["content-type"])) {
+      const onEvent = observer?.onEvent.bind(observer);
+      return reads === "chat"
+        ? streamAnswer(this.#down, head, new ChatStream({ hideUsage, onEvent }), { keepAliveMs })
+        : streamAnswer(this.#down, head, new UnreadStream(), { keepAliveMs: 0 });
+    }
+    return plainAnswer(this.#down, head, observer?.onChunk.bind(observer));
+  }
+
+  /** What our hooks have put on the reply, and what passes of the upstream's. */
+  #outHeaders(upstream: IncomingHttpHeaders): Head["headers"] {
+    const headers = clientHeaders(upstream);
+    const own = this.#request.id;
+    const theirs = headers["x-request-id"];
+    if (typeof headers["location"] === "string") {
+      headers["location"] = clientLocation(headers["location"], this.#options.target.upstream.base);
+    }
+    for (const [name, value] of Object.entries(this.#reply.getHeaders())) headers[name] = toHeader(value);
+    const clientNamedIt = this.#request.headers["x-request-id"] === own;
+    headers["x-request-id"] = clientNamedIt || theirs === undefined ? own : theirs;
+    if (theirs !== undefined && theirs !== own) headers["x-upstream-request-id"] = theirs;
+    return headers;
+  }
+
+  #failed(failure: UpstreamFailure, outcome: "upstream_cut" | "error"): void {
+    const { kind, cause } = failure;
+    const code = "code" in cause ? cause.code : cause.name;
+    this.#request.log.warn({ upstream: this.#options.target.name, kind, code }, "upstream failed");
+    this.#options.observer?.onError(errorOf(failure).message);
+    this.#settle(outcome);
+  }
+
+  #settle(outcome: Outcome): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    this.#options.meter.settled(this.#options.route, outcome);
+    // what is made of it must not hold up the last bytes, which leave when this tick is over
+    setImmediate(() => this.#options.observer?.onSettle(outcome, this.#status));
+  }
+}
+
+function toHeader(value: number | string | string[] | undefined): string | string[] {
+  return Array.isArray(value) ? value : String(value);
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage } from "node:http";
+import { Transform, type TransformCallback } from "node:stream";
+import { AppError } from "../../shared/errors.ts";
+
+/** Whether a request comes with a body, which its media type alone does not tell. Source: RFC 9112, section 6. */
+export function hasBody(request: IncomingMessage): boolean {
+  return request.headers["transfer-encoding"] !== undefined || (contentLengthOf(request) ?? 0) > 0;
+}
+
+export function contentLengthOf(request: IncomingMessage): number | undefined {
+  const length = request.headers["content-length"];
+  return length === undefined ? undefined : Number(length);
+}
+
+/** Errors: payload_too_large, before a byte of the body is read, when its declared length is over the limit. */
+export function checkDeclaredLength(request: IncomingMessage, limitBytes: number): void {
+  if ((contentLengthOf(request) ?? 0) > limitBytes) throw tooLarge(limitBytes);
+}
+
+export function tooLarge(limitBytes: number): AppError {
+  return new AppError(
+    "payload_too_large",
+    `The body is larger than the ${limitBytes} bytes this route takes.`,
+  );
+}
+
+/**
+ * A request body on its way upstream, at the upstream's pace. It stands between the two so that the end of one
+ * connection does not tear down the other. Errors: payload_too_large when it grows over the limit; bad_request
+ * when the client goes or stalls before the end.
+ */
+export class Upload extends Transform {
+  readonly #limitBytes: number;
+  #bytes = 0;
+
+  constructor(limitBytes: number) {
+    super({ highWaterMark: 64 * 1024 });
+    this.#limitBytes = limitBytes;
+    // the reader hears of it as well; without a listener of our own a late error would end the process
+    this.on("error", () => undefined);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limitBytes) done(tooLarge(this.#limitBytes));
+    else done(null, chunk);
+  }
+}
+
+export interface UploadOptions {
+  readonly limitBytes: number;
+  /** How long the client may send nothing while the upstream is ready to read. */
+  readonly idleMs: number;
+  /** What has been read of the body already. */
+  readonly prefix?: readonly Buffer[];
+}
+
+/** Up to this length a body goes up in one piece. */
+const SMALL_BYTES = 64 * 1024;
+
+/** A request's body for the way up: none, a small one whole, any other as it comes. Errors: as `startUpload`. */
+export async function bodyToSend(
+  request: IncomingMessage,
+  options: UploadOptions,
+): Promise<Buffer | Upload | null> {
+  checkDeclaredLength(request, options.limitBytes);
+  if (!hasBody(request)) return null;
+  const length = contentLengthOf(request);
+  if (length === undefined || length > SMALL_BYTES) {
+    return startUpload(request, options);
+  }
+  const read = await readBody(request, length, options.idleMs);
+  return read.complete ? read.bytes : startUpload(request, { ...options, prefix: read.prefix });
+}
+
+/**
+ * Starts the upload of what is left of a request's body. Errors, of the stream: payload_too_large, bad_request when
+ * the client goes or stalls.
+ */
+export function startUpload(
+  request: IncomingMessage,
+  { limitBytes, idleMs, prefix = [] }: UploadOptions,
+): Upload {
+  const upload = new Upload(limitBytes);
+  let lastRead = -1;
+  const watch = setInterval(() => {
+    const read = request.socket.bytesRead;
+    const starved = read === lastRead && !upload.writableNeedDrain && upload.readableLength === 0;
+    if (starved) upload.destroy(new AppError("bad_request", "The body stopped before its end."));
+    lastRead = read;
+  }, idleMs);
+  const gone = (): void => {
+    if (!request.complete)
+      upload.destroy(new AppError("bad_request", "The client left before the end of its body."));
+  };
+  request.once("close", gone);
+  upload.once("close", () => {
+    clearInterval(watch);
+    request.off("close", gone);
+    request.unpipe(upload);
+    // lets the connection be used again, or the rest run out, when the upstream has answered early
+    request.resume();
+  });
+  for (const part of prefix) upload.write(part);
+  request.pipe(upload);
+  return upload;
+}
+
+export type ReadBody =
+  | { readonly complete: true; readonly bytes: Buffer }
+  | { readonly complete: false; readonly prefix: readonly Buffer[] };
+
+/**
+ * Reads a body into memory, up to `maxBytes`; of a longer one, what has been read until then, and the request
+ * stands paused. Errors: bad_request when the client goes or stalls before the end.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number, idleMs: number): Promise<ReadBody> {
+  const buffered = request.readableLength;
+  if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
+    // all of it came with the head: no timer, no listeners, no turn of the event loop
+    const bytes = request.read() as Buffer;
+    request.resume();
+    return Promise.resolve({ complete: true, bytes });
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<ReadBody>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const settle = (outcome: () => void): void => {
+    clearTimeout(idle);
+    request.off("data", onData).off("end", onEnd).off("close", onClose);
+    outcome();
+  };
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    idle.refresh();
+    if (bytes <= maxBytes) return;
+    request.pause();
+    settle(() => resolve({ complete: false, prefix: chunks }));
+  };
+  const onEnd = (): void => settle(() => resolve({ complete: true, bytes: Buffer.concat(chunks, bytes) }));
+  const onClose = (): void =>
+    settle(() => reject(new AppError("bad_request", "The client left before the end of its body.")));
+  const idle = setTimeout(
+    () => settle(() => reject(new AppError("bad_request", "The body stopped before its end."))),
+    idleMs,
+  );
+  request.on("data", onData).on("end", onEnd).on("close", onClose);
+  return promise;
+}

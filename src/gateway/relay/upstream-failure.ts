@@ -1,0 +1,58 @@
+import { AppError, type ErrorCode } from "../../shared/errors.ts";
+import type { FailureKind, UpstreamFailure } from "./upstream.ts";
+
+interface FailureRow {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The upstream may have taken the request: a repeat could do the work, and bill it, twice. */
+  readonly mayHaveBeenTaken: boolean;
+  /** Says something about the way to the upstream, not about one request. */
+  readonly opensCircuit: boolean;
+}
+
+const rows = {
+  unreachable: {
+    code: "upstream_unreachable",
+    message: "The upstream can not be reached.",
+    mayHaveBeenTaken: false,
+    opensCircuit: true,
+  },
+  connect_timeout: {
+    code: "upstream_timeout",
+    message: "The upstream did not take the connection in time.",
+    mayHaveBeenTaken: false,
+    opensCircuit: true,
+  },
+  timeout: {
+    code: "upstream_timeout",
+    message: "The upstream was silent for too long.",
+    mayHaveBeenTaken: true,
+    opensCircuit: false,
+  },
+  broken: {
+    code: "upstream_broken",
+    message: "The upstream ended the connection before its answer was complete.",
+    mayHaveBeenTaken: true,
+    opensCircuit: false,
+  },
+  invalid: {
+    code: "upstream_invalid",
+    message: "The upstream's answer is not valid HTTP.",
+    mayHaveBeenTaken: true,
+    opensCircuit: false,
+  },
+} as const satisfies Record<FailureKind, FailureRow>;
+
+export function rowOf(failure: UpstreamFailure): FailureRow {
+  return rows[failure.kind];
+}
+
+/** The error to answer with. A body that ended before its time is the client's error, not the upstream's. */
+export function errorOf({ kind, cause }: UpstreamFailure): AppError {
+  return cause instanceof AppError ? cause : new AppError(rows[kind].code, rows[kind].message, { cause });
+}
+
+/** The upstream ended a stream in good order but without its end marker. */
+export function truncatedStream(): UpstreamFailure {
+  return { kind: "broken", cause: new Error("the stream ended without its end marker") };
+}

@@ -1,0 +1,74 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { AppError } from "../shared/errors.ts";
+import type { Gateway, Target } from "./gateway.ts";
+import { upstreamHeaders } from "./relay/headers.ts";
+import type { RelayMeter, RelayOptions } from "./relay/relay.ts";
+import { readTypedBody } from "./relay/typed-body.ts";
+import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
+import type { UpstreamRequest } from "./relay/upstream.ts";
+import { upstreamPath } from "./relay/upstream-path.ts";
+
+export type BodyRule =
+  | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
+  | { readonly kind: "streamed"; readonly limitBytes: number };
+
+export interface RequestRelayOptions {
+  readonly gateway: Gateway;
+  readonly meter: RelayMeter;
+  readonly settings: { readonly uploadIdleMs: number; readonly bodyTimeoutMs: number };
+  readonly route: string;
+  readonly body: BodyRule;
+  readonly reads: RelayOptions["reads"];
+  readonly repeatable: boolean;
+}
+
+/** Relays a request to the training upstream: checked as its route says, otherwise as it is. */
+export async function relayRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { gateway, meter, settings, route, body: rule, reads, repeatable }: RequestRelayOptions,
+): Promise<void> {
+  const target = gateway.training();
+  const path = upstreamPath(target.upstream.basePath, request.url);
+  if (path === undefined) throw new AppError("not_found", "There is nothing here.");
+  if (!gateway.enter(reply)) return;
+  const body = await bodyFor(request, rule, settings.uploadIdleMs);
+  await gateway.relay(request, reply, {
+    route,
+    meter,
+    target,
+    upstreamRequest: {
+      method: request.method,
+      path,
+      headers: headersFor(request, target, { body, identity: reads === "errors" }),
+      body,
+    },
+    reads,
+    repeatable,
+    hideUsage: false,
+    keepAliveMs: 0,
+    stallMs: settings.bodyTimeoutMs,
+    observer: undefined,
+  });
+}
+
+function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promise<UpstreamRequest["body"]> {
+  return rule.kind === "typed"
+    ? readTypedBody(request.raw, { ...rule, idleMs })
+    : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs });
+}
+
+/** The upstream's headers for a request whose body goes up in the given form. */
+export function headersFor(
+  request: FastifyRequest,
+  target: Target,
+  { body, identity }: { body: UpstreamRequest["body"]; identity: boolean },
+): Record<string, string | string[]> {
+  return upstreamHeaders(request.headers, {
+    apiKey: target.apiKey,
+    requestId: request.id,
+    contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
+    identity,
+  });
+}

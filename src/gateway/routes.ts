@@ -1,0 +1,289 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from "fastify";
+import type { Registry } from "prom-client";
+import type { z } from "zod";
+import { trainAccess } from "../auth/guard.ts";
+import { steadyClock, type Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import { relayChat, type ChatOptions } from "./chat-relay.ts";
+import { registerGatewayErrors } from "./errors.ts";
+import { Gateway, type GatewaySettings } from "./gateway.ts";
+import { MemoryBudget } from "./relay/memory-budget.ts";
+import { registerMetrics } from "./metrics.ts";
+import { createRecorder, type CompletionStore } from "./recording/recorder.ts";
+import type { RelayMeter } from "./relay/relay.ts";
+import { relayRequest, type BodyRule } from "./request-relay.ts";
+import * as schema from "./schema.ts";
+
+export interface GatewayRoutesSettings extends GatewaySettings {
+  readonly chatBodyLimitBytes: number;
+  readonly trainingBodyLimitBytes: number;
+  readonly typedBodyLimitBytes: number;
+  readonly uploadIdleMs: number;
+  /** Silence in a stream after which a comment keeps the connection alive; 0 for none. */
+  readonly sseKeepAliveMs: number;
+  /** Paths that are not part of the interface go upstream as they are. */
+  readonly passThrough: boolean;
+  /** Whether a stream that is recorded is asked for its usage when its client does not ask. */
+  readonly askForUsage: boolean;
+  readonly keepContent: boolean;
+  /** How long open answers may go on when the service stops, and then how long recording may take. */
+  readonly drainMs: number;
+  readonly maxPendingCalls: number;
+  readonly maxPendingBytes: number;
+}
+
+export interface GatewayRoutesOptions {
+  readonly settings: GatewayRoutesSettings;
+  /** Where recorded completions go. */
+  readonly completions: CompletionStore;
+  readonly clock: Clock;
+  readonly registry: Registry;
+}
+
+interface TypedRoute {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly summary: string;
+  readonly answer: z.ZodType;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  /** `typed` bodies are checked, `streamed` ones are large and pass unread. */
+  readonly body?: { readonly kind: "typed" | "streamed"; readonly schema: z.ZodType };
+}
+
+const model = "/preview/models/:model_id";
+const job = "/preview/training-jobs/:training_job_id";
+const { answers } = schema;
+
+const typedRoutes: readonly TypedRoute[] = [
+  {
+    method: "POST",
+    path: "/preview/models",
+    summary: "Create a model",
+    answer: answers.model,
+    body: { kind: "typed", schema: schema.createModelBody },
+  },
+  {
+    method: "DELETE",
+    path: model,
+    summary: "Delete a model",
+    answer: answers.deletedModel,
+    params: schema.modelParams,
+  },
+  {
+    method: "GET",
+    path: `${model}/checkpoints`,
+    summary: "List checkpoints of a model",
+    answer: answers.page,
+    params: schema.modelParams,
+    query: schema.checkpointsQuery,
+  },
+  {
+    method: "DELETE",
+    path: `${model}/checkpoints`,
+    summary: "Delete checkpoints of a model",
+    answer: answers.deletedCheckpoints,
+    params: schema.modelParams,
+    body: { kind: "typed", schema: schema.deleteCheckpointsBody },
+  },
+  {
+    method: "POST",
+    path: `${model}/log`,
+    summary: "Record a log for a model",
+    answer: answers.any,
+    params: schema.modelParams,
+    body: { kind: "streamed", schema: schema.logBody },
+  },
+  {
+    method: "POST",
+    path: "/preview/sft-training-jobs",
+    summary: "Create an SFT training job",
+    answer: answers.job,
+    body: { kind: "typed", schema: schema.createSftJobBody },
+  },
+  {
+    method: "POST",
+    path: "/preview/training-jobs",
+    summary: "Create an RL training job",
+    answer: answers.job,
+    body: { kind: "streamed", schema: schema.createJobBody },
+  },
+  { method: "GET", path: job, summary: "Get a training job", answer: answers.job, params: schema.jobParams },
+  {
+    method: "GET",
+    path: `${job}/events`,
+    summary: "Get the events of a training job",
+    answer: answers.page,
+    params: schema.jobParams,
+    query: schema.eventsQuery,
+  },
+  { method: "GET", path: "/preview/base-models", summary: "List base models", answer: answers.baseModels },
+  { method: "GET", path: "/system-check", summary: "Check the training service", answer: answers.any },
+];
+
+/** For chat requests that are read on their way, all of them together. */
+const CHAT_MEMORY_BYTES = 256 * 1024 * 1024;
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const config = { access: trainAccess };
+
+/** The training and chat gateway, to be registered under `/v1`. Owns its upstreams; drains and closes with the app. */
+export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
+  const { settings, clock, registry } = options;
+  const recorder = createRecorder({
+    ...settings,
+    store: options.completions,
+    clock: steadyClock,
+    logger: app.log,
+  });
+  const gateway = new Gateway(settings, steadyClock);
+  const meter = registerMetrics(registry, {
+    openRequests: () => gateway.openRequests,
+    circuits: gateway.circuits,
+    recorder,
+  });
+  app.addHook("preClose", () => gateway.drain(settings.drainMs));
+  app.addHook("onClose", async () => {
+    await recorder.drain(settings.drainMs);
+    await gateway.close();
+  });
+  registerGatewayErrors(app);
+  passBodiesUnread(app);
+
+  const add = (route: RouteOptions): void => {
+    app.route({ ...route, config, compress: false, decompress: false });
+  };
+  addHealth(add, gateway);
+  addChat(add, { settings, clock, recorder, gateway, meter, budget: new MemoryBudget(CHAT_MEMORY_BYTES) });
+  for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
+  for (const [path, allowed] of methodsByPath()) addMethodNotAllowed(add, path, allowed);
+  if (settings.passThrough) addPassThrough(add, { gateway, meter, settings });
+}
+
+type Add = (route: RouteOptions) => void;
+
+interface Shared {
+  readonly gateway: Gateway;
+  readonly meter: RelayMeter;
+  readonly settings: GatewayRoutesSettings;
+}
+
+/** Bodies are read where they are needed, and the declared schema of one is for the reader of `openapi.json`. */
+function passBodiesUnread(app: FastifyInstance): void {
+  const { validatorCompiler } = app;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.setValidatorCompiler<z.ZodType>((route) =>
+    route.httpPart === "body" || validatorCompiler === undefined
+      ? (value) => ({ value })
+      : validatorCompiler(route),
+  );
+}
+
+function addHealth(add: Add, gateway: Gateway): void {
+  add({
+    method: "GET",
+    url: "/health",
+    schema: described("Health of the gateway itself", { response: answers.health }),
+    handler: async () => ({
+      status: "ok" as const,
+      upstreams: Object.fromEntries(
+        Object.entries(gateway.circuits).map(([name, circuit]) => [name, circuit?.state ?? "not_configured"]),
+      ),
+    }),
+  });
+}
+
+/** One route takes both forms of the path: the app ignores a final slash. */
+function addChat(add: Add, options: ChatOptions): void {
+  add({
+    method: "POST",
+    url: "/chat/completions",
+    schema: {
+      ...described("Create a chat completion", { body: schema.chatBody, response: answers.completion }),
+      description: "The path with a final slash, `/v1/chat/completions/`, is the same.",
+    },
+    handler: (request, reply) => relayChat(request, reply, options),
+  });
+}
+
+function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
+  const { settings } = shared;
+  const rule: BodyRule =
+    route.body?.kind === "typed"
+      ? { kind: "typed", schema: route.body.schema, limitBytes: settings.typedBodyLimitBytes }
+      : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes };
+  add({
+    method: route.method,
+    url: route.path,
+    schema: described(route.summary, {
+      params: route.params,
+      querystring: route.query,
+      body: route.body?.schema,
+      response: route.answer,
+    }),
+    handler: (request, reply) =>
+      relayRequest(request, reply, {
+        ...shared,
+        route: `${route.method} ${route.path}`,
+        body: rule,
+        reads: "errors",
+        repeatable: route.method !== "POST",
+      }),
+  });
+}
+
+function addPassThrough(add: Add, shared: Shared): void {
+  add({
+    method: [...METHODS, "HEAD", "OPTIONS"],
+    url: "/*",
+    schema: { hide: true },
+    handler: (request, reply) =>
+      relayRequest(request, reply, {
+        ...shared,
+        route: "other",
+        body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
+        reads: "nothing",
+        // elsewhere, POSTs carry ids of their own that make them safe to repeat
+        repeatable: request.method !== "POST" || !request.url.startsWith("/v1/preview/"),
+      }),
+  });
+}
+
+function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
+  const methods = new Map([
+    ["/health", new Set(["GET"])],
+    ["/chat/completions", new Set(["POST"])],
+  ]);
+  for (const { path, method } of typedRoutes) methods.set(path, (methods.get(path) ?? new Set()).add(method));
+  return methods;
+}
+
+function addMethodNotAllowed(add: Add, url: string, allowed: ReadonlySet<string>): void {
+  const allow = [...allowed].join(", ");
+  add({
+    method: METHODS.filter((method) => !allowed.has(method)),
+    url,
+    schema: { hide: true },
+    handler: async (_request: FastifyRequest, reply: FastifyReply) => {
+      void reply.header("allow", allow);
+      throw new AppError("method_not_allowed", `This route takes ${allow}.`);
+    },
+  });
+}
+
+interface Described {
+  readonly params?: z.ZodType | undefined;
+  readonly querystring?: z.ZodType | undefined;
+  readonly body?: z.ZodType | undefined;
+  readonly response: z.ZodType;
+}
+
+function described(summary: string, { response, ...parts }: Described): FastifySchema {
+  const known = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
+  return {
+    summary,
+    tags: ["training"],
+    ...known,
+    response: { 200: response, default: schema.errorAnswer },
+  };
+}

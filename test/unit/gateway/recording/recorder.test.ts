@@ -1,0 +1,139 @@
+import { pino } from "pino";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Project } from "../../../../src/shared/project.ts";
+import {
+  createRecorder,
+  type CompletionStore,
+  type RecordedCompletion,
+  type Recorder,
+} from "../../../../src/gateway/recording/recorder.ts";
+
+const project = "acme/forest" as Project;
+
+function completion(callId: string): RecordedCompletion {
+  return {
+    callId,
+    traceId: "t",
+    parentId: null,
+    startedAtMs: 0,
+    endedAtMs: 1,
+    inputs: {},
+    output: null,
+    attributes: {
+      sumtree: {
+        source: "gateway",
+        stream: false,
+        outcome: "finished",
+        usage: "exact",
+        upstream: "chat",
+        status: 200,
+        first_byte_ms: 1,
+        request_id: "r",
+      },
+    },
+    summary: { usage: {} },
+    exception: null,
+  };
+}
+
+/** A store whose writes end when and how the test says. */
+class SlowStore implements CompletionStore {
+  readonly stored: string[] = [];
+  failures = 0;
+  /** Refuses these for good. */
+  readonly refused = new Set<string>();
+  #gate: PromiseWithResolvers<void> | undefined;
+
+  hold(): void {
+    this.#gate = Promise.withResolvers();
+  }
+
+  release(): void {
+    this.#gate?.resolve();
+    this.#gate = undefined;
+  }
+
+  async write(_project: Project, { callId }: RecordedCompletion): Promise<void> {
+    await this.#gate?.promise;
+    if (this.failures > 0 || this.refused.has(callId)) {
+      this.failures--;
+      throw new Error("the store is away");
+    }
+    this.stored.push(callId);
+  }
+}
+
+let store: SlowStore;
+let now: number;
+function recorderOf(limits: { calls?: number; bytes?: number } = {}): Recorder {
+  return createRecorder({
+    store,
+    clock: { now: () => now },
+    logger: pino({ level: "silent" }),
+    maxPendingCalls: limits.calls ?? 100,
+    maxPendingBytes: limits.bytes ?? 1_000_000,
+  });
+}
+
+beforeEach(() => {
+  store = new SlowStore();
+  now = 0;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+});
+afterEach(() => vi.useRealTimers());
+
+describe("the recorder", () => {
+  it("never waits for the store, and loses nothing that fits", async () => {
+    const recorder = recorderOf();
+    store.hold();
+    for (let n = 0; n < 50; n++) recorder.record(project, completion(`c${n}`), 100);
+    expect(recorder.counts()).toEqual({ pending: 50, recorded: 0, dropped: 0 });
+    store.release();
+    await recorder.drain(1000);
+    expect(store.stored).toEqual(Array.from({ length: 50 }, (_, n) => `c${n}`));
+    expect(recorder.counts()).toEqual({ pending: 0, recorded: 50, dropped: 0 });
+  });
+
+  it("drops, and counts, what would make it grow over its bounds", async () => {
+    store.hold();
+    const byCount = recorderOf({ calls: 2 });
+    for (const id of ["a", "b", "c"]) byCount.record(project, completion(id), 1);
+    const byBytes = recorderOf({ bytes: 250 });
+    for (const id of ["d", "e", "f"]) byBytes.record(project, completion(id), 100);
+    expect([byCount.counts().dropped, byBytes.counts().dropped]).toEqual([1, 1]);
+    store.release();
+    await Promise.all([byCount.drain(1000), byBytes.drain(1000)]);
+    byBytes.record(project, completion("g"), 100);
+    await byBytes.drain(1000);
+    expect(store.stored.toSorted()).toEqual(["a", "b", "d", "e", "g"]);
+  });
+
+  it("tries again until the store is back", async () => {
+    const recorder = recorderOf();
+    store.failures = 5;
+    recorder.record(project, completion("a"), 1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([store.stored, recorder.counts()]).toEqual([["a"], { pending: 0, recorded: 1, dropped: 0 }]);
+  });
+
+  it("lets the others through when the store refuses one, and gives that one up in the end", async () => {
+    const recorder = recorderOf();
+    store.refused.add("bad");
+    for (const id of ["a", "bad", "b"]) recorder.record(project, completion(id), 1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([store.stored, recorder.counts()]).toEqual([["a", "b"], { pending: 1, recorded: 2, dropped: 0 }]);
+    now = 16 * 60_000;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(recorder.counts()).toEqual({ pending: 0, recorded: 2, dropped: 1 });
+  });
+
+  it("counts what the store did not take before the end", async () => {
+    const recorder = recorderOf();
+    store.hold();
+    for (const id of ["a", "b", "c"]) recorder.record(project, completion(id), 1);
+    const drained = recorder.drain(500);
+    await vi.advanceTimersByTimeAsync(500);
+    await drained;
+    expect(recorder.counts().dropped).toBe(3);
+  });
+});
