@@ -1,12 +1,13 @@
 import { stringifyJson } from "../shared/json.ts";
 import { toStoreText, type EpochMicros } from "../shared/instant.ts";
+import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
 import { collectRefs } from "./refs.ts";
 import { encodeUsage, readUsage, type Usage } from "./usage.ts";
 
 /**
  * Whether a call's usage already holds that of its children. `per_llm`: yes, under the LLM of each, as the Weave SDKs
- * send it. `in_total`: yes, all under the one LLM that the call names, whatever its children used, as the wrapper
- * spans of OpenTelemetry do: they name the model that was asked for, their children the one that answered.
+ * send it. `in_total`: yes, all under the one LLM that the call names, whatever its children used, as spans of
+ * OpenTelemetry do: a wrapper names the model that was asked for, its children the one that answered.
  */
 export type Inclusive = (typeof INCLUSIVE)[number];
 /** The column `inclusive` holds a place in this list. */
@@ -40,6 +41,10 @@ export interface CallEnd {
   readonly exception: string | null;
   /** Default: what `summary.usage` says. */
   readonly usage?: readonly Usage[];
+  /** The provider's id of the completion whose usage this is, '' for none. Default: what `output` says. */
+  readonly completionId?: string;
+  /** Default: the client. */
+  readonly reportedBy?: Reporter;
 }
 
 /**
@@ -104,6 +109,8 @@ function endColumns(end: CallEnd): CallPart["columns"] {
     summary: stringifyJson(end.summary ?? {}),
     exception: text(end.exception),
     usage: encodeUsage(end.usage ?? readUsage(end.summary)),
+    completion_id: end.completionId ?? completionIdOf(end.output),
+    reported_by: REPORTERS.indexOf(end.reportedBy ?? "client"),
     output_refs: collectRefs(end.output),
   };
 }

@@ -26,10 +26,8 @@ export function readUsage(summary: unknown): readonly Usage[] {
 function readEntry(llm: string, entry: Readonly<Record<string, unknown>>): Usage {
   const promptTokens = larger(entry["prompt_tokens"], entry["input_tokens"]);
   const completionTokens = larger(entry["completion_tokens"], entry["output_tokens"]);
-  const cacheRead =
-    entry["cache_read_input_tokens"] ??
-    cachedTokens(entry["prompt_tokens_details"]) ??
-    cachedTokens(entry["input_tokens_details"]);
+  const cacheRead = entry["cache_read_input_tokens"] ?? detailOf(entry, "cached_tokens");
+  const cacheCreation = entry["cache_creation_input_tokens"] ?? detailOf(entry, "cache_write_tokens");
   const flatCache = entry["cache_read_input_tokens"] ?? entry["cache_creation_input_tokens"];
   return {
     llm,
@@ -38,7 +36,7 @@ function readEntry(llm: string, entry: Readonly<Record<string, unknown>>): Usage
     completionTokens,
     totalTokens: toCount(entry["total_tokens"]) || promptTokens + completionTokens,
     cacheReadTokens: toCount(cacheRead),
-    cacheCreationTokens: toCount(entry["cache_creation_input_tokens"]),
+    cacheCreationTokens: toCount(cacheCreation),
     cacheOutsidePrompt: entry["input_tokens"] != null && entry["prompt_tokens"] == null && flatCache != null,
   };
 }
@@ -48,8 +46,12 @@ function larger(one: unknown, other: unknown): number {
   return Math.max(toCount(one), toCount(other));
 }
 
-function cachedTokens(details: unknown): unknown {
-  return isJsonObject(details) ? details["cached_tokens"] : undefined;
+/** What OpenAI says of the prompt, in the words of its chat or of its responses. */
+function detailOf(entry: Readonly<Record<string, unknown>>, name: string): unknown {
+  const [chat, response] = [entry["prompt_tokens_details"], entry["input_tokens_details"]];
+  return (
+    (isJsonObject(chat) ? chat[name] : undefined) ?? (isJsonObject(response) ? response[name] : undefined)
+  );
 }
 
 const NUMERIC = /^\s*\+?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;

@@ -1,9 +1,10 @@
 /**
  * What the conventions call one and the same thing; of a row the first that is present holds, two are never added.
  *
- * In this order: the official GenAI conventions as they stand and as they were, OpenLLMetry, OpenInference, the Vercel
- * AI SDK (7 back to 4). Sources: @opentelemetry/semantic-conventions 1.45, @traceloop/ai-semantic-conventions 0.27,
- * @arizeai/openinference-semantic-conventions 2.12, and what these packages sent (test/fixtures/otlp).
+ * In this order: the official GenAI conventions, today's names before older ones; OpenLLMetry, OpenInference, the Vercel AI SDK
+ * (7 back to 4), and names that one producer uses. Sources: @opentelemetry/semantic-conventions 1.45,
+ * @traceloop/ai-semantic-conventions 0.27, @arizeai/openinference-semantic-conventions 2.12, and what the packages in
+ * docs/clients.md sent (test/fixtures/otlp).
  */
 export const TOKENS = {
   prompt_tokens: [
@@ -13,6 +14,8 @@ export const TOKENS = {
     "ai.usage.inputTokens",
     "ai.usage.promptTokens",
     "ai.usage.tokens",
+    "llm.usage.prompt_tokens", // VoltAgent, its model calls
+    "usage.prompt_tokens", // VoltAgent, its agents
   ],
   completion_tokens: [
     "gen_ai.usage.output_tokens",
@@ -20,23 +23,35 @@ export const TOKENS = {
     "llm.token_count.completion",
     "ai.usage.outputTokens",
     "ai.usage.completionTokens",
+    "llm.usage.completion_tokens",
+    "usage.completion_tokens",
   ],
   total_tokens: [
     "gen_ai.usage.total_tokens",
     "llm.usage.total_tokens",
     "llm.token_count.total",
     "ai.usage.totalTokens",
+    "usage.total_tokens",
   ],
   cache_read_input_tokens: [
     "gen_ai.usage.cache_read.input_tokens",
     "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.input_tokens.cached", // Sentry
+    "gen_ai.usage.cached_input_tokens", // Mastra
+    "gen_ai.usage.details.cache_read_tokens", // Pydantic AI
     "llm.token_count.prompt_details.cache_read",
     "ai.usage.inputTokenDetails.cacheReadTokens",
     "ai.usage.cachedInputTokens",
+    "llm.usage.cached_tokens",
+    "usage.cached_tokens",
   ],
   cache_creation_input_tokens: [
+    "gen_ai.usage.cache_write.input_tokens",
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.cache_write_input_tokens", // Strands
+    "gen_ai.usage.input_tokens.cache_write", // Sentry
+    "gen_ai.usage.details.cache_write_tokens", // Pydantic AI
     "llm.token_count.prompt_details.cache_write",
     "ai.usage.inputTokenDetails.cacheWriteTokens",
   ],
@@ -47,6 +62,9 @@ export const TOKENS = {
     "llm.token_count.completion_details.reasoning",
     "ai.usage.outputTokenDetails.reasoningTokens",
     "ai.usage.reasoningTokens",
+    "gen_ai.usage.output_tokens.reasoning",
+    "llm.usage.reasoning_tokens",
+    "usage.reasoning_tokens",
   ],
 } as const;
 
@@ -58,7 +76,14 @@ export const MODEL = [
   "llm.model_name",
   "embedding.model_name",
   "ai.model.id",
+  "langfuse.observation.model.name",
+  "mlflow.llm.model",
+  "llm.model", // VoltAgent, its model calls
+  "ai.model.name", // VoltAgent, its agents
 ] as const;
+
+/** The provider's id of the answer. */
+export const COMPLETION_ID = ["gen_ai.response.id", "ai.response.id"] as const;
 
 export const THREAD = [
   "wandb.thread_id",
@@ -82,8 +107,8 @@ export const RUN = ["wandb.wb_run_id"] as const;
 export const RUN_STEP = "wandb.wb_run_step";
 export const IS_TURN = "wandb.is_turn";
 
-/** Spans that repeat the usage of what runs below them. */
-export const WRAPPERS: readonly { readonly attribute: string; readonly values: ReadonlySet<string> }[] = [
+/** Spans that never ask a model themselves: what they report is no request of their own. */
+export const NO_REQUESTS: readonly { readonly attribute: string; readonly values: ReadonlySet<string> }[] = [
   { attribute: "gen_ai.operation.name", values: new Set(["invoke_agent", "create_agent"]) },
   {
     attribute: "ai.operationId",

@@ -2,12 +2,23 @@ import { completePart, startPart, type CallPart, type CallStart } from "../calls
 import { toCount } from "../calls/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { isTooDeep } from "../shared/json.ts";
-import { DISPLAY_NAME, IS_TURN, PAYLOAD_EVENTS, RUN, RUN_STEP, THREAD, USER } from "./attribute-rows.ts";
+import { completionIdOf, storedId } from "../calls/completion.ts";
+import {
+  COMPLETION_ID,
+  DISPLAY_NAME,
+  IS_TURN,
+  PAYLOAD_EVENTS,
+  RUN,
+  RUN_STEP,
+  THREAD,
+  USER,
+} from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { nest } from "./nest.ts";
 import { takePayload } from "./payload.ts";
 import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
-import { firstText, isWrapper, usageOfSpan } from "./usage-of-span.ts";
+import { inclusiveOf } from "./producers.ts";
+import { firstText, usageOfSpan } from "./usage-of-span.ts";
 
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
@@ -36,9 +47,11 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | strin
   if (isTooDeep(inputs) || isTooDeep(output) || isTooDeep(stored))
     return "a span has attributes nested too deep";
 
-  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored };
+  const sent = { name: span.name, scopeName: origin.scopeName, attributes };
+  const inclusive = inclusiveOf(sent);
+  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, inclusive };
   if (endedAt === undefined) return startPart(start);
-  const usage = usageOfSpan(attributes, start.inclusive !== false);
+  const usage = usageOfSpan(sent);
   return completePart(start, {
     id: span.spanId,
     endedAt,
@@ -46,6 +59,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | strin
     output,
     summary: usage === undefined ? {} : { usage },
     exception: exceptionOf(span),
+    completionId: storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output),
   });
 }
 
@@ -53,7 +67,7 @@ function toStart(
   span: OtelSpan,
   attributes: Attributes,
   startedAt: EpochMicros,
-): Omit<CallStart, "inputs" | "attributes"> {
+): Omit<CallStart, "inputs" | "attributes" | "inclusive"> {
   const step = toCount(attributes.get(RUN_STEP));
   return {
     id: span.spanId,
@@ -67,7 +81,6 @@ function toStart(
     userId: firstText(attributes, USER)?.slice(0, MAX_ID_LENGTH) ?? null,
     runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH) ?? null,
     runStep: attributes.has(RUN_STEP) ? step : null,
-    inclusive: isWrapper(span.name, attributes) && "in_total",
   };
 }
 

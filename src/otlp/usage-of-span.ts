@@ -1,33 +1,48 @@
 import { toCount } from "../calls/usage.ts";
-import { MODEL, TOKENS, WRAPPERS } from "./attribute-rows.ts";
+import { MODEL, NO_REQUESTS, TOKENS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
+import { leavesCacheOut, usageAttributes, type SpanOfProducer } from "./producers.ts";
+import { countsInDocuments, type Counts } from "./usage-documents.ts";
 
 /** A model that no attribute names. */
 const UNKNOWN_MODEL = "usage";
 
-/** True for a span that repeats the usage of the spans below it. */
-export function isWrapper(name: string, attributes: Attributes): boolean {
-  return WRAPPERS.some(({ attribute, values }) => {
+/**
+ * The `usage` of a call's summary: the tokens of a span under its model; undefined when it reports none. Prompt tokens include
+ * the cached ones, as the conventions have it, also where the producer leaves them out.
+ */
+export function usageOfSpan(span: SpanOfProducer): Record<string, Record<string, number>> | undefined {
+  const attributes = usageAttributes(span);
+  const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
+  if (Object.keys(reported).length === 0) return undefined;
+  const counts = withCacheInPrompt(reported, leavesCacheOut(span));
+  const model = firstText(attributes, MODEL)?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
+  return { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
+}
+
+/** True for a span that can only repeat what others used. */
+function asksNoModel({ name, attributes }: SpanOfProducer): boolean {
+  return NO_REQUESTS.some(({ attribute, values }) => {
     const value = attributes.get(attribute) ?? (attribute === "ai.operationId" ? name : undefined);
     return typeof value === "string" && values.has(value);
   });
 }
 
-/**
- * The `usage` of a call's summary: the tokens of a span under its model; undefined when it has none. A span with
- * tokens of its own is one request; one that repeats those of others is none.
- */
-export function usageOfSpan(
-  attributes: Attributes,
-  wrapper: boolean,
-): Record<string, Record<string, number>> | undefined {
+function countsInRows(attributes: Attributes): Counts {
   const counts = Object.entries(TOKENS).flatMap(([name, row]) => {
     const count = firstCount(attributes, row);
     return count === undefined ? [] : [[name, count] as const];
   });
-  if (counts.length === 0) return undefined;
-  const model = firstText(attributes, MODEL) ?? UNKNOWN_MODEL;
-  return { [model]: { ...(wrapper ? {} : { requests: 1 }), ...Object.fromEntries(counts) } };
+  return Object.fromEntries(counts);
+}
+
+/** More cached tokens than prompt tokens: they can not be part of them, whoever says so. */
+function withCacheInPrompt(counts: Counts, leavesOut: boolean): Counts {
+  const cached = (counts.cache_read_input_tokens ?? 0) + (counts.cache_creation_input_tokens ?? 0);
+  const prompt = counts.prompt_tokens;
+  if (prompt === undefined || cached === 0 || !(leavesOut || cached > prompt)) return counts;
+  const completion = counts.completion_tokens ?? 0;
+  return { ...counts, prompt_tokens: prompt + cached, total_tokens: prompt + cached + completion };
 }
 
 export function firstText(attributes: Attributes, row: readonly string[]): string | null {

@@ -20,6 +20,7 @@ export const ERASED_TEXTS = [
   "summary",
   "exception",
   "usage",
+  "completion_id",
 ] as const;
 export const ERASED_LISTS = ["input_refs", "output_refs"] as const;
 

@@ -5,6 +5,7 @@ export interface RecordedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  readonly startTimeUnixNano: string;
   readonly name: string;
   readonly attributes: readonly { key: string; value: Record<string, unknown> }[];
 }

@@ -24,6 +24,14 @@ export function completionPart(completion: RecordedCompletion): CallPart {
       attributes,
       inclusive: false,
     },
-    { id: callId, endedAt: completion.endedAtMs * 1000, displayName: null, output, summary, exception },
+    {
+      id: callId,
+      endedAt: completion.endedAtMs * 1000,
+      displayName: null,
+      output,
+      summary,
+      exception,
+      reportedBy: attributes.sumtree.usage === "estimated" ? "estimate" : "gateway",
+    },
   );
 }

@@ -42,9 +42,24 @@ describe("toCallPart", () => {
     expect(storedSpan({}, { parentSpanId })["parent_id"]).toBe("");
   });
 
-  it("marks a wrapper", () => {
+  it("takes its usage to hold that of the spans below it, unless its producer is known to add", () => {
     expect(storedSpan({ "gen_ai.operation.name": "invoke_agent" })["inclusive"]).toBe(2);
-    expect(storedSpan({ "gen_ai.operation.name": "chat" })["inclusive"]).toBe(0);
+    expect(storedSpan({ "gen_ai.operation.name": "chat" })["inclusive"]).toBe(2);
+    const langSmith = toCallPart(otelSpan(), { ...ORIGIN, scopeName: "langsmith" });
+    expect(langSmith).toMatchObject({ columns: { inclusive: 0 } });
+  });
+
+  it.each([
+    ["gen_ai.response.id", "chatcmpl-1"],
+    ["ai.response.id", "msg_1"],
+    ["output.value", '{"id":"resp_1","model":"gpt-4o"}'],
+  ])("names its completion by %s", (key, value) => {
+    expect(storedSpan({ [key]: value })["completion_id"]).toMatch(/^(chatcmpl-1|msg_1|resp_1)$/);
+  });
+
+  it("names no completion without an id of one", () => {
+    expect(storedSpan({ "output.value": '{"id":"ticket-1"}' })["completion_id"]).toBe("");
+    expect(storedSpan({ "gen_ai.response.id": "x".repeat(300) })["completion_id"]).toBe("");
   });
 });
 
