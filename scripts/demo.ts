@@ -6,8 +6,9 @@ import { buildApp, type App } from "../src/app.ts";
 import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
 import { migrate } from "../src/clickhouse/migrate.ts";
-import { readConfig } from "../src/config.ts";
+import type { Config } from "../src/config.ts";
 import { startReferenceUpstream } from "../test/helpers/reference-upstream/server.ts";
+import { orExit } from "./command-line.ts";
 import { requestsToPaste } from "./demo/requests.ts";
 import { scoreOf } from "./demo/sample-feedback.ts";
 import { longContextRun, runningAgent, sdkRun, supportRun } from "./demo/sample-traces.ts";
@@ -15,33 +16,29 @@ import { longContextRun, runningAgent, sdkRun, supportRun } from "./demo/sample-
 const PROJECT = "acme/demo";
 const HOUR_MS = 3_600_000;
 
-const dataDir = mkdtempSync(join(tmpdir(), "sumtree-demo-"));
-const engine = await openEmbedded(dataDir);
-await migrate(engine, { cluster: undefined });
-const upstream = process.env["TRAINING_UPSTREAM_URL"] ? undefined : await startReferenceUpstream();
-const config = readConfig({
-  ...process.env,
-  DATA_DIR: dataDir,
-  ...(upstream && { TRAINING_UPSTREAM_URL: upstream.url }),
+await orExit(async (settings) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "sumtree-demo-"));
+  const engine = await openEmbedded(dataDir);
+  await migrate(engine, { cluster: undefined });
+  const upstream = settings.TRAINING_UPSTREAM_URL === undefined ? await startReferenceUpstream() : undefined;
+  const config = { ...settings, DATA_DIR: dataDir, ...(upstream && { TRAINING_UPSTREAM_URL: upstream.url }) };
+  const rootKey = config.ROOT_API_KEY ?? generateKey().text;
+  const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
+  await loadSamples(app, rootKey);
+  const url = await listen(app, config);
+  console.log(requestsToPaste({ url, key: rootKey, project: PROJECT }));
+  const stop = async (): Promise<void> => {
+    await app.close();
+    await upstream?.close();
+    await engine.close();
+    rmSync(dataDir, { recursive: true, force: true });
+    process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
 });
-const rootKey = config.ROOT_API_KEY ?? generateKey().text;
-const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
-await loadSamples(app);
-const url = await listen(app);
-
-console.log(requestsToPaste({ url, key: rootKey, project: PROJECT }));
-
-const stop = async (): Promise<void> => {
-  await app.close();
-  await upstream?.close();
-  await engine.close();
-  rmSync(dataDir, { recursive: true, force: true });
-  process.exit(0);
-};
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
 
 /** The samples come in the way any client's data comes in: over the API. */
-async function loadSamples(app: App): Promise<void> {
+async function loadSamples(app: App, rootKey: string): Promise<void> {
   const now = Date.now();
   const runs = Array.from({ length: 48 }, (_, run) => ({
     id: `support-${run + 1}`,
@@ -53,16 +50,16 @@ async function loadSamples(app: App): Promise<void> {
     ...longContextRun("contract-1", now - 3 * HOUR_MS),
     ...runningAgent("research-1", now - 60_000),
   ];
-  await post(app, `/v2/${PROJECT}/calls/complete`, { batch: calls });
+  await post(app, rootKey, `/v2/${PROJECT}/calls/complete`, { batch: calls });
   const scores = runs.map(({ id, atMs }) => scoreOf(PROJECT, `${id}-agent`, atMs + 10_000));
-  await post(app, "/feedback/batch/create", { batch: scores });
+  await post(app, rootKey, "/feedback/batch/create", { batch: scores });
 }
 
-async function post(app: App, path: string, body: object): Promise<void> {
+async function post(app: App, key: string, path: string, body: object): Promise<void> {
   const response = await app.inject({
     method: "POST",
     url: path,
-    headers: { authorization: `Bearer ${rootKey}` },
+    headers: { authorization: `Bearer ${key}` },
     payload: body,
   });
   const { rejected = [] } = response.json<{ rejected?: readonly unknown[] }>();
@@ -72,7 +69,7 @@ async function post(app: App, path: string, body: object): Promise<void> {
 }
 
 /** The configured port, or any free one when somebody else has it. */
-async function listen(app: App): Promise<string> {
+async function listen(app: App, config: Config): Promise<string> {
   try {
     return await app.listen({ host: config.HOST, port: config.PORT });
   } catch (error) {

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { ConfigError, readConfig } from "../src/config.ts";
+import { argumentsOr, orExit } from "./command-line.ts";
 import { openService, type Service } from "./keys/service.ts";
 
 const USAGE = `Manage API keys.
@@ -9,19 +8,16 @@ const USAGE = `Manage API keys.
   npm run keys -- revoke <id>
 
 Scopes: ingest, read, train, admin. Projects: *, entity/* or entity/project.
-A new key is printed once, on the last line. Without a running service the store is opened directly;
---url <url> or a service that runs on DATA_DIR is asked instead, with ROOT_API_KEY or the key kept in DATA_DIR.`;
+A new key is printed once, on the last line. The service that runs on DATA_DIR is asked, or the one at --url <url>,
+with ROOT_API_KEY or the key kept in DATA_DIR. When none runs, the store is opened directly.`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    name: { type: "string" },
-    scope: { type: "string", multiple: true },
-    project: { type: "string", multiple: true },
-    expires: { type: "string" },
-    url: { type: "string" },
-    help: { type: "boolean" },
-  },
+const { values, positionals } = argumentsOr(USAGE, {
+  name: { type: "string" },
+  scope: { type: "string", multiple: true },
+  project: { type: "string", multiple: true },
+  expires: { type: "string" },
+  url: { type: "string" },
+  help: { type: "boolean", short: "h" },
 });
 
 interface ListedKey {
@@ -54,24 +50,27 @@ const commands: Readonly<Record<string, (service: Service) => Promise<void>>> = 
     console.log(key);
   },
   async revoke(service) {
-    await service.ask("DELETE", `/api-keys/${encodeURIComponent(positionals[1] ?? "")}`);
+    if (id === undefined) throw new Error("Which key? `list` shows their ids.");
+    await service.ask("DELETE", `/api-keys/${encodeURIComponent(id)}`);
     console.log("Revoked. Replicas forget it within ten seconds.");
   },
 };
 
-const command = commands[positionals[0] ?? ""];
-if (command === undefined || values.help === true) {
+const [name = "", id] = positionals;
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (values.help === true) {
   console.log(USAGE);
-  process.exit(values.help === true ? 0 : 2);
+  process.exit(0);
 }
-try {
-  const service = await openService(readConfig(), values.url);
+if (command === undefined || positionals.length > (name === "revoke" ? 2 : 1)) {
+  console.error(USAGE);
+  process.exit(2);
+}
+await orExit(async (config) => {
+  const service = await openService(config, { url: values.url, mayMake: name === "create" });
   try {
     await command(service);
   } finally {
     await service.close();
   }
-} catch (error) {
-  console.error(error instanceof ConfigError || error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-}
+});

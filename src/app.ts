@@ -16,11 +16,14 @@ import type { Engine } from "./clickhouse/engine.ts";
 import type { GroupCommitSettings } from "./clickhouse/group-commit.ts";
 import { measureEngine } from "./clickhouse/measured-engine.ts";
 import type { Config } from "./config.ts";
+import { connectionCap } from "./connection-cap.ts";
 import { costRoutes } from "./costs/routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
 import { registerClosing } from "./http/closing.ts";
+import { registerConnections } from "./http/connections.ts";
+import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
@@ -33,7 +36,6 @@ import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
 import { registerSlowClients } from "./http/slow-clients.ts";
 import { withoutTracesPrefix } from "./http/traces-prefix.ts";
-import { registerUnusedConnections } from "./http/unused-connections.ts";
 import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -218,10 +220,11 @@ async function createServer(
       answerBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
   registerClosing(app);
-  registerUnusedConnections(app);
   registerRequestId(app);
   registerRequestLog(app, registry);
+  registerConnections(app, { max: connectionCap(config), registry });
   registerNodeAnswers(app);
+  await registerCors(app, config.CORS_ORIGINS);
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);
@@ -232,7 +235,7 @@ async function createServer(
     zlibOptions: { level: 1 },
   });
   await registerOpenapi(app, operations);
-  await registerPressure(app, {
+  registerPressure(app, {
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     maxRssBytes: config.MAX_RSS_BYTES,
     maxBodyBytes: config.MAX_BODY_BYTES_IN_FLIGHT,

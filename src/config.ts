@@ -1,22 +1,63 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { z } from "zod";
+import { nearestNames } from "./query/nearest-names.ts";
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const positiveMs = z.coerce.number().int().min(1);
-const bytes = z.coerce.number().int().min(1024);
-const count = z.coerce.number().int().min(1);
+/** Digits alone: what JavaScript takes for a number besides, "0x10" or "1e3", is a mistake here. */
+const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+const seconds = z
+  .string()
+  .regex(/^\d{1,6}(\.\d{1,3})?$/, "must be a number of seconds")
+  .transform(Number);
+/** What a timer of Node can wait; beyond it, it does not wait at all. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const positiveMs = whole(1, MAX_TIMER_MS);
+const statementSeconds = whole(1, 86_400);
+const bytes = whole(1024);
+const count = whole(1);
 const upstreamUrl = z.url({ protocol: /^https?$/ });
 /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and networks. */
 const trustProxy = z
   .string()
-  .regex(/^(true|false|[\da-fA-F.:/]+(,[\da-fA-F.:/]+)*)$/, "must be true, false, or addresses and networks")
+  .refine(
+    (text) => text === "true" || text === "false" || text.split(",").every(isAddressOrNetwork),
+    "must be true, false, or addresses and networks, separated by commas",
+  )
   .transform((text) => (text === "true" || text === "false" ? text === "true" : text));
+
+/** Pages that may call from a browser. */
+const corsOrigins = z
+  .string()
+  .transform((text) => text.split(",").map((origin) => origin.trim()))
+  .refine(
+    (origins) => origins.every(isOrigin),
+    "must be origins, like https://app.example.com, separated by commas",
+  );
+
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const width = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!;
+  return rest.length === 0 && width > 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= width));
+}
 
 /** Every setting, its default and its unit. An empty variable counts as not set. */
 const schema = z.object({
   HOST: z.string().default("127.0.0.1"),
-  PORT: port.default(8080),
+  PORT: whole(0, 65_535).default(8080),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-  DATA_DIR: z.string().default("./data"),
+  DATA_DIR: z
+    .string()
+    .regex(/^[^~\0][^\0]*$/, "must be a path; ~ means nothing here")
+    .default("./data"),
   CLICKHOUSE_URL: z.url({ protocol: /^https?$/ }).optional(),
   CLICKHOUSE_CLUSTER: z
     .string()
@@ -27,7 +68,13 @@ const schema = z.object({
     .regex(/^(auto|[1-9]\d?)$/, "must be auto or a number of replicas")
     .default("auto"),
   TRUST_PROXY: trustProxy.default(false),
-  ROOT_API_KEY: z.string().min(32, "must have at least 32 characters").max(512).optional(),
+  CORS_ORIGINS: corsOrigins.default([]),
+  ROOT_API_KEY: z
+    .string()
+    .min(32, "must have at least 32 characters")
+    .max(512)
+    .regex(/^[\x21-\x7e]*$/, "must be letters, digits and signs, without spaces")
+    .optional(),
   FAILED_AUTH_PER_MINUTE: count.default(60),
   RATE_LIMIT_PER_MINUTE: count.default(60_000),
   KEY_MAX_CONCURRENT: count.default(256),
@@ -38,24 +85,25 @@ const schema = z.object({
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   MAX_BODY_BYTES_IN_FLIGHT: bytes.default(512 * 1024 * 1024),
+  MAX_CONNECTIONS: count.optional(),
   MAX_STREAMED_ANSWERS: count.default(32),
   CLIENT_STALL_TIMEOUT_MS: positiveMs.default(60_000),
   MAX_EVENT_LOOP_DELAY_MS: positiveMs.default(1000),
-  MAX_RSS_BYTES: z.coerce.number().int().min(0).default(0),
+  MAX_RSS_BYTES: whole(0).default(0),
   STORE_MAX_CONCURRENT: count.optional(),
   STORE_MAX_WAITING: count.default(1000),
   STORE_MAX_WAIT_MS: positiveMs.default(10_000),
-  QUERY_TIMEOUT_SECONDS: count.default(30),
+  QUERY_TIMEOUT_SECONDS: statementSeconds.default(30),
   QUERY_MEMORY_BYTES: bytes.default(2 * 1024 ** 3),
-  HEAVY_QUERY_TIMEOUT_SECONDS: count.default(120),
+  HEAVY_QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   HEAVY_QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),
   MAX_TRACE_CALLS: count.default(2_000_000),
   MAX_FILTER_MEMBERS: count.default(10_000),
-  MAX_METRICS: count.max(1000).default(100),
-  MAX_PERCENTILES: count.max(1000).default(50),
-  MAX_QUERY_DEPTH: z.coerce.number().int().min(1).max(100).default(64),
-  MAX_QUERY_NODES: z.coerce.number().int().min(1).max(2000).default(1000),
-  INGEST_LINGER_MS: z.coerce.number().int().min(0).max(1000).default(20),
+  MAX_METRICS: whole(1, 1000).default(100),
+  MAX_PERCENTILES: whole(1, 1000).default(50),
+  MAX_QUERY_DEPTH: whole(1, 100).default(64),
+  MAX_QUERY_NODES: whole(1, 2000).default(1000),
+  INGEST_LINGER_MS: whole(0, 1000).default(20),
   INGEST_MAX_PENDING_BYTES: bytes.default(256 * 1024 * 1024),
   SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
 
@@ -72,7 +120,7 @@ const schema = z.object({
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_SILENCE_TIMEOUT_MS: positiveMs.default(1_200_000),
   UPSTREAM_KEEP_ALIVE_MS: positiveMs.default(4000),
-  SSE_KEEP_ALIVE_SECONDS: z.coerce.number().min(0).default(15),
+  SSE_KEEP_ALIVE_SECONDS: seconds.default(15),
   ASK_FOR_USAGE: z.stringbool().default(true),
   RECORD_COMPLETION_CONTENT: z.stringbool().default(true),
   RECORDER_MAX_PENDING_CALLS: count.default(10_000),
@@ -91,15 +139,18 @@ export class ConfigError extends Error {
   }
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Reads the settings. Errors: `ConfigError` with all problems; values are not repeated, they can be secrets. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
-  );
+export function readConfig(environment: Environment = process.env): Config {
+  const problems: string[] = [];
+  const given: Record<string, string> = {};
+  for (const name of settingNames) {
+    const value = valueOf(name, environment, problems);
+    if (value !== undefined) given[name] = value;
+  }
   const result = schema.safeParse(given);
-  const problems = result.success
-    ? []
-    : result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  problems.push(...(result.error?.issues ?? []).map((issue) => `${issue.path.join(".")}: ${issue.message}`));
   if (given["CLICKHOUSE_CLUSTER"] !== undefined && given["CLICKHOUSE_URL"] === undefined) {
     problems.push("CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL");
   }
@@ -108,4 +159,40 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(result.data);
+}
+
+/** The variable, or the first line of the file that `<name>_FILE` names. Blank counts as not set. */
+function valueOf(name: string, environment: Environment, problems: string[]): string | undefined {
+  const value = notBlank(environment[name]);
+  const file = notBlank(environment[name + FROM_FILE]);
+  if (file === undefined) return value;
+  if (value !== undefined) {
+    problems.push(`${name}: set it or ${name}${FROM_FILE}, not both`);
+    return value;
+  }
+  try {
+    const [line] = readFileSync(file, "utf8").split("\n");
+    if (notBlank(line) === undefined) problems.push(`${name}${FROM_FILE}: the file's first line is empty`);
+    return notBlank(line);
+  } catch (error) {
+    problems.push(`${name}${FROM_FILE}: the file can not be read (${(error as NodeJS.ErrnoException).code})`);
+    return undefined;
+  }
+}
+
+const FROM_FILE = "_FILE";
+
+function notBlank(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === "" ? undefined : text.trim();
+}
+
+/** Variables that are no settings, but look as if they were meant to be. */
+export function misspeltSettings(
+  environment: Environment = process.env,
+): readonly { readonly variable: string; readonly nearest: string }[] {
+  const known = new Set(settingNames.flatMap((name) => [name, name + FROM_FILE]));
+  return Object.keys(environment).flatMap((variable) => {
+    const [nearest] = known.has(variable) ? [] : nearestNames(variable, settingNames);
+    return nearest === undefined ? [] : [{ variable, nearest }];
+  });
 }

@@ -1,12 +1,15 @@
 import { pino, type Logger } from "pino";
 import { buildApp, type App } from "./app.ts";
-import { keptRootKey } from "./auth/root-key.ts";
+import { keepRootKey, rootKeyOf } from "./auth/root-key.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import { migrate } from "./clickhouse/migrate.ts";
 import { isOlder } from "./clickhouse/server-version.ts";
-import { readConfig, type Config } from "./config.ts";
+import { readConfig, misspeltSettings, type Config } from "./config.ts";
+import { openFilesLimit } from "./connection-cap.ts";
 import { openStore } from "./open-store.ts";
+import { noteAddress } from "./service-address.ts";
 import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
+import { VERSION } from "./version.ts";
 
 let config: Config | undefined;
 try {
@@ -19,15 +22,26 @@ try {
 
 async function start(settings: Config): Promise<void> {
   const logger = pino({ level: settings.LOG_LEVEL });
+  logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
+  for (const one of misspeltSettings()) logger.warn(one, "a variable that is no setting, but looks like one");
   const engine = await openStore(settings);
   const version = await engine.version();
   if (isOlder(version)) throw new ServerTooOldError(version);
   const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER });
   const store = settings.CLICKHOUSE_URL === undefined ? "embedded" : "server";
-  logger.info({ store, version, applied }, "store is ready");
-  const app = await buildApp(settings, { engine, rootKey: rootKeyOf(settings), logger });
+  logger.info({ store, store_version: version, applied }, "store is ready");
+  const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;
+  const root = given === undefined ? rootKeyOf(dataDir) : { key: given, isNew: false };
+  const app = await buildApp(settings, { engine, rootKey: root.key, logger });
   stopOnSignals({ app, engine, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
-  await app.listen({ host: settings.HOST, port: settings.PORT });
+  const url = await app.listen({ host: settings.HOST, port: settings.PORT });
+  if (settings.CLICKHOUSE_URL === undefined) noteAddress(dataDir, url);
+  if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
+}
+
+/** Not on stdout, which is the log. Once the service is up, so that a start that fails does not use up the one time. */
+function showKey(key: string, path: string): void {
+  console.error(`Admin key, shown once and kept in ${path}:\n${key}`);
 }
 
 interface Running {
@@ -60,11 +74,4 @@ function stopOnSignals({ app, engine, logger, timeoutMs }: Running): void {
       });
     });
   }
-}
-
-function rootKeyOf(settings: Config): string {
-  if (settings.ROOT_API_KEY !== undefined) return settings.ROOT_API_KEY;
-  const { key, created } = keptRootKey(settings.DATA_DIR);
-  if (created) console.log(`Admin key (shown once, kept in ${settings.DATA_DIR}/root-api-key): ${key}`);
-  return key;
 }

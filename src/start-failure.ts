@@ -16,16 +16,22 @@ export class ServerTooOldError extends Error {
 /** What the operator reads when the service does not start. No credentials: a URL is shown by its host alone. */
 export function describeStartFailure(error: unknown, config: Config | undefined): string {
   if (error instanceof ConfigError) return error.message;
+  const problem = knownProblem(error, config);
+  return `Sumtree could not start: ${problem ?? (error instanceof Error ? error.stack : String(error))}`;
+}
+
+/** What is in the way, for an operator; undefined for what nobody has foreseen. */
+export function knownProblem(error: unknown, config: Config | undefined): string | undefined {
   if (
+    error instanceof ConfigError ||
     error instanceof StoreOpenError ||
     error instanceof ServerTooOldError ||
     error instanceof MigrationError ||
     error instanceof DamagedRootKeyError
   ) {
-    return `Sumtree could not start: ${error.message}`;
+    return error.message;
   }
-  const problem = error instanceof StorageError ? storeProblem(error, config) : listenProblem(error, config);
-  return `Sumtree could not start: ${problem ?? (error instanceof Error ? error.stack : String(error))}`;
+  return error instanceof StorageError ? storeProblem(error, config) : listenProblem(error, config);
 }
 
 /** By the engine's error codes: UNKNOWN_DATABASE; UNKNOWN_USER and what else ends in no entry. */

@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { buildApp } from "../../src/app.ts";
-import { keptRootKey } from "../../src/auth/root-key.ts";
+import { generateKey } from "../../src/auth/api-key.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate, pendingMigrations, readMigrations } from "../../src/clickhouse/migrate.ts";
 import { StoreOpenError } from "../../src/clickhouse/store-open-error.ts";
 import type { Config } from "../../src/config.ts";
 import { openStore } from "../../src/open-store.ts";
+import { notedAddress } from "../../src/service-address.ts";
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -17,19 +18,57 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function openService(config: Config, url: string | undefined): Promise<Service> {
+export interface OpenOptions {
+  /** Where a service runs; undefined: whatever has the store that the settings name. */
+  readonly url: string | undefined;
+  /** Whether a store may be made where there is none. */
+  readonly mayMake: boolean;
+}
+
+/** Errors: no store, or one of another version: only a start of the service changes a store that is there. */
+export async function openService(config: Config, { url, mayMake }: OpenOptions): Promise<Service> {
   if (url !== undefined) return overHttp(config, url);
+  const embedded = config.CLICKHOUSE_URL === undefined;
+  if (embedded && !mayMake && !existsSync(join(config.DATA_DIR, "metadata"))) throw noStore(config);
+  let engine: Engine;
   try {
-    return await inProcess(config, await openStore(config));
+    engine = await openStore(config);
   } catch (error) {
     if (!(error instanceof StoreOpenError && error.reason === "locked")) throw error;
-    return overHttp(config, `http://${config.HOST}:${config.PORT}`);
+    return overHttp(config, notedAddress(config.DATA_DIR) ?? `http://${config.HOST}:${config.PORT}`);
+  }
+  try {
+    await checkMigrations(config, engine, mayMake);
+    return await inProcess(config, engine);
+  } catch (error) {
+    await engine.close();
+    throw error;
   }
 }
 
-async function inProcess(config: Config, engine: Engine): Promise<Service> {
+async function checkMigrations(config: Config, engine: Engine, mayMake: boolean): Promise<void> {
+  const pending = await pendingMigrations(engine);
+  if (pending.length === 0) return;
+  const isNew = pending.length === readMigrations().length;
+  if (isNew && !mayMake) throw noStore(config);
+  if (!isNew) {
+    throw new Error("The store is of an earlier version. Start the service or run `npm run migrate` first.");
+  }
   await migrate(engine, { cluster: config.CLICKHOUSE_CLUSTER });
-  const rootKey = config.ROOT_API_KEY ?? keptRootKey(config.DATA_DIR).key;
+  console.error("Made a new store.");
+}
+
+function noStore(config: Config): Error {
+  return new Error(
+    config.CLICKHOUSE_URL === undefined
+      ? `There is no store in ${config.DATA_DIR} yet. Start the service first, or set DATA_DIR to its directory.`
+      : "There is no store in the database that CLICKHOUSE_URL names yet. Start the service first.",
+  );
+}
+
+/** The root key of this process alone: the one to keep is made, and shown, by the first start of the service. */
+async function inProcess(config: Config, engine: Engine): Promise<Service> {
+  const rootKey = generateKey().text;
   const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
   return {
     async ask<Answer>(method: Method, url: string, body?: object): Promise<Answer> {
@@ -60,7 +99,7 @@ function overHttp(config: Config, base: string): Service {
         headers: { authorization: `Bearer ${rootKey}`, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }).catch((cause: unknown) => {
-        throw new Error(`No service answers at ${base}.`, { cause });
+        throw new Error(`No service answers at ${base}. Give the address of yours with --url.`, { cause });
       });
       return answerOf<Answer>(response.status, await response.text());
     },

@@ -1,23 +1,27 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateKey, keyIdOf } from "./api-key.ts";
 
+const fileIn = (dataDir: string): string => join(dataDir, "root-api-key");
+
 /**
- * The root key kept in a data directory; made, mode 0600, when there is none. `created` tells to print it once.
- * Errors: a file that holds no key, which must not become one that anybody can guess.
+ * The root key of a data directory; a new one, to be kept with `keepRootKey`, when there is none. Errors: a file that
+ * holds no key, which must not become one that anybody can guess.
  */
-export function keptRootKey(dataDir: string): { key: string; created: boolean } {
-  const path = join(dataDir, "root-api-key");
-  if (existsSync(path)) {
-    const key = readFileSync(path, "utf8").trim();
-    if (keyIdOf(key) === undefined) throw new DamagedRootKeyError(path);
-    return { key, created: false };
-  }
-  mkdirSync(dataDir, { recursive: true });
-  const { text } = generateKey();
-  writeFileSync(`${path}.new`, `${text}\n`, { mode: 0o600, flush: true });
+export function rootKeyOf(dataDir: string): { key: string; isNew: boolean } {
+  const path = fileIn(dataDir);
+  if (!existsSync(path)) return { key: generateKey().text, isNew: true };
+  const key = readFileSync(path, "utf8").trim();
+  if (keyIdOf(key) === undefined) throw new DamagedRootKeyError(path);
+  return { key, isNew: false };
+}
+
+/** Mode 0600. Returns where it is kept. */
+export function keepRootKey(dataDir: string, key: string): string {
+  const path = fileIn(dataDir);
+  writeFileSync(`${path}.new`, `${key}\n`, { mode: 0o600, flush: true });
   renameSync(`${path}.new`, path);
-  return { key: text, created: true };
+  return path;
 }
 
 export class DamagedRootKeyError extends Error {

@@ -1,12 +1,12 @@
-import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./admission.ts";
 import { createEngine, type EngineOptions } from "./create-engine.ts";
+import { locked, ownerOf, prepareDataDir } from "./data-dir.ts";
 import type { Engine } from "./engine.ts";
 import { defaultLimits } from "./limits.ts";
 import { createServerTransport } from "./server-transport.ts";
-import { toStoreOpenError } from "./store-open-error.ts";
+import { StoreOpenError } from "./store-open-error.ts";
 
 export interface StoreOptions extends EngineOptions {
   /** Statements at a time. Default: what the kind of store carries well. */
@@ -40,13 +40,33 @@ export async function openEmbedded(dataDir: string, options: StoreOptions = {}):
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
+  // What people said to their models lies in these files.
+  process.umask(0o077);
   try {
     const { createEmbeddedTransport } = await import("./embedded-transport.ts");
-    mkdirSync(path, { recursive: true });
+    prepareDataDir(path);
     return createEngine(createEmbeddedTransport(path, admissionOf(options, maxRunning)), options);
   } catch (error) {
     throw toStoreOpenError(error, path);
   }
+}
+
+/** Why `path` could not be opened: the engine says so on stderr only, so its lock file is asked. */
+function toStoreOpenError(error: unknown, path: string): StoreOpenError {
+  if (error instanceof StoreOpenError) return error;
+  if (isMissing(error)) {
+    const text = "The embedded engine is not installed here or does not run here. Set CLICKHOUSE_URL.";
+    return new StoreOpenError("missing", text, error);
+  }
+  const owner = ownerOf(path);
+  if (owner !== undefined) return locked(path, owner, error);
+  return new StoreOpenError("other", `DATA_DIR ${path} can not be opened: ${String(error)}`, error);
+}
+
+/** The package, or its build for this platform, is not there. */
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND" || code === "CHDB_PLATFORM";
 }
 
 /** A quarter of the places, at least one, is for short statements alone. */

@@ -113,6 +113,8 @@ export function errorBody(error: AppError): ErrorBody {
 export function registerErrorHandling(app: FastifyInstance): void {
   const patterns = new Map<string, { pattern: URLPattern; methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
+    // where preflights arrive, whatever they are for
+    if (url === "*") return;
     const known = patterns.get(url) ?? { pattern: new URLPattern({ pathname: url }), methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);
     patterns.set(url, known);

@@ -5,9 +5,10 @@ import { isOlder, MIN_SERVER_VERSION } from "../clickhouse/server-version.ts";
 
 /** `/healthz`: this process. `/readyz`: the store, its version and its migrations. */
 export function registerHealth(app: FastifyInstance, engine: Engine): void {
-  const config = { access: "public" } as const;
-  app.get("/healthz", { config }, async () => ({ status: "ok" }));
-  app.get("/readyz", { config }, async (_request, reply) => {
+  // some probes send HEAD
+  const options = { config: { access: "public" }, exposeHeadRoute: true } as const;
+  app.get("/healthz", options, async () => ({ status: "ok" }));
+  app.get("/readyz", options, async (_request, reply) => {
     const problem = await storeProblem(engine);
     if (problem === undefined) return { status: "ok" };
     return reply.code(503).header("retry-after", "5").send({ status: "not ready", detail: problem });

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { collectDefaultMetrics, type Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import { readAccess } from "../auth/guard.ts";
 import { AppError } from "../shared/errors.ts";
+import { VERSION } from "../version.ts";
 
 /**
  * `/metrics`, for Prometheus: the process's own figures and whatever the features put into the registry. They are
@@ -9,7 +10,13 @@ import { AppError } from "../shared/errors.ts";
  */
 export function registerMetricsRoute(app: FastifyInstance, registry: Registry): void {
   collectDefaultMetrics({ register: registry });
-  app.get("/metrics", { config: { access: readAccess } }, async ({ grant }, reply) => {
+  new Gauge({
+    name: "sumtree_build_info",
+    help: "1, with the version that runs",
+    labelNames: ["version"],
+    registers: [registry],
+  }).set({ version: VERSION }, 1);
+  app.get("/metrics", { config: { access: readAccess }, exposeHeadRoute: true }, async ({ grant }, reply) => {
     if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
     return reply.type(registry.contentType).send(await registry.metrics());
   });

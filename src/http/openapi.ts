@@ -3,11 +3,12 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import type { Access } from "../auth/guard.ts";
+import { VERSION } from "../version.ts";
 import { completeDocument, type OperationName } from "./openapi-document.ts";
 
 const info = {
   title: "Sumtree",
-  version: "0.1.0",
+  version: VERSION,
   description: "What every call of an LLM trace really used and cost.",
   license: { name: "MIT", identifier: "MIT" },
 };
@@ -71,7 +72,7 @@ export async function registerOpenapi(
 /** `/openapi.json`. Registered with the other routes, because it declares its access like them. */
 export function registerOpenapiRoute(app: FastifyInstance): void {
   const config = { access: "public" } as const;
-  app.get("/openapi.json", { config }, async () => app.swagger());
+  app.get("/openapi.json", { config, exposeHeadRoute: true }, async () => app.swagger());
 }
 
 /** The scheme of each alternative, and the scope that the key must have. */

@@ -1,5 +1,5 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Transform, type Readable, type TransformCallback } from "node:stream";
-import underPressure from "@fastify/under-pressure";
 import type { FastifyInstance, RequestPayload } from "fastify";
 import { AppError } from "../shared/errors.ts";
 
@@ -12,17 +12,49 @@ export interface PressureLimits {
 }
 
 /** Refuses work in time when the process is overloaded: 503 with `Retry-After`. Public routes answer always. */
-export async function registerPressure(app: FastifyInstance, limits: PressureLimits): Promise<void> {
-  await app.register(underPressure, {
-    maxEventLoopDelay: limits.maxEventLoopDelayMs,
-    maxRssBytes: limits.maxRssBytes,
-    pressureHandler: (request, _reply, kind, value) => {
-      // No sample at all: one long stall, as a start is. It is over, or this would not run.
-      if (kind === underPressure.TYPE_EVENT_LOOP_DELAY && value === Infinity) return;
-      if (request.routeOptions.config.access !== "public") throw overloaded();
-    },
+export function registerPressure(app: FastifyInstance, limits: PressureLimits): void {
+  const load = watchLoad(app, limits.maxRssBytes > 0);
+  app.addHook("onRequest", async (request) => {
+    const late = load.eventLoopDelayMs > limits.maxEventLoopDelayMs;
+    const large = limits.maxRssBytes > 0 && load.rssBytes > limits.maxRssBytes;
+    if ((late || large) && request.routeOptions.config.access !== "public") throw overloaded();
   });
   boundBodies(app, limits.maxBodyBytes);
+}
+
+interface Load {
+  eventLoopDelayMs: number;
+  rssBytes: number;
+}
+
+const SAMPLE_MS = 1000;
+const RESOLUTION_MS = 10;
+
+/** Samples once a second how late the process is and, when somebody wants to know, how much memory it takes. */
+function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
+  const load: Load = { eventLoopDelayMs: 0, rssBytes: 0 };
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delays.enable();
+  const timer = setInterval(() => {
+    // No sample at all: one long stall, as a start is. It is over, or this would not run.
+    load.eventLoopDelayMs = delays.count === 0 ? 0 : delays.mean / 1e6 - RESOLUTION_MS;
+    delays.reset();
+    if (withMemory) load.rssBytes = residentBytes() ?? load.rssBytes;
+  }, SAMPLE_MS).unref();
+  app.addHook("onClose", async () => {
+    clearInterval(timer);
+    delays.disable();
+  });
+  return load;
+}
+
+/** Undefined while no file can be opened: the kernel answers through one. */
+function residentBytes(): number | undefined {
+  try {
+    return process.memoryUsage.rss();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The gateway is left out: it streams its bodies, or counts them itself. */

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Gauge, Histogram, type Registry } from "prom-client";
 
@@ -21,6 +22,7 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
   app.addHook("onRequest", (request, reply, done) => {
     open.inc();
     const began = performance.now();
+    const address = addressOf(request);
     let complete = false;
     reply.raw.once("finish", () => {
       complete = true;
@@ -38,6 +40,7 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
           status,
           duration_ms: Math.round(durationMs * 10) / 10,
           key_id: request.grant?.keyId,
+          address,
           complete,
         },
         "request",
@@ -48,6 +51,11 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Behind a proxy that is trusted, the address that it tells: when it is one, for anybody can write that header. */
+export function addressOf({ ip, socket }: FastifyRequest): string | undefined {
+  return isIP(ip) === 0 ? socket.remoteAddress : ip;
+}
 
 function factsOf(request: FastifyRequest, reply: FastifyReply) {
   return {

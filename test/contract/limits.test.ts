@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, request, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -237,6 +237,19 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
       const ask = () => post(app, "/v1/chat/completions", { model: "m", messages: [] }, bearer);
       return Promise.race([ask(), ask()]);
     }),
+  async MAX_CONNECTIONS() {
+    const app = await start({ MAX_CONNECTIONS: "1" });
+    const { port } = app.server.address() as AddressInfo;
+    const busy = connect(port, "127.0.0.1");
+    busy.on("error", () => undefined);
+    const head = `POST /trace/usage HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization()}\r\nContent-Length: 9\r\n\r\n{`;
+    const arrived = once(app.server, "request");
+    busy.write(head);
+    await arrived;
+    const refused = await usage(app);
+    busy.destroy();
+    return refused;
+  },
   async MAX_STREAMED_ANSWERS() {
     const app = await start({ MAX_STREAMED_ANSWERS: "1" });
     const large = { project_id: "acme/large", limit: 1_000_000 };
@@ -288,7 +301,9 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
 describe("docs/operations.md", () => {
   it("names every setting once, with its default", () => {
     const documented = [...tableOf("Settings"), ...limits].map(([name = "", value]) => [name, value]);
-    const defaults = readConfig({}) as Readonly<Record<string, string | number | boolean | undefined>>;
+    const defaults = readConfig({}) as Readonly<
+      Record<string, string | number | boolean | string[] | undefined>
+    >;
     const actual = settingNames.map((name) => [name, String(defaults[name] ?? "")]);
     expect(documented).toHaveLength(actual.length);
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(actual));

@@ -1,15 +1,27 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Session } from "chdb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
-import { startProcess } from "../helpers/service-process.ts";
+import { VERSION } from "../../src/version.ts";
+import { spawnProcess, startProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 const dir = mkdtempSync(join(tmpdir(), "sumtree-start-"));
@@ -28,10 +40,14 @@ afterAll(async () => {
 });
 
 /** Starts the service, which is expected to give up, and returns what it says. */
-async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
+async function failedStart(
+  environment: Readonly<Record<string, string>>,
+  uid: number | undefined = process.getuid?.(),
+): Promise<string> {
   const child = spawn(process.execPath, [MAIN], {
     env: { PATH: process.env["PATH"], PORT: "0", DATA_DIR: join(dir, "fresh"), ...environment },
     stdio: ["ignore", "ignore", "pipe"],
+    ...(uid === undefined ? {} : { uid }),
   });
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit") as Promise<[number]>]);
   expect(code).toBe(1);
@@ -92,15 +108,30 @@ describe("what is in the way of a start", () => {
   });
   it("a data directory that another process has", async () => {
     const service = await startProcess({ DATA_DIR: join(dir, "shared") });
-    expect(await failedStart({ DATA_DIR: join(dir, "shared") })).toContain(
-      `Sumtree could not start: DATA_DIR ${join(dir, "shared")} is in use by process ${service.child.pid}.`,
+    const said = await failedStart({ DATA_DIR: join(dir, "shared") });
+    expect(said).toBe(
+      `Sumtree could not start: DATA_DIR ${join(dir, "shared")} is in use by process ${service.child.pid}. Stop it, or set another.`,
     );
     await service.end("SIGTERM");
   });
   it("a data directory that is a file", async () => {
     writeFileSync(join(dir, "file"), "");
     expect(await failedStart({ DATA_DIR: join(dir, "file") })).toContain(
-      `Sumtree could not start: DATA_DIR ${join(dir, "file")} can not be opened: Error: EEXIST`,
+      `Sumtree could not start: DATA_DIR ${join(dir, "file")} is a file. Set a directory.`,
+    );
+  });
+  it.runIf(process.platform === "linux")("a data directory that can not be made", async () => {
+    expect(await failedStart({ DATA_DIR: "/proc/foo/bar" })).toBe(
+      "Sumtree could not start: DATA_DIR can not be made: /proc takes no new directory (ENOENT). Set another.",
+    );
+  });
+  it("a data directory of somebody else", async () => {
+    const closed = join(dir, "closed");
+    mkdirSync(closed, { mode: 0o555 });
+    const user = process.getuid?.() === 0 ? 65_534 : process.getuid!();
+    chmodSync(dir, 0o755);
+    expect(await failedStart({ DATA_DIR: closed }, user)).toBe(
+      `Sumtree could not start: DATA_DIR ${closed} is not writable for this user, ${user} (EACCES). Make it theirs, or set another.`,
     );
   });
   it("a kept root key that is none", async () => {
@@ -158,5 +189,52 @@ describe("a server that is as it should be", () => {
     front.faults.badGateway = true;
     expect(await ready()).toEqual([503, { status: "not ready", detail: "The store is not reachable." }]);
     expect(await service.end("SIGTERM")).toBe(0);
+  });
+});
+
+describe("the first start", () => {
+  const fresh = join(dir, "first");
+  const modesIn = (path: string): number[] =>
+    readdirSync(path, { recursive: true, encoding: "utf8" }).map(
+      (name) => statSync(join(path, name)).mode & 0o077,
+    );
+
+  it("shows the admin key once, and not in the log", async () => {
+    const lines: string[] = [];
+    const errors: string[] = [];
+    for (let start = 0; start < 2; start++) {
+      const service = await startProcess({ DATA_DIR: fresh });
+      service.child.stdout.on("data", (text: Buffer) => lines.push(text.toString()));
+      service.child.stderr.on("data", (text: Buffer) => errors.push(text.toString()));
+      if (start === 0) await until(() => errors.join("").includes("st_"));
+      await service.end("SIGTERM");
+    }
+    const key = readFileSync(join(fresh, "root-api-key"), "utf8").trim();
+    expect(lines.join("")).not.toContain(key);
+    expect(errors.join("").split(key)).toHaveLength(2);
+  });
+
+  it("makes files that nobody else can read, and closes those of an earlier version", async () => {
+    expect([statSync(fresh).mode & 0o077, ...new Set(modesIn(fresh))]).toEqual([0, 0]);
+    chmodSync(join(fresh, "store"), 0o755);
+    const service = await startProcess({ DATA_DIR: fresh });
+    expect(statSync(join(fresh, "store")).mode & 0o077).toBe(0);
+    await service.end("SIGTERM");
+  });
+
+  it("says which version starts, and what looks like a misspelt setting", async () => {
+    const child = spawnProcess({ DATA_DIR: fresh, CLICKHOSE_URL: "http://secret-host" });
+    const said: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      said.push(line);
+      if (line.includes("Server listening")) child.kill("SIGTERM");
+    }
+    expect(JSON.parse(said[0]!)).toMatchObject({ msg: "starting", version: VERSION, node: process.version });
+    expect(JSON.parse(said[1]!)).toMatchObject({
+      level: 40,
+      variable: "CLICKHOSE_URL",
+      nearest: "CLICKHOUSE_URL",
+    });
+    expect(said.join("")).not.toContain("secret-host");
   });
 });

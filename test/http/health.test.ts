@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startApp, type TestApp } from "../helpers/start-app.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
 beforeAll(async () => {
@@ -14,11 +14,24 @@ describe("GET /readyz", () => {
   });
 });
 
+describe("probes that send HEAD", () => {
+  it.each(["/healthz", "/readyz", "/openapi.json"])("%s: 200 and no body", async (url) => {
+    const response = await test.app.inject({ method: "HEAD", url });
+    expect([response.statusCode, response.payload]).toEqual([200, ""]);
+  });
+  it("/metrics: not without a key", async () => {
+    const { app } = test;
+    expect((await app.inject({ method: "HEAD", url: "/metrics" })).statusCode).toBe(401);
+    const authorized = { authorization: authorization() };
+    expect((await app.inject({ method: "HEAD", url: "/metrics", headers: authorized })).statusCode).toBe(200);
+  });
+});
+
 describe("unknown routes", () => {
   it("answer 404, and 405 for another method of a known one", async () => {
     expect((await test.app.inject("/nothing")).statusCode).toBe(404);
     const other = await test.app.inject({ method: "DELETE", url: "/healthz" });
-    expect([other.statusCode, other.headers["allow"]]).toEqual([405, "GET"]);
+    expect([other.statusCode, other.headers["allow"]]).toEqual([405, "GET, HEAD"]);
   });
   it("carry the client's request id when it is sane, else one of ours", async () => {
     const sane = await test.app.inject({ url: "/nothing", headers: { "x-request-id": "abc-1" } });

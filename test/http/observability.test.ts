@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import { VERSION } from "../../src/version.ts";
 import { authorization, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
 interface Line {
@@ -85,6 +86,7 @@ describe("the log", () => {
         status: 200,
         duration_ms: expect.any(Number),
         key_id: "root",
+        address: "127.0.0.1",
         complete: true,
         msg: "request",
       },
@@ -108,6 +110,21 @@ describe("the log", () => {
       ["/trace/usage", 415],
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/private|secret-|st_[0-9a-z]{6}|Basic/);
+  });
+
+  it("has the client's address, of refused requests too, and behind a proxy the one it tells", async () => {
+    await test.post("/trace/usage", { project_id }, { key: "st_private00000_private" });
+    expect(lines).toMatchObject([{ status: 401, address: "127.0.0.1" }]);
+    lines = [];
+    const behind = await startAppOn(test.engine, {
+      deps: { logger: test.app.log },
+      settings: { TRUST_PROXY: "true" },
+    });
+    for (const told of ["203.0.113.7", "<b>private</b>"]) {
+      await behind.app.inject({ url: "/nothing", headers: { "x-forwarded-for": told } });
+    }
+    expect(lines.map((line) => line["address"])).toEqual(["203.0.113.7", "127.0.0.1"]);
+    await behind.close();
   });
 
   it("does not fill with health checks", async () => {
@@ -167,6 +184,7 @@ describe("GET /metrics", () => {
     expect(await metric("sumtree_store_open_statements")).toEqual(["sumtree_store_open_statements 0"]);
     expect(await metric("sumtree_gateway_open_requests")).toHaveLength(1);
     expect(await metric("process_resident_memory_bytes")).toHaveLength(1);
+    expect(await metric("sumtree_build_info")).toEqual([`sumtree_build_info{version="${VERSION}"} 1`]);
   });
 
   it("has what docs/operations.md says, and nothing else of its own", async () => {

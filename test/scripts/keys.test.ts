@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -23,6 +23,17 @@ async function keys(args: readonly string[], environment: Readonly<Record<string
 }
 
 describe("npm run keys", () => {
+  it("makes nothing when there is nothing to list or to revoke", async () => {
+    for (const words of [["list"], ["revoke", "0123456789ab"]]) {
+      const none = join(dataDir, "none");
+      expect(await keys(words, { DATA_DIR: none })).toMatchObject({
+        code: 1,
+        stderr: `There is no store in ${none} yet. Start the service first, or set DATA_DIR to its directory.\n`,
+      });
+      expect(existsSync(none)).toBe(false);
+    }
+  });
+
   it("makes, lists and revokes keys without a running service", async () => {
     const made = await keys([
       "create",
@@ -37,6 +48,8 @@ describe("npm run keys", () => {
     ]);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^st_[0-9a-z]{12}_[\w-]{43}\n$/) });
     const id = made.stdout.slice(3, 15);
+    // the first start makes it, and shows it
+    expect(existsSync(join(dataDir, "root-api-key"))).toBe(false);
     const listed = await keys(["list"]);
     expect(listed.stdout).toContain(id);
     expect(listed.stdout).toContain("read ingest");
@@ -45,12 +58,10 @@ describe("npm run keys", () => {
     expect(await keys(["revoke", id])).toMatchObject({ code: 1, stderr: "There is no such key.\n" });
   });
 
-  it("asks the service when that has the data directory", async () => {
+  it("asks the service when that has the data directory, whatever its port", async () => {
     const service = await startProcess({ DATA_DIR: dataDir });
     try {
-      const made = await keys(["create", "--name", "live", "--scope", "read", "--project", "acme/a"], {
-        PORT: new URL(service.url).port,
-      });
+      const made = await keys(["create", "--name", "live", "--scope", "read", "--project", "acme/a"]);
       const response = await fetch(`${service.url}/trace/usage`, {
         method: "POST",
         headers: { authorization: `Bearer ${made.stdout.trim()}`, "content-type": "application/json" },
@@ -68,9 +79,19 @@ describe("npm run keys", () => {
       stderr: expect.stringMatching(/scopes\.0: .*\nprojects: Field required\n/),
     });
     expect((await keys(["dance"])).code).toBe(2);
+    expect((await keys(["toString"])).code).toBe(2);
+    expect(await keys(["list", "--projet", "x"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Unknown option '--projet'\.\n\nManage API keys\./),
+    });
+    expect(await keys(["revoke"])).toMatchObject({ code: 1, stderr: "Which key? `list` shows their ids.\n" });
+    expect(await keys(["list"], { PORT: "eighty" })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Wrong settings:\n {2}PORT: must be a whole number\n$/),
+    });
     expect(await keys(["list", "--url", "http://127.0.0.1:1"])).toMatchObject({
       code: 1,
-      stderr: "No service answers at http://127.0.0.1:1.\n",
+      stderr: "No service answers at http://127.0.0.1:1. Give the address of yours with --url.\n",
     });
   });
 });

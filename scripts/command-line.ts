@@ -1,0 +1,27 @@
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { readConfig, type Config } from "../src/config.ts";
+import { knownProblem } from "../src/start-failure.ts";
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+
+/** The command line's options and words; a wrong one is answered with `usage`, exit code 2. */
+export function argumentsOr<const Named extends Options>(usage: string, options: Named) {
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    console.error(`${(error as Error).message.split(". ")[0]}.\n\n${usage}`);
+    return process.exit(2);
+  }
+}
+
+/** Runs a command with the settings. A failure is one sentence for the operator, exit code 1. */
+export async function orExit(run: (config: Config) => Promise<void>): Promise<void> {
+  let config: Config | undefined;
+  try {
+    config = readConfig();
+    await run(config);
+  } catch (error) {
+    console.error(knownProblem(error, config) ?? (error instanceof Error ? error.message : String(error)));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { Counter, Gauge, type Registry } from "prom-client";
+import { AppError } from "../shared/errors.ts";
+
+/** Beyond the cap, so many are kept open for as long as it takes to tell them 503. */
+const MAX_REFUSED = 32;
+
+/**
+ * Bounds the connections. When there are `max`, a new one takes the place of the one that has been without a request
+ * for the longest. Where all are at work, a new one is answered 503.
+ *
+ * While the app closes, it ends those without a request, and the others when their last answer is out. Node alone waits for
+ * connections that never asked anything, and for those whose answer comes after the close began.
+ */
+export function registerConnections(
+  app: FastifyInstance,
+  { max, registry }: { max: number; registry: Registry },
+): void {
+  /** Without a request, the one that has been so for the longest first. */
+  const idle = new Set<Socket>();
+  const busy = new Map<Socket, number>();
+  const refused = new Set<Socket>();
+  const closed = meter(registry, () => idle.size + busy.size + refused.size);
+  let closing = false;
+
+  const drop = (socket: Socket, why: Why): void => {
+    closed.inc({ why });
+    socket.destroy();
+  };
+  const admit = (socket: Socket): void => {
+    if (idle.size + busy.size < max) {
+      idle.add(socket);
+      return;
+    }
+    const [longestIdle] = idle;
+    if (longestIdle !== undefined) {
+      idle.delete(longestIdle);
+      idle.add(socket);
+      drop(longestIdle, "idle");
+      return;
+    }
+    const [first] = refused;
+    if (first !== undefined && refused.size >= MAX_REFUSED) {
+      refused.delete(first);
+      drop(first, "full");
+    }
+    refused.add(socket);
+  };
+
+  app.server.on("connection", (socket: Socket) => {
+    socket.once("close", () => {
+      idle.delete(socket);
+      busy.delete(socket);
+      refused.delete(socket);
+    });
+    admit(socket);
+  });
+  app.server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    idle.delete(socket);
+    if (!refused.has(socket)) busy.set(socket, (busy.get(socket) ?? 0) + 1);
+    response.once("close", () => {
+      const left = (busy.get(socket) ?? 1) - 1;
+      if (left > 0) busy.set(socket, left);
+      else if (busy.delete(socket) && !socket.destroyed) idle.add(socket);
+      if (closing && left === 0) socket.destroySoon();
+    });
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    if (!refused.has(request.raw.socket)) return;
+    void reply.header("connection", "close");
+    closed.inc({ why: "full" });
+    if (request.routeOptions.config.access !== "public") throw tooManyConnections();
+  });
+  app.addHook("preClose", async () => {
+    closing = true;
+    for (const socket of [...idle, ...refused]) socket.destroySoon();
+  });
+}
+
+type Why = "idle" | "full";
+
+function meter(registry: Registry, count: () => number): Counter<"why"> {
+  const open: Gauge = new Gauge({
+    name: "sumtree_http_open_connections",
+    help: "Connections of clients",
+    registers: [],
+    collect: (): void => open.set(count()),
+  });
+  registry.registerMetric(open);
+  return new Counter({
+    name: "sumtree_http_closed_connections_total",
+    help: "Connections closed because there were too many: the longest idle one, or a new one when none was idle",
+    labelNames: ["why"],
+    registers: [registry],
+  });
+}
+
+function tooManyConnections(): AppError {
+  return new AppError("service_overloaded", "Too many connections are open. Try again.", {
+    retryAfterSeconds: 2,
+  });
+}

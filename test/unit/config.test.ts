@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { misspeltSettings, readConfig } from "../../src/config.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "sumtree-config-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function problemsOf(environment: Readonly<Record<string, string>>): string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    return (error as Error).message
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim());
+  }
+}
+
+function file(name: string, text: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe("readConfig", () => {
+  it("takes a blank variable for one that is not set", () => {
+    expect(readConfig({ PORT: " ", ROOT_API_KEY: "\t", MAX_RSS_BYTES: "" })).toEqual(readConfig({}));
+  });
+
+  it.each([
+    ["PORT", "0x50"],
+    ["PORT", "8e3"],
+    ["PORT", "-1"],
+    ["PORT", "80.5"],
+    ["PORT", "65536"],
+    ["MAX_RSS_BYTES", "2GB"],
+    ["SHUTDOWN_TIMEOUT_MS", "2147483648"],
+    ["HEAVY_QUERY_TIMEOUT_SECONDS", "86401"],
+    ["SSE_KEEP_ALIVE_SECONDS", "-1"],
+    ["TRUST_PROXY", "1.2.3"],
+    ["TRUST_PROXY", "10.0.0.0/33"],
+    ["TRUST_PROXY", "10.0.0.0/8,"],
+    ["DATA_DIR", "~/data"],
+    ["CORS_ORIGINS", "*"],
+    ["CORS_ORIGINS", "app.example.com"],
+    ["CORS_ORIGINS", "https://app.example.com/"],
+    ["CORS_ORIGINS", "https://app.example.com,null"],
+    ["ROOT_API_KEY", "0123456789abcdef 0123456789abcdef"],
+    ["CLICKHOUSE_INSERT_QUORUM", "most"],
+  ])("names %s when it is %j", (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must`)]);
+  });
+
+  it.each([
+    ["PORT", " 8081 ", 8081],
+    ["TRUST_PROXY", "10.0.0.0/8,fd00::/8,192.0.2.1", "10.0.0.0/8,fd00::/8,192.0.2.1"],
+    ["SSE_KEEP_ALIVE_SECONDS", "0.5", 0.5],
+    ["MAX_RSS_BYTES", "0", 0],
+  ] as const)("%s=%j is %j", (name, value, expected) => {
+    expect(readConfig({ [name]: value })[name]).toBe(expected);
+  });
+});
+
+describe("a setting from a file", () => {
+  const key = "0123456789abcdef0123456789abcdef";
+  it("is its first line", () => {
+    expect(readConfig({ ROOT_API_KEY_FILE: file("key", `${key}\nmore\n`) }).ROOT_API_KEY).toBe(key);
+    expect(readConfig({ PORT_FILE: file("port", "8082\r\n") }).PORT).toBe(8082);
+  });
+  it("is checked like any other, and not repeated", () => {
+    expect(problemsOf({ ROOT_API_KEY_FILE: file("short", "tiny-secret") })).toEqual([
+      "ROOT_API_KEY: must have at least 32 characters",
+    ]);
+  });
+  it("is missed when it is not there, is empty, or is set twice", () => {
+    expect(problemsOf({ ROOT_API_KEY_FILE: join(dir, "none") })).toEqual([
+      "ROOT_API_KEY_FILE: the file can not be read (ENOENT)",
+    ]);
+    expect(problemsOf({ ROOT_API_KEY_FILE: file("empty", "\n") })).toEqual([
+      "ROOT_API_KEY_FILE: the file's first line is empty",
+    ]);
+    expect(problemsOf({ ROOT_API_KEY_FILE: file("key2", key), ROOT_API_KEY: key })).toEqual([
+      "ROOT_API_KEY: set it or ROOT_API_KEY_FILE, not both",
+    ]);
+  });
+});
+
+describe("misspeltSettings", () => {
+  it("names what looks like a setting and is none", () => {
+    const environment = { CLICKHOSE_URL: "x", CLICKHOUSE_USER: "x", LOGLEVEL: "x", PORTS: "1" };
+    expect(misspeltSettings(environment)).toEqual([
+      { variable: "CLICKHOSE_URL", nearest: "CLICKHOUSE_URL" },
+      { variable: "CLICKHOUSE_USER", nearest: "CLICKHOUSE_URL" },
+      { variable: "LOGLEVEL", nearest: "LOG_LEVEL" },
+      { variable: "PORTS", nearest: "PORT" },
+    ]);
+  });
+  it("leaves settings and what everybody has alone", () => {
+    const usual = [
+      "PATH",
+      "HOME",
+      "HOSTNAME",
+      "PWD",
+      "SHELL",
+      "USER",
+      "LANG",
+      "TERM",
+      "NODE_ENV",
+      "TMPDIR",
+      "SHLVL",
+    ];
+    const environment = Object.fromEntries(
+      [...usual, "PORT", "ROOT_API_KEY_FILE"].map((name) => [name, "x"]),
+    );
+    expect(misspeltSettings(environment)).toEqual([]);
+  });
+});
