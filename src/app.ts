@@ -45,6 +45,7 @@ import { objectRoutes } from "./objects/routes.ts";
 import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
 import { operations } from "./openapi-operations.ts";
+import { loadPriceList } from "./prices/load-price-list.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices, type Prices } from "./prices/prices.ts";
 import { createDeletionStore, newDeletion } from "./projects/deletion-store.ts";
@@ -85,7 +86,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
-  const prices = createPrices(priceStore, { onUnknown: metrics.priceUnknown });
+  const list = await loadPriceList(config.PRICES_FILE);
+  const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
   registerHealth(app, engine);
   registerOpenapiRoute(app);
   registerMetricsRoute(app, registry);

@@ -106,6 +106,7 @@ const schema = z.object({
   INGEST_LINGER_MS: whole(0, 1000).default(20),
   INGEST_MAX_PENDING_BYTES: bytes.default(256 * 1024 * 1024),
   SHUTDOWN_TIMEOUT_MS: positiveMs.default(30_000),
+  PRICES_FILE: z.string().optional(),
 
   TRAINING_UPSTREAM_URL: upstreamUrl.optional(),
   TRAINING_UPSTREAM_API_KEY: z.string().optional(),

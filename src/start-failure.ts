@@ -4,6 +4,7 @@ import { MIN_SERVER_VERSION } from "./clickhouse/server-version.ts";
 import { StorageError } from "./clickhouse/storage-error.ts";
 import { StoreOpenError } from "./clickhouse/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
+import { PricesFileError } from "./prices/load-price-list.ts";
 
 /** A server of a version that this service can not work with. */
 export class ServerTooOldError extends Error {
@@ -27,6 +28,7 @@ export function knownProblem(error: unknown, config: Config | undefined): string
     error instanceof StoreOpenError ||
     error instanceof ServerTooOldError ||
     error instanceof MigrationError ||
+    error instanceof PricesFileError ||
     error instanceof DamagedRootKeyError
   ) {
     return error.message;

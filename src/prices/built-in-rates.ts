@@ -1,15 +1,17 @@
 import type { ModelPrice, TieredPrices } from "@pydantic/genai-prices";
 import { picodollars } from "./picodollars.ts";
 import type { Rates, TokenPrices } from "./rates.ts";
+import { pricedUnits, unitNames, wholeOfCached, type Unit, type UnitPrices } from "./units.ts";
 
 /** A price of the built-in list, USD per million tokens: flat, or with tiers on the size of the request. */
 type ListedPrice = number | TieredPrices | undefined;
 
-interface ListedTokenPrices {
+interface ListedPrices {
   readonly prompt: ListedPrice;
   readonly completion: ListedPrice;
   readonly cacheRead: ListedPrice;
   readonly cacheCreation: ListedPrice;
+  readonly listed: ModelPrice;
 }
 
 /**
@@ -21,9 +23,9 @@ export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
   if (prompt === undefined && completion === undefined) return null;
   const cacheRead = listed["cache_read_mtok"] ?? prompt;
   const cacheCreation = listed["cache_write_mtok"] ?? prompt;
-  const prices: ListedTokenPrices = { prompt, completion, cacheRead, cacheCreation };
+  const prices: ListedPrices = { prompt, completion, cacheRead, cacheCreation, listed };
   const steps = new Set(
-    Object.values(prices).flatMap((price) =>
+    Object.values(listed).flatMap((price) =>
       typeof price === "object" ? price.tiers.map((tier: { start: number }) => tier.start) : [],
     ),
   );
@@ -41,13 +43,33 @@ export const freeRates: Rates = {
   tiers: [],
 };
 
-function pricesAbove(prices: ListedTokenPrices, step: number): TokenPrices {
+function pricesAbove(prices: ListedPrices, step: number): TokenPrices {
+  const units = unitPricesAbove(prices.listed, step);
+  const request = prices.listed["requests_kcount"];
   return {
     prompt: priceAbove(prices.prompt, step),
     completion: priceAbove(prices.completion, step),
     cacheRead: priceAbove(prices.cacheRead, step),
     cacheCreation: priceAbove(prices.cacheCreation, step),
+    ...(Object.keys(units).length === 0 ? {} : { units }),
+    ...(request === undefined ? {} : { request: picodollars(listedAbove(request, step), 1_000) }),
   };
+}
+
+function unitPricesAbove(listed: ModelPrice, step: number): UnitPrices {
+  const priced = unitNames.flatMap((unit) => {
+    const { priceKey, per } = pricedUnits[unit];
+    const price = listed[priceKey] ?? priceOfWhole(unit, listed);
+    return price === undefined ? [] : [[unit, picodollars(listedAbove(price, step), per)]];
+  });
+  return Object.fromEntries(priced) as UnitPrices;
+}
+
+/** Where the list has no price for cached tokens at all, cached audio is audio. */
+function priceOfWhole(unit: Unit, listed: ModelPrice): ListedPrice {
+  const whole = wholeOfCached[unit];
+  if (whole === undefined || listed["cache_read_mtok"] !== undefined) return undefined;
+  return listed[pricedUnits[whole].priceKey];
 }
 
 function priceAbove(price: ListedPrice, step: number): number | null {

@@ -1,42 +1,169 @@
 import type { CallUsage } from "./call-usage.ts";
-import { pricesFor, type Rates } from "./rates.ts";
+import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
+import { pricedUnits, unitNames, wholeOfCached, type Unit, type UnitCounts } from "./units.ts";
 
-/** What the tokens of a call cost, in picodollars. `null`: the price is not known; never 0 for that. */
+/** What a call costs, in picodollars. `null`: the price is not known; never 0 for that. */
 export interface CallCost {
   /** Of the tokens that did not come from the cache alone. */
   readonly prompt: number | null;
   readonly completion: number | null;
   readonly cacheRead: number | null;
   readonly cacheCreation: number | null;
+  /** Of what is no token: requests and searches. */
+  readonly other: number | null;
 }
+
+export type CostKind = keyof CallCost;
+
+/** One unit of a bill. `price` in picodollars for one; `null`: not known. */
+export interface CostLine {
+  readonly unit: Unit | "uncached_prompt_tokens" | CountName | "requests";
+  readonly kind: CostKind;
+  readonly quantity: number;
+  readonly price: number | null;
+}
+
+type CountName = "completion_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens";
 
 export const unknownCost: CallCost = Object.freeze({
   prompt: null,
   completion: null,
   cacheRead: null,
   cacheCreation: null,
+  other: null,
 });
 
 /**
- * The four costs of a call, none negative.
- * A kind of token that was not used costs 0 once the model is known, also where its own price is not.
+ * The costs of a call, none negative.
+ * What was not used costs 0 once the model is known, also where its own price is not.
  */
 export function costOfCall(usage: CallUsage, rates: Rates | null): CallCost {
   if (rates === null) return unknownCost;
-  const prompt = usage.promptTokens;
-  const cacheRead = usage.cacheReadTokens;
-  const cacheCreation = usage.cacheCreationTokens;
-  const cached = cacheRead + cacheCreation;
-  const outside = usage.cacheOutsidePrompt || cached > prompt;
-  const input = outside ? prompt + cached : prompt;
-  // A usage of several requests is a sum, and tiers are for one request: its mean decides.
-  const prices = pricesFor(rates, usage.requests > 1 ? input / usage.requests : input);
+  const prices = pricesForCall(usage, rates);
+  if (usage.units !== undefined) return sumOfLines(costLines(usage, rates));
   return {
-    prompt: product(input - cached, prices.prompt),
+    prompt: product(uncachedTokens(usage), prices.prompt),
     completion: product(usage.completionTokens, prices.completion),
-    cacheRead: product(cacheRead, prices.cacheRead),
-    cacheCreation: product(cacheCreation, prices.cacheCreation),
+    cacheRead: product(usage.cacheReadTokens, prices.cacheRead),
+    cacheCreation: product(usage.cacheCreationTokens, prices.cacheCreation),
+    other: prices.request === undefined ? 0 : requestsOf(usage) * prices.request,
   };
+}
+
+/** The bill of a call, a line for each unit it used. Its sums are `costOfCall`. */
+export function costLines(usage: CallUsage, rates: Rates | null): readonly CostLine[] {
+  const prices = rates === null ? unknownPrices : pricesForCall(usage, rates);
+  const parts = unitLines(usage.units ?? {}, prices, {
+    prompt: uncachedTokens(usage),
+    completion: usage.completionTokens,
+    cacheRead: usage.cacheReadTokens,
+    cacheCreation: usage.cacheCreationTokens,
+  });
+  const rest = (kind: CostKind, count: number) =>
+    count - parts.reduce((sum, part) => (part.kind === kind ? sum + part.quantity : sum), 0);
+  const lines: readonly CostLine[] = [
+    {
+      unit: "uncached_prompt_tokens",
+      kind: "prompt",
+      quantity: rest("prompt", uncachedTokens(usage)),
+      price: prices.prompt,
+    },
+    {
+      unit: "completion_tokens",
+      kind: "completion",
+      quantity: rest("completion", usage.completionTokens),
+      price: prices.completion,
+    },
+    {
+      unit: "cache_read_input_tokens",
+      kind: "cacheRead",
+      quantity: rest("cacheRead", usage.cacheReadTokens),
+      price: prices.cacheRead,
+    },
+    {
+      unit: "cache_creation_input_tokens",
+      kind: "cacheCreation",
+      quantity: rest("cacheCreation", usage.cacheCreationTokens),
+      price: prices.cacheCreation,
+    },
+    ...parts,
+    ...(prices.request === undefined
+      ? []
+      : [
+          {
+            unit: "requests",
+            kind: "other",
+            quantity: requestsOf(usage),
+            price: prices.request,
+          } as const,
+        ]),
+  ];
+  return lines.filter((line) => line.quantity > 0);
+}
+
+/**
+ * Parts that have a price of their own; a part without one costs what the count it belongs to costs. No part is
+ * larger than what is left of that count, whatever a producer says.
+ */
+function unitLines(
+  counts: UnitCounts,
+  prices: TokenPrices,
+  left: Record<Exclude<CostKind, "other">, number>,
+): readonly CostLine[] {
+  const lines: CostLine[] = [];
+  for (const unit of unitNames) {
+    const { cost: kind } = pricedUnits[unit];
+    const price = prices.units?.[unit];
+    const count = (counts[unit] ?? 0) - cachedOf(unit, counts);
+    if (count <= 0) continue;
+    if (kind === "other") {
+      lines.push({ unit, kind, quantity: count, price: price ?? null });
+    } else if (price !== undefined) {
+      const quantity = Math.min(count, left[kind]);
+      left[kind] -= quantity;
+      lines.push({ unit, kind, quantity, price });
+    }
+  }
+  return lines;
+}
+
+/** How much of an input count was read from the cache and is charged there. */
+function cachedOf(unit: Unit, counts: UnitCounts): number {
+  const cached = unitNames.find((name) => wholeOfCached[name] === unit);
+  return cached === undefined ? 0 : (counts[cached] ?? 0);
+}
+
+function sumOfLines(lines: readonly CostLine[]): CallCost {
+  const sums: Record<CostKind, number | null> = {
+    prompt: 0,
+    completion: 0,
+    cacheRead: 0,
+    cacheCreation: 0,
+    other: 0,
+  };
+  for (const { kind, quantity, price } of lines) {
+    const sum = sums[kind];
+    sums[kind] = sum === null || price === null ? null : sum + quantity * price;
+  }
+  return sums;
+}
+
+const unknownPrices: TokenPrices = { prompt: null, completion: null, cacheRead: null, cacheCreation: null };
+
+/** A usage of several requests is a sum, and tiers are for one request: its mean decides. */
+function pricesForCall(usage: CallUsage, rates: Rates): TokenPrices {
+  const input = uncachedTokens(usage) + usage.cacheReadTokens + usage.cacheCreationTokens;
+  return pricesFor(rates, usage.requests > 1 ? input / usage.requests : input);
+}
+
+function uncachedTokens(usage: CallUsage): number {
+  const cached = usage.cacheReadTokens + usage.cacheCreationTokens;
+  const outside = usage.cacheOutsidePrompt || cached > usage.promptTokens;
+  return outside ? usage.promptTokens : usage.promptTokens - cached;
+}
+
+function requestsOf(usage: CallUsage): number {
+  return Math.max(1, usage.requests);
 }
 
 function product(tokens: number, price: number | null): number | null {

@@ -51,7 +51,7 @@ export function createPriceBook(options: BookOptions): PriceBook {
 }
 
 function combinedSchedule(llmId: string, { builtIn, project }: BookOptions): Schedule {
-  const listed = builtIn.scheduleOf(llmId);
+  const listed = builtIn.find(llmId)?.schedule;
   const own = project.size === 0 ? [] : ownSchedules(llmId, project);
   if (own.length === 0) return listed ?? neverPriced;
   return {

@@ -1,19 +1,22 @@
 import type { Project } from "../shared/project.ts";
 import { createBuiltInPrices } from "./built-in-prices.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
+import type { PriceList } from "./price-list.ts";
 import type { PriceStore } from "./price-store.ts";
 import { projectSchedules } from "./project-prices.ts";
 
-/** All prices: what projects have set, and the built-in list behind them. One per process. */
+/** All prices: what projects have set, and the public list behind them. One per process. */
 export interface Prices {
   /** The prices of a project as they stand now. Cost: one small query; the book itself asks nothing more. */
   bookFor(project: Project): Promise<PriceBook>;
 }
 
-export type PricesOptions = Pick<BookOptions, "onUnknown">;
+export interface PricesOptions extends Pick<BookOptions, "onUnknown"> {
+  readonly list: PriceList;
+}
 
-export function createPrices(store: PriceStore, options: PricesOptions = {}): Prices {
-  const builtIn = createBuiltInPrices();
+export function createPrices(store: PriceStore, { list, ...options }: PricesOptions): Prices {
+  const builtIn = createBuiltInPrices(list);
   return {
     async bookFor(project) {
       return createPriceBook({

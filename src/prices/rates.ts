@@ -1,9 +1,15 @@
+import type { UnitPrices } from "./units.ts";
+
 /** What one token of each of the four kinds costs, in picodollars. `null`: no price is known. */
 export interface TokenPrices {
   readonly prompt: number | null;
   readonly completion: number | null;
   readonly cacheRead: number | null;
   readonly cacheCreation: number | null;
+  /** Units with a price of their own; absent where there are none. */
+  readonly units?: UnitPrices;
+  /** The fee for a request; absent where there is none. */
+  readonly request?: number;
 }
 
 /** Prices of a request whose input is larger than `aboveTokens`: they hold for all its tokens, not for the excess. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadPriceList } from "../../src/prices/load-price-list.ts";
 import { createPriceStore, type NewPrice, type PriceStore } from "../../src/prices/price-store.ts";
 import { createPrices } from "../../src/prices/prices.ts";
 import { param, sql } from "../../src/query/sql.ts";
@@ -71,7 +72,7 @@ describe("the price store", () => {
 describe("bookFor", () => {
   it("charges what was set when it was opened, and what is purged no longer", async () => {
     const project = freshProject();
-    const prices = createPrices(store);
+    const prices = createPrices(store, { list: await loadPriceList() });
     const usage = {
       requests: 1,
       promptTokens: 10,

@@ -2,17 +2,19 @@ import { calcPrice, waitForUpdate, type ModelInfo, type Provider } from "@pydant
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
+import { loadPriceList } from "../../../src/prices/load-price-list.ts";
 import { ratesOfListedPrice } from "../../../src/prices/built-in-rates.ts";
-import { costOfCall } from "../../../src/prices/cost-of-call.ts";
+import { costLines, costOfCall } from "../../../src/prices/cost-of-call.ts";
 import { inUsd } from "../../../src/prices/picodollars.ts";
 import { priceGrid } from "../../../src/prices/price-grid.ts";
-import type { TokenPrices } from "../../../src/prices/rates.ts";
+import type { CallUsage } from "../../../src/prices/call-usage.ts";
+import type { Rates, TokenPrices } from "../../../src/prices/rates.ts";
 import { usageOf } from "./usage.ts";
 
-const builtIn = createBuiltInPrices();
+const builtIn = createBuiltInPrices(await loadPriceList());
 /** In USD per million tokens, as the list has them. */
 const pricesAt = (llmId: string, instant: string): TokenPrices | undefined => {
-  const prices = builtIn.scheduleOf(llmId)?.ratesAt(Date.parse(instant))?.base;
+  const prices = builtIn.find(llmId)?.schedule.ratesAt(Date.parse(instant))?.base;
   if (prices === undefined) return undefined;
   const usd = Object.entries(prices).map(([kind, price]) => [
     kind,
@@ -106,6 +108,16 @@ describe("the whole built-in list", () => {
       provider: { ...provider, models: [{ ...model, match: { equals: model.id } }] },
       timestamp,
     })!;
+  const ratesOf = (provider: Provider, model: ModelInfo) =>
+    ratesOfListedPrice(askLibrary(provider, model, {}, new Date("2026-07-01T12:00:00Z")).model_price);
+  /** What has no price adds nothing. */
+  const sumOfLines = (usage: CallUsage, rates: Rates) => {
+    const lines = costLines(usage, rates);
+    const unknown = new Set(lines.filter((line) => line.price === null).map((line) => line.kind));
+    return lines
+      .filter((line) => !unknown.has(line.kind))
+      .reduce((sum, line) => sum + line.quantity * line.price!, 0);
+  };
   const instants = fc.date({
     min: new Date("2023-01-01"),
     max: new Date("2027-06-01"),
@@ -135,6 +147,88 @@ describe("the whole built-in list", () => {
         expect(priceGrid(model.prices, ratesAt).ratesAt(at.getTime())).toEqual(ratesAt(at.getTime()));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("charges units beside tokens as the library does, for every model that has prices for some", () => {
+    const priced = models.filter(([provider, model]) =>
+      Object.keys(ratesOf(provider, model)?.base.units ?? {}).some(
+        (unit) => unit !== "cache_write_1h_tokens",
+      ),
+    );
+    expect(priced.length).toBeGreaterThan(60);
+    const part = fc.nat(1_000);
+    const used = fc.record({
+      text: fc.nat(300_000),
+      audio: part,
+      image: part,
+      video: part,
+      cachedText: part,
+      cachedAudio: part,
+      cachedImage: part,
+      written: part,
+      written1h: part,
+      output: fc.record({
+        text: part,
+        audio: part,
+        image: part,
+        video: part,
+        reasoning: part,
+        citation: part,
+      }),
+      searches: part,
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(...priced), used, ([provider, model], counts) => {
+        const { output } = counts;
+        const audio = counts.audio + counts.cachedAudio;
+        const image = counts.image + counts.cachedImage;
+        const read = counts.cachedText + counts.cachedAudio + counts.cachedImage;
+        const written = counts.written + counts.written1h;
+        const input = counts.text + audio + image + counts.video + counts.cachedText + written;
+        const completion = Object.values(output).reduce((sum, count) => sum + count, 0);
+        const units = {
+          cache_write_1h_tokens: counts.written1h,
+          cache_audio_read_tokens: counts.cachedAudio,
+          cache_image_read_tokens: counts.cachedImage,
+          input_audio_tokens: audio,
+          input_image_tokens: image,
+          input_video_tokens: counts.video,
+          output_audio_tokens: output.audio,
+          output_image_tokens: output.image,
+          output_video_tokens: output.video,
+          output_reasoning_tokens: output.reasoning,
+          output_citation_tokens: output.citation,
+          web_searches: counts.searches,
+        };
+        const expected = askLibrary(
+          provider,
+          model,
+          {
+            input_tokens: input,
+            output_tokens: completion,
+            cache_read_tokens: read,
+            cache_write_tokens: written,
+            ...units,
+          },
+          new Date("2026-07-01T12:00:00Z"),
+        );
+        const rates = ratesOf(provider, model)!;
+        const usage = usageOf({
+          promptTokens: input,
+          completionTokens: completion,
+          cacheReadTokens: read,
+          cacheCreationTokens: written,
+          units,
+        });
+        const cost = costOfCall(usage, rates);
+        const withoutPrice = cost.other === null && rates.base.units?.web_searches === undefined;
+        const total = Object.values(cost).reduce<number>((sum, one) => sum + (one ?? 0), 0);
+        const fee = withoutPrice ? (rates.base.request ?? 0) : 0;
+        expect(inUsd(total + fee), model.id).toBeCloseTo(expected.total_price, 9);
+        expect(sumOfLines(usage, rates)).toBe(total);
+      }),
+      { numRuns: 2_000 },
     );
   });
 

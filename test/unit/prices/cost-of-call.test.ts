@@ -31,6 +31,7 @@ const costs = (prompt: number, completion: number, cacheRead: number, cacheCreat
   completion: Math.round(completion * 1e12),
   cacheRead: Math.round(cacheRead * 1e12),
   cacheCreation: Math.round(cacheCreation * 1e12),
+  other: 0,
 });
 
 describe("costOfCall by hand", () => {
@@ -97,7 +98,7 @@ describe("costOfCall by hand", () => {
   it("says null, not 0, for an unknown model, also for one that used nothing", () => {
     expect(costOfCall(usageOf({ promptTokens: 10 }), null)).toEqual(unknownCost);
     expect(costOfCall(usageOf({}), null)).toEqual(unknownCost);
-    expect(Object.values(unknownCost)).toEqual([null, null, null, null]);
+    expect(Object.values(unknownCost)).toEqual([null, null, null, null, null]);
   });
 
   it("says null for the tokens alone that have no price, and 0 where there are none of them", () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
+import { loadPriceList } from "../../../src/prices/load-price-list.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
 import { projectSchedules, type ProjectPrice } from "../../../src/prices/project-prices.ts";
 import { unknownCost } from "../../../src/prices/cost-of-call.ts";
 import { inUsd } from "../../../src/prices/picodollars.ts";
 import { usageOf } from "./usage.ts";
 
-const builtIn = createBuiltInPrices();
+const builtIn = createBuiltInPrices(await loadPriceList());
 const ms = (instant: string): number => Date.parse(instant);
 const priced = (
   llm_id: string,
@@ -92,6 +93,7 @@ describe("createPriceBook", () => {
       completion: 0,
       cacheRead: 0.6 * 1e12,
       cacheCreation: 0.3 * 1e12,
+      other: 0,
     });
     const free = { ...unset, cache_read_input_token_cost: 0, cache_creation_input_token_cost: 0.002 };
     expect(bookOf([free]).cost("own", at, usage)).toMatchObject({ cacheRead: 0, cacheCreation: 0.6 * 1e12 });

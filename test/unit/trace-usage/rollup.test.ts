@@ -26,6 +26,7 @@ function costOf(usage: Usage, startedAtMs: number): CallCost {
     completion: usage.completionTokens * price,
     cacheRead: usage.cacheReadTokens,
     cacheCreation: usage.cacheCreationTokens,
+    other: 0,
   };
 }
 

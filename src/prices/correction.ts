@@ -1,0 +1,110 @@
+import type { ModelPrice } from "@pydantic/genai-prices";
+import { ratesOfListedPrice } from "./built-in-rates.ts";
+import type { Rates, Schedule } from "./rates.ts";
+
+/** A part of the built-in list that is known to be wrong, with what the provider publishes instead. */
+export interface Correction {
+  /** A provider id of the list. */
+  readonly provider: string;
+  readonly models: readonly string[];
+  /** Where the provider publishes the prices, and the day somebody last looked. */
+  readonly source: string;
+  readonly checked: string;
+  readonly why: string;
+  /** Ascending. The list holds before the first of them. */
+  readonly periods: readonly CorrectedPeriod[];
+}
+
+/** What a model costs from an instant on. Prices in USD per million tokens. */
+interface CorrectedPeriod {
+  readonly from: string;
+  readonly prices: CorrectedPrices;
+  /** Factors on all tokens of a request whose input is larger. */
+  readonly above?: readonly { readonly aboveTokens: number; readonly factors: Partial<CorrectedPrices> }[];
+  readonly peak?: { readonly times: PeakTimes; readonly factor: number };
+  readonly webSearchesPerThousand?: number;
+}
+
+interface CorrectedPrices {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite?: number;
+  readonly cacheWrite1h?: number;
+}
+
+/** Whether an instant (ms since the epoch) lies in peak hours. */
+export type PeakTimes = (atMs: number) => boolean;
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** Peak hours of every day; from `workdaysSince` on, of working days alone. Days are those of `utcOffsetHours`. */
+export function dailyPeak(options: {
+  readonly hoursUtc: readonly (readonly [from: number, until: number])[];
+  readonly workdaysSince: string;
+  readonly utcOffsetHours: number;
+  /** First and last day of each. */
+  readonly holidays: readonly (readonly [first: string, last: string])[];
+}): PeakTimes {
+  const workdaysSinceMs = Date.parse(options.workdaysSince);
+  return (atMs) => {
+    const hour = Math.floor((((atMs % dayMs) + dayMs) % dayMs) / hourMs);
+    if (!options.hoursUtc.some(([from, until]) => hour >= from && hour < until)) return false;
+    if (atMs < workdaysSinceMs) return true;
+    const local = new Date(atMs + options.utcOffsetHours * hourMs);
+    const day = local.toISOString().slice(0, 10);
+    const isWeekend = local.getUTCDay() === 0 || local.getUTCDay() === 6;
+    return !isWeekend && !options.holidays.some(([first, last]) => day >= first && day <= last);
+  };
+}
+
+/** The prices over time of a corrected model; `listed` holds before the first correction. */
+export function correctedSchedule(correction: Correction, listed: Schedule | null): Schedule {
+  const periods = correction.periods.map((period) => ({
+    fromMs: Date.parse(period.from),
+    rates: ratesOf(period, 1),
+    peak:
+      period.peak === undefined
+        ? undefined
+        : { times: period.peak.times, rates: ratesOf(period, period.peak.factor) },
+  }));
+  return {
+    ratesAt(atMs) {
+      const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
+      if (period === undefined) return listed?.ratesAt(atMs) ?? null;
+      return period.peak?.times(atMs) === true ? period.peak.rates : period.rates;
+    },
+  };
+}
+
+const priceKeys = {
+  input: "input_mtok",
+  output: "output_mtok",
+  cacheRead: "cache_read_mtok",
+  cacheWrite: "cache_write_mtok",
+  cacheWrite1h: "cache_write_1h_mtok",
+} as const;
+
+function ratesOf(period: CorrectedPeriod, factor: number): Rates | null {
+  const price: ModelPrice = {};
+  for (const [kind, key] of Object.entries(priceKeys) as [keyof typeof priceKeys, string][]) {
+    const base = period.prices[kind];
+    if (base === undefined) continue;
+    price[key] = {
+      base: exact(base * factor),
+      tiers: (period.above ?? []).map(({ aboveTokens, factors }) => ({
+        start: aboveTokens,
+        price: exact(base * factor * (factors[kind] ?? 1)),
+      })),
+    };
+  }
+  if (period.webSearchesPerThousand !== undefined)
+    price["web_searches_kcount"] = period.webSearchesPerThousand;
+  return ratesOfListedPrice(price);
+}
+
+/** The product of two published decimals, without the noise of binary fractions. */
+function exact(price: number): number {
+  return Number(price.toPrecision(12));
+}

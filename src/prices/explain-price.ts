@@ -1,0 +1,86 @@
+import type { BuiltInPrices } from "./built-in-prices.ts";
+import type { CallUsage } from "./call-usage.ts";
+import { costLines, type CostLine } from "./cost-of-call.ts";
+import { modelNames } from "./model-names.ts";
+import { inUsd } from "./picodollars.ts";
+import type { ListedModel } from "./price-list.ts";
+import type { Rates, TokenPrices } from "./rates.ts";
+import { pricedUnits, unitNames } from "./units.ts";
+
+export interface PriceQuestion {
+  readonly llmId: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly usage: CallUsage | undefined;
+}
+
+/** Which entry of the public list prices a model at an instant, at what rates, and a bill for a usage: text for people. */
+export function explainPrice(builtIn: BuiltInPrices, { llmId, atMs, usage }: PriceQuestion): string {
+  const entry = builtIn.find(llmId);
+  if (entry === null) {
+    const tried = modelNames(llmId).map(({ id, seller }) =>
+      seller === undefined ? id : `${id} at ${seller}`,
+    );
+    return `${llmId}: no entry. Its costs are null.\nTried: ${tried.join(", ")}`;
+  }
+  const rates = entry.schedule.ratesAt(atMs);
+  const lines = [
+    `${llmId}: ${entry.provider}/${entry.model} of ${entry.list}`,
+    ...correctionLines(entry, atMs),
+  ];
+  if (rates === null) return [...lines, "No token price then. Its costs are null."].join("\n");
+  lines.push(`At ${new Date(atMs).toISOString()}, USD:`, ...rateLines(rates.base));
+  for (const tier of rates.tiers)
+    lines.push(`Above ${tier.aboveTokens} input tokens, for all tokens:`, ...rateLines(tier.prices));
+  return [...lines, ...(usage === undefined ? [] : billLines(usage, rates))].join("\n");
+}
+
+function correctionLines({ correction }: ListedModel, atMs: number): readonly string[] {
+  const [first] = correction?.periods ?? [];
+  if (correction === undefined || first === undefined || Date.parse(first.from) > atMs) return [];
+  return [`Corrected here: ${correction.why}`, `Source: ${correction.source}, seen ${correction.checked}`];
+}
+
+const perMillion = 1_000_000;
+
+function rateLines(prices: TokenPrices): readonly string[] {
+  const tokens = [
+    ["uncached_prompt_tokens", prices.prompt],
+    ["completion_tokens", prices.completion],
+    ["cache_read_input_tokens", prices.cacheRead],
+    ["cache_creation_input_tokens", prices.cacheCreation],
+  ] as const;
+  const units = unitNames.flatMap((unit) => {
+    const price = prices.units?.[unit];
+    return price === undefined ? [] : [rateLine(unit, price, pricedUnits[unit].per)];
+  });
+  return [
+    ...tokens.map(([unit, price]) => rateLine(unit, price, perMillion)),
+    ...units,
+    ...(prices.request === undefined ? [] : [rateLine("requests", prices.request, 1_000)]),
+  ];
+}
+
+function rateLine(unit: string, price: number | null, per: number): string {
+  const rate = price === null ? "not known" : `${inUsd(price * per)} per ${per.toLocaleString("en-US")}`;
+  return `  ${unit.padEnd(28)} ${rate}`;
+}
+
+function billLines(usage: CallUsage, rates: Rates): readonly string[] {
+  const lines = costLines(usage, rates);
+  const known = lines.filter((line) => line.price !== null);
+  const total = known.reduce((sum, { quantity, price }) => sum + quantity * price!, 0);
+  const unknown = lines.length - known.length;
+  return [
+    "Bill, USD:",
+    ...lines.map(billLine),
+    `  ${"total".padEnd(28)} ${inUsd(total)}${unknown === 0 ? "" : ` and ${unknown} units without a price`}`,
+  ];
+}
+
+function billLine({ unit, kind, quantity, price }: CostLine): string {
+  const per = kind === "other" ? 1_000 : perMillion;
+  const rate = `× ${inUsd((price ?? 0) * per)} per ${per.toLocaleString("en-US")}`;
+  const amount = price === null ? "not known" : `${rate} = ${inUsd(quantity * price)}`;
+  return `  ${unit.padEnd(28)} ${quantity} ${amount}`;
+}

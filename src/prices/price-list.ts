@@ -1,0 +1,145 @@
+import { calcPrice, type MatchLogic, type ModelInfo, type Provider } from "@pydantic/genai-prices";
+import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
+import { correctedSchedule, type Correction } from "./correction.ts";
+import type { ModelName } from "./model-names.ts";
+import { priceGrid } from "./price-grid.ts";
+import type { Rates, Schedule } from "./rates.ts";
+
+/** An entry of a price list, and what it costs over time. */
+export interface ListedModel {
+  /** Which list: `genai-prices 0.1.8`, or a file. */
+  readonly list: string;
+  readonly provider: string;
+  readonly model: string;
+  /** Where the list is known to be wrong, what holds instead. */
+  readonly correction: Correction | undefined;
+  readonly schedule: Schedule;
+}
+
+/** A public price list in the format of `@pydantic/genai-prices`. */
+export interface PriceList {
+  readonly name: string;
+  /** The entry for a name; null when there is none. Cost: up to 1 ms. */
+  find(name: ModelName): ListedModel | null;
+  /** The provider whose own id this is. */
+  sellerOf(modelId: string): string | undefined;
+}
+
+export interface ListSource {
+  readonly name: string;
+  readonly providers: readonly Provider[];
+  readonly corrections: readonly Correction[];
+}
+
+/** Providers whose model ids are their own, so that an id alone tells who was paid. */
+const namesAreTheirOwn = [
+  "openai",
+  "anthropic",
+  "google",
+  "mistral",
+  "cohere",
+  "deepseek",
+  "x-ai",
+  "perplexity",
+  "moonshotai",
+  "minimax",
+  "zai",
+  "voyageai",
+  "groq",
+] as const;
+
+export function createPriceList({ name: list, providers, corrections }: ListSource): PriceList {
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const sellers = sellersOf(byId);
+  const corrected = new Map(
+    corrections.flatMap((correction) =>
+      correction.models.map((id) => [`${correction.provider}\n${id}`, correction] as const),
+    ),
+  );
+  return {
+    name: list,
+    sellerOf: (modelId) => sellers.get(modelId.toLowerCase()),
+    find({ id, seller }) {
+      const wanted = id.toLowerCase().trim();
+      const provider =
+        seller === undefined
+          ? providers.find(({ model_match: match }) => match !== undefined && matches(match, wanted))
+          : byId.get(seller);
+      if (provider === undefined) return null;
+      const correction = corrected.get(`${provider.id}\n${wanted}`);
+      const listed = listedModel(byId, provider, wanted);
+      if (correction === undefined)
+        return listed === null ? null : { list, provider: provider.id, correction, ...listed };
+      return {
+        list,
+        provider: provider.id,
+        model: listed?.model ?? wanted,
+        correction,
+        schedule: correctedSchedule(correction, listed?.schedule ?? null),
+      };
+    },
+  };
+}
+
+function listedModel(
+  byId: ReadonlyMap<string, Provider>,
+  provider: Provider,
+  id: string,
+): { readonly model: string; readonly schedule: Schedule } | null {
+  const found = priced(provider, id);
+  if (found === null) {
+    for (const fallback of provider.fallback_model_providers ?? []) {
+      const next = byId.get(fallback);
+      const entry = next === undefined ? null : listedModel(byId, withoutFallback(next), id);
+      if (entry !== null) return entry;
+    }
+    return null;
+  }
+  const isFree = found.model.id.endsWith(":free");
+  const ratesAt = (atMs: number): Rates | null => {
+    const price = priced(provider, id, new Date(atMs));
+    if (price === null) return null;
+    return ratesOfListedPrice(price.model_price) ?? (isFree ? freeRates : null);
+  };
+  return { model: found.model.id, schedule: priceGrid(found.model.prices, ratesAt) };
+}
+
+function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<typeof calcPrice> {
+  try {
+    return calcPrice({}, id, {
+      provider: withoutFallback(provider),
+      ...(timestamp === undefined ? {} : { timestamp }),
+    });
+  } catch {
+    // An entry the library can not price is an entry without a price.
+    return null;
+  }
+}
+
+/** The library would look for fallbacks in its own list, which need not be this one. */
+function withoutFallback(provider: Provider): Provider {
+  return { ...provider, fallback_model_providers: [] };
+}
+
+function sellersOf(byId: ReadonlyMap<string, Provider>): ReadonlyMap<string, string> {
+  const sellers = new Map<string, string>();
+  for (const providerId of namesAreTheirOwn) {
+    for (const { id } of byId.get(providerId)?.models ?? noModels) {
+      if (!id.includes("/") && !sellers.has(id.toLowerCase())) sellers.set(id.toLowerCase(), providerId);
+    }
+  }
+  return sellers;
+}
+
+const noModels: readonly ModelInfo[] = [];
+
+/** Whether a lower-case id matches a rule of the list. */
+function matches(rule: MatchLogic, id: string): boolean {
+  if ("or" in rule) return rule.or.some((one) => matches(one, id));
+  if ("and" in rule) return rule.and.every((one) => matches(one, id));
+  if ("equals" in rule) return id === rule.equals.toLowerCase();
+  if ("starts_with" in rule) return id.startsWith(rule.starts_with.toLowerCase());
+  if ("ends_with" in rule) return id.endsWith(rule.ends_with.toLowerCase());
+  if ("contains" in rule) return id.includes(rule.contains.toLowerCase());
+  return new RegExp(rule.regex).test(id);
+}

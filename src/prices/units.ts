@@ -1,0 +1,38 @@
+/**
+ * What a call may use beside plain tokens, by the names of the built-in list. A unit is a part of one of the four
+ * token counts and costs its own price instead of that count's, or it belongs to none of them (`other`).
+ * Source: the unit registry of `@pydantic/genai-prices`.
+ */
+export const pricedUnits = {
+  cache_write_1h_tokens: { cost: "cacheCreation", priceKey: "cache_write_1h_mtok", per: 1_000_000 },
+  cache_audio_read_tokens: { cost: "cacheRead", priceKey: "cache_audio_read_mtok", per: 1_000_000 },
+  cache_image_read_tokens: { cost: "cacheRead", priceKey: "cache_image_read_mtok", per: 1_000_000 },
+  input_audio_tokens: { cost: "prompt", priceKey: "input_audio_mtok", per: 1_000_000 },
+  input_image_tokens: { cost: "prompt", priceKey: "input_image_mtok", per: 1_000_000 },
+  input_video_tokens: { cost: "prompt", priceKey: "input_video_mtok", per: 1_000_000 },
+  output_audio_tokens: { cost: "completion", priceKey: "output_audio_mtok", per: 1_000_000 },
+  output_image_tokens: { cost: "completion", priceKey: "output_image_mtok", per: 1_000_000 },
+  output_video_tokens: { cost: "completion", priceKey: "output_video_mtok", per: 1_000_000 },
+  output_reasoning_tokens: { cost: "completion", priceKey: "output_reasoning_mtok", per: 1_000_000 },
+  output_citation_tokens: { cost: "completion", priceKey: "output_citation_mtok", per: 1_000_000 },
+  web_searches: { cost: "other", priceKey: "web_searches_kcount", per: 1_000 },
+  social_searches: { cost: "other", priceKey: "social_searches_kcount", per: 1_000 },
+  storage_searches: { cost: "other", priceKey: "storage_searches_kcount", per: 1_000 },
+  rerank_searches: { cost: "other", priceKey: "rerank_searches_kcount", per: 1_000 },
+  code_executions: { cost: "other", priceKey: "code_executions_kcount", per: 1_000 },
+} as const;
+
+export type Unit = keyof typeof pricedUnits;
+export const unitNames = Object.keys(pricedUnits) as readonly Unit[];
+
+/** How much of each unit a call used: whole, positive; a unit that is absent was not used. */
+export type UnitCounts = Readonly<Partial<Record<Unit, number>>>;
+
+/** What one of each unit costs, in picodollars; a unit that is absent has no price of its own. */
+export type UnitPrices = Readonly<Partial<Record<Unit, number>>>;
+
+/** Of cached tokens of a kind, the count of all input tokens of that kind that they are a part of. */
+export const wholeOfCached: Partial<Record<Unit, Unit>> = {
+  cache_audio_read_tokens: "input_audio_tokens",
+  cache_image_read_tokens: "input_image_tokens",
+};
