@@ -34,8 +34,8 @@ import { registerPressure } from "./http/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
+import { registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/slow-clients.ts";
-import { withoutTracesPrefix } from "./http/traces-prefix.ts";
 import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -204,7 +204,7 @@ async function createServer(
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
-    rewriteUrl: withoutTracesPrefix,
+    rewriteUrl: rewriteTarget,
     requestIdHeader: false,
     trustProxy: config.TRUST_PROXY,
     bodyLimit: config.BODY_LIMIT_BYTES,
@@ -226,6 +226,7 @@ async function createServer(
   registerRequestLog(app, registry);
   registerConnections(app, { max: connectionCap(config), registry });
   registerNodeAnswers(app);
+  registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
   registerJsonBody(app);
   registerValidation(app);
@@ -282,6 +283,7 @@ function gatewayRoutesSettings(config: Config): GatewayRoutesSettings {
     trainingBodyLimitBytes: config.TRAINING_BODY_LIMIT_BYTES,
     typedBodyLimitBytes: config.BODY_LIMIT_BYTES,
     uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
+    stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
     sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
     passThrough: config.TRAINING_PASS_THROUGH,
     askForUsage: config.ASK_FOR_USAGE,

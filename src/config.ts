@@ -116,6 +116,7 @@ const schema = z.object({
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),
+  GATEWAY_STALL_TIMEOUT_MS: positiveMs.default(600_000),
   UPSTREAM_MAX_CONCURRENT: count.default(4000),
   UPSTREAM_CONNECT_TIMEOUT_MS: positiveMs.default(10_000),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: positiveMs.default(1_200_000),

@@ -5,7 +5,6 @@ import { mayStream, readChatRequest, unreadChatRequest, type ChatRequest } from 
 import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway, Target } from "./gateway.ts";
 import { isIdentity } from "./relay/headers.ts";
-import type { MemoryBudget } from "./relay/memory-budget.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMeter } from "./relay/relay.ts";
 import { headersFor } from "./request-relay.ts";
@@ -27,17 +26,18 @@ export interface ChatOptions {
   readonly meter: RelayMeter;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  readonly budget: MemoryBudget;
   readonly settings: {
     readonly chatBodyLimitBytes: number;
     readonly uploadIdleMs: number;
-    readonly bodyTimeoutMs: number;
+    readonly stallMs: number;
     readonly sseKeepAliveMs: number;
     readonly askForUsage: boolean;
     readonly keepContent: boolean;
   };
 }
 
+/** Servers that know one of the two redirect to it. A client that follows would come back here for ever. */
+const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
 /** A chat request longer than this goes up unread: its completion is recorded, but not asked for its usage. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 
@@ -59,7 +59,7 @@ export async function relayChat(
   const { body, readChat, hideUsage }: ChatBody =
     recording === undefined
       ? { body: await bodyToSend(request.raw, limits), readChat: undefined, hideUsage: false }
-      : await readOrUpload(request, reply, { ...settings, budget: options.budget, limits });
+      : await readOrUpload(request, { askForUsage: settings.askForUsage, limits });
   if (readChat !== undefined) recording?.asked(readChat);
   await gateway.relay(request, reply, {
     route: "POST /chat/completions",
@@ -67,7 +67,7 @@ export async function relayChat(
     target,
     upstreamRequest: {
       method: "POST",
-      path: chatPath(target.upstream.basePath, request.url),
+      path: chatPath(target.upstream.basePath, target.chatPath, request.url),
       headers: headersFor(request, target, { body, identity: true }),
       body,
     },
@@ -75,7 +75,10 @@ export async function relayChat(
     repeatable: true,
     hideUsage,
     keepAliveMs: settings.sseKeepAliveMs,
-    stallMs: settings.bodyTimeoutMs,
+    stallMs: settings.stallMs,
+    onRedirect: (path) => {
+      if (CHAT_PATHS.has(path)) target.chatPath = path;
+    },
     observer: recording,
   });
 }
@@ -115,20 +118,17 @@ interface ChatBody {
   readonly hideUsage: boolean;
 }
 
-/** Reads the body when it is plain and there is room for it, else sends it up unread. */
+/** Reads the body when it is plain and not too long, else sends it up unread. */
 async function readOrUpload(
   request: FastifyRequest,
-  reply: FastifyReply,
-  { budget, limits, askForUsage }: { budget: MemoryBudget; limits: UploadOptions; askForUsage: boolean },
+  { limits, askForUsage }: { limits: UploadOptions; askForUsage: boolean },
 ): Promise<ChatBody> {
   const declared = contentLengthOf(request.raw);
   const unread = (): ChatRequest => unreadChatRequest(declared ?? 0);
-  const room = declared ?? MAX_READ_BYTES;
   const readable = hasBody(request.raw) && isIdentity(request.headers["content-encoding"]);
-  if (!readable || room > MAX_READ_BYTES || !budget.take(room)) {
+  if (!readable || (declared ?? 0) > MAX_READ_BYTES) {
     return { body: await bodyToSend(request.raw, limits), readChat: unread, hideUsage: false };
   }
-  reply.raw.once("close", () => budget.give(room));
 
   const read = await readBody(request.raw, MAX_READ_BYTES, limits.idleMs);
   if (!read.complete) {

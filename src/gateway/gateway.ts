@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
-import { Circuit } from "./relay/circuit.ts";
 import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } from "./relay/relay.ts";
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
 
@@ -20,23 +18,21 @@ export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "conn
 
 export interface Target extends RelayTarget {
   readonly apiKey: string | undefined;
+  /** Where this upstream takes chat: with a final slash, once it has redirected there. */
+  chatPath: string;
 }
-
-const CIRCUIT = { failures: 20, openMs: 5000 };
 
 /** The upstreams, and the relays that are open to them. */
 export class Gateway {
   readonly #settings: GatewaySettings;
-  readonly #clock: Clock;
   readonly #training: Target | undefined;
   readonly #chat: Target | undefined;
   readonly #open = new Set<RunningRelay>();
   #entered = 0;
   #stopping = false;
 
-  constructor(settings: GatewaySettings, clock: Clock) {
+  constructor(settings: GatewaySettings) {
     this.#settings = settings;
-    this.#clock = clock;
     this.#training = this.#openTarget("training", settings.training);
     this.#chat = this.#openTarget("chat", settings.chat);
   }
@@ -45,11 +41,11 @@ export class Gateway {
     return this.#entered;
   }
 
-  get circuits(): Readonly<Record<"training" | "chat", Circuit | undefined>> {
-    return { training: this.#training?.circuit, chat: this.#chat?.circuit };
+  get configured(): Readonly<Record<"training" | "chat", boolean>> {
+    return { training: this.#training !== undefined, chat: this.#chat !== undefined };
   }
 
-  /** Where training requests go. Errors: upstream_not_configured, upstream_circuit_open. */
+  /** Where training requests go. Errors: upstream_not_configured. */
   training(): Target {
     return ready(
       this.#training,
@@ -125,16 +121,11 @@ export class Gateway {
       bodyTimeoutMs,
       keepAliveMs,
     });
-    return { name, apiKey, upstream, circuit: new Circuit(CIRCUIT, this.#clock) };
+    return { name, apiKey, upstream, chatPath: "/chat/completions" };
   }
 }
 
 function ready(target: Target | undefined, missing: string): Target {
   if (target === undefined) throw new AppError("upstream_not_configured", missing);
-  if (target.circuit.state === "open") {
-    throw new AppError("upstream_circuit_open", "The upstream could not be reached lately. Try again.", {
-      retryAfterSeconds: Math.ceil(CIRCUIT.openMs / 1000),
-    });
-  }
   return target;
 }

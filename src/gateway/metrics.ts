@@ -1,15 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { Circuit, CircuitState } from "./relay/circuit.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMeter } from "./relay/relay.ts";
 
 export interface MetricsSources {
   readonly openRequests: () => number;
-  readonly circuits: Readonly<Record<string, Circuit | undefined>>;
   readonly recorder: Recorder;
 }
-
-const CIRCUIT_STATES = ["closed", "half_open", "open"] as const satisfies readonly CircuitState[];
 
 /** What `/metrics` tells of the gateway. Labels are names of ours: a path or a model never becomes one. */
 export function registerMetrics(registry: Registry, sources: MetricsSources): RelayMeter {
@@ -35,7 +31,7 @@ export function registerMetrics(registry: Registry, sources: MetricsSources): Re
   };
 }
 
-function gauges({ openRequests, circuits, recorder }: MetricsSources): Gauge[] {
+function gauges({ openRequests, recorder }: MetricsSources): Gauge[] {
   return [
     new Gauge({
       name: "sumtree_gateway_open_requests",
@@ -43,18 +39,6 @@ function gauges({ openRequests, circuits, recorder }: MetricsSources): Gauge[] {
       registers: [],
       collect() {
         this.set(openRequests());
-      },
-    }),
-    new Gauge({
-      name: "sumtree_gateway_circuit_state",
-      help: "1 for the state that the circuit to an upstream is in",
-      labelNames: ["upstream", "state"],
-      registers: [],
-      collect() {
-        for (const [upstream, circuit] of Object.entries(circuits)) {
-          if (circuit === undefined) continue;
-          for (const state of CIRCUIT_STATES) this.set({ upstream, state }, circuit.state === state ? 1 : 0);
-        }
       },
     }),
     new Gauge({

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import { AppError } from "../shared/errors.ts";
 import type { Gateway, Target } from "./gateway.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMeter, RelayOptions } from "./relay/relay.ts";
@@ -16,7 +15,7 @@ export type BodyRule =
 export interface RequestRelayOptions {
   readonly gateway: Gateway;
   readonly meter: RelayMeter;
-  readonly settings: { readonly uploadIdleMs: number; readonly bodyTimeoutMs: number };
+  readonly settings: { readonly uploadIdleMs: number; readonly stallMs: number };
   readonly route: string;
   readonly body: BodyRule;
   readonly reads: RelayOptions["reads"];
@@ -30,8 +29,6 @@ export async function relayRequest(
   { gateway, meter, settings, route, body: rule, reads, repeatable }: RequestRelayOptions,
 ): Promise<void> {
   const target = gateway.training();
-  const path = upstreamPath(target.upstream.basePath, request.url);
-  if (path === undefined) throw new AppError("not_found", "There is nothing here.");
   if (!gateway.enter(reply)) return;
   const body = await bodyFor(request, rule, settings.uploadIdleMs);
   await gateway.relay(request, reply, {
@@ -40,7 +37,7 @@ export async function relayRequest(
     target,
     upstreamRequest: {
       method: request.method,
-      path,
+      path: upstreamPath(target.upstream.basePath, request.url),
       headers: headersFor(request, target, { body, identity: reads === "errors" }),
       body,
     },
@@ -48,7 +45,7 @@ export async function relayRequest(
     repeatable,
     hideUsage: false,
     keepAliveMs: 0,
-    stallMs: settings.bodyTimeoutMs,
+    stallMs: settings.stallMs,
     observer: undefined,
   });
 }

@@ -7,7 +7,6 @@ import { AppError } from "../shared/errors.ts";
 import { relayChat, type ChatOptions } from "./chat-relay.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
-import { MemoryBudget } from "./relay/memory-budget.ts";
 import { registerMetrics } from "./metrics.ts";
 import { createRecorder, type CompletionStore } from "./recording/recorder.ts";
 import type { RelayMeter } from "./relay/relay.ts";
@@ -19,6 +18,8 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly trainingBodyLimitBytes: number;
   readonly typedBodyLimitBytes: number;
   readonly uploadIdleMs: number;
+  /** How long a client may take nothing of what it was sent. */
+  readonly stallMs: number;
   /** Silence in a stream after which a comment keeps the connection alive; 0 for none. */
   readonly sseKeepAliveMs: number;
   /** Paths that are not part of the interface go upstream as they are. */
@@ -121,9 +122,7 @@ const typedRoutes: readonly TypedRoute[] = [
   { method: "GET", path: "/system-check", summary: "Check the training service", answer: answers.any },
 ];
 
-/** For chat requests that are read on their way, all of them together. */
-const CHAT_MEMORY_BYTES = 256 * 1024 * 1024;
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: trainAccess };
 
 /** The training and chat gateway, to be registered under `/v1`. Owns its upstreams; drains and closes with the app. */
@@ -135,10 +134,9 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     clock: steadyClock,
     logger: app.log,
   });
-  const gateway = new Gateway(settings, steadyClock);
+  const gateway = new Gateway(settings);
   const meter = registerMetrics(registry, {
     openRequests: () => gateway.openRequests,
-    circuits: gateway.circuits,
     recorder,
   });
   app.addHook("preClose", () => gateway.drain(settings.drainMs));
@@ -153,9 +151,9 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     app.route({ ...route, config, compress: false, decompress: false });
   };
   addHealth(add, gateway);
-  addChat(add, { settings, clock, recorder, gateway, meter, budget: new MemoryBudget(CHAT_MEMORY_BYTES) });
+  addChat(add, { settings, clock, recorder, gateway, meter });
   for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
-  for (const [path, allowed] of methodsByPath()) addMethodNotAllowed(add, path, allowed);
+  for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
   if (settings.passThrough) addPassThrough(add, { gateway, meter, settings });
 }
 
@@ -180,17 +178,15 @@ function passBodiesUnread(app: FastifyInstance): void {
 }
 
 function addHealth(add: Add, gateway: Gateway): void {
-  add({
-    method: "GET",
-    url: "/health",
-    schema: described("Health of the gateway itself", { response: answers.health }),
-    handler: async () => ({
-      status: "ok" as const,
-      upstreams: Object.fromEntries(
-        Object.entries(gateway.circuits).map(([name, circuit]) => [name, circuit?.state ?? "not_configured"]),
-      ),
-    }),
+  const handler = async () => ({
+    status: "ok" as const,
+    upstreams: Object.fromEntries(
+      Object.entries(gateway.configured).map(([name, is]) => [name, is ? "configured" : "not_configured"]),
+    ),
   });
+  const documented = described("Health of the gateway itself", { response: answers.health });
+  add({ method: "GET", url: "/health", schema: documented, handler });
+  add({ method: "HEAD", url: "/health", schema: { hide: true }, handler });
 }
 
 /** One route takes both forms of the path: the app ignores a final slash. */
@@ -234,7 +230,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
 
 function addPassThrough(add: Add, shared: Shared): void {
   add({
-    method: [...METHODS, "HEAD", "OPTIONS"],
+    method: [...METHODS],
     url: "/*",
     schema: { hide: true },
     handler: (request, reply) =>
@@ -251,17 +247,24 @@ function addPassThrough(add: Add, shared: Shared): void {
 
 function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
   const methods = new Map([
-    ["/health", new Set(["GET"])],
+    ["/health", new Set(["GET", "HEAD"])],
     ["/chat/completions", new Set(["POST"])],
   ]);
   for (const { path, method } of typedRoutes) methods.set(path, (methods.get(path) ?? new Set()).add(method));
   return methods;
 }
 
-function addMethodNotAllowed(add: Add, url: string, allowed: ReadonlySet<string>): void {
-  const allow = [...allowed].join(", ");
+/** A known path answers for itself what the interface does not have there: nothing of it goes upstream. */
+function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): void {
+  const allow = [...allowed, "OPTIONS"].join(", ");
   add({
-    method: METHODS.filter((method) => !allowed.has(method)),
+    method: "OPTIONS",
+    url,
+    schema: { hide: true },
+    handler: (_request, reply) => reply.code(204).header("allow", allow).send(),
+  });
+  add({
+    method: METHODS.filter((method) => method !== "OPTIONS" && !allowed.has(method)),
     url,
     schema: { hide: true },
     handler: async (_request: FastifyRequest, reply: FastifyReply) => {

@@ -86,7 +86,7 @@ export const answers = {
   any: z.unknown(),
   health: z.object({
     status: z.literal("ok"),
-    upstreams: z.record(z.string(), z.enum(["not_configured", "closed", "half_open", "open"])),
+    upstreams: z.record(z.string(), z.enum(["not_configured", "configured"])),
   }),
 } as const;
 

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Transform, type Readable, type TransformCallback } from "node:stream";
 import type { FastifyInstance, RequestPayload } from "fastify";
+import { boundsItself } from "./bounds-itself.ts";
 import { AppError } from "../shared/errors.ts";
 
 export interface PressureLimits {
@@ -57,12 +58,11 @@ function residentBytes(): number | undefined {
   }
 }
 
-/** The gateway is left out: it streams its bodies, or counts them itself. */
 function boundBodies(app: FastifyInstance, maxBytes: number): void {
   let inFlightBytes = 0;
   app.addHook("preParsing", async (request, reply, payload) => {
-    const access = request.routeOptions.config.access;
-    if (access === undefined || access === "public" || access.scope === "train") return payload;
+    const { access } = request.routeOptions.config;
+    if (access === undefined || access === "public" || boundsItself(request)) return payload;
     // its client has left: nobody would tell when to give the room back
     if (reply.raw.closed) return payload;
     let ownBytes = 0;

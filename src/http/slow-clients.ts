@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
+import { boundsItself } from "./bounds-itself.ts";
 import { whenClosed } from "./when-closed.ts";
 
 export interface SlowClientLimits {
@@ -17,11 +18,11 @@ const MIN_UPLOAD_BYTES = 65_536;
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
   let streams = 0;
   app.addHook("preParsing", (request, _reply, _payload, done) => {
-    if (!isGateway(request)) endStalledUpload(request, limits.stallMs);
+    if (!boundsItself(request)) endStalledUpload(request, limits.stallMs);
     done();
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    if (!(payload instanceof Readable) || isGateway(request)) return payload;
+    if (!(payload instanceof Readable) || boundsItself(request)) return payload;
     if (streams >= limits.maxStreams) {
       payload.destroy();
       throw new AppError("service_overloaded", "Too many large answers are being sent. Try again.", {
@@ -36,11 +37,6 @@ export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimi
     });
     return payload;
   });
-}
-
-function isGateway(request: FastifyRequest): boolean {
-  const { access } = request.routeOptions.config;
-  return access !== undefined && access !== "public" && access.scope === "train";
 }
 
 function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {

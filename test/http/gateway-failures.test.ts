@@ -224,22 +224,14 @@ describe("an upstream that is not there", () => {
   });
   afterAll(() => app.close());
 
-  const circuit = async (): Promise<string | undefined> =>
-    /circuit_state\{upstream="training",state="(\w+)"\} 1/.exec(await metricsOf(app))?.[1];
-
-  it("is 502 and may be tried again, and after many times 503 with a time to wait", async () => {
-    expect(await circuit()).toBe("closed");
-    for (let n = 0; n < 20; n++) {
+  it("is 502 every time, and may be tried again", async () => {
+    for (let n = 0; n < 30; n++) {
       const answer = await ask(POST_JOB, `${app.url}/v1`);
       expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([502, null]);
       expect(await answer.json()).toMatchObject({ error: { code: "upstream_unreachable" } });
     }
-    expect(await circuit()).toBe("open");
-    const spared = await ask(POST_JOB, `${app.url}/v1`);
-    expect([spared.status, spared.headers.get("retry-after")]).toEqual([503, "5"]);
-    expect(await spared.json()).toMatchObject({ error: { code: "upstream_circuit_open" } });
     const health = await fetch(`${app.url}/v1/health`, { headers: bearer });
-    expect(await health.json()).toMatchObject({ status: "ok", upstreams: { training: "open" } });
+    expect(await health.json()).toMatchObject({ status: "ok", upstreams: { training: "configured" } });
   });
 });
 

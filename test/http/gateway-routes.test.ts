@@ -74,7 +74,7 @@ describe("the routes of the training API", () => {
     const health = await ask("GET", "/v1/health");
     expect(health.json()).toEqual({
       status: "ok",
-      upstreams: { training: "closed", chat: "not_configured" },
+      upstreams: { training: "configured", chat: "not_configured" },
     });
     expect(test.upstream.seen).toHaveLength(0);
     expect((await ask("GET", "/v1/system-check")).json()).toMatchObject({ api: true });
@@ -174,11 +174,11 @@ describe("what the gateway refuses itself", () => {
 
   it("is 405 for another method of a known path", async () => {
     const answer = await ask("PUT", "/v1/chat/completions", chat);
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
     expect(answer.json()).toEqual(
-      both("This route takes POST.", "invalid_request_error", "method_not_allowed"),
+      both("This route takes POST, OPTIONS.", "invalid_request_error", "method_not_allowed"),
     );
-    expect((await ask("DELETE", "/v1/preview/training-jobs/j")).headers.get("allow")).toBe("GET");
+    expect((await ask("DELETE", "/v1/preview/training-jobs/j")).headers.get("allow")).toBe("GET, OPTIONS");
   });
 
   it("is 403 for a project that the key may not use, before anything goes upstream", async () => {

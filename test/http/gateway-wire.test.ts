@@ -183,22 +183,130 @@ describe("bodies", () => {
   });
 });
 
-describe("paths", () => {
-  it.each(["/v1/../admin", "/v1/a/%2e%2e/%2e%2e/admin", "/v1/a%2f..%2f..%2fadmin"])(
-    "that climb out of the upstream's base, like %s, go nowhere",
-    async (path) => {
-      const answer = await send(`GET ${path}`, []);
-      expect(answer.status).toBe(404);
-      expect(test.upstream.seen).toHaveLength(0);
-    },
-  );
+describe("the target of a request", () => {
+  it.each([
+    "/v1/../admin",
+    "/v1/a/%2e%2e/%2e%2e/admin",
+    "/v1/a%2f..%2f..%2fadmin",
+    "/v1/..;/admin",
+    "/v1/%2e%2e%3bx/admin",
+    "/v1/%252e%252e/admin",
+    "/v1/a\\..\\admin",
+    "http://other.example/v1/../admin",
+  ])("goes nowhere when it could climb out of the upstream's base: %s", async (path) => {
+    const answer = await send(`GET ${path}`, []);
+    expect(answer.status).toBe(404);
+    expect(test.upstream.seen).toHaveLength(0);
+  });
 
-  it("that can not be decoded are refused in both shapes", async () => {
+  it("that can not be decoded is refused in both shapes", async () => {
     const answer = await send("GET /v1/preview/models/%zz/checkpoints", []);
     expect([answer.status, json(answer)]).toMatchObject([
       400,
       { error: { code: "bad_request" }, detail: expect.any(String) },
     ]);
     expect(answer.headers["x-request-id"]).toBeTruthy();
+  });
+
+  it.each([
+    ["http://other.example/v1/models/m1", "/v1/models/m1"],
+    ["HTTPS://user@other.example:8443/v1/models?a=//b", "/v1/models?a=//b"],
+    ["/v1//models///m1", "/v1/models/m1"],
+    ["/%761/%6Dodels/a%20b%2Fc", "/v1/models/a%20b%2Fc"],
+    ["/traces/v1/models", "/v1/models"],
+  ])("is read one way: %s goes up as %s", async (target, upstream) => {
+    const { answer } = sendRaw(
+      test.port,
+      Buffer.from(head(`GET ${target} HTTP/1.1`, "host: gateway", AUTHORIZATION), "latin1"),
+    );
+    expect((await answer).status).toBe(200);
+    expect(test.upstream.seen.map(({ url }) => url)).toEqual([upstream]);
+  });
+
+  it.each([
+    "/v1//preview/training-jobs",
+    "/v1/%70review/training-jobs",
+    "http://x/v1/preview//training-jobs",
+  ])("has the rules of its route in every spelling: %s", async (target) => {
+    test.upstream.fail({ kind: "reset" });
+    const answer = await send(`POST ${target}`, [], '{"model_id":"m","trajectory_groups":[]}');
+    expect([answer.status, answer.headers["x-should-retry"]]).toEqual([502, "false"]);
+    const typed = await send(`POST ${target.replace("training-jobs", "models")}`, [], "{}");
+    expect(typed.status).toBe(422);
+  });
+
+  it.each(["/v1/chat//completions", "/v1/%63hat/completions/", "http://other.example/v1/chat/completions"])(
+    "of a chat is recorded in every spelling: %s",
+    async (target) => {
+      const answer = await send(
+        `POST ${target}`,
+        ["openai-project: acme/spelt"],
+        '{"model":"m","messages":[]}',
+      );
+      expect([answer.status, answer.headers["x-sumtree-call-id"]]).toEqual([200, expect.any(String)]);
+      expect(test.upstream.seen.at(-1)!.url).toBe("/v1/chat/completions");
+    },
+  );
+});
+
+describe("what no server may take", () => {
+  it.each([
+    ["two Hosts", ["host: gateway", "host: other"]],
+    ["two Hosts, the same", ["host: gateway", "Host: gateway"]],
+    ["a Host that is a list", ["host: gateway, other"]],
+    ["an empty-handed HTTP/1.1 request", []],
+    ["a transfer coding besides chunked", ["host: g", "transfer-encoding: gzip, chunked"]],
+    ["chunked twice", ["host: g", "transfer-encoding: chunked", "transfer-encoding: chunked"]],
+    ["another transfer coding", ["host: g", "transfer-encoding: identity"]],
+    ["a length beside chunked", ["host: g", "transfer-encoding: chunked", "content-length: 2"]],
+  ])("%s is 400, and nothing goes up", async (_what, lines) => {
+    for (const path of ["/v1/chat/completions", "/v1/anything"]) {
+      const { answer } = sendRaw(
+        test.port,
+        head(`POST ${path} HTTP/1.1`, AUTHORIZATION, ...lines),
+        "2\r\n{}\r\n0\r\n\r\n",
+      );
+      expect([await answer, test.upstream.seen]).toMatchObject([
+        { status: 400, headers: { connection: "close" } },
+        [],
+      ]);
+    }
+  });
+});
+
+describe("methods that a known path does not have", () => {
+  it.each([
+    ["/v1/chat/completions", "POST, OPTIONS"],
+    ["/v1/chat/completions/", "POST, OPTIONS"],
+    ["/v1/preview/base-models", "GET, OPTIONS"],
+    ["/v1/preview/models/m/checkpoints", "GET, DELETE, OPTIONS"],
+  ])("of %s are answered here", async (path, allow) => {
+    const asked = async (method: string) => {
+      const { status, headers } = await fetch(`http://127.0.0.1:${test.port}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${ROOT_KEY}` },
+      });
+      return [status, headers.get("allow")];
+    };
+    expect(await asked("OPTIONS")).toEqual([204, allow]);
+    expect(await asked("HEAD")).toEqual([405, allow]);
+    expect(await asked("PUT")).toEqual([405, allow]);
+    expect(test.upstream.seen).toHaveLength(0);
+  });
+
+  it("HEAD of the gateway's health is health without a body", async () => {
+    const answer = await fetch(`http://127.0.0.1:${test.port}/v1/health`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${ROOT_KEY}` },
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, ""]);
+  });
+
+  it("of unknown paths go up, as everything there", async () => {
+    await fetch(`http://127.0.0.1:${test.port}/v1/models`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${ROOT_KEY}` },
+    });
+    expect(test.upstream.seen).toMatchObject([{ method: "HEAD", url: "/v1/models" }]);
   });
 });

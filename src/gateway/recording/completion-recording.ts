@@ -177,6 +177,8 @@ function exceptionOf(outcome: Outcome): string | null {
       return null;
     case "aborted":
       return "The client left before the completion was complete.";
+    case "client_stalled":
+      return "The client stopped reading the completion.";
     case "upstream_cut":
       return "The upstream broke off the completion.";
     case "error":

@@ -19,7 +19,7 @@ export interface RecordedCompletion {
 export interface CompletionMarks {
   readonly source: "gateway";
   readonly stream: boolean;
-  readonly outcome: "finished" | "aborted" | "upstream_cut" | "error";
+  readonly outcome: "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
   /** "exact": the provider's count; "partial": its count of a part; "estimated": ours, from the text; "none". */
   readonly usage: "exact" | "partial" | "estimated" | "none";
   readonly upstream: string;

@@ -1,6 +1,7 @@
 import type { PassingStream } from "../stream/chat-stream.ts";
 import type { Downstream } from "./downstream.ts";
 import { envelopeOf, errorFrame, readableError } from "../error-envelope.ts";
+import { isJson } from "./headers.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
@@ -8,12 +9,11 @@ export type OutHeaders = Record<string, string | string[]>;
 
 /** One way of passing an upstream's answer on. Made when its head is there. */
 export interface Answer {
-  /** False asks the upstream to wait. */
-  data(chunk: Buffer): boolean;
-  /** The upstream has sent everything; tells what was missing, if anything was. */
+  data(chunk: Buffer): void;
+  /** The upstream has sent everything. Returns what was missing, if anything was. */
   end(): UpstreamFailure | undefined;
-  /** The upstream broke off. */
-  fail(failure: UpstreamFailure): void;
+  /** There will be no more: the client learns why, where the answer has a place for it, and sees that it was cut. */
+  fail(failure: UpstreamFailure, patienceMs?: number): void;
   /** The client has all it was to get, though the connection may still be open. */
   readonly delivered: boolean;
   /** Ends what runs on its own. */
@@ -30,14 +30,14 @@ export function plainAnswer(down: Downstream, head: Head, onChunk?: (chunk: Buff
   down.head(head.status, head.headers);
   return {
     data(chunk) {
+      down.write(chunk);
       onChunk?.(chunk);
-      return down.write([chunk]);
     },
     end() {
       down.end();
       return undefined;
     },
-    fail: () => down.breakOff(),
+    fail: (_failure, patienceMs) => down.breakOff(undefined, patienceMs),
     delivered: false,
     close: () => undefined,
   };
@@ -52,32 +52,36 @@ export function errorAnswer(down: Downstream, head: Head, onError?: (body: Buffe
   let heldBytes = 0;
   return {
     data(chunk) {
-      if (held === undefined) return down.write([chunk]);
+      if (held === undefined) {
+        down.write(chunk);
+        return;
+      }
       held.push(chunk);
       heldBytes += chunk.length;
-      if (heldBytes <= MAX_ERROR_BYTES) return true;
-      const all = held;
-      held = undefined;
+      if (heldBytes <= MAX_ERROR_BYTES) return;
       down.head(head.status, head.headers);
-      return down.write(all);
+      for (const part of held) down.write(part);
+      held = undefined;
     },
     end() {
       if (held !== undefined) {
         const body = Buffer.concat(held, heldBytes);
         const readable = readableError(head.status, body) ?? body;
         onError?.(readable);
+        const type = head.headers["content-type"];
+        const isStillTrue = typeof type === "string" && isJson(type);
         down.head(head.status, {
           ...head.headers,
-          "content-type": "application/json",
+          "content-type": isStillTrue ? type : "application/json",
           "content-length": String(readable.length),
         });
-        down.write([readable]);
+        down.write(readable);
       }
       down.end();
       return undefined;
     },
-    fail(failure) {
-      if (held === undefined) return down.breakOff();
+    fail(failure, patienceMs) {
+      if (held === undefined) return down.breakOff(undefined, patienceMs);
       const body = Buffer.from(JSON.stringify(envelopeOf(errorOf(failure))));
       down.head(head.status, {
         ...head.headers,
@@ -105,24 +109,23 @@ export function streamAnswer(
   down.head(head.status, headers);
 
   const comment = (): void => {
-    if (stream.takesComment && !down.isBlocked) down.write([KEEP_ALIVE]);
+    if (stream.takesComment && !down.isWaiting) down.write(KEEP_ALIVE);
   };
   const keepAlive = options.keepAliveMs === 0 ? undefined : setInterval(comment, options.keepAliveMs);
   const close = (): void => clearInterval(keepAlive);
-  const fail = (failure: UpstreamFailure): void => {
+  const fail = (failure: UpstreamFailure, patienceMs?: number): void => {
     close();
     if (stream.done) return;
     const frame = errorFrame(envelopeOf(errorOf(failure)).error);
-    down.breakOff(stream.inEvent ? Buffer.concat([EVENT_END, frame]) : frame);
+    down.breakOff(stream.inEvent ? Buffer.concat([EVENT_END, frame]) : frame, patienceMs);
   };
-  const pass = (parts: readonly Buffer[]): boolean => {
-    if (parts.length === 0) return true;
+  const pass = (parts: readonly Buffer[]): void => {
+    if (parts.length === 0) return;
     keepAlive?.refresh();
-    const ready = down.write(parts);
-    if (!stream.done) return ready;
+    for (const part of joinNeighbours(parts)) down.write(part);
+    if (!stream.done) return;
     close();
     down.end();
-    return true;
   };
   return {
     data: (chunk) => pass(stream.push(chunk)),
@@ -144,4 +147,18 @@ export function streamAnswer(
     },
     close,
   };
+}
+
+/** Parts that lie side by side in the same memory, as events of one read do, leave in one write. */
+function joinNeighbours(parts: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last?.buffer === part.buffer && last.byteOffset + last.length === part.byteOffset) {
+      joined[joined.length - 1] = Buffer.from(part.buffer, last.byteOffset, last.length + part.length);
+    } else {
+      joined.push(part);
+    }
+  }
+  return joined;
 }

@@ -4,7 +4,6 @@ import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
 import { errorAnswer, plainAnswer, streamAnswer, type Answer, type Head } from "./answer.ts";
 import { ChatStream, UnreadStream } from "../stream/chat-stream.ts";
-import type { Circuit } from "./circuit.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
 import { clientHeaders, isEventStream, isIdentity } from "./headers.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
@@ -16,10 +15,10 @@ import type {
   UpstreamRequest,
 } from "./upstream.ts";
 import { errorOf, rowOf } from "./upstream-failure.ts";
-import { clientLocation } from "./upstream-path.ts";
+import { pathUnder } from "./upstream-path.ts";
 
 /** How a relay ended, as the client saw it. */
-export type Outcome = "finished" | "aborted" | "upstream_cut" | "error";
+export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
 
 /** Sees a copy of what passes. A relay does not depend on it. */
 export interface RelayObserver {
@@ -41,7 +40,6 @@ export interface RelayMeter {
 export interface RelayTarget {
   readonly name: "training" | "chat";
   readonly upstream: Upstream;
-  readonly circuit: Circuit;
 }
 
 export interface RelayOptions {
@@ -56,13 +54,17 @@ export interface RelayOptions {
   readonly repeatable: boolean;
   readonly hideUsage: boolean;
   readonly keepAliveMs: number;
-  /** How long the client may leave unread what it was given. */
+  /** How long the client may take nothing of what it was sent. */
   readonly stallMs: number;
+  /** Sees where a redirect of the upstream leads, as a path under its base. */
+  readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
 }
 
 /** How long an upstream may linger after its end marker before its connection is given up. */
 const LINGER_MS = 1000;
+/** How long a client that has stopped reading, or is in the way of a stop, may take for its last bytes. */
+const LAST_BYTES_MS = 5000;
 
 export interface RunningRelay {
   /**
@@ -94,13 +96,12 @@ class Relay implements UpstreamListener, DownstreamListener {
   #answer: Answer | undefined;
   #status: number | undefined;
   #outcome: Outcome | undefined;
-  #stall: NodeJS.Timeout | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
     this.#request = request;
     this.#reply = reply;
     this.#options = options;
-    this.#down = new Downstream(reply.raw, this);
+    this.#down = new Downstream(reply.raw, options.stallMs, this);
   }
 
   run(): Promise<void> {
@@ -117,9 +118,11 @@ class Relay implements UpstreamListener, DownstreamListener {
   stop(): void {
     this.#call?.abort();
     const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
+    this.#options.observer?.onError(cause.message);
     this.#settle("aborted");
     if (this.#answer === undefined) this.#settled.reject(cause);
-    else if (!this.#answer.delivered) this.#answer.fail({ kind: "broken", cause });
+    else if (this.#answer.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
+    else this.#answer.fail({ kind: "broken", cause }, LAST_BYTES_MS);
   }
 
   onSend(): void {
@@ -127,8 +130,7 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    const { target, observer, meter, route } = this.#options;
-    target.circuit.succeeded();
+    const { observer, meter, route } = this.#options;
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
@@ -137,10 +139,9 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   onData(chunk: Buffer): boolean {
-    const ready = this.#answer?.data(chunk) ?? true;
-    if (!ready) this.#stall ??= setTimeout(() => this.#giveUp(), this.#options.stallMs);
+    this.#answer?.data(chunk);
     if (this.#answer?.delivered === true) this.#settle("finished");
-    return ready;
+    return !this.#down.mustWait();
   }
 
   onEnd(): void {
@@ -150,9 +151,7 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const { target, repeatable } = this.#options;
-    const row = rowOf(failure);
-    if (row.opensCircuit) target.circuit.failed();
+    const { repeatable } = this.#options;
     if (this.#answer !== undefined) {
       if (this.#answer.delivered) return;
       this.#answer.fail(failure);
@@ -160,14 +159,23 @@ class Relay implements UpstreamListener, DownstreamListener {
       return;
     }
     this.#failed(failure, "error");
-    if (!repeatable && row.mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
+    if (!repeatable && rowOf(failure).mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
     this.#settled.reject(errorOf(failure));
   }
 
   onDrain(): void {
-    clearTimeout(this.#stall);
-    this.#stall = undefined;
     this.#call?.resume();
+  }
+
+  onStall(): void {
+    const { route, stallMs, observer } = this.#options;
+    this.#request.log.warn({ route, stall_ms: stallMs }, "the client does not read its answer");
+    this.#call?.abort();
+    const cause = new AppError("client_stalled", "The client did not read its answer in time.");
+    observer?.onError(cause.message);
+    this.#settle("client_stalled");
+    if (this.#answer?.delivered === false) this.#answer.fail({ kind: "broken", cause }, LAST_BYTES_MS);
+    else this.#down.breakOff();
   }
 
   onLeave(): void {
@@ -177,19 +185,12 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   onClose(): void {
     const { body } = this.#options.upstreamRequest;
-    clearTimeout(this.#stall);
     this.#answer?.close();
     if (body instanceof Readable) body.destroy();
     // nothing may be sent any more, not even an error
     this.#reply.hijack();
     this.#settled.resolve();
     if (this.#answer?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
-  }
-
-  /** The client is there but has stopped reading. */
-  #giveUp(): void {
-    this.onLeave();
-    this.#down.breakOff();
   }
 
   #answerTo(head: Head, headers: IncomingHttpHeaders): Answer {
@@ -213,7 +214,11 @@ class Relay implements UpstreamListener, DownstreamListener {
     const own = this.#request.id;
     const theirs = headers["x-request-id"];
     if (typeof headers["location"] === "string") {
-      headers["location"] = clientLocation(headers["location"], this.#options.target.upstream.base);
+      const path = pathUnder(this.#options.target.upstream.base, headers["location"]);
+      if (path !== undefined) {
+        this.#options.onRedirect?.(path);
+        headers["location"] = `/v1${path}`;
+      }
     }
     for (const [name, value] of Object.entries(this.#reply.getHeaders())) headers[name] = toHeader(value);
     const clientNamedIt = this.#request.headers["x-request-id"] === own;

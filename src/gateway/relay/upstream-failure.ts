@@ -6,8 +6,6 @@ interface FailureRow {
   readonly message: string;
   /** The upstream may have taken the request: a repeat could do the work, and bill it, twice. */
   readonly mayHaveBeenTaken: boolean;
-  /** Says something about the way to the upstream, not about one request. */
-  readonly opensCircuit: boolean;
 }
 
 const rows = {
@@ -15,31 +13,26 @@ const rows = {
     code: "upstream_unreachable",
     message: "The upstream can not be reached.",
     mayHaveBeenTaken: false,
-    opensCircuit: true,
   },
   connect_timeout: {
     code: "upstream_timeout",
     message: "The upstream did not take the connection in time.",
     mayHaveBeenTaken: false,
-    opensCircuit: true,
   },
   timeout: {
     code: "upstream_timeout",
     message: "The upstream was silent for too long.",
     mayHaveBeenTaken: true,
-    opensCircuit: false,
   },
   broken: {
     code: "upstream_broken",
     message: "The upstream ended the connection before its answer was complete.",
     mayHaveBeenTaken: true,
-    opensCircuit: false,
   },
   invalid: {
     code: "upstream_invalid",
     message: "The upstream's answer is not valid HTTP.",
     mayHaveBeenTaken: true,
-    opensCircuit: false,
   },
 } as const satisfies Record<FailureKind, FailureRow>;
 

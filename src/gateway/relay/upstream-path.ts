@@ -1,36 +1,25 @@
-/**
- * The path to ask upstream for: everything behind our `/v1`, character for character, under the upstream's own
- * base path. Errors: undefined when a segment is `.` or `..` in any spelling, which could leave that base path.
- */
-export function upstreamPath(basePath: string, url: string): string | undefined {
-  const rest = url.slice("/v1".length);
-  const question = rest.indexOf("?");
-  const path = question === -1 ? rest : rest.slice(0, question);
-  if (path.split(/\/|\\|%2f|%5c/i).some(isDotSegment)) return undefined;
-  return basePath + rest;
+/** The path to ask upstream for: everything behind our `/v1`, under the upstream's own base path. */
+export function upstreamPath(basePath: string, url: string): string {
+  return basePath + url.slice("/v1".length);
 }
 
-/** Both forms of the chat path go upstream as the one without the slash, which every server knows. */
-export function chatPath(basePath: string, url: string): string {
+/** The same for chat: `path` is the form that this upstream takes, whichever the client used. */
+export function chatPath(basePath: string, path: string, url: string): string {
   const question = url.indexOf("?");
-  return `${basePath}/chat/completions${question === -1 ? "" : url.slice(question)}`;
+  return basePath + path + (question === -1 ? "" : url.slice(question));
 }
 
-/** Where a redirect of the upstream leads as seen through the gateway. One to somewhere else stays as it is. */
-export function clientLocation(location: string, upstreamBase: URL): string {
+/** Where a `Location` leads under the upstream's base. Undefined: somewhere else. */
+export function pathUnder(upstreamBase: URL, location: string): string | undefined {
   const target = URL.parse(location, upstreamBase.origin);
-  if (target === null || target.origin !== upstreamBase.origin) return location;
+  // a server behind a proxy that ends TLS calls itself http
+  if (target === null || target.host !== upstreamBase.host) return undefined;
   const base = basePathOf(upstreamBase);
-  if (!target.pathname.startsWith(`${base}/`)) return location;
-  return `/v1${target.pathname.slice(base.length)}${target.search}`;
+  if (!target.pathname.startsWith(`${base}/`)) return undefined;
+  return target.pathname.slice(base.length) + target.search;
 }
 
 /** A base URL's path without its final slash. */
 export function basePathOf(base: URL): string {
   return base.pathname.replace(/\/+$/, "");
-}
-
-function isDotSegment(segment: string): boolean {
-  const plain = segment.replaceAll(/%2e/gi, ".");
-  return plain === "." || plain === "..";
 }

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readTarget } from "../../../src/http/request-target.ts";
+
+const piece = fc.constantFrom(
+  "/",
+  "//",
+  "a",
+  "v1",
+  "preview",
+  ".",
+  "..",
+  "%2e",
+  "%2E",
+  "%2f",
+  "%5c",
+  "\\",
+  ";",
+  "%3b",
+  "%70",
+  "%25",
+  "%252e",
+  "%C3%A9",
+  "?",
+  "#",
+  " ",
+  "é",
+  "%",
+  "~",
+  ":x",
+  "traces",
+);
+const target = fc.array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join("")}`);
+
+/** What a careless server could make of a path. */
+function segmentsAsRead(path: string): string[] {
+  let plain = path;
+  for (let times = 0; times < 3; times++) {
+    plain = plain.replaceAll(/%[\da-f]{2}/gi, (escape) =>
+      String.fromCharCode(Number.parseInt(escape.slice(1), 16)),
+    );
+  }
+  return plain.split(/[/\\]/).map((segment) => segment.split(";")[0]!.trim());
+}
+
+describe("readTarget", () => {
+  it("of what it has read says the same again", () => {
+    fc.assert(
+      fc.property(target, (text) => {
+        const once = readTarget(text);
+        fc.pre(once !== undefined && !once.startsWith("/traces/"));
+        expect(readTarget(once)).toBe(once);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("lets no segment through that some server could climb with", () => {
+    fc.assert(
+      fc.property(target, (text) => {
+        const path = readTarget(text)?.split("?", 1)[0];
+        const climbs = segmentsAsRead(path ?? "/").some((segment) => segment === "." || segment === "..");
+        expect(climbs).toBe(false);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("leaves a plain target alone, to the character", () => {
+    for (const plain of [
+      "/",
+      "/v1/models/a%20b",
+      "/v1/training/runs/r1:close?x=%70#",
+      "/call/read",
+      "/a%2Fb",
+      "*",
+    ]) {
+      expect(readTarget(plain)).toBe(plain.replace("#", "%23"));
+    }
+  });
+});
