@@ -32,3 +32,22 @@ function idOf(answer: Readonly<Record<string, unknown>>): string {
 export function storedId(id: unknown): string {
   return typeof id === "string" && id.length <= MAX_ID_LENGTH ? id.toWellFormed() : "";
 }
+
+const MIN_BITS = 40;
+const MIN_DISTINCT = 5;
+
+/**
+ * Whether an id can only be one completion's. Those of local servers can not: some draw them from a thousand numbers
+ * (Ollama's `chatcmpl-123`), count, take the time, or send the same for all.
+ */
+export function isUniqueId(id: string): boolean {
+  const characters = id.replace(/^[a-z]+[-_]/i, "").replaceAll(/[^0-9a-z]/gi, "");
+  const kinds = [/\d/, /[a-z]/, /[A-Z]/].filter((kind) => kind.test(characters)).length;
+  if (kinds < 2 || new Set(characters).size < MIN_DISTINCT) return false;
+  return characters.length * Math.log2(alphabetOf(characters)) >= MIN_BITS;
+}
+
+function alphabetOf(characters: string): number {
+  if (/^[0-9a-f]+$/i.test(characters)) return 16;
+  return /[a-z]/.test(characters) && /[A-Z]/.test(characters) ? 62 : 36;
+}

@@ -8,6 +8,8 @@ export class CallRows {
   traceOf = new Int32Array(0);
   ids = placesFor(0);
   parentIds = placesFor(0);
+  /** The completion that a call reports, see `END_DIGITS`; empty for none. */
+  completionIds = placesFor(0);
   flags = new Uint8Array(0);
   startedAtUs = new Float64Array(0);
   /** The end of each call's usage entries. */
@@ -23,13 +25,15 @@ export class CallRows {
 
   /** Lets go what only reading needed. */
   release(): void {
-    release(this.traceOf, this.parentIds.starts, this.parentIds.ends);
+    const { traceOf, parentIds, completionIds } = this;
+    release(traceOf, parentIds.starts, parentIds.ends, completionIds.starts, completionIds.ends);
   }
 
   private grow(size: number): void {
     this.traceOf = grown(this.traceOf, new Int32Array(size));
     this.ids = grownPlaces(this.ids, size);
     this.parentIds = grownPlaces(this.parentIds, size);
+    this.completionIds = grownPlaces(this.completionIds, size);
     this.flags = grown(this.flags, new Uint8Array(size));
     this.startedAtUs = grown(this.startedAtUs, new Float64Array(size));
     this.usageEnd = grown(this.usageEnd, new Int32Array(size));

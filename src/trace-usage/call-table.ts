@@ -1,4 +1,5 @@
 import { INCLUSIVE, type Inclusive } from "../calls/call-part.ts";
+import { REPORTERS, type Reporter } from "../calls/completion.ts";
 import type { Places } from "../clickhouse/native-reader.ts";
 import { release } from "../shared/release.ts";
 import type { UsageEntries } from "./usage-entries.ts";
@@ -8,8 +9,10 @@ export const NONE = -1;
 
 const FINISHED = 1;
 const SELECTED = 2;
-/** The bits above those two: the column `inclusive`. */
+/** The two bits above those: the column `inclusive`. Then: `reported_by`. */
 const INCLUSIVE_SHIFT = 2;
+const REPORTER_SHIFT = 4;
+const TWO_BITS = 3;
 
 /**
  * The calls of some traces in columns, numbered as they came: what the roll-up needs, and nothing more. Objects per call would cost
@@ -28,12 +31,16 @@ export interface CallTable {
   /** A call's own usage: the entries from the end of the call before it to before this one's. */
   readonly usageEnd: Int32Array;
   readonly usage: UsageEntries;
+  /** The number of the completion that a call and others report, NONE for what a call alone does. Undefined: no calls share one. */
+  readonly completionOf: Int32Array | undefined;
 }
 
 /** Lets a table go that is not read again. */
-export function releaseCalls({ source, ids, parents, flags, startedAtUs, usageEnd, usage }: CallTable): void {
+export function releaseCalls(calls: CallTable): void {
+  const { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf } = calls;
   release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);
   release(usage.llms, usage.counts, usage.cacheOutsidePrompt);
+  if (completionOf !== undefined) release(completionOf);
 }
 
 export function idOf(calls: CallTable, call: number): string {
@@ -54,7 +61,11 @@ export function isSelected(calls: CallTable, call: number): boolean {
 }
 
 export function inclusiveOf(calls: CallTable, call: number): Inclusive {
-  return INCLUSIVE[calls.flags[call]! >> INCLUSIVE_SHIFT] ?? false;
+  return INCLUSIVE[(calls.flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
+}
+
+export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): Reporter {
+  return REPORTERS[(flags[call]! >> REPORTER_SHIFT) & TWO_BITS] ?? "client";
 }
 
 export function withSelected(flags: number, selected: boolean): number {

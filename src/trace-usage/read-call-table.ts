@@ -3,6 +3,7 @@ import { release } from "../shared/release.ts";
 import { viewOf } from "../shared/view-of.ts";
 import { CallRows, placesFor } from "./call-rows.ts";
 import { type CallTable, NONE, withSelected } from "./call-table.ts";
+import { sharedCompletions } from "./fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
@@ -31,6 +32,7 @@ export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], 
     }
     reader.strings(rows.ids, first);
     reader.nullableStrings(rows.parentIds, first);
+    reader.strings(rows.completionIds, first);
     rows.flags.set(reader.uint8s(), first);
     reader.int64s(rows.startedAtUs, first);
     const texts = placesFor(count);
@@ -47,9 +49,10 @@ export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], 
   }
   selectByIds(source, rows, traces);
   const parents = parentsOf(source, rows);
+  const completionOf = sharedCompletions(source, rows, usage);
   rows.release();
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
-  return { count, source, ids, parents, flags, startedAtUs, usageEnd, usage };
+  return { count, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
 }
 
 /** Siblings stand beside each other more often than not: a parent that was just found is not looked for again. */

@@ -112,8 +112,8 @@ export function callRowBytes(
 ): Promise<Buffer> {
   const traceId = read.traceIds.length === 1 ? sql`` : sql`trace_id,`;
   return engine.bytes(
-    sql`SELECT ${traceId} id, parent_id,
-          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0)),
+    sql`SELECT ${traceId} id, parent_id, ${REPORTED},
+          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
           assumeNotNull(started_at), usage
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${inTraces(read.traceIds)}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
@@ -121,6 +121,10 @@ export function callRowBytes(
     { name: "usage_read", limits: "heavy", signal },
   );
 }
+
+/** A completion's id behind the end of the call, which tells apart the completions of ids that come again. Nothing without an id. */
+const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
+  concat(leftPad(toString(ifNull(toUnixTimestamp64Micro(ended_at), 0)), 17, '0'), assumeNotNull(completion_id)))`;
 
 const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 

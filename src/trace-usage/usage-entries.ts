@@ -31,6 +31,18 @@ export class UsageEntries {
     return this.length++;
   }
 
+  /** The tokens of some entries together. `input` holds the cached ones, also where `prompt` leaves them out. */
+  tokensOf(first: number, end: number): { prompt: number; input: number; completion: number } {
+    const tokens = { prompt: 0, input: 0, completion: 0 };
+    for (let entry = first; entry < end; entry++) {
+      const count = (slot: number): number => this.counts[entry * COUNT_SLOTS + slot]!;
+      tokens.prompt += count(1);
+      tokens.input += count(1) + (this.cacheOutsidePrompt[entry] === 1 ? count(4) + count(5) : 0);
+      tokens.completion += count(2);
+    }
+    return tokens;
+  }
+
   private grow(size: number): void {
     this.llms = grown(this.llms, new Int32Array(size));
     this.counts = grown(this.counts, new Float64Array(size * COUNT_SLOTS));

@@ -1,6 +1,8 @@
 import { INCLUSIVE } from "../../src/calls/call-part.ts";
+import { REPORTERS } from "../../src/calls/completion.ts";
 import { encodeUsage } from "../../src/calls/usage.ts";
 import type { CallTable } from "../../src/trace-usage/call-table.ts";
+import { END_DIGITS } from "../../src/trace-usage/fold/shared-completions.ts";
 import type { LlmNames } from "../../src/trace-usage/llm-names.ts";
 import { readCallTable } from "../../src/trace-usage/read-call-table.ts";
 import type { CallRow } from "./forests.ts";
@@ -15,11 +17,19 @@ export function tableOf(rows: readonly CallRow[], names: LlmNames): CallTable {
 }
 
 function blockOf(rows: readonly CallRow[]): Buffer {
-  const flagsOf = ({ finished, selected, inclusive }: CallRow): number =>
-    Number(finished) + 2 * Number(selected) + 4 * INCLUSIVE.indexOf(inclusive);
+  const flagsOf = ({ finished, selected, inclusive, reportedBy }: CallRow): number =>
+    Number(finished) +
+    2 * Number(selected) +
+    4 * INCLUSIVE.indexOf(inclusive) +
+    16 * REPORTERS.indexOf(reportedBy ?? "client");
+  const reportedOf = ({ completionId, finished, endedAtMs, startedAtMs }: CallRow): string => {
+    const end = finished ? (endedAtMs ?? startedAtMs) * 1000 : 0;
+    return completionId === undefined ? "" : `${String(end).padStart(END_DIGITS, "0")}${completionId}`;
+  };
   return nativeBlock([
     { type: "String", values: rows.map(({ id }) => id) },
     { type: "Nullable(String)", values: rows.map(({ parentId }) => parentId) },
+    { type: "String", values: rows.map(reportedOf) },
     { type: "UInt8", values: rows.map(flagsOf) },
     { type: "Int64", values: rows.map(({ startedAtMs }) => BigInt(startedAtMs) * 1000n) },
     { type: "Nullable(String)", values: rows.map(({ usage }) => encodeUsage(usage)) },

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { INCLUSIVE } from "../../src/calls/call-part.ts";
 import type { Inclusive } from "../../src/calls/call-part.ts";
+import type { Reporter } from "../../src/calls/completion.ts";
 import type { Usage } from "../../src/calls/usage.ts";
 
 /** A call as the roll-up sees it, written so that a test can read it. */
@@ -12,7 +13,12 @@ export interface CallRow {
   readonly inclusive: Inclusive;
   readonly selected: boolean;
   readonly startedAtMs: number;
+  readonly endedAtMs?: number;
   readonly usage: readonly Usage[];
+  /** The completion whose usage it is. */
+  readonly completionId?: string | undefined;
+  /** Default: a client. */
+  readonly reportedBy?: Reporter;
 }
 
 const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
@@ -32,7 +38,11 @@ export interface ForestOptions {
   readonly maxCalls: number;
   readonly inclusive: boolean;
   readonly cycles: boolean;
+  /** Whether calls report completions of one id. Default: no. */
+  readonly shared?: boolean;
 }
+
+const COMPLETIONS = ["chatcmpl-AbC0dEf1GhI2", "msg_01XyZ9aBcDeF7", "resp_0f1e2d3c4b5a6978"];
 
 /** Random calls of one trace: several models, missing parents, unfinished calls, some of them selected. */
 export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
@@ -46,16 +56,34 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
         selected: fc.boolean(),
         usage: fc.uniqueArray(usage, { maxLength: 3, selector: (one) => one.llm }),
         startedAtMs: fc.nat(1_000_000),
+        ...(options.shared === true && {
+          completionId: fc.option(fc.constantFrom(...COMPLETIONS), { nil: undefined, freq: 4 }),
+          reportedBy: fc.constantFrom<Reporter>("client", "client", "client", "gateway", "estimate"),
+        }),
       }),
       { minLength: 1, maxLength: options.maxCalls },
     )
     .map((drafts) =>
-      drafts.map(({ parent, kind, ...draft }, number) => ({
-        id: `c${number}`,
-        parentId: parentOf(number, parent, kind, { count: drafts.length, cycles: options.cycles }),
-        ...draft,
-      })),
+      onceByGateway(
+        drafts.map(({ parent, kind, ...draft }, number) => ({
+          id: `c${number}`,
+          parentId: parentOf(number, parent, kind, { count: drafts.length, cycles: options.cycles }),
+          ...draft,
+        })),
+      ),
     );
+}
+
+/** The gateway passes a completion on once; of an id that comes twice the roll-up would say that it is none. */
+function onceByGateway(calls: readonly CallRow[]): CallRow[] {
+  const passedOn = new Set<string>();
+  return calls.map((call) => {
+    const { completionId, reportedBy = "client" } = call;
+    if (completionId === undefined || reportedBy === "client") return call;
+    if (passedOn.has(completionId)) return { ...call, reportedBy: "client" };
+    passedOn.add(completionId);
+    return call;
+  });
 }
 
 function parentOf(

@@ -9,28 +9,115 @@ export interface NaiveTotal {
 export type NaiveTotals = Record<string, NaiveTotal>;
 export type NaiveCost = (usage: Usage, startedAtMs: number) => (number | null)[];
 
-/** The definition of the roll-up, written down without any thought of speed. */
+/**
+ * The definition of the roll-up, written down without any thought of speed: a call's total is what the distinct completions of its
+ * subtree used, each by its most exact report there, and what inclusive calls report beyond what is below them. Ids are all taken
+ * to be unique.
+ */
 export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Record<string, NaiveTotals> {
-  const byId = new Map(calls.map((call) => [call.id, call]));
-  const childrenOf = (id: string) => calls.filter((call) => call.parentId === id && call.id !== id);
+  if (new Set(calls.map((call) => call.id)).size !== calls.length) throw new Error("ids must differ");
+  const trees = new Trees(calls);
   const answer: Record<string, NaiveTotals> = {};
-  for (const call of calls) {
-    const below = descendants(call, childrenOf);
-    const cyclic = below.some((other) => descendants(other, childrenOf).includes(call));
-    if (cyclic || ![call, ...below].some((one) => one.inclusive)) {
-      const total: NaiveTotals = {};
-      for (const one of [call, ...below])
-        for (const usage of one.usage) add(total, usage.llm, own(usage, one, costOf));
-      answer[call.id] = total;
-    } else {
-      answer[call.id] = valueOf(call, childrenOf, costOf);
-    }
-  }
-  if (byId.size !== calls.length) throw new Error("ids must differ");
+  for (const call of calls) answer[call.id] = totalOf([call, ...trees.below(call)], trees, costOf);
   return answer;
 }
 
-/** All calls below one, itself left out, each once. */
+class Trees {
+  private readonly calls: readonly CallRow[];
+
+  constructor(calls: readonly CallRow[]) {
+    this.calls = calls;
+  }
+
+  /** All calls below one, itself left out, each once. */
+  below(call: CallRow): CallRow[] {
+    return descendants(call, (id) => this.calls.filter((one) => one.parentId === id && one.id !== id));
+  }
+
+  isCyclic(call: CallRow): boolean {
+    return this.below(call).some((other) => this.below(other).includes(call));
+  }
+
+  depth(call: CallRow): number {
+    const parent = this.calls.find((one) => one.id === call.parentId);
+    return parent === undefined || parent === call || this.isCyclic(call) ? 0 : 1 + this.depth(parent);
+  }
+
+  /** The completion that a call reports and others too; undefined for what is its own, a wrapper's rest for one. */
+  sharedCompletion(call: CallRow): string | undefined {
+    const id = reports(call) ? call.completionId : undefined;
+    if (
+      id === undefined ||
+      !this.calls.some((one) => one !== call && reports(one) && one.completionId === id)
+    )
+      return undefined;
+    const wraps =
+      call.inclusive !== false &&
+      !this.isCyclic(call) &&
+      this.below(call).some((one) => reports(one) && this.sharedCompletion(one) !== id);
+    return wraps ? undefined : id;
+  }
+}
+
+function reports(call: CallRow): boolean {
+  return call.usage.length > 0;
+}
+
+function totalOf(calls: readonly CallRow[], trees: Trees, costOf: NaiveCost): NaiveTotals {
+  const best = new Map<string, CallRow>();
+  const total: NaiveTotals = {};
+  for (const call of calls) {
+    const completion = trees.sharedCompletion(call);
+    if (completion === undefined) {
+      for (const [llm, part] of ownOf(call, trees, costOf)) add(total, llm, part);
+    } else {
+      const other = best.get(completion);
+      if (other === undefined || isMoreExact(call, other, trees)) best.set(completion, call);
+    }
+  }
+  for (const call of best.values()) {
+    for (const usage of call.usage) add(total, usage.llm, own(usage, call, costOf));
+  }
+  return total;
+}
+
+const EXACTNESS = ["estimate", "client", "gateway"];
+
+function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
+  const exactness = (call: CallRow) => EXACTNESS.indexOf(call.reportedBy ?? "client");
+  const told = (call: CallRow) => call.usage.flatMap(countsOf).filter((count) => count > 0).length;
+  const difference =
+    exactness(one) - exactness(other) ||
+    trees.depth(one) - trees.depth(other) ||
+    told(one) - told(other) ||
+    other.startedAtMs - one.startedAtMs;
+  return difference === 0 ? one.id < other.id : difference > 0;
+}
+
+/** What a call itself used; of an inclusive one, what is not explained by everything below it. */
+function ownOf(call: CallRow, trees: Trees, costOf: NaiveCost): [string, NaiveTotal][] {
+  if (call.inclusive === false || trees.isCyclic(call)) {
+    return call.usage.map((usage) => [usage.llm, own(usage, call, costOf)]);
+  }
+  const below = totalOf(trees.below(call), trees, costOf);
+  if (call.inclusive === "per_llm") {
+    return call.usage.flatMap((usage): [string, NaiveTotal][] => {
+      const explained = below[usage.llm]?.counts ?? [0, 0, 0, 0, 0, 0];
+      const rest = countsOf(usage).map((count, slot) => Math.max(0, count - explained[slot]!));
+      return [[usage.llm, own(fromCounts(usage, rest), call, costOf)]];
+    });
+  }
+  const ofAllLlms = [0, 1, 2, 3, 4, 5].map((slot) =>
+    Object.values(below).reduce((sum, part) => sum + part.counts[slot]!, 0),
+  );
+  return call.usage.flatMap((usage): [string, NaiveTotal][] => {
+    const reported = countsOf(usage);
+    const rest = reported.map((count, slot) => Math.max(0, count - ofAllLlms[slot]!));
+    reported.forEach((count, slot) => (ofAllLlms[slot] = Math.max(0, ofAllLlms[slot]! - count)));
+    return rest.some((count) => count > 0) ? [[usage.llm, own(fromCounts(usage, rest), call, costOf)]] : [];
+  });
+}
+
 function descendants(call: CallRow, childrenOf: (id: string) => CallRow[]): CallRow[] {
   const found: CallRow[] = [];
   const visit = (one: CallRow): void => {
@@ -42,31 +129,6 @@ function descendants(call: CallRow, childrenOf: (id: string) => CallRow[]): Call
   };
   visit(call);
   return found;
-}
-
-function valueOf(call: CallRow, childrenOf: (id: string) => CallRow[], costOf: NaiveCost): NaiveTotals {
-  const total: NaiveTotals = {};
-  for (const child of childrenOf(call.id)) {
-    for (const [llm, part] of Object.entries(valueOf(child, childrenOf, costOf))) add(total, llm, part);
-  }
-  const ofAllLlms = [0, 1, 2, 3, 4, 5].map((slot) =>
-    Object.values(total).reduce((sum, part) => sum + part.counts[slot]!, 0),
-  );
-  for (const usage of call.usage) {
-    const reported = countsOf(usage);
-    if (call.inclusive === false) {
-      add(total, usage.llm, own(usage, call, costOf));
-    } else if (call.inclusive === "per_llm") {
-      const explained = total[usage.llm]?.counts ?? [0, 0, 0, 0, 0, 0];
-      const rest = reported.map((count, slot) => Math.max(0, count - explained[slot]!));
-      add(total, usage.llm, own(fromCounts(usage, rest), call, costOf));
-    } else {
-      const rest = reported.map((count, slot) => Math.max(0, count - ofAllLlms[slot]!));
-      reported.forEach((count, slot) => (ofAllLlms[slot] = Math.max(0, ofAllLlms[slot]! - count)));
-      if (rest.some((count) => count > 0)) add(total, usage.llm, own(fromCounts(usage, rest), call, costOf));
-    }
-  }
-  return total;
 }
 
 function own(usage: Usage, call: CallRow, costOf: NaiveCost): NaiveTotal {

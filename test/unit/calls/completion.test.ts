@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { completionIdOf } from "../../../src/calls/completion.ts";
+import { completionIdOf, isUniqueId } from "../../../src/calls/completion.ts";
 
 describe("completionIdOf", () => {
   it.each([
@@ -24,5 +24,31 @@ describe("completionIdOf", () => {
     ["nothing", null],
   ])("is none for %s", (_, output) => {
     expect(completionIdOf(output)).toBe("");
+  });
+});
+
+describe("isUniqueId", () => {
+  it.each([
+    "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V",
+    "chatcmpl-0af7651916cd43dd8448eb211c80319c",
+    "msg_01XFDUDYJgAACzvnptvVoYEL",
+    "resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b",
+    "gen-1767225600-Zt4bD9uVxKq1aWcPsRmE",
+    "0f7c2a4e-8b1d-4c3e-9f60-5a7b8c9d0e1f",
+    "8tSlaPLoMZ6_nvgPv4Xg6Ag",
+  ])("is true for a provider's %s", (id) => {
+    expect(isUniqueId(id)).toBe(true);
+  });
+
+  it.each([
+    ["of a thousand", "chatcmpl-123"],
+    ["that is counted", "chatcmpl-1048576"],
+    ["that is a time", "chatcmpl-1767225600123"],
+    ["that is a word", "chatcmpl-local-server"],
+    ["of zeros", "00000000-0000-0000-0000-000000000000"],
+    ["of a test", "c1"],
+    ["that is empty", ""],
+  ])("is false for one %s, %s", (_, id) => {
+    expect(isUniqueId(id)).toBe(false);
   });
 });

@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+const A = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
+const B = "msg_01XFDUDYJgAACzvnptvVoYEL";
+
+interface Draft {
+  readonly id: string;
+  readonly parent?: string;
+  readonly completion?: string;
+  readonly prompt?: number;
+  readonly llm?: string;
+  readonly attributes?: object;
+  /** Seconds. */
+  readonly from?: number;
+  readonly to?: number | null;
+}
+
+const BEGAN = Date.UTC(2026, 0, 1);
+const instant = (seconds: number): string => new Date(BEGAN + seconds * 1000).toISOString();
+
+function message({
+  id,
+  parent,
+  completion,
+  prompt,
+  llm = "gpt-4o",
+  attributes = {},
+  from = 0,
+  to = 9,
+}: Draft) {
+  return {
+    id,
+    trace_id: "t",
+    parent_id: parent ?? null,
+    op_name: "op",
+    started_at: instant(from),
+    ended_at: to === null ? null : instant(to),
+    inputs: {},
+    attributes,
+    output: completion === undefined ? null : { id: completion, model: llm, choices: [] },
+    summary: prompt === undefined ? {} : { usage: { [llm]: { requests: 1, prompt_tokens: prompt } } },
+  };
+}
+
+let projects = 0;
+async function stored(...calls: Draft[]): Promise<string> {
+  const project_id = `acme/shared-${++projects}`;
+  const answer = await test.post(`/v2/${project_id}/calls/complete`, { batch: calls.map(message) });
+  expect(answer.json()).toEqual({ rejected: [] });
+  return project_id;
+}
+
+/** Prompt tokens of each call of the answer, over all LLMs. */
+async function promptsOf(project_id: string, more: object = {}): Promise<Record<string, number>> {
+  const answer = await test.post("/trace/usage", { project_id, ...more });
+  const usage = answer.json().call_usage as Record<string, Record<string, { prompt_tokens: number }>>;
+  return Object.fromEntries(
+    Object.entries(usage).map(([id, perLlm]) => [
+      id,
+      Object.values(perLlm).reduce((sum, entry) => sum + entry.prompt_tokens, 0),
+    ]),
+  );
+}
+
+describe("a completion that several calls report counts once", () => {
+  it("for siblings, of which each alone shows what it used", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "sdk", parent: "root", completion: A, prompt: 10 },
+      { id: "seen", parent: "root", completion: A, prompt: 10 },
+    );
+    expect(await promptsOf(project)).toEqual({ root: 10, sdk: 10, seen: 10 });
+  });
+
+  it("for a parent and its child, the deeper one", async () => {
+    const project = await stored(
+      { id: "root", completion: A, prompt: 12 },
+      { id: "child", parent: "root", completion: A, prompt: 10 },
+    );
+    expect(await promptsOf(project)).toEqual({ root: 10, child: 10 });
+  });
+
+  it("in different subtrees under one root, beside other completions", async () => {
+    const project = await stored(
+      { id: "root", prompt: 1 },
+      { id: "left", parent: "root" },
+      { id: "right", parent: "root" },
+      { id: "one", parent: "left", completion: A, prompt: 10 },
+      { id: "two", parent: "left", completion: B, prompt: 100 },
+      { id: "three", parent: "right", completion: A, prompt: 10 },
+      { id: "four", parent: "right", completion: B, prompt: 100 },
+      { id: "five", parent: "right", prompt: 1000 },
+    );
+    expect(await promptsOf(project)).toMatchObject({ root: 1111, left: 110, right: 1110, one: 10 });
+  });
+
+  it("under the LLM of the report that counts, with its costs, and no entry is left of the other one", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "shallow", parent: "root", completion: A, prompt: 10, llm: "nobody-knows-me" },
+      { id: "between", parent: "root" },
+      { id: "deep", parent: "between", completion: A, prompt: 1000, llm: "gpt-4o" },
+    );
+    const answer = await test.post("/trace/usage", { project_id: project, include_costs: true });
+    const { root, shallow } = answer.json().call_usage;
+    expect(Object.keys(root)).toEqual(["gpt-4o"]);
+    expect(root["gpt-4o"]).toMatchObject({ prompt_tokens: 1000, prompt_tokens_total_cost: 0.0025 });
+    expect(shallow["nobody-knows-me"]).toMatchObject({ prompt_tokens: 10, prompt_tokens_total_cost: null });
+  });
+
+  it("whichever calls are selected, and page by page", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "a", parent: "root", completion: A, prompt: 10, from: 1 },
+      { id: "b", parent: "root", completion: A, prompt: 11, from: 2 },
+    );
+    expect(await promptsOf(project, { filter: { trace_roots_only: true } })).toEqual({ root: 10 });
+    expect(await promptsOf(project, { filter: { call_ids: ["b", "root"] } })).toEqual({ root: 10, b: 11 });
+    expect(await promptsOf(project, { limit: 1 })).toEqual({ root: 10 });
+  });
+
+  it("by what is left when a report is deleted, or when another comes late", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "a", parent: "root", completion: A, prompt: 10, from: 1 },
+      { id: "b", parent: "root", completion: A, prompt: 11, from: 2 },
+    );
+    await test.post("/calls/delete", { project_id: project, call_ids: ["a"] });
+    expect(await promptsOf(project)).toEqual({ root: 11, b: 11 });
+    // the end of a call is there before its start
+    const { id, ended_at, output, summary } = message({ id: "c", completion: A, prompt: 12, to: 3 });
+    await test.post("/call/end", { end: { project_id: project, id, ended_at, output, summary } });
+    expect(await promptsOf(project)).toEqual({ root: 11, b: 11 });
+    const start = { ...message({ id: "c", parent: "b", from: 1 }), project_id: project };
+    await test.post("/call/start", { start });
+    expect(await promptsOf(project)).toEqual({ root: 12, b: 12, c: 12 });
+  });
+
+  it("with calls that have not ended, which the answer names", async () => {
+    const project = await stored(
+      { id: "root", to: null },
+      { id: "open", parent: "root", completion: A, prompt: 10, to: null },
+      { id: "done", parent: "root", completion: A, prompt: 10 },
+    );
+    const answer = await test.post("/trace/usage", { project_id: project });
+    expect(answer.json().unfinished_call_ids).toEqual(["open", "root"]);
+    expect(await promptsOf(project)).toMatchObject({ root: 10 });
+  });
+
+  it("for calls that are each other's ancestors", async () => {
+    const project = await stored(
+      { id: "a", parent: "b", completion: A, prompt: 10, from: 1 },
+      { id: "b", parent: "a", completion: A, prompt: 10, from: 2 },
+      { id: "c", parent: "a", prompt: 1 },
+    );
+    expect(await promptsOf(project)).toEqual({ a: 11, b: 11, c: 1 });
+  });
+
+  it("in a trace alone: the same id in another trace is another matter", async () => {
+    const project = await stored({ id: "a", completion: A, prompt: 10 });
+    const other = { ...message({ id: "b", completion: A, prompt: 10 }), trace_id: "other" };
+    await test.post(`/v2/${project}/calls/complete`, { batch: [other] });
+    expect(await promptsOf(project)).toEqual({ a: 10, b: 10 });
+  });
+});
+
+describe("equal counts alone are added", () => {
+  it("without ids, with different ones, and with those of things that are no completions", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "a", parent: "root", prompt: 10 },
+      { id: "b", parent: "root", prompt: 10 },
+      { id: "c", parent: "root", completion: A, prompt: 10 },
+      { id: "d", parent: "root", completion: B, prompt: 10 },
+    );
+    const ticket = (id: string) => ({
+      ...message({ id, parent: "root", prompt: 10 }),
+      output: { id: "ticket-1" },
+    });
+    await test.post(`/v2/${project}/calls/complete`, { batch: [ticket("e"), ticket("f")] });
+    expect(await promptsOf(project)).toMatchObject({ root: 60 });
+  });
+});
+
+describe("an id that comes again", () => {
+  it("holds between calls that overlap and agree, not between those that follow each other", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "sdk-1", parent: "root", completion: "chatcmpl-123", prompt: 10, from: 0, to: 3 },
+      { id: "seen-1", parent: "sdk-1", completion: "chatcmpl-123", prompt: 10, from: 1, to: 2 },
+      { id: "sdk-2", parent: "root", completion: "chatcmpl-123", prompt: 10, from: 3, to: 6 },
+      { id: "seen-2", parent: "root", completion: "chatcmpl-123", prompt: 10, from: 4, to: 5 },
+    );
+    expect(await promptsOf(project)).toMatchObject({ root: 20, "sdk-1": 10 });
+  });
+
+  it("does not hold between calls at the same time that count differently", async () => {
+    const project = await stored(
+      { id: "root" },
+      { id: "a", parent: "root", completion: "chatcmpl-123", prompt: 10 },
+      { id: "b", parent: "root", completion: "chatcmpl-123", prompt: 11 },
+    );
+    expect(await promptsOf(project)).toMatchObject({ root: 21 });
+  });
+});
+
+describe("an inclusive call with an id of its own", () => {
+  const weave = { weave: { source: "js-sdk" } };
+
+  it("is one more report of the completion below it", async () => {
+    const project = await stored(
+      { id: "root", completion: A, prompt: 10, attributes: weave },
+      { id: "call", parent: "root", completion: A, prompt: 10, attributes: weave },
+    );
+    expect(await promptsOf(project)).toEqual({ root: 10, call: 10 });
+  });
+
+  it("is a wrapper when others are below it, and keeps what they do not explain", async () => {
+    const project = await stored(
+      { id: "root", completion: A, prompt: 35, attributes: weave },
+      { id: "first", parent: "root", completion: B, prompt: 20, attributes: weave },
+      { id: "last", parent: "root", completion: A, prompt: 10, attributes: weave },
+    );
+    expect(await promptsOf(project)).toEqual({ root: 35, first: 20, last: 10 });
+  });
+});
