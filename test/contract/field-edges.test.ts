@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OpenAPIV3_1 } from "openapi-types";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { edgesOf, type Edge } from "../helpers/edge-values.ts";
+import { fullRequests, fullComplete, fullFeedback, fullStart } from "../helpers/full-requests.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+const document = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
+) as OpenAPIV3_1.Document;
+
+/** Of some 17,000 requests, how many are sent; `EDGES=1` sends all. */
+const SHARE = Number(process.env["EDGES"] ?? 0.25);
+const random = seededRandom();
+
+type Schema = OpenAPIV3_1.SchemaObject;
+type Path = readonly (string | number)[];
+
+interface Field {
+  readonly path: Path;
+  readonly schema: Schema;
+}
+
+/** The items of a batch are checked one by one, and not described. */
+const ITEMS: Readonly<Record<string, { readonly at: Path; readonly item: object }[]>> = {
+  "POST /call/upsert_batch": [{ at: ["batch", 0, "req", "start"], item: fullStart }],
+  "POST /v2/{entity}/{project}/calls/complete": [{ at: ["batch", 0], item: fullComplete }],
+  "POST /feedback/batch/create": [{ at: ["batch", 0], item: fullFeedback }],
+};
+
+function resolve(schema: unknown): Schema {
+  const ref = (schema as { $ref?: string }).$ref;
+  if (ref === undefined) return schema as Schema;
+  return resolve(document.components!.schemas![ref.split("/").at(-1)!]);
+}
+
+/** Every field of a schema, however deep; queries have a language of their own, tested elsewhere. */
+function fieldsOf(sent: unknown, schema: Schema, path: Path = []): Field[] {
+  const alternatives = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map(resolve);
+  return alternatives.flatMap((one) => {
+    const members = Object.entries(one.properties ?? {});
+    const items = "items" in one ? [["0", one.items] as const] : [];
+    const values =
+      typeof one.additionalProperties === "object" ? [["m", one.additionalProperties] as const] : [];
+    return [...members, ...items, ...values].flatMap(([key, inner]) => {
+      const at = [...path, items.length > 0 ? Number(key) : key];
+      const below = resolve(inner);
+      const field = { path: at, schema: below };
+      const child = (sent as Record<string, unknown> | undefined)?.[key];
+      return [field, ...(key === "query" || child == null ? [] : fieldsOf(child, below, at))];
+    });
+  });
+}
+
+const routes = Object.entries(document.paths ?? {})
+  .filter(([path]) => !path.startsWith("/v1/"))
+  .flatMap(([path, item]) =>
+    Object.entries(item ?? {}).flatMap(([method, operation]) => {
+      const { requestBody } = operation as { requestBody?: OpenAPIV3_1.RequestBodyObject };
+      const schema = requestBody?.content?.["application/json"]?.schema;
+      if (schema === undefined) return [];
+      const route = `${method.toUpperCase()} ${path}`;
+      const items = (ITEMS[route] ?? []).flatMap(({ at, item }) =>
+        Object.keys(item).map((key): Field => ({ path: [...at, key], schema: {} })),
+      );
+      return [{ route, method, path, fields: [...fieldsOf(fullRequests[route], resolve(schema)), ...items] }];
+    }),
+  );
+
+let test: TestApp;
+let count = 0;
+beforeAll(async () => {
+  test = await startApp({
+    settings: {
+      RATE_LIMIT_PER_MINUTE: "1000000000",
+      KEY_MAX_CONCURRENT: "1000",
+      MAX_EVENT_LOOP_DELAY_MS: "60000",
+    },
+  });
+});
+afterAll(() => test.close());
+
+/** The request with one field changed, as text; undefined: without the field. */
+function withEdge(sample: object, path: Path, edge: Edge): string {
+  const body = structuredClone(sample) as Record<string, unknown>;
+  let node = body;
+  for (const key of path.slice(0, -1)) node = node[key] as Record<string, unknown>;
+  const last = path.at(-1)!;
+  if (edge.json === undefined) {
+    if (Array.isArray(node)) node.splice(Number(last), 1);
+    else delete node[last];
+    return JSON.stringify(body).replaceAll("#", String(count++));
+  }
+  node[last] = "\u0001edge";
+  return JSON.stringify(body)
+    .replaceAll("#", String(count++))
+    .replace(String.raw`"\u0001edge"`, () => edge.json!);
+}
+
+function isPrefix(one: Path, other: Path): boolean {
+  return one.slice(0, other.length).every((key, index) => String(key) === String(other[index]));
+}
+
+describe.each(routes)("$route", ({ route, method, path, fields }) => {
+  it("has a full request", () => {
+    const lacking = fields.filter(({ path }) => {
+      let node: unknown = fullRequests[route];
+      for (const key of path) node = (node as Record<string, unknown> | null | undefined)?.[key];
+      return node === undefined && !path.includes("query") && path.at(-2) !== "sort_by";
+    });
+    expect(lacking.map((field) => field.path.join("."))).toEqual([]);
+  });
+
+  it(
+    `answers the edges of every field, and blames no other field, seed ${random.seed}`,
+    { timeout: 600_000 },
+    async () => {
+      const tried = fields
+        .flatMap((field) => edgesOf(field.schema).map((edge) => ({ field, edge })))
+        .filter(() => random.next() < SHARE);
+      const faults: string[] = [];
+      const attempt = async ({ field, edge }: (typeof tried)[number]) => {
+        const answer = await test.app.inject({
+          method: method.toUpperCase() as "POST",
+          url: path
+            .replace("{entity}", "acme")
+            .replace("{project}", "edges")
+            .replaceAll(/\{\w+\}/g, "x"),
+          headers: { authorization: authorization(), "content-type": "application/json" },
+          payload: withEdge(fullRequests[route]!, field.path, edge),
+        });
+        const told = `${field.path.join(".")} = ${edge.name}: ${answer.statusCode} ${answer.payload.slice(0, 300)}`;
+        if (![200, 201, 202, 400, 403, 404, 409, 413, 422].includes(answer.statusCode)) faults.push(told);
+        if (answer.statusCode === 422) {
+          const detail = (JSON.parse(answer.payload) as { detail: { loc: Path; msg: string }[] }).detail;
+          const elsewhere = detail.filter(
+            ({ loc, msg }) =>
+              !isPrefix(loc.slice(1), field.path) &&
+              !isPrefix(field.path, loc.slice(1)) &&
+              // what is wrong with two fields is said of one
+              msg !== "end lies before start",
+          );
+          if (elsewhere.length > 0) faults.push(`blames another: ${told}`);
+        }
+      };
+      for (let from = 0; from < tried.length; from += 64)
+        await Promise.all(tried.slice(from, from + 64).map(attempt));
+      expect(faults.map((fault) => fault.slice(0, 400))).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TEXTS } from "../helpers/edge-values.ts";
+import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+
+type Json = Record<string, ReturnType<Answer["json"]>>;
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ settings: { RATE_LIMIT_PER_MINUTE: "1000000000" } });
+});
+afterAll(() => test.close());
+
+async function post(url: string, body: unknown): Promise<Json> {
+  const answer = await test.post(url, body);
+  expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+  return answer.json() as Json;
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}
+
+const nonEmpty = Object.values(TEXTS).filter((text) => text !== "");
+
+describe("a name", () => {
+  it("of a call, a trace or an LLM may be any text, and is nobody else's", async () => {
+    const project_id = "acme/names";
+    const batch = nonEmpty.map((name, index) => ({
+      id: name,
+      trace_id: name,
+      op_name: name,
+      started_at: "2026-01-01T00:00:00Z",
+      ended_at: "2026-01-01T00:00:01Z",
+      summary: {
+        usage: JSON.parse(`{${JSON.stringify(name)}:{"requests":1,"prompt_tokens":${index + 1}}}`) as unknown,
+      },
+    }));
+    const kept = batch.filter(
+      ({ id }) => !/[\ud800-\udfff](?![\udc00-\udfff])/.test(id) || id === "a\ud800b",
+    );
+    expect(await post("/v2/acme/names/calls/complete", { batch: kept })).toEqual({ rejected: [] });
+    const usage = (await test.post("/trace/usage", { project_id })).json().call_usage;
+    const some = (await test.post("/calls/usage", { project_id, call_ids: kept.map(({ id }) => id) })).json()
+      .call_usage;
+    const wrong: string[] = [];
+    for (const [index, name] of kept.map(({ id }) => id.toWellFormed()).entries()) {
+      const tokens = Object.values(
+        kept[index]!.summary.usage as Record<string, { prompt_tokens: number }>,
+      )[0]!.prompt_tokens;
+      for (const answer of [usage, some]) {
+        const entry = Object.hasOwn(answer, name) ? Object.entries<Json>(answer[name]) : [];
+        if (entry.length !== 1 || entry[0]![0] !== name || entry[0]![1]["prompt_tokens"] !== tokens)
+          wrong.push(`${JSON.stringify(name)}: ${JSON.stringify(entry)}`);
+      }
+      const { call } = (await test.post("/call/read", { project_id, id: name })).json();
+      if (call?.id !== name || call.trace_id !== name || call.op_name !== name)
+        wrong.push(`/call/read ${JSON.stringify(name)}`);
+      const query = { $expr: { $eq: [{ $getField: "id" }, { $literal: name }] } };
+      const found = linesOf((await test.post("/calls/stream_query", { project_id, query })).text);
+      if (found.length !== 1) wrong.push(`$expr id = ${JSON.stringify(name)}: ${found.length}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("a token count", () => {
+  it.each([
+    ["9007199254740991", 2 ** 53 - 1],
+    ["1e3", 1000],
+    ['"1e3"', 1000],
+    ["7.0", 7],
+    ["7.9", 7],
+    ['" 7 "', 7],
+    ["-1", 0],
+    ["1e400", 0],
+    ["NaN", 0],
+    ['"x"', 0],
+    ["null", 0],
+    ["true", 0],
+    ["[1]", 0],
+  ])("of %s is %d", async (sent, expected) => {
+    const project = `acme/count-${sent.replaceAll(/\W/g, "")}${sent.length}`;
+    const call =
+      '{"id":"c","trace_id":"t","op_name":"o","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z",' +
+      `"summary":{"usage":{"m":{"requests":1,"prompt_tokens":${sent}}}}}`;
+    await post(`/v2/${project}/calls/complete`, `{"batch":[${call}]}`);
+    const answer = await test.post("/trace/usage", { project_id: project });
+    expect(answer.json().call_usage.c.m.prompt_tokens).toBe(expected);
+  });
+});
