@@ -1,5 +1,5 @@
 import { argumentsOr, orExit } from "./command-line.ts";
-import { openService, type Service } from "./keys/service.ts";
+import { openService, type Service } from "./service.ts";
 
 const USAGE = `Manage API keys.
 

@@ -3,11 +3,13 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { constants } from "node:zlib";
 import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
+import { whoamiRoutes } from "./api-keys/whoami.ts";
 import { createFailedAttempts } from "./auth/failed-attempts.ts";
 import { registerGuard } from "./auth/guard.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
 import { createKeyUses } from "./auth/key-uses.ts";
+import { backupRoutes } from "./backups/routes.ts";
 import type { CostOf } from "./calls-query/call-text.ts";
 import { callsQueryRoutes } from "./calls-query/routes.ts";
 import { createCallWriter } from "./calls/call-writer.ts";
@@ -15,7 +17,7 @@ import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import type { GroupCommitSettings } from "./clickhouse/group-commit.ts";
 import { measureEngine } from "./clickhouse/measured-engine.ts";
-import type { Config } from "./config.ts";
+import { backupDirOf, type Config } from "./config.ts";
 import { connectionCap } from "./connection-cap.ts";
 import { costRoutes } from "./costs/routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
@@ -107,6 +109,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     atStart: true,
     run: () => writer.sweep(),
   });
+  await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerProjects(app, config, { engine, clock });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
   await registerObjects(app, { engine, writing, defaultEntity: config.DEFAULT_ENTITY });
@@ -268,6 +271,7 @@ async function registerKeys(
   await registerGuard(app, { keys: ring, attempts, uses });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock });
+  await app.register(whoamiRoutes, { engine });
 }
 
 function gatewayRoutesSettings(config: Config): GatewayRoutesSettings {

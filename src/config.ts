@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { nearestNames } from "./query/nearest-names.ts";
 
@@ -49,15 +50,15 @@ function isAddressOrNetwork(text: string): boolean {
   return rest.length === 0 && width > 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && +bits <= width));
 }
 
+const directory = z.string().regex(/^[^~\0][^\0]*$/, "must be a path; ~ means nothing here");
+
 /** Every setting, its default and its unit. An empty variable counts as not set. */
 const schema = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: whole(0, 65_535).default(8080),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-  DATA_DIR: z
-    .string()
-    .regex(/^[^~\0][^\0]*$/, "must be a path; ~ means nothing here")
-    .default("./data"),
+  DATA_DIR: directory.default("./data"),
+  BACKUP_DIR: directory.optional(),
   CLICKHOUSE_URL: z.url({ protocol: /^https?$/ }).optional(),
   CLICKHOUSE_CLUSTER: z
     .string()
@@ -139,6 +140,13 @@ export class ConfigError extends Error {
     super(`Wrong settings:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     this.name = "ConfigError";
   }
+}
+
+/** Where the embedded engine may write backups; undefined for a server. */
+export function backupDirOf(config: Config): string | undefined {
+  return config.CLICKHOUSE_URL === undefined
+    ? resolve(config.BACKUP_DIR ?? join(config.DATA_DIR, "backups"))
+    : undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 import { connectServer, openEmbedded } from "./clickhouse/connect.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import { limitTable } from "./clickhouse/limits.ts";
-import type { Config } from "./config.ts";
+import { backupDirOf, type Config } from "./config.ts";
 
 /** The store that the settings name. Errors: `StoreOpenError` for a data directory; a server is not asked yet. */
 export async function openStore(config: Config): Promise<Engine> {
@@ -18,6 +18,6 @@ export async function openStore(config: Config): Promise<Engine> {
     maxWaitMs: config.STORE_MAX_WAIT_MS,
   };
   return config.CLICKHOUSE_URL === undefined
-    ? openEmbedded(config.DATA_DIR, options)
+    ? openEmbedded(config.DATA_DIR, { ...options, backupDir: backupDirOf(config) })
     : connectServer(config.CLICKHOUSE_URL, options);
 }

@@ -80,6 +80,9 @@ export const operations: Readonly<Record<string, OperationName>> = {
   "POST /api-keys": { id: "createKey", summary: "Make a key; it is shown once" },
   "GET /api-keys": { id: "listKeys", summary: "The keys in force" },
   "DELETE /api-keys/{id}": { id: "revokeKey", summary: "Revoke a key" },
+  "GET /me": { id: "whoami", summary: "What this key may do, and the projects it can see that hold data" },
+
+  "POST /backups": { id: "createBackup", summary: "Copy the embedded store while it runs" },
 
   "DELETE /projects/{entity}/{project}": {
     id: "deleteProject",

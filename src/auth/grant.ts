@@ -12,6 +12,8 @@ export function isProjectPattern(text: string): boolean {
 /** What the caller of a request has proved to be allowed. */
 export interface Grant {
   readonly keyId: string;
+  /** Facts of the key; not its hash. */
+  readonly key: Omit<ApiKey, "secretHash">;
   has(scope: Scope): boolean;
   /** Whether all projects of a pattern (`*`, `entity/*`, `entity/project`) are within this key's. */
   covers(pattern: string): boolean;
@@ -25,8 +27,10 @@ export interface Grant {
 }
 
 export function grantOf(key: ApiKey): Grant {
+  const { secretHash: _, ...facts } = key;
   return {
     keyId: key.id,
+    key: facts,
     has: (scope) => hasScope(key, scope),
     covers: (pattern) => mayUse(key, pattern),
     entity: entityOf(key),

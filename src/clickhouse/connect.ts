@@ -17,6 +17,11 @@ export interface StoreOptions extends EngineOptions {
   readonly graceMs?: number;
 }
 
+interface EmbeddedOptions extends StoreOptions {
+  /** The one directory outside `dataDir` that BACKUP may write to and RESTORE may read from. */
+  readonly backupDir?: string | undefined;
+}
+
 /** ClickHouse as a server or cluster, over HTTP: `http(s)://user:password@host:8123/database`. */
 export function connectServer(url: string, options: StoreOptions = {}): Engine {
   const { limits = defaultLimits, maxRunning = 32, graceMs = 10_000, insertQuorum } = options;
@@ -35,8 +40,8 @@ export function connectServer(url: string, options: StoreOptions = {}): Engine {
 }
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
-export async function openEmbedded(dataDir: string, options: StoreOptions = {}): Promise<Engine> {
-  const { maxRunning = 8 } = options;
+export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Engine> {
+  const { maxRunning = 8, backupDir } = options;
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
@@ -45,7 +50,10 @@ export async function openEmbedded(dataDir: string, options: StoreOptions = {}):
   try {
     const { createEmbeddedTransport } = await import("./embedded-transport.ts");
     prepareDataDir(path);
-    return createEngine(createEmbeddedTransport(path, admissionOf(options, maxRunning)), options);
+    return createEngine(
+      createEmbeddedTransport(path, { admission: admissionOf(options, maxRunning), backupDir }),
+      options,
+    );
   } catch (error) {
     throw toStoreOpenError(error, path);
   }

@@ -1,10 +1,22 @@
-import { accessSync, chmodSync, constants, mkdirSync, readFileSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { StoreOpenError } from "./store-open-error.ts";
 
 /** What the engine makes in a data directory. */
 const ENGINE_DIRS = ["data", "metadata", "store", "tmp"];
+/** The engine's files, its lock included. */
+export const ENGINE_FILES: readonly string[] = [...ENGINE_DIRS, "status"];
 const OTHERS = 0o077;
+const HALF_RESTORED = "half-restored";
 
 /**
  * Makes the directory when it is missing, for this user alone, and checks what the engine needs of it: the engine says
@@ -21,9 +33,21 @@ export function prepareDataDir(path: string): void {
       `DATA_DIR ${path} is not writable for this user, ${user} (${code}). Make it theirs, or set another.`,
     );
   }
+  if (isThere(join(path, HALF_RESTORED))) {
+    throw refused(
+      `DATA_DIR ${path} holds half of a backup: a restore was cut off. Empty it, and restore again.`,
+    );
+  }
   const owner = lockOwner(join(path, "status"));
   if (owner !== undefined) throw locked(path, owner);
   for (const name of ENGINE_DIRS) closeToOthers(join(path, name));
+}
+
+/** Until the returned function is called, nobody opens the directory: what is in it is a part of something. */
+export function markHalfRestored(path: string): () => void {
+  const mark = join(path, HALF_RESTORED);
+  writeFileSync(mark, "", { flush: true });
+  return () => rmSync(mark);
 }
 
 export function locked(path: string, owner: number, cause?: unknown): StoreOpenError {

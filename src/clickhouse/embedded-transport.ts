@@ -10,8 +10,13 @@ import type { Answer, SendOptions, Transport } from "./transport.ts";
  * die with it and statements run side by side; the driver's own binding of parameters runs one statement at a time,
  * process-wide. An aborted statement is killed. Source: docs/decisions/0004.
  */
-export function createEmbeddedTransport(path: string, admission: Admission): Transport {
-  const keeper = new Session(path);
+export function createEmbeddedTransport(
+  path: string,
+  { admission, backupDir }: { admission: Admission; backupDir: string | undefined },
+): Transport {
+  const keeper = new Session(path, {
+    connectionArgs: backupDir === undefined ? [] : [`--backups.allowed_path=${backupDir}`],
+  });
   let closed = false;
   let count = 0;
 

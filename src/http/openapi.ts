@@ -33,7 +33,7 @@ const tagByPath: readonly (readonly [RegExp, string])[] = [
   [/^\/feedback/, "feedback"],
   [/^\/cost/, "prices"],
   [/^\/(obj|file|table)\//, "objects"],
-  [/^\/api-keys/, "keys"],
+  [/^\/(api-keys|me$)/, "keys"],
   [/^\/projects/, "projects"],
   [/^\/(call|calls|v2)\//, "calls"],
 ];

@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "sumtree-backup-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const run = promisify(execFile);
+const project_id = "acme/kept";
+
+async function script(name: string, args: readonly string[], dataDir: string) {
+  const file = join(import.meta.dirname, `../../scripts/${name}.ts`);
+  const environment = { PATH: process.env["PATH"], DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY };
+  try {
+    const { stdout, stderr } = await run(process.execPath, [file, ...args], { env: environment });
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+const start = (dataDir: string) => startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+
+/** Sends calls until it is told to stop; `acknowledged` grows. */
+function keepWriting(service: ServiceProcess) {
+  const acknowledged: string[] = [];
+  const stopped = new AbortController();
+  const writer = async (w: number): Promise<void> => {
+    for (let n = 0; !stopped.signal.aborted; n++) {
+      const batch = Array.from({ length: 20 }, (_, i) => ({
+        project_id,
+        id: `c-${w}-${n}-${i}`,
+        trace_id: `t-${w}-${n}`,
+        parent_id: i === 0 ? null : `c-${w}-${n}-0`,
+        op_name: "op",
+        started_at: "2026-01-01T00:00:00Z",
+        ended_at: "2026-01-01T00:00:01Z",
+        inputs: { text: "x".repeat(200) },
+        attributes: {},
+        summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 10, completion_tokens: 1 } } },
+      }));
+      const response = await service
+        .post(`/v2/${project_id}/calls/complete`, { batch })
+        .catch(() => undefined);
+      if (response?.status === 200) acknowledged.push(...batch.map((call) => call.id));
+    }
+  };
+  const writers = [0, 1, 2, 3].map(writer);
+  return {
+    acknowledged,
+    async stop() {
+      stopped.abort();
+      await Promise.all(writers);
+    },
+  };
+}
+
+async function callIds(service: ServiceProcess): Promise<string[]> {
+  const text = await (await service.post("/calls/stream_query", { project_id, columns: ["id"] })).text();
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+}
+
+describe("a backup of the embedded store", () => {
+  const dataDir = join(dir, "data");
+  let backup: string;
+  let before: readonly string[];
+
+  it("is made under load, and holds what was acknowledged before it began", async () => {
+    const service = await start(dataDir);
+    const load = keepWriting(service);
+    await until(() => load.acknowledged.length > 500, 60_000);
+    before = [...load.acknowledged];
+    const made = await script("backup", [], dataDir);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\/.*\/sumtree-\d{8}T\d{6}Z\n$/) });
+    backup = made.stdout.trim();
+    expect(load.acknowledged.length).toBeGreaterThan(before.length);
+    const gone = service.end("SIGKILL");
+    await load.stop();
+    await gone;
+    rmSync(join(dataDir, "store"), { recursive: true });
+  });
+
+  it("can be read by its user alone", () => {
+    for (const name of readdirSync(backup, { recursive: true, encoding: "utf8" }))
+      expect(statSync(join(backup, name)).mode & 0o077).toBe(0);
+  });
+
+  it("is restored into an empty directory: each call once, with the totals of its trace", async () => {
+    const restored = join(dir, "restored");
+    expect(await script("restore", [backup], restored)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Restored \d+ rows into /),
+    });
+    const service = await start(restored);
+    const ids = await callIds(service);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(before.filter((id) => !new Set(ids).has(id))).toEqual([]);
+    const roots = before.filter((id) => id.endsWith("-0"));
+    const answer = await service.post("/trace/usage", {
+      project_id,
+      filter: { call_ids: roots.slice(0, 100) },
+    });
+    const { call_usage } = (await answer.json()) as { call_usage: Record<string, object> };
+    for (const usage of Object.values(call_usage))
+      expect(usage).toMatchObject({ "gpt-4o": { requests: 20, prompt_tokens: 200, completion_tokens: 20 } });
+    expect(await service.end("SIGTERM")).toBe(0);
+  });
+
+  it("is also made while the service is stopped", async () => {
+    const made = await script("backup", [], join(dir, "restored"));
+    expect(made.code).toBe(0);
+    expect(existsSync(join(made.stdout.trim(), ".backup"))).toBe(true);
+  });
+
+  it("is not restored over a store, nor from what is none, and a restore that was cut off is told", async () => {
+    expect(await script("restore", [backup], join(dir, "restored"))).toMatchObject({
+      code: 1,
+      stderr: `DATA_DIR ${join(dir, "restored")} holds a store. Move it away, or set another DATA_DIR.\n`,
+    });
+    expect(await script("restore", [dir], join(dir, "other"))).toMatchObject({
+      code: 1,
+      stderr: `${dir} is no backup: it has no file .backup.\n`,
+    });
+    expect((await script("restore", [], join(dir, "other"))).code).toBe(2);
+    const cut = join(dir, "cut");
+    mkdirSync(cut);
+    writeFileSync(join(cut, "half-restored"), "");
+    await expect(start(cut)).rejects.toThrow("holds half of a backup: a restore was cut off.");
+  });
+
+  it("leaves nothing behind when it can not be restored", async () => {
+    const damaged = join(dir, "damaged");
+    mkdirSync(damaged);
+    writeFileSync(join(damaged, ".backup"), "<config/>");
+    const target = join(dir, "target");
+    expect((await script("restore", [damaged], target)).code).toBe(1);
+    expect(readdirSync(target)).toEqual([]);
+  });
+
+  it("is for keys of all projects, one at a time", async () => {
+    const service = await start(join(dir, "restored"));
+    const made = await service.post("/api-keys", { name: "x", scopes: ["admin"], projects: ["acme/*"] });
+    const { key } = (await made.json()) as { key: string };
+    const refused = await fetch(`${service.url}/backups`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(refused.status).toBe(403);
+    const both = await Promise.all([
+      service.post("/backups", undefined),
+      service.post("/backups", undefined),
+    ]);
+    expect(both.map((response) => response.status).toSorted((a, b) => a - b)).toEqual([201, 429]);
+    await service.end("SIGTERM");
+  });
+});
