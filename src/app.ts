@@ -12,7 +12,7 @@ import { createKeyUses } from "./auth/key-uses.ts";
 import { backupRoutes } from "./backups/routes.ts";
 import type { CostOf } from "./calls-query/call-text.ts";
 import { callsQueryRoutes } from "./calls-query/routes.ts";
-import { createCallWriter } from "./calls/call-writer.ts";
+import { createCallWriter, type CallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import type { GroupCommitSettings } from "./clickhouse/group-commit.ts";
@@ -101,7 +101,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   };
   const { bodyLimitBytes } = writing;
   const traces = createTraceLookup(engine);
-  const writer = createCallWriter(engine, traces, writing);
+  const writer = createCallWriter({ engine, traces, clock }, writing);
   app.addHook("onClose", () => writer.drain());
   registerPeriodic(app, {
     name: "calls_sweep",
@@ -110,7 +110,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     run: () => writer.sweep(),
   });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
-  const askToErase = await registerProjects(app, config, { engine, clock });
+  const askToErase = await registerProjects(app, config, { engine, clock, writer });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
   await registerObjects(app, { engine, writing, defaultEntity: config.DEFAULT_ENTITY });
   await app.register(otlpRoutes, { writer, bodyLimitBytes });
@@ -133,7 +133,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(gatewayRoutes, {
     prefix: "/v1",
     settings: gatewayRoutesSettings(config),
-    completions: { write: (project, completion) => writer.write(project, [completionPart(completion)]) },
+    completions: {
+      async write(project, completion) {
+        await writer.write(project, [completionPart(completion)]);
+      },
+    },
     clock,
     registry,
   });
@@ -158,10 +162,11 @@ function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
 async function registerProjects(
   app: App,
   config: Config,
-  { engine, clock }: { engine: Engine; clock: Clock },
+  { engine, clock, writer: { between } }: { engine: Engine; clock: Clock; writer: CallWriter },
 ): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
-  const deps = { engine, clock, mutations, deletions: createDeletionStore(engine) };
+  const deletions = createDeletionStore(engine);
+  const deps = { engine, clock, mutations, deletions, betweenWrites: between };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => seeThrough(deps) });
   registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: () => deleteExpired(deps) });

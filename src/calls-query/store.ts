@@ -3,6 +3,7 @@ import { readInPages } from "../clickhouse/read-in-pages.ts";
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
 import { selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
+import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 import type { CallsPlan } from "./plan.ts";
 import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
@@ -80,13 +81,9 @@ export async function* readCalls(
   });
   for await (const { keys: page, bytes } of pages) {
     // two traces may have the same id
-    const found = new Map(readStoredCalls(bytes).map((call) => [keyText(call.trace_id, call.id), call]));
-    yield page.flatMap((key) => found.get(keyText(key.traceId, key.id)) ?? []);
+    const found = new Map(readStoredCalls(bytes).map((call) => [pairKey(call.trace_id, call.id), call]));
+    yield page.flatMap((key) => found.get(pairKey(key.traceId, key.id)) ?? []);
   }
-}
-
-function keyText(traceId: string, id: string): string {
-  return `${traceId}\n${id}`;
 }
 
 export async function countCalls(engine: Engine, plan: CallsPlan, signal: AbortSignal): Promise<number> {

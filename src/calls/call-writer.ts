@@ -1,109 +1,153 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group-commit.ts";
+import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
-import type { CallPart } from "./call-part.ts";
-import { findForgotten, findParked, park, unpark, type ParkedPart } from "./parked-parts.ts";
+import { contestedPart, isStart, type CallPart } from "./call-part.ts";
+import {
+  findForgotten,
+  findMarks,
+  park,
+  toParked,
+  type ParkedMark,
+  type ParkedPart,
+} from "./parked-parts.ts";
+import { keyOf, placeParts, type Placed } from "./place-parts.ts";
+import { settleParked } from "./settle-parked.ts";
 import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
 /** The one way calls are stored, whoever sends them. */
 export interface CallWriter {
-  /** Resolves when the parts are durable. Errors: `StorageError`; the caller may send them again. */
-  write(project: Project, parts: readonly CallPart[]): Promise<void>;
+  /**
+   * Resolves when the parts are durable, with the trace of each; undefined for one whose call is not known yet.
+   * Errors: `StorageError`; the caller may send them again.
+   */
+  write(project: Project, parts: readonly CallPart[]): Promise<readonly (string | undefined)[]>;
+  /** Does some work while no part is on its way into the store. */
+  readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Resolves when all that was accepted is durable. */
   drain(): Promise<void>;
-  /** Writes what a killed writer has left parked although its call is known; returns how many parts. */
+  /** Writes what a killed writer has left parked although its call is known; returns of how many calls. */
   sweep(): Promise<number>;
   pendingBytes(): number;
 }
 
-interface Item {
-  readonly project: Project;
-  readonly part: CallPart;
+interface WriterDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly clock: Clock;
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 const SWEEP_LIMIT = 1000;
 
 /**
- * Parts that name their trace are written at once. The others are written when their call's trace is known, and
- * parked until then. Write first, then look: the writer of a start stores it and then looks for parked parts, the
- * writer of a part without a trace parks it and then looks for the start, so that whichever comes second, on
- * whichever replica, sees the first.
+ * Parts whose trace is known are inserted at once: the order of the store is the order of acknowledgement. The others
+ * are parked until their call is known. Write first, then look: the writer of a start stores it and then looks for
+ * parked parts, the writer of a part without a trace parks it and then looks for the start, so that whichever comes
+ * second, on whichever replica, sees the first. Source: docs/decisions/0011.
  */
-export function createCallWriter(
-  engine: Engine,
-  traces: TraceLookup,
-  settings: GroupCommitSettings,
-): CallWriter {
-  const commit = createGroupCommit<Item>({
+export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings): CallWriter {
+  const nextVersion = versions(deps.clock);
+  const commit = createGroupCommit<Placed>({
     name: "calls_write",
-    flush: (items) => store(engine, traces, items),
+    flush: (items) => store(deps, items, nextVersion),
     sizeOf: (item) => sizeOf(item.part),
     ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
   });
   return {
-    write: (project, parts) => commit.write(parts.map((part) => ({ project, part }))),
+    async write(project, parts) {
+      const items = parts.map((part): Placed => ({ project, part, traceId: part.traceId }));
+      await commit.write(items);
+      return items.map((item) => item.traceId);
+    },
+    between: (work) => commit.between(work),
     drain: () => commit.drain(),
     pendingBytes: () => commit.pendingBytes(),
-    async sweep() {
-      const forgotten = await findForgotten(engine, SWEEP_LIMIT);
-      await writeParked(engine, traces, forgotten);
-      return forgotten.length;
-    },
+    sweep: () =>
+      commit.between(async () => {
+        const forgotten = await findForgotten(deps.engine, SWEEP_LIMIT);
+        await settleParked(deps.engine, deps.traces, forgotten);
+        return forgotten.length;
+      }),
   };
 }
 
-async function store(engine: Engine, traces: TraceLookup, items: readonly Item[]): Promise<void> {
-  const started = items.filter((item) => item.part.kind === "start" || item.part.kind === "complete");
-  const inBatch = new Map(started.map((item) => [keyText(keyOf(item)), item.part.traceId!]));
-  const nameless = items.filter(
-    (item) => item.part.traceId === undefined && !inBatch.has(keyText(keyOf(item))),
-  );
-  const known = await traces.find(nameless.map(keyOf));
+type NextVersion = (newest: number) => number;
 
-  const rows: object[] = [];
-  const unknown: ParkedPart[] = [];
-  for (const item of items) {
-    const key = keyText(keyOf(item));
-    const traceId = item.part.traceId ?? inBatch.get(key) ?? known.get(key);
-    if (traceId === undefined) unknown.push(item);
-    else rows.push(toRow(item, traceId));
-  }
-  if (unknown.length > 0) await park(engine, unknown);
+async function store(deps: WriterDeps, items: readonly Placed[], nextVersion: NextVersion): Promise<void> {
+  const { engine, traces } = deps;
+  await placeParts(items, traces);
+  const rows = items.filter((item) => item.traceId !== undefined).map(toRow);
   await engine.insert("calls", rows, { name: "calls_add" });
-  for (const item of started) traces.remember(keyOf(item), item.part.traceId!);
+  for (const item of items) if (isStart(item.part)) traces.remember(keyOf(item), item.traceId!);
 
-  if (unknown.length > 0) await writeParked(engine, traces, unknown);
-  if (started.length > 0) await writeParked(engine, traces, await findParked(engine, started.map(keyOf)));
+  const [marks, doubted] = await Promise.all([
+    findMarks(engine, distinct(items.map(keyOf))),
+    placedByMemory(items, traces),
+  ]);
+  const waiting = items.flatMap((item) => {
+    const isUnknown = item.traceId === undefined || doubted.has(item);
+    const part = isUnknown ? item.part : marks.has(keyText(keyOf(item))) && contestedPart(item.part);
+    return part ? [{ project: item.project, part, isUnknown }] : [];
+  });
+  const parked = queue(waiting, marks, nextVersion);
+  if (parked.length > 0) await park(engine, parked);
+  const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
+  await settleParked(engine, traces, distinct([...left, ...parked]));
 }
 
-/** Writes those of the parked parts whose call has a trace by now. */
-async function writeParked(
-  engine: Engine,
-  traces: TraceLookup,
-  parked: readonly ParkedPart[],
-): Promise<void> {
-  if (parked.length === 0) return;
-  const known = await traces.find(parked.map(keyOf), { fresh: true });
-  const resolved = parked.filter((one) => known.has(keyText(keyOf(one))));
-  if (resolved.length === 0) return;
-  await engine.insert(
-    "calls",
-    resolved.map((one) => toRow(one, known.get(keyText(keyOf(one)))!)),
-    {
-      name: "calls_add_parked",
-    },
+/**
+ * Parts whose trace may be one of a project that has been deleted since, by another replica: the call that they went to
+ * is gone, and the one that they are of is not known.
+ */
+async function placedByMemory(items: readonly Placed[], traces: TraceLookup): Promise<ReadonlySet<Placed>> {
+  const started = new Set(items.filter((item) => isStart(item.part)).map((item) => keyText(keyOf(item))));
+  const remembered = items.filter(
+    (item) =>
+      item.traceId !== undefined && item.part.traceId === undefined && !started.has(keyText(keyOf(item))),
   );
-  await unpark(engine, resolved);
+  if (remembered.length === 0) return new Set();
+  const deleted = await traces.deletedSince([...new Set(remembered.map((item) => item.project))]);
+  return new Set(remembered.filter((item) => deleted.has(item.project)));
 }
 
-function keyOf(item: Item): CallKey {
-  return { project: item.project, id: item.part.id };
+/** Gives parts their place behind those of their call. One that says what the newest of its kind says is that one. */
+function queue(
+  waiting: readonly { readonly project: Project; readonly part: CallPart; readonly isUnknown: boolean }[],
+  marks: ReadonlyMap<string, readonly ParkedMark[]>,
+  nextVersion: NextVersion,
+): readonly ParkedPart[] {
+  const parked: ParkedPart[] = [];
+  const newest = new Map<string, ParkedMark>();
+  for (const [text, ofCall] of marks) newest.set(text, ofCall.at(-1)!);
+  for (const { project, part, isUnknown } of waiting) {
+    const text = keyText({ project, id: part.id });
+    const last = newest.get(text);
+    const one = toParked(project, part, nextVersion(last?.version ?? 0));
+    const isSaid = last?.kind === one.kind && last.columnsHash === one.columnsHash;
+    if (isSaid && !(isUnknown && last.resolved)) continue;
+    newest.set(text, one);
+    parked.push(one);
+  }
+  return parked;
 }
 
-function toRow(item: Item, traceId: string) {
-  return { project_id: item.project, trace_id: traceId, id: item.part.id, ...item.part.columns };
+/**
+ * A hybrid logical clock, in microseconds: above all that it has given, and above what the store has of the call. So a
+ * part that is sent after another was acknowledged is above it, whatever the clocks of two replicas say.
+ */
+function versions(clock: Clock): NextVersion {
+  let last = 0;
+  return (newest) => (last = Math.max(clock.now() * 1000, newest + 1, last + 1));
+}
+
+function distinct(keys: readonly CallKey[]): CallKey[] {
+  return [...new Map(keys.map((key) => [keyText(key), key])).values()];
+}
+
+function toRow({ project, part, traceId }: Placed) {
+  return { project_id: project, trace_id: traceId, id: part.id, ...part.columns };
 }
 
 function sizeOf(part: CallPart): number {

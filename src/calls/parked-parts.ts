@@ -3,22 +3,39 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { CallPart } from "./call-part.ts";
-import { chunksOf, type CallKey } from "./trace-lookup.ts";
+import { chunksOf, keyText, type CallKey } from "./trace-lookup.ts";
 
-/** A part whose call has not started as far as the store knows. */
-export interface ParkedPart {
+/** What is known of a part that waits, or has waited within the last day. */
+export interface ParkedMark {
   readonly project: Project;
+  readonly id: string;
+  readonly kind: CallPart["kind"];
+  /** Of two parts of a call the one acknowledged later has the larger one. */
+  readonly version: number;
+  readonly columnsHash: string;
+  /** Written to its call. */
+  readonly resolved: boolean;
+}
+
+export interface ParkedPart extends ParkedMark {
   readonly part: CallPart;
 }
 
-interface ParkedRow {
+interface MarkRow {
   readonly project_id: Project;
   readonly id: string;
   readonly kind: CallPart["kind"];
-  readonly columns: string;
+  readonly version: number;
+  readonly columns_hash: string;
+  readonly resolved: 0 | 1;
 }
 
 const IDS_PER_QUERY = 2000;
+
+export function toParked(project: Project, part: CallPart, version: number): ParkedPart {
+  const columnsHash = createHash("sha256").update(JSON.stringify(part.columns)).digest("hex");
+  return { project, id: part.id, kind: part.kind, version, columnsHash, resolved: false, part };
+}
 
 export async function park(engine: Engine, parked: readonly ParkedPart[]): Promise<void> {
   await engine.insert(
@@ -28,62 +45,92 @@ export async function park(engine: Engine, parked: readonly ParkedPart[]): Promi
   );
 }
 
-/** Marks parts as written to their calls, so that nobody writes them again. */
+/** Marks parts as written to their calls. */
 export async function unpark(engine: Engine, parked: readonly ParkedPart[]): Promise<void> {
+  const waiting = parked.filter((one) => !one.resolved);
   await engine.insert(
     "parked_parts",
-    parked.map((one) => toRow(one, 1)),
+    waiting.map((one) => toRow(one, 1)),
     { name: "parked_parts_resolve" },
   );
 }
 
-export async function findParked(engine: Engine, keys: readonly CallKey[]): Promise<readonly ParkedPart[]> {
-  const asked = new Map<Project, Set<string>>();
-  for (const key of keys) asked.set(key.project, (asked.get(key.project) ?? new Set()).add(key.id));
-  const found: ParkedPart[] = [];
+/** The marks of each call that has any, in the order of their versions, by `keyText`. */
+export async function findMarks(
+  engine: Engine,
+  keys: readonly CallKey[],
+): Promise<ReadonlyMap<string, readonly ParkedMark[]>> {
+  const asked = new Set(keys.map(keyText));
+  const found: ParkedMark[] = [];
   for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
-    const rows = await engine.rows<ParkedRow>(
-      sql`SELECT project_id, id, kind, columns FROM parked_parts FINAL
-          PREWHERE project_id IN ${param("Array(String)", [...new Set(chunk.map((key) => key.project))])}
-            AND id IN ${param(
-              "Array(String)",
-              chunk.map((key) => key.id),
-            )}
-          WHERE resolved = 0 ORDER BY parked_at`,
+    const rows = await engine.rows<MarkRow>(
+      sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM parked_parts FINAL
+          PREWHERE ${areOf(chunk)} ORDER BY version, parked_at`,
       { name: "parked_parts_find", limits: "ingest" },
     );
-    for (const row of rows) if (asked.get(row.project_id)?.has(row.id)) found.push(fromRow(row));
+    for (const row of rows) if (asked.has(keyText(keyOf(row)))) found.push(toMark(row));
   }
-  return found;
+  return Map.groupBy(found, keyText);
 }
 
-/** Parked parts whose call is known by now: what a writer that died between two steps has left behind. */
-export async function findForgotten(engine: Engine, limit: number): Promise<readonly ParkedPart[]> {
-  const rows = await engine.rows<ParkedRow>(
-    sql`SELECT project_id, id, kind, columns FROM parked_parts FINAL
+/** The parts of some calls from a version on, in the order of their versions, by `keyText`. */
+export async function findParts(
+  engine: Engine,
+  from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
+): Promise<ReadonlyMap<string, readonly ParkedPart[]>> {
+  const rows = await engine.rows<MarkRow & { readonly columns: string }>(
+    sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM parked_parts FINAL
+        PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
+        WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
+        ORDER BY version, parked_at`,
+    { name: "parked_parts_read", limits: "ingest" },
+  );
+  const found = rows.flatMap((row): ParkedPart[] => {
+    const first = from.get(keyText(keyOf(row)))?.version;
+    if (first === undefined || row.version < first) return [];
+    const columns = JSON.parse(row.columns) as CallPart["columns"];
+    return [{ ...toMark(row), part: { id: row.id, kind: row.kind, traceId: undefined, columns } }];
+  });
+  return Map.groupBy(found, keyText);
+}
+
+/** Calls that have parts waiting and are known by now: what a writer that died between two steps has left behind. */
+export async function findForgotten(engine: Engine, limit: number): Promise<readonly CallKey[]> {
+  const rows = await engine.rows<{ project_id: Project; id: string }>(
+    sql`SELECT DISTINCT project_id, id FROM parked_parts FINAL
         WHERE resolved = 0 AND (project_id, id) IN
           (SELECT project_id, id FROM call_traces
            WHERE (project_id, id) IN (SELECT project_id, id FROM parked_parts FINAL WHERE resolved = 0))
-        ORDER BY parked_at LIMIT ${param("UInt32", limit)}`,
+        LIMIT ${param("UInt32", limit)}`,
     { name: "parked_parts_forgotten", limits: "maintenance" },
   );
-  return rows.map(fromRow);
+  return rows.map(keyOf);
 }
 
-function toRow({ project, part }: ParkedPart, resolved: 0 | 1) {
-  const columns = JSON.stringify(part.columns);
+/** A condition that may hold for calls that were not asked for, when two projects share an id. */
+function areOf(keys: readonly CallKey[]) {
+  const projects = [...new Set(keys.map((key) => key.project))];
+  const ids = keys.map((key) => key.id);
+  return sql`project_id IN ${param("Array(String)", projects)} AND id IN ${param("Array(String)", ids)}`;
+}
+
+function keyOf(row: { readonly project_id: Project; readonly id: string }): CallKey {
+  return { project: row.project_id, id: row.id };
+}
+
+function toMark(row: MarkRow): ParkedMark {
+  const { kind, version, columns_hash: columnsHash } = row;
+  return { ...keyOf(row), kind, version, columnsHash, resolved: row.resolved === 1 };
+}
+
+function toRow({ project, id, kind, version, columnsHash, part }: ParkedPart, resolved: 0 | 1) {
   return {
     project_id: project,
-    id: part.id,
-    kind: part.kind,
-    columns_hash: createHash("sha256").update(columns).digest("hex"),
-    // a resolved part's columns stand in its call
-    columns: resolved === 1 ? "{}" : columns,
+    id,
+    kind,
+    columns_hash: columnsHash,
+    columns: JSON.stringify(part.columns),
+    version,
     resolved,
   };
-}
-
-function fromRow(row: ParkedRow): ParkedPart {
-  const columns = JSON.parse(row.columns) as CallPart["columns"];
-  return { project: row.project_id, part: { id: row.id, kind: row.kind, traceId: undefined, columns } };
 }

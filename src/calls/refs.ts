@@ -1,12 +1,9 @@
 const REF = /^weave:\/\/\/\S/;
-/** More references than this in one payload are not indexed. */
-const MAX_REFS = 1000;
 
 /** Every string value of a payload that is a reference (`weave:///…`), each once, in order of appearance. */
 export function collectRefs(payload: unknown): readonly string[] {
   const refs = new Set<string>();
   const visit = (node: unknown): void => {
-    if (refs.size >= MAX_REFS) return;
     if (typeof node === "string") {
       if (REF.test(node)) refs.add(node.toWellFormed());
     } else if (typeof node === "object" && node !== null) {
@@ -15,4 +12,10 @@ export function collectRefs(payload: unknown): readonly string[] {
   };
   visit(payload);
   return [...refs];
+}
+
+/** The same as a column has them: a list in JSON, '' for none. */
+export function refsText(payload: unknown): string {
+  const refs = collectRefs(payload);
+  return refs.length === 0 ? "" : JSON.stringify(refs);
 }

@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
+import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
+import { readFences } from "./project-fences.ts";
 
 export interface CallKey {
   readonly project: Project;
@@ -13,27 +15,33 @@ export interface TraceLookup {
   remember(key: CallKey, traceId: string): void;
   /** The traces that are known, by `keyText`. `fresh` asks the store for all of them. */
   find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Those of the projects that were deleted, here or by another replica, since this was last asked of them. What is
+   * remembered of them is forgotten.
+   */
+  deletedSince(projects: readonly Project[]): Promise<ReadonlySet<Project>>;
 }
 
 const RECENT_STARTS = 100_000;
 const IDS_PER_QUERY = 2000;
 
 export function keyText(key: CallKey): string {
-  return `${key.project}\n${key.id}`;
+  return pairKey(key.project, key.id);
 }
 
 export function createTraceLookup(engine: Engine): TraceLookup {
-  const recent = new LRUCache<string, string>({ max: RECENT_STARTS });
+  const recent = new LRUCache<string, { traceId: string; fence: string | undefined }>({ max: RECENT_STARTS });
+  const fences = new LRUCache<Project, string>({ max: RECENT_STARTS });
 
   return {
-    remember: (key, traceId) => recent.set(keyText(key), traceId),
+    remember: (key, traceId) => recent.set(keyText(key), { traceId, fence: fences.get(key.project) }),
     async find(keys, { fresh } = { fresh: false }) {
       const found = new Map<string, string>();
       const unknown: CallKey[] = [];
       for (const key of keys) {
-        const traceId = fresh ? undefined : recent.get(keyText(key));
-        if (traceId === undefined) unknown.push(key);
-        else found.set(keyText(key), traceId);
+        const entry = fresh ? undefined : recent.get(keyText(key));
+        if (entry === undefined || entry.fence !== fences.get(key.project)) unknown.push(key);
+        else found.set(keyText(key), entry.traceId);
       }
       for (const chunk of chunksOf(unknown, IDS_PER_QUERY)) {
         for (const row of await readTraces(engine, chunk)) {
@@ -41,6 +49,14 @@ export function createTraceLookup(engine: Engine): TraceLookup {
         }
       }
       return found;
+    },
+    async deletedSince(projects) {
+      const deleted = new Set<Project>();
+      for (const [project, fence] of await readFences(engine, projects)) {
+        if (fences.get(project) !== fence) deleted.add(project);
+        fences.set(project, fence);
+      }
+      return deleted;
     },
   };
 }

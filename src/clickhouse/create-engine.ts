@@ -76,6 +76,8 @@ const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
   readonly: 2,
+  // a deletion holds for what is read from the moment it is accepted, not when its parts have been rewritten
+  apply_mutations_on_fly: 1,
   max_query_size: 4 * 1024 * 1024,
   max_ast_elements: 500_000,
   max_expanded_ast_elements: 500_000,

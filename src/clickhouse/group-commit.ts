@@ -30,6 +30,8 @@ export interface GroupCommitOptions<Item> extends GroupCommitSettings {
 export interface GroupCommit<Item> {
   /** Resolves when the items are durable. Errors: `StorageError` of the flush, "overloaded" when too much waits. */
   write(items: readonly Item[]): Promise<void>;
+  /** Does some work between two batches: none is being written meanwhile. */
+  between<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Resolves when nothing waits or is being written. */
   drain(): Promise<void>;
   pendingBytes(): number;
@@ -51,6 +53,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let waitingBytes = 0;
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
+  let between: (() => Promise<void>)[] = [];
 
   const takeBatch = (): Waiter<Item>[] => {
     let bytes = 0;
@@ -69,7 +72,11 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   };
 
   const run = async (): Promise<void> => {
-    while (waiting.length > 0) {
+    while (waiting.length > 0 || between.length > 0) {
+      const turns = between;
+      between = [];
+      for (const turn of turns) await turn();
+      if (waiting.length === 0) continue;
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
       const batch = takeBatch();
       await commit(batch, options.flush);
@@ -104,6 +111,12 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       waitingBytes += bytes;
       running ??= run();
       await promise;
+    },
+    between<Result>(work: () => Promise<Result>) {
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      between.push(() => work().then(resolve, reject));
+      running ??= run();
+      return promise;
     },
     drain: () => running ?? Promise.resolve(),
     pendingBytes: () => waitingBytes + inFlightBytes,

@@ -7,13 +7,20 @@ export interface Accepted {
   readonly part: CallPart;
 }
 
-/** Stores what was accepted, project by project, in the order it came. */
-export async function writeAccepted(writer: CallWriter, accepted: readonly Accepted[]): Promise<void> {
-  const byProject = new Map<Project, CallPart[]>();
-  for (const { project, part } of accepted) {
-    const parts = byProject.get(project);
-    if (parts === undefined) byProject.set(project, [part]);
-    else parts.push(part);
-  }
-  await Promise.all([...byProject].map(([project, parts]) => writer.write(project, parts)));
+/** Stores what was accepted, project by project, in the order it came. Returns the traces of the parts. */
+export async function writeAccepted(
+  writer: CallWriter,
+  accepted: readonly Accepted[],
+): Promise<ReadonlyMap<CallPart, string | undefined>> {
+  const byProject = Map.groupBy(accepted, ({ project }) => project);
+  const written = await Promise.all(
+    [...byProject].map(async ([project, items]) => {
+      const traceIds = await writer.write(
+        project,
+        items.map(({ part }) => part),
+      );
+      return items.map(({ part }, index) => [part, traceIds[index]] as const);
+    }),
+  );
+  return new Map(written.flat());
 }

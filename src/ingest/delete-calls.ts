@@ -5,6 +5,7 @@ import type { TraceLookup } from "../calls/trace-lookup.ts";
 import { chunksOf, keyText } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
+import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 
 export interface DeleteDeps {
@@ -31,7 +32,10 @@ export async function deleteCalls(
   request: { ids: readonly string[]; deletedAt: EpochMicros },
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
-  const traceOf = await deps.traces.find(ids.map((id) => ({ project, id })));
+  const traceOf = await deps.traces.find(
+    ids.map((id) => ({ project, id })),
+    { fresh: true },
+  );
   const unknown = ids.filter((id) => !traceOf.has(keyText({ project, id })));
   await deps.writer.write(
     project,
@@ -59,10 +63,9 @@ export async function deleteCalls(
 
 /** The chosen calls and everything below them, within their traces; ends on cycles. */
 export function withDescendants(calls: readonly TreeRow[], chosen: ReadonlySet<string>): readonly TreeRow[] {
-  const key = (traceId: string, id: string): string => `${traceId}\n${id}`;
   const children = new Map<string, TreeRow[]>();
   for (const call of calls) {
-    const parent = key(call.trace_id, call.parent_id);
+    const parent = pairKey(call.trace_id, call.parent_id);
     const siblings = children.get(parent);
     if (siblings === undefined) children.set(parent, [call]);
     else siblings.push(call);
@@ -70,7 +73,7 @@ export function withDescendants(calls: readonly TreeRow[], chosen: ReadonlySet<s
   const found = new Map<string, TreeRow>();
   const open = calls.filter((call) => chosen.has(call.id));
   for (let call = open.pop(); call !== undefined; call = open.pop()) {
-    const own = key(call.trace_id, call.id);
+    const own = pairKey(call.trace_id, call.id);
     if (found.has(own)) continue;
     found.set(own, call);
     for (const child of children.get(own) ?? []) open.push(child);

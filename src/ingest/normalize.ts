@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   completePart,
   endPart,
@@ -9,29 +10,23 @@ import {
 import { addsChildrenItself } from "../calls/weave-producer.ts";
 import type { CompleteMessage, EndMessage, StartMessage } from "./schema.ts";
 
-/** Ids for what a client left open. */
-export interface NewIds {
-  readonly id: string;
-  readonly traceId: string;
-}
-
-export function fromStart(message: StartMessage, fresh: NewIds): CallPart {
-  return startPart(toStart(message, fresh));
+export function fromStart(message: StartMessage): CallPart {
+  return startPart(toStart(message));
 }
 
 export function fromEnd(message: EndMessage): CallPart {
-  return endPart(toEnd(message, message.ended_at));
+  return endPart(toEnd(message));
 }
 
 export function fromComplete(message: CompleteMessage): CallPart {
-  const start = toStart(message, { id: message.id, traceId: message.trace_id });
-  return message.ended_at == null ? startPart(start) : completePart(start, toEnd(message, message.ended_at));
+  return completePart(toStart(message), toEnd(message));
 }
 
-function toStart(message: StartMessage, fresh: NewIds): CallStart {
+function toStart(message: StartMessage): CallStart {
+  const { attributes } = message;
   return {
-    id: message.id ?? fresh.id,
-    traceId: message.trace_id ?? fresh.traceId,
+    id: message.id ?? randomUUID(),
+    traceId: message.trace_id || undefined,
     parentId: message.parent_id,
     opName: message.op_name,
     startedAt: message.started_at,
@@ -42,15 +37,17 @@ function toStart(message: StartMessage, fresh: NewIds): CallStart {
     runId: message.wb_run_id,
     runStep: message.wb_run_step,
     inputs: message.inputs,
-    attributes: message.attributes,
-    inclusive: addsChildrenItself(message.attributes) && "per_llm",
+    attributes,
+    inclusive: attributes === undefined ? undefined : addsChildrenItself(attributes) && "per_llm",
   };
 }
 
-function toEnd(message: Omit<EndMessage, "ended_at">, endedAt: number): CallEnd {
+function toEnd(
+  message: Omit<EndMessage, "ended_at" | "project_id"> & { ended_at?: number | null | undefined },
+): CallEnd {
   return {
     id: message.id,
-    endedAt,
+    endedAt: message.ended_at,
     displayName: message.display_name,
     output: message.output,
     summary: message.summary,

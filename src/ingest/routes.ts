@@ -1,25 +1,26 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess } from "../auth/guard.ts";
-import type { Grant } from "../auth/grant.ts";
 import { renamePart } from "../calls/call-part.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
+import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { writeAccepted } from "./batch.ts";
 import { deleteCalls, type DeleteDeps } from "./delete-calls.ts";
-import { fromComplete, fromEnd, fromStart, type NewIds } from "./normalize.ts";
+import { fromComplete, fromEnd, fromStart } from "./normalize.ts";
 import {
-  completeSchema,
+  completeOfPath,
   deleteBody,
   endBody,
+  endBodyOfPath,
   projectParams,
   startBody,
+  startBodyOfPath,
   updateBody,
   upsertBatchBody,
   upsertItem,
-  type CompleteMessage,
   type EndMessage,
   type StartMessage,
 } from "./schema.ts";
@@ -38,71 +39,44 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, bodyLimitBytes: bodyLimit } = deps;
 
-  const start = async (grant: Grant, message: StartMessage) => {
-    const part = fromStart(message, newIds());
-    await writer.write(grant.project(message.project_id, ["body", "start", "project_id"]), [part]);
-    return { id: part.id, trace_id: part.traceId };
+  const start = async (project: Project, message: StartMessage) => {
+    const part = fromStart(message);
+    const [trace_id] = await writer.write(project, [part]);
+    return { id: part.id, trace_id };
   };
-  const end = async (grant: Grant, message: EndMessage) => {
-    await writer.write(grant.project(message.project_id, ["body", "end", "project_id"]), [fromEnd(message)]);
+  const end = async (project: Project, message: EndMessage) => {
+    await writer.write(project, [fromEnd(message)]);
     return {};
   };
 
-  const startRoute = { config, bodyLimit, schema: { body: startBody } };
-  app.post("/call/start", startRoute, (request) => start(request.grant, request.body.start));
+  app.post("/call/start", { config, bodyLimit, schema: { body: startBody } }, ({ grant, body }) =>
+    start(grant.project(body.start.project_id, ["body", "start", "project_id"]), body.start),
+  );
   app.post(
     "/v2/:entity/:project/call/start",
-    { ...startRoute, schema: { body: startBody, params: projectParams } },
-    (request) => start(request.grant, request.body.start),
+    { config, bodyLimit, schema: { body: startBodyOfPath, params: projectParams } },
+    ({ grant, params, body }) => {
+      const project_id = projectOfPath(params, body.start, ["body", "start"]);
+      return start(grant.project(project_id, ["path", "project"]), { ...body.start, project_id });
+    },
   );
-  const endRoute = { config, bodyLimit, schema: { body: endBody } };
-  app.post("/call/end", endRoute, (request) => end(request.grant, request.body.end));
+  app.post("/call/end", { config, bodyLimit, schema: { body: endBody } }, ({ grant, body }) =>
+    end(grant.project(body.end.project_id, ["body", "end", "project_id"]), body.end),
+  );
   app.post(
     "/v2/:entity/:project/call/end",
-    { ...endRoute, schema: { body: endBody, params: projectParams } },
-    (request) => end(request.grant, request.body.end),
-  );
-
-  app.post(
-    "/call/upsert_batch",
-    { config, bodyLimit, schema: { body: upsertBatchBody } },
-    async (request) => {
-      const { grant } = request;
-      const { accepted, rejected } = sortBatch(request.body.batch, upsertItem, (item) =>
-        item.mode === "start"
-          ? { project: grant.project(item.req.start.project_id), part: fromStart(item.req.start, newIds()) }
-          : { project: grant.project(item.req.end.project_id), part: fromEnd(item.req.end) },
-      );
-      await writeAccepted(writer, accepted);
-      const res: object[] = request.body.batch.map(() => ({}));
-      for (const { index, part } of accepted) {
-        if (part.kind === "start") res[index] = { id: part.id, trace_id: part.traceId };
-      }
-      for (const { index, detail } of rejected) res[index] = { error: detail };
-      return { res, rejected };
+    { config, bodyLimit, schema: { body: endBodyOfPath, params: projectParams } },
+    ({ grant, params, body }) => {
+      const project_id = projectOfPath(params, body.end, ["body", "end"]);
+      return end(grant.project(project_id, ["path", "project"]), { ...body.end, project_id });
     },
   );
 
-  app.post(
-    "/v2/:entity/:project/calls/complete",
-    { config, bodyLimit, schema: { body: upsertBatchBody, params: projectParams } },
-    async (request) => {
-      const { grant, params } = request;
-      const here = `${params.entity}/${params.project}`;
-      const project = grant.project(here, ["path", "project"]);
-      const items = request.body.batch.map((item) => inProject(item, here));
-      const { accepted, rejected } = sortBatch(items, completeSchema, (message: CompleteMessage) => ({
-        project: message.project_id === here ? project : grant.project(message.project_id),
-        part: fromComplete(message),
-      }));
-      await writeAccepted(writer, accepted);
-      return { rejected };
-    },
-  );
+  await batchRoutes(root, deps);
 
   app.post("/call/update", { config, schema: { body: updateBody } }, async (request) => {
     const { project_id, call_id, display_name } = request.body;
-    await writer.write(request.grant.project(project_id), [renamePart(call_id, display_name ?? "")]);
+    await writer.write(request.grant.project(project_id), [renamePart(call_id, display_name)]);
     return {};
   });
 
@@ -114,11 +88,59 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   });
 }
 
-function newIds(): NewIds {
-  return { id: randomUUID(), traceId: randomUUID() };
+/** Several messages in one request: a bad one is set aside and reported, the others are stored. */
+async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const { writer, bodyLimitBytes: bodyLimit } = deps;
+
+  app.post(
+    "/call/upsert_batch",
+    { config, bodyLimit, schema: { body: upsertBatchBody } },
+    async (request) => {
+      const { grant } = request;
+      const { accepted, rejected } = sortBatch(request.body.batch, upsertItem, (item) =>
+        item.mode === "start"
+          ? { project: grant.project(item.req.start.project_id), part: fromStart(item.req.start) }
+          : { project: grant.project(item.req.end.project_id), part: fromEnd(item.req.end) },
+      );
+      const traceIds = await writeAccepted(writer, accepted);
+      const res: object[] = request.body.batch.map(() => ({}));
+      for (const { index, part } of accepted) {
+        if (part.kind === "start") res[index] = { id: part.id, trace_id: traceIds.get(part) };
+      }
+      for (const { index, detail } of rejected) res[index] = { error: detail };
+      return { res, rejected };
+    },
+  );
+
+  app.post(
+    "/v2/:entity/:project/calls/complete",
+    { config, bodyLimit, schema: { body: upsertBatchBody, params: projectParams } },
+    async (request) => {
+      const { grant, params } = request;
+      const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+      const { accepted, rejected } = sortBatch(
+        request.body.batch,
+        completeOfPath,
+        (message: z.output<typeof completeOfPath>) => {
+          const project_id = projectOfPath(params, message, ["body"]);
+          return { project, part: fromComplete({ ...message, project_id }) };
+        },
+      );
+      await writeAccepted(writer, accepted);
+      return { rejected };
+    },
+  );
 }
 
-/** The project of the path is the project of an item that names none. */
-function inProject(item: unknown, projectId: string): unknown {
-  return typeof item === "object" && item !== null ? { project_id: projectId, ...item } : item;
+/** The project of the path holds. Errors: validation, when the message names another. */
+function projectOfPath(
+  { entity, project }: z.output<typeof projectParams>,
+  { project_id }: { readonly project_id?: string | null | undefined },
+  loc: readonly string[],
+): string {
+  const here = `${entity}/${project}`;
+  if (project_id == null || project_id === here) return here;
+  const msg = "Input should be the project of the path, or left out";
+  throw invalid([{ loc: [...loc, "project_id"], msg, type: "value_error" }]);
 }

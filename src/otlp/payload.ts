@@ -4,7 +4,8 @@ import type { Attributes } from "./attributes.ts";
 import { nest } from "./nest.ts";
 
 export interface Payload {
-  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Undefined when there are none, as `output`. */
+  readonly inputs: Readonly<Record<string, unknown>> | undefined;
   readonly output: unknown;
   /** The attributes that are neither. */
   readonly rest: Attributes;
@@ -27,7 +28,8 @@ export function takePayload(attributes: Attributes): Payload {
     if (spread === true && isJsonObject(value)) Object.assign(inputs, { ...value, ...inputs });
     else inputs[as] = value;
   }
-  return { inputs, output: takeFirst(rest, take), rest };
+  const output = takeFirst(rest, take);
+  return { inputs: Object.keys(inputs).length === 0 ? undefined : inputs, output, rest };
 }
 
 function takeFirst(attributes: Attributes, take: (key: string) => unknown): unknown {
@@ -35,7 +37,7 @@ function takeFirst(attributes: Attributes, take: (key: string) => unknown): unkn
     const value = attributes.get(key) === "" ? undefined : take(key);
     if (value !== undefined) return value;
   }
-  return null;
+  return undefined;
 }
 
 function takeKey(attributes: Map<string, unknown>, key: string): unknown {

@@ -1,4 +1,4 @@
-import type { Inclusive } from "../calls/call-part.ts";
+import type { Inclusive } from "../calls/message-columns.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 
 /** What tells who made a span. */

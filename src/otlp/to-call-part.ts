@@ -1,4 +1,4 @@
-import { completePart, startPart, type CallPart, type CallStart } from "../calls/call-part.ts";
+import { completePart, type CallPart, type CallStart } from "../calls/call-part.ts";
 import { toCount } from "../calls/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { isTooDeep } from "../shared/json.ts";
@@ -50,16 +50,16 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | strin
   const sent = { name: span.name, scopeName: origin.scopeName, attributes };
   const inclusive = inclusiveOf(sent);
   const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, inclusive };
-  if (endedAt === undefined) return startPart(start);
   const usage = usageOfSpan(sent);
+  const completionId = storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output);
+  // what a span does not say may have been said before, by itself or by another message
   return completePart(start, {
     id: span.spanId,
     endedAt,
-    displayName: null,
     output,
-    summary: usage === undefined ? {} : { usage },
+    summary: usage === undefined ? undefined : { usage },
     exception: exceptionOf(span),
-    completionId: storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output),
+    completionId: completionId || (usage === undefined ? undefined : ""),
   });
 }
 
@@ -72,15 +72,15 @@ function toStart(
   return {
     id: span.spanId,
     traceId: span.traceId,
-    parentId: SPAN_ID.test(span.parentSpanId) ? span.parentSpanId : null,
+    parentId: SPAN_ID.test(span.parentSpanId) ? span.parentSpanId : undefined,
     opName: span.name.slice(0, MAX_NAME_LENGTH),
     startedAt,
-    displayName: firstText(attributes, DISPLAY_NAME)?.slice(0, MAX_NAME_LENGTH) ?? null,
-    threadId: firstText(attributes, THREAD)?.slice(0, MAX_ID_LENGTH) ?? null,
-    turnId: textOf(attributes.get(IS_TURN)) === "true" ? span.spanId : null,
-    userId: firstText(attributes, USER)?.slice(0, MAX_ID_LENGTH) ?? null,
-    runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH) ?? null,
-    runStep: attributes.has(RUN_STEP) ? step : null,
+    displayName: firstText(attributes, DISPLAY_NAME)?.slice(0, MAX_NAME_LENGTH),
+    threadId: firstText(attributes, THREAD)?.slice(0, MAX_ID_LENGTH),
+    turnId: textOf(attributes.get(IS_TURN)) === "true" ? span.spanId : undefined,
+    userId: firstText(attributes, USER)?.slice(0, MAX_ID_LENGTH),
+    runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH),
+    runStep: attributes.has(RUN_STEP) ? step : undefined,
   };
 }
 
@@ -95,8 +95,8 @@ function withPayloadEvents(span: OtelSpan): Attributes {
   return new Map([...carriers.flatMap((event) => [...event.attributes]), ...span.attributes]);
 }
 
-function exceptionOf({ status, events, attributes }: OtelSpan): string | null {
-  if (status.code !== ERROR) return null;
+function exceptionOf({ status, events, attributes }: OtelSpan): string | undefined {
+  if (status.code !== ERROR) return undefined;
   if (status.message !== "") return status.message;
   const event = events.findLast((one) => one.name === "exception");
   const told = event === undefined ? undefined : exceptionText(event.attributes);

@@ -15,8 +15,10 @@ export const ERASED_TEXTS = [
   "svc_run_id",
   "svc_run_step",
   "inputs",
+  "input_references",
   "attributes",
   "output",
+  "output_references",
   "summary",
   "exception",
   "usage",
@@ -44,7 +46,7 @@ const holds = join(
   ].map(trusted),
   " OR ",
 );
-const callKey = sql`concat(project_id, '\n', trace_id, '\n', id)`;
+const callKey = sql`concat(project_id, '\n', toString(length(trace_id)), '\n', trace_id, id)`;
 const parkedKey = sql`concat(project_id, '\n', id)`;
 
 interface Place {

@@ -2,7 +2,7 @@ import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { DeletionDeps } from "./delete-project.ts";
 
-type RetentionDeps = Omit<DeletionDeps, "deletions">;
+type RetentionDeps = Omit<DeletionDeps, "deletions" | "betweenWrites">;
 
 const TAG = "retention";
 const DAY_MS = 86_400_000;

@@ -1,4 +1,5 @@
-import { sql, type Sql } from "./sql.ts";
+import { CLEARED_COUNT, CLEARED_INSTANT } from "./cleared.ts";
+import { sql, trusted, type Sql } from "./sql.ts";
 
 /**
  * What the engine makes of a value, which decides how each context reads it.
@@ -18,6 +19,13 @@ export interface Column {
   /** Large text, worth reading only for calls that pass everything else. */
   readonly payload: boolean;
 }
+
+/** Whether a call has ended, 1 or 0. */
+export const HAS_ENDED = sql`ifNull(ended_at < ${trusted(`toDateTime64('${CLEARED_INSTANT}', 6, 'UTC')`)}, 0)`;
+const endedAt = sql`if(${HAS_ENDED}, ended_at, NULL)`;
+/** References of a payload, `Array(String)`. */
+export const INPUT_REFS = sql`JSONExtract(ifNull(input_references, ''), 'Array(String)')`;
+export const OUTPUT_REFS = sql`JSONExtract(ifNull(output_references, ''), 'Array(String)')`;
 
 const opName = sql`ifNull(op_name, '')`;
 const displayName = sql`ifNull(coalesce(renamed_to, end_display_name, start_display_name), '')`;
@@ -46,12 +54,12 @@ export const columns: ReadonlyMap<string, Column> = new Map(
     exception: narrow("text", sql`ifNull(exception, '')`),
     svc_user_id: narrow("text", sql`ifNull(svc_user_id, '')`),
     svc_run_id: narrow("text", sql`ifNull(svc_run_id, '')`),
-    svc_run_step: narrow("number", sql`svc_run_step`),
+    svc_run_step: narrow("number", sql`nullIf(svc_run_step, ${trusted(CLEARED_COUNT)})`),
     started_at: narrow("instant", sql`started_at`),
-    ended_at: narrow("instant", sql`ended_at`),
+    ended_at: narrow("instant", endedAt),
     deleted_at: narrow("instant", sql`deleted_at`),
-    input_refs: narrow("refs", sql`input_refs`),
-    output_refs: narrow("refs", sql`output_refs`),
+    input_refs: narrow("refs", INPUT_REFS),
+    output_refs: narrow("refs", OUTPUT_REFS),
     inputs: payload("json", sql`inputs`),
     output: payload("json", sql`output`),
     attributes: payload("json", sql`attributes`),
@@ -64,11 +72,11 @@ export const computedColumns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     status: payload(
       "string",
-      sql`multiIf(ifNull(exception, '') != '', 'error', ifNull(${childErrors} > 0, 0), 'descendant_error', ended_at IS NULL, 'running', 'success')`,
+      sql`multiIf(ifNull(exception, '') != '', 'error', ifNull(${childErrors} > 0, 0), 'descendant_error', NOT ${HAS_ENDED}, 'running', 'success')`,
     ),
     latency_ms: narrow(
       "number",
-      sql`intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000)`,
+      sql`intDiv(toUnixTimestamp64Micro(${endedAt}) - toUnixTimestamp64Micro(started_at), 1000)`,
     ),
     trace_name: narrow(
       "text",

@@ -1,3 +1,4 @@
+import { INPUT_REFS, OUTPUT_REFS } from "./columns.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 import type { CallsFilter } from "./wire-schema.ts";
 
@@ -14,8 +15,8 @@ export function filterConditions(filter: CallsFilter | null | undefined): readon
   const { thread_ids: threads, turn_ids: turns, ...members } = filter ?? {};
   return [
     matchesAny(sql`ifNull(op_name, '')`, members.op_names),
-    anyRefMatches(sql`input_refs`, members.input_refs),
-    anyRefMatches(sql`output_refs`, members.output_refs),
+    anyRefMatches(INPUT_REFS, members.input_refs),
+    anyRefMatches(OUTPUT_REFS, members.output_refs),
     isOneOf(sql`trace_id`, members.trace_ids),
     isOneOf(sql`id`, members.call_ids),
     isOneOf(sql`parent_id`, members.parent_ids),

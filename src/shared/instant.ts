@@ -31,7 +31,8 @@ export function readInstant(text: string): EpochMicros | undefined {
     return undefined;
   }
   const micros = Number((match[7] ?? "").slice(0, 6).padEnd(6, "0"));
-  return (date.getTime() - offsetMs(match[8])) * 1000 + micros;
+  const offset = offsetMs(match[8]);
+  return offset === undefined ? undefined : (date.getTime() - offset) * 1000 + micros;
 }
 
 /** Nanoseconds since the epoch, as OpenTelemetry counts, to microseconds. */
@@ -63,9 +64,11 @@ function inRange(micros: number): EpochMicros | undefined {
   return micros >= MIN_MICROS && micros < MAX_MICROS ? micros : undefined;
 }
 
-function offsetMs(zone: string | undefined): number {
+/** Undefined when it is longer than a clock shows. */
+function offsetMs(zone: string | undefined): number | undefined {
   if (zone === undefined || zone.toUpperCase() === "Z") return 0;
   const digits = zone.slice(1).replace(":", "");
-  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2, 4) || 0);
-  return (zone.startsWith("-") ? -minutes : minutes) * 60_000;
+  const [hours, minutes] = [Number(digits.slice(0, 2)), Number(digits.slice(2, 4) || 0)];
+  if (hours > 23 || minutes > 59) return undefined;
+  return (zone.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }

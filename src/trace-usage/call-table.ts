@@ -1,4 +1,4 @@
-import { INCLUSIVE, type Inclusive } from "../calls/call-part.ts";
+import { INCLUSIVE, type Inclusive } from "../calls/message-columns.ts";
 import { REPORTERS, type Reporter } from "../calls/completion.ts";
 import type { Places } from "../clickhouse/native-reader.ts";
 import { release } from "../shared/release.ts";

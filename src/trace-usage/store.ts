@@ -1,6 +1,7 @@
 import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
+import { HAS_ENDED } from "../query/columns.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
@@ -113,7 +114,7 @@ export function callRowBytes(
   const traceId = read.traceIds.length === 1 ? sql`` : sql`trace_id,`;
   return engine.bytes(
     sql`SELECT ${traceId} id, parent_id, ${REPORTED},
-          toUInt8((ended_at IS NOT NULL) + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
+          toUInt8(${HAS_ENDED} + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
           assumeNotNull(started_at), usage
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${inTraces(read.traceIds)}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
@@ -124,7 +125,7 @@ export function callRowBytes(
 
 /** A completion's id behind the end of the call, which tells apart the completions of ids that come again. Nothing without an id. */
 const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
-  concat(leftPad(toString(ifNull(toUnixTimestamp64Micro(ended_at), 0)), 17, '0'), assumeNotNull(completion_id)))`;
+  concat(leftPad(toString(if(${HAS_ENDED}, toUnixTimestamp64Micro(assumeNotNull(ended_at)), 0)), 17, '0'), assumeNotNull(completion_id)))`;
 
 const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 

@@ -1,4 +1,4 @@
-import { INCLUSIVE } from "../../src/calls/call-part.ts";
+import { INCLUSIVE } from "../../src/calls/message-columns.ts";
 import { REPORTERS } from "../../src/calls/completion.ts";
 import { encodeUsage } from "../../src/calls/usage.ts";
 import type { CallTable } from "../../src/trace-usage/call-table.ts";

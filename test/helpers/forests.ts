@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { INCLUSIVE } from "../../src/calls/call-part.ts";
-import type { Inclusive } from "../../src/calls/call-part.ts";
+import { INCLUSIVE } from "../../src/calls/message-columns.ts";
+import type { Inclusive } from "../../src/calls/message-columns.ts";
 import type { Reporter } from "../../src/calls/completion.ts";
 import type { Usage } from "../../src/calls/usage.ts";
 

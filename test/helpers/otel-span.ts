@@ -28,6 +28,19 @@ export function otelSpan(
   };
 }
 
+/** How columns that a span does not write are read of a call that has no other part. */
+const UNSAID = {
+  parent_id: "",
+  start_display_name: "",
+  thread_id: "",
+  turn_id: "",
+  svc_user_id: "",
+  svc_run_id: "",
+  svc_run_step: null,
+  exception: "",
+  completion_id: "",
+};
+
 /** The columns a span is stored as, its payloads parsed. */
 export function storedSpan(
   attributes?: Readonly<Record<string, unknown>>,
@@ -35,13 +48,15 @@ export function storedSpan(
 ): Record<string, unknown> {
   const part = toCallPart(otelSpan(attributes, more), ORIGIN);
   if (typeof part === "string") throw new Error(part);
-  const parse = (column: string) => JSON.parse(part.columns[column] as string) as unknown;
+  const parse = (column: string, absent: unknown) =>
+    column in part.columns ? (JSON.parse(part.columns[column] as string) as unknown) : absent;
   return {
+    ...UNSAID,
     ...part.columns,
-    inputs: parse("inputs"),
-    output: parse("output"),
-    attributes: parse("attributes"),
-    summary: parse("summary"),
-    usage: parse("usage"),
+    inputs: parse("inputs", {}),
+    output: parse("output", null),
+    attributes: parse("attributes", {}),
+    summary: parse("summary", {}),
+    usage: parse("usage", []),
   };
 }

