@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { recorded, spansOf } from "../helpers/recorded-trace.ts";
+import { rootTotals, sentByHand, type Entries } from "../helpers/served-usage.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -7,8 +8,6 @@ beforeAll(async () => {
   test = await startApp();
 });
 afterAll(() => test.close());
-
-type Usage = Record<string, Record<string, number | null>>;
 
 const project_id = "acme/recorded";
 /** What the mock provider answered, in the provider's own words. */
@@ -36,7 +35,7 @@ const CACHE_READ_ONLY = { ...OPENAI, prompt_tokens_details: { cached_tokens: 128
 const CACHE_WRITTEN_ONLY = { ...OPENAI, prompt_tokens_details: { cache_write_tokens: 64 } };
 
 const times = (count: number, model: string, usage: object) =>
-  Array.from({ length: count }, () => [model, usage] as const);
+  Array.from({ length: count }, () => ({ [model]: usage }));
 
 it.each([
   [
@@ -77,60 +76,16 @@ it.each([
 
   const spans = spansOf(request);
   const startedAt = new Date(Number(BigInt(spans[0]!.startTimeUnixNano) / 1_000_000n)).toISOString();
-  const told = await rootTotals({ trace_ids: [...new Set(spans.map((span) => span.traceId))] });
-  const served = await asSentByHand(name, answers, startedAt);
+  const traces = [...new Set(spans.map((span) => span.traceId))];
+  const told = await rootTotals(test, project_id, { trace_ids: traces });
+  const trace = `by-hand-${name}`;
+  const served = await sentByHand(test, { project: project_id, trace, startedAt, answers });
+  for (const llm of Object.keys(served)) if (llm.startsWith("claude")) served[llm] = withCache(served[llm]!);
   expect(told).toEqual(served);
-  expect(Object.values(told).every((entry) => entry["prompt_tokens_total_cost"] !== undefined)).toBe(true);
 });
 
-/** What all roots of some traces used and cost together. */
-async function rootTotals(filter: object): Promise<Usage> {
-  const answer = await test.post("/trace/usage", {
-    project_id,
-    filter: { ...filter, trace_roots_only: true },
-    include_costs: true,
-  });
-  const total: Usage = {};
-  for (const perLlm of Object.values(answer.json().call_usage as Record<string, Usage>)) {
-    for (const [llm, entry] of Object.entries(perLlm)) add((total[llm] ??= {}), entry);
-  }
-  return total;
-}
-
-function add(total: Usage[string], entry: Usage[string]): void {
-  for (const [name, value] of Object.entries(entry)) {
-    const sum = (total[name] ?? 0) + (value ?? 0);
-    total[name] = value === null ? null : Number(sum.toFixed(12));
-  }
-}
-
-/** The same answers as calls without any tracing: what they use and cost by the provider's own words. */
-async function asSentByHand(
-  name: string,
-  answers: readonly (readonly [string, object])[],
-  startedAt: string,
-): Promise<Usage> {
-  const batch = answers.map(([model, usage], number) => ({
-    id: `${name}-${number}`,
-    trace_id: `by-hand-${name}`,
-    op_name: "ask",
-    started_at: startedAt,
-    ended_at: startedAt,
-    inputs: {},
-    attributes: {},
-    output: null,
-    summary: { usage: { [model]: { requests: 1, ...usage } } },
-  }));
-  const stored = await test.post("/v2/acme/recorded/calls/complete", { batch });
-  expect(stored.json()).toEqual({ rejected: [] });
-  const total = await rootTotals({ trace_ids: [`by-hand-${name}`] });
-  return Object.fromEntries(
-    Object.entries(total).map(([llm, entry]) => [llm, llm.startsWith("claude") ? withCache(entry) : entry]),
-  );
-}
-
 /** Anthropic counts cached tokens beside the prompt, the conventions of OpenTelemetry within it. */
-function withCache(entry: Usage[string]): Usage[string] {
+function withCache(entry: Entries[string]): Entries[string] {
   const cached = entry["cache_read_input_tokens"]! + entry["cache_creation_input_tokens"]!;
   return {
     ...entry,

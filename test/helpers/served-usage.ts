@@ -1,0 +1,60 @@
+import { expect } from "vitest";
+import type { TestApp } from "./start-app.ts";
+
+/** An LLM's counts and costs. */
+export type Entries = Record<string, Record<string, number | null>>;
+
+/** What all roots of some traces used and cost together. */
+export async function rootTotals(test: TestApp, project_id: string, filter: object = {}): Promise<Entries> {
+  const answer = await test.post("/trace/usage", {
+    project_id,
+    filter: { ...filter, trace_roots_only: true },
+    include_costs: true,
+  });
+  expect(answer.status, answer.text).toBe(200);
+  const total: Entries = {};
+  for (const perLlm of Object.values(answer.json().call_usage as Record<string, Entries>)) {
+    for (const [llm, entry] of Object.entries(perLlm)) add((total[llm] ??= {}), entry);
+  }
+  return total;
+}
+
+function add(total: Entries[string], entry: Entries[string]): void {
+  for (const [name, value] of Object.entries(entry)) {
+    const sum = (total[name] ?? 0) + (value ?? 0);
+    total[name] = value === null ? null : Number(sum.toFixed(12));
+  }
+}
+
+export interface Answers {
+  readonly project: string;
+  readonly trace: string;
+  readonly startedAt: string;
+  /** By model, what the provider said that one answer used, in its own words. */
+  readonly answers: readonly Readonly<Record<string, object>>[];
+}
+
+/** The same answers as calls without any tracing: what they use and cost. */
+export async function sentByHand(
+  test: TestApp,
+  { project, trace, startedAt, answers }: Answers,
+): Promise<Entries> {
+  const batch = answers.map((answer, number) => ({
+    id: `${trace}-${number}`,
+    trace_id: trace,
+    op_name: "ask",
+    started_at: startedAt,
+    ended_at: startedAt,
+    inputs: {},
+    attributes: {},
+    output: null,
+    summary: {
+      usage: Object.fromEntries(
+        Object.entries(answer).map(([model, usage]) => [model, { requests: 1, ...usage }]),
+      ),
+    },
+  }));
+  const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
+  expect(stored.json()).toEqual({ rejected: [] });
+  return rootTotals(test, project, { trace_ids: [trace] });
+}
