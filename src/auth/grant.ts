@@ -9,6 +9,11 @@ export function isProjectPattern(text: string): boolean {
   return text === "*" || PROJECT_FORM.test(text);
 }
 
+/** Whether a text could name a project: `entity/project`. */
+export function isProjectId(text: string): boolean {
+  return PROJECT_FORM.test(text);
+}
+
 /** What the caller of a request has proved to be allowed. */
 export interface Grant {
   readonly keyId: string;
@@ -35,7 +40,7 @@ export function grantOf(key: ApiKey): Grant {
     covers: (pattern) => mayUse(key, pattern),
     entity: entityOf(key),
     project(projectId, loc = ["body", "project_id"]) {
-      if (!PROJECT_FORM.test(projectId)) {
+      if (!isProjectId(projectId)) {
         throw invalid([{ loc, msg: "Input should be entity/project", type: "string_pattern_mismatch" }]);
       }
       if (!mayUse(key, projectId)) throw new AppError("forbidden", "This key may not use that project.");

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { isProjectId } from "../auth/grant.ts";
+import { headerText } from "../http/header-text.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import { mayStream, readChatRequest, unreadChatRequest, type ChatRequest } from "./recording/chat-request.ts";
@@ -89,8 +91,8 @@ export async function relayChat(
  */
 function projectOf(request: FastifyRequest): Project | undefined {
   const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
-  if (typeof named !== "string" || !named.includes("/")) return undefined;
-  return request.grant.project(named, ["header", "openai-project"]);
+  const project = typeof named === "string" ? headerText(named) : "";
+  return isProjectId(project) ? request.grant.project(project) : undefined;
 }
 
 function recordingOf(

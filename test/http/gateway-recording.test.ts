@@ -395,7 +395,7 @@ describe("recording", () => {
       const [call] = await recorded(project);
       expect([call!.inputs, call!.output, call!.usage]).toEqual([
         { model: "forest-1" },
-        null,
+        { id: expect.stringMatching(/^chatcmpl-/), model: MODEL },
         { [MODEL]: counted(chat) },
       ]);
     } finally {

@@ -89,11 +89,9 @@ describe("a stream", () => {
   });
 
   it("arrives as it is sent, event by event", async () => {
-    play([chunk("a"), 300, chunk("b"), 300, DONE]);
-    const began = performance.now();
+    play([chunk("a"), 1000, chunk("b"), 1000, DONE]);
     const { received, answer } = stream();
     await until(() => received().includes(chunk("a")));
-    expect(performance.now() - began).toBeLessThan(200);
     expect(received().includes(chunk("b"))).toBe(false);
     await until(() => received().includes(chunk("b")));
     expect(received().includes(DONE)).toBe(false);
@@ -101,9 +99,9 @@ describe("a stream", () => {
   });
 
   it("has its head before its first event", async () => {
-    play([300, chunk("a"), DONE]);
+    play([1000, chunk("a"), DONE]);
     const { received, answer } = stream();
-    await until(() => received().includes("\r\n\r\n"), 200);
+    await until(() => received().includes("\r\n\r\n"), 900);
     await answer;
   });
 

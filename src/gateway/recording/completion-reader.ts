@@ -30,6 +30,7 @@ const MAX_CHOICES = 1024;
 export class CompletionReader {
   #id: string | undefined;
   #model: string | undefined;
+  #serviceTier: string | undefined;
   #textBytes = 0;
   #cut = false;
   readonly #keepText: boolean;
@@ -54,11 +55,25 @@ export class CompletionReader {
 
   /** A chunk of a stream, or a whole completion: both hold choices and, sooner or later, usage. */
   read(part: Json): void {
-    if (typeof part["id"] === "string") this.#id = part["id"];
-    if (typeof part["model"] === "string" && part["model"] !== "") this.#model = part["model"];
+    this.#id ??= textOf(part["id"]);
+    this.#model = textOf(part["model"]) ?? this.#model;
+    this.#serviceTier = textOf(part["service_tier"]) ?? this.#serviceTier;
     const choices = Array.isArray(part["choices"]) ? part["choices"].filter(isJsonObject) : [];
     choices.forEach((choice, position) => this.#readChoice(choice, position));
-    this.#readUsage(part["usage"], choices);
+    const { usage, x_groq: groq } = part;
+    this.#readUsage(usage ?? (isJsonObject(groq) ? groq["usage"] : undefined), choices);
+  }
+
+  /** Text of which no more is known than its length. */
+  skip(textBytes: number): void {
+    if (textBytes === 0) return;
+    this.#textBytes += textBytes;
+    this.#cut = true;
+  }
+
+  /** Whether it has read anything that a model said, be it nothing. */
+  get hasChoices(): boolean {
+    return this.#choices.size > 0;
   }
 
   /** `finished`: the answer came to its regular end. */
@@ -76,13 +91,18 @@ export class CompletionReader {
     return { basis: finished ? "exact" : "partial", usage: running.length === 1 ? first : usage };
   }
 
-  /** The answer in the shape of a completion that was not streamed; null when nothing was said or kept. */
+  /** The answer in the shape of a completion that was not streamed; null when it had nothing of one. */
   output(): Json | null {
-    if (!this.#keepText || this.#choices.size === 0) return null;
+    const head = {
+      ...(this.#id === undefined ? {} : { id: this.#id }),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#serviceTier === undefined ? {} : { service_tier: this.#serviceTier }),
+    };
+    if (!this.#keepText || this.#choices.size === 0) return Object.keys(head).length === 0 ? null : head;
     const choices = [...this.#choices]
       .toSorted(([a], [b]) => a - b)
       .map(([index, choice]) => ({ index, message: toMessage(choice), finish_reason: choice.finishReason }));
-    return { id: this.#id, model: this.#model, choices, ...(this.#cut ? { truncated: true } : {}) };
+    return { ...head, choices, ...(this.#cut ? { truncated: true } : {}) };
   }
 
   #readChoice(choice: Json, position: number): void {
@@ -94,8 +114,8 @@ export class CompletionReader {
     if (!isJsonObject(said)) return;
     if (typeof said["role"] === "string") kept.role = said["role"];
     for (const member of TEXT_MEMBERS) {
-      const text = said[member];
-      if (typeof text === "string" && text !== "" && this.#keep(text)) {
+      const text = plainText(said[member]);
+      if (text !== "" && this.#keep(text)) {
         kept.text.set(member, (kept.text.get(member) ?? "") + text);
       }
     }
@@ -141,6 +161,17 @@ export class CompletionReader {
     if (this.#keepText && this.#textBytes > MAX_KEPT_BYTES) this.#cut = true;
     return this.#keepText && !this.#cut;
   }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Text, or the text of a list of parts. */
+function plainText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return "";
+  return value.map((part) => (isJsonObject(part) ? (textOf(part["text"]) ?? "") : "")).join("");
 }
 
 function toMessage(choice: Choice): Json {

@@ -4,10 +4,10 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
+import { AnswerCopy } from "./answer-copy.ts";
 import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
 import { CompletionReader } from "./completion-reader.ts";
 import { estimateTokens } from "./estimate.ts";
-import { isJson } from "../relay/headers.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
 import type { CompletionMarks, RecordedCompletion, Recorder } from "./recorder.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
@@ -25,9 +25,6 @@ export interface RecordingOptions {
   readonly keepContent: boolean;
 }
 
-/** An answer that was not streamed is read whole up to this size; of a larger one, the usage near its end. */
-const MAX_BODY_BYTES = 1024 * 1024;
-const TAIL_BYTES = 64 * 1024;
 const RECORD_OVERHEAD_BYTES = 2048;
 
 /** Follows one completion on its way and hands it to the recorder when it is over, however it ended. */
@@ -42,8 +39,10 @@ export class CompletionRecording implements RelayObserver {
   #sent = false;
   #firstByteMs: number | null = null;
   #streamed = false;
-  #body: Buffer[] | undefined;
-  #bodyBytes = 0;
+  #encoding: string | undefined;
+  #copy: AnswerCopy | undefined;
+  /** The answer is a redirect or an error, whatever its status. */
+  #isRefusal = false;
   #exception: string | null = null;
 
   constructor(options: RecordingOptions) {
@@ -63,22 +62,19 @@ export class CompletionRecording implements RelayObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#firstByteMs = this.#elapsedMs();
-    if (status < 400 && isJson(headers["content-type"])) this.#body = [];
+    this.#encoding = headers["content-encoding"];
+    this.#isRefusal = status >= 300;
+    if (status >= 300 && status < 400) this.#exception = `The upstream redirected the request (${status}).`;
   }
 
   onEvent(event: StreamEvent): void {
     this.#streamed = true;
-    const { kind, chunk } = event;
-    if (chunk === undefined) return;
-    if (kind === "error" || kind === "flat_error") this.#exception ??= messageIn(chunk);
-    else this.#reader.read(chunk);
+    this.#read(event);
   }
 
   onChunk(chunk: Buffer): void {
-    if (this.#body === undefined) return;
-    this.#bodyBytes += chunk.length;
-    this.#body.push(chunk);
-    if (this.#bodyBytes > MAX_BODY_BYTES) this.#body = [Buffer.concat(this.#body).subarray(-TAIL_BYTES)];
+    this.#copy ??= new AnswerCopy(this.#encoding, (event) => this.#read(event));
+    this.#copy.push(chunk);
   }
 
   onError(text: string): void {
@@ -87,10 +83,25 @@ export class CompletionRecording implements RelayObserver {
 
   onSettle(outcome: Outcome, status: number | undefined): void {
     const endedAtMs = this.#startedAtMs + this.#elapsedMs();
+    const record = (): void => this.#record(outcome, { status, endedAtMs });
+    if (this.#copy === undefined) record();
+    else this.#options.recorder.expect(this.#copy.finish().then(record));
+  }
+
+  #read({ kind, chunk, droppedTextBytes }: StreamEvent): void {
+    this.#reader.skip(droppedTextBytes);
+    if (chunk === undefined) return;
+    if (kind === "error" || kind === "flat_error") {
+      this.#isRefusal = true;
+      this.#exception ??= messageIn(chunk);
+    }
+    this.#reader.read(chunk);
+  }
+
+  #record(outcome: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
     if (this.#readRequest !== undefined) this.#request = this.#readRequest();
-    if (this.#body !== undefined) this.#readBody(Buffer.concat(this.#body));
     const failed = outcome === "finished" && this.#exception !== null;
-    const recorded = this.#completion(failed ? "error" : outcome, { status, endedAtMs });
+    const recorded = this.#completion(failed ? "error" : outcome, facts);
     const kept = this.#keptInputs() === undefined ? 0 : this.#request.bytes;
     this.#options.recorder.record(
       this.#options.project,
@@ -145,7 +156,8 @@ export class CompletionRecording implements RelayObserver {
     const counted = this.#reader.usage(outcome === "finished");
     if (counted.basis !== "none") return counted;
     // of an answer that could not be read, its bytes are all that is known
-    const said = this.#reader.textBytes === 0 ? this.#bodyBytes : this.#reader.textBytes;
+    const isRead = this.#reader.hasChoices || this.#isRefusal;
+    const said = isRead ? this.#reader.textBytes : (this.#copy?.bytes ?? 0);
     if (outcome === "error" && said === 0) return { basis: "none", usage: undefined };
     const prompt = estimateTokens(this.#request.promptBytes ?? this.#request.bytes);
     const completion = estimateTokens(said);
@@ -158,18 +170,7 @@ export class CompletionRecording implements RelayObserver {
   #keptInputs(): ChatRequest["inputs"] {
     return this.#options.keepContent ? this.#request.inputs : undefined;
   }
-
-  #readBody(body: Buffer): void {
-    const text = body.toString("utf8");
-    const completion = parseOrUndefined(
-      this.#bodyBytes > MAX_BODY_BYTES ? `{"usage":${USAGE.exec(text)?.[1] ?? "null"}}` : text,
-    );
-    if (isJsonObject(completion)) this.#reader.read(completion);
-  }
 }
-
-/** The last `usage` object of a completion's text. */
-const USAGE = /^.*"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/s;
 
 function exceptionOf(outcome: Outcome): string | null {
   switch (outcome) {

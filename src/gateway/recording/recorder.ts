@@ -46,6 +46,8 @@ export interface RecorderOptions {
 export interface Recorder {
   /** Queues a completion of about `bytes` bytes. When the queue is full it is dropped, and counted. */
   record(project: Project, completion: RecordedCompletion, bytes: number): void;
+  /** A completion that is over, and still being read: a stop waits for it. */
+  expect(reading: Promise<void>): void;
   /** Resolves when all that was queued is durable; what is not by then, after `timeoutMs`, is dropped and counted. */
   drain(timeoutMs: number): Promise<void>;
   counts(): { readonly pending: number; readonly recorded: number; readonly dropped: number };
@@ -66,6 +68,7 @@ const DROP_LOG_INTERVAL_MS = 10_000;
 
 export function createRecorder(options: RecorderOptions): Recorder {
   const { store, clock, logger } = options;
+  const readings = new Readings((error) => drop(1, "it could not be read", error));
   let queue: Pending[] = [];
   let inFlight = 0;
   let bytes = 0;
@@ -76,12 +79,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let draining = false;
   let nextDropLogMs = 0;
 
-  const drop = (count: number, reason: string): void => {
+  const drop = (count: number, reason: string, err?: unknown): void => {
     if (count === 0) return;
     dropped += count;
     if (clock.now() < nextDropLogMs) return;
     nextDropLogMs = clock.now() + DROP_LOG_INTERVAL_MS;
-    logger.error({ dropped, reason }, "completions were not recorded");
+    logger.error({ dropped, reason, err }, "completions were not recorded");
   };
 
   const writeBatch = async (batch: readonly Pending[]): Promise<Pending[]> => {
@@ -129,6 +132,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       bytes += size;
       running ??= run();
     },
+    expect: (reading) => readings.add(reading),
     async drain(timeoutMs) {
       draining = true;
       // completions that are over arrive one turn later
@@ -136,7 +140,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       wake?.();
       const deadline = Promise.withResolvers<void>();
       const timer = setTimeout(deadline.resolve, timeoutMs);
-      await Promise.race([running ?? Promise.resolve(), deadline.promise]);
+      await Promise.race([readings.over().then(() => running), deadline.promise]);
       clearTimeout(timer);
       drop(queue.length + inFlight, "the store did not take them before the end");
       queue = [];
@@ -144,4 +148,23 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     counts: () => ({ pending: queue.length + inFlight, recorded, dropped }),
   };
+}
+
+/** Completions that are still being read. */
+class Readings {
+  readonly #open = new Set<Promise<void>>();
+  readonly #onFailure: (error: unknown) => void;
+
+  constructor(onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  add(reading: Promise<void>): void {
+    const settled = reading.catch(this.#onFailure).finally(() => this.#open.delete(settled));
+    this.#open.add(settled);
+  }
+
+  async over(): Promise<void> {
+    await Promise.all(this.#open);
+  }
 }

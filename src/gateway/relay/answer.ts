@@ -112,7 +112,10 @@ export function streamAnswer(
     if (stream.takesComment && !down.isWaiting) down.write(KEEP_ALIVE);
   };
   const keepAlive = options.keepAliveMs === 0 ? undefined : setInterval(comment, options.keepAliveMs);
-  const close = (): void => clearInterval(keepAlive);
+  const close = (): void => {
+    clearInterval(keepAlive);
+    stream.close();
+  };
   const fail = (failure: UpstreamFailure, patienceMs?: number): void => {
     close();
     if (stream.done) return;

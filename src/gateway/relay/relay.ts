@@ -195,7 +195,8 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   #answerTo(head: Head, headers: IncomingHttpHeaders): Answer {
     const { reads, observer, keepAliveMs, hideUsage } = this.#options;
-    if (!isIdentity(headers["content-encoding"])) return plainAnswer(this.#down, head);
+    const onChunk = observer?.onChunk.bind(observer);
+    if (!isIdentity(headers["content-encoding"])) return plainAnswer(this.#down, head, onChunk);
     if (reads !== "nothing" && head.status >= 400 && this.#request.method !== "HEAD") {
       return errorAnswer(this.#down, head, (body) => observer?.onError(body.toString("utf8")));
     }
@@ -205,7 +206,7 @@ class Relay implements UpstreamListener, DownstreamListener {
         ? streamAnswer(this.#down, head, new ChatStream({ hideUsage, onEvent }), { keepAliveMs })
         : streamAnswer(this.#down, head, new UnreadStream(), { keepAliveMs: 0 });
     }
-    return plainAnswer(this.#down, head, observer?.onChunk.bind(observer));
+    return plainAnswer(this.#down, head, onChunk);
   }
 
   /** What our hooks have put on the reply, and what passes of the upstream's. */

@@ -1,12 +1,13 @@
-import { createParser } from "eventsource-parser";
 import { assertNever } from "../../shared/assert-never.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { errorFrame, errorObjectOf } from "../error-envelope.ts";
-import { SseSplitter } from "./sse-splitter.ts";
-import { readStreamEvent, type StreamEvent } from "./stream-event.ts";
+import { EventReader } from "./event-reader.ts";
+import { SseSplitter, type Piece } from "./sse-splitter.ts";
+import type { StreamEvent } from "./stream-event.ts";
 
 /** An event larger than this is let through in parts, unread. */
 const MAX_HELD_BYTES = 1024 * 1024;
-const END_MARKER = /^data: ?\[DONE\]\s*$/;
+const BLANK_LINE = Buffer.from("\n\n");
 
 /** An event stream on its way to the client. */
 export interface PassingStream {
@@ -22,6 +23,8 @@ export interface PassingStream {
   push(chunk: Buffer): Buffer[];
   /** What can go on when the upstream has ended. */
   finish(): Buffer[];
+  /** Nothing will follow, wherever it is. */
+  close(): void;
 }
 
 /** Any event stream, untouched. Only the event that has not ended is held back, in case it never does. */
@@ -44,14 +47,21 @@ export class UnreadStream implements PassingStream {
     const rest = this.#splitter.rest();
     return rest.length === 0 ? [] : [rest];
   }
+
+  close(): void {
+    this.#splitter.rest();
+  }
 }
 
 export interface ChatStreamOptions {
   /** Keeps the chunk that holds nothing but usage from the client: it did not ask for it, we did. */
   readonly hideUsage: boolean;
-  /** Told every event, before it goes on; undefined when nobody needs to know what the stream says. */
+  /** Sees every event before it goes on. */
   readonly onEvent: ((event: StreamEvent) => void) | undefined;
 }
+
+/** Beyond it, choices are not told apart, and a stream needs its end marker. */
+const MAX_CHOICES = 1024;
 
 /**
  * A streamed completion on its way to the client: event by event, byte for byte. Two events do not pass as they
@@ -60,18 +70,12 @@ export interface ChatStreamOptions {
 export class ChatStream implements PassingStream {
   readonly #options: ChatStreamOptions;
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
-  readonly #read: StreamEvent[] = [];
+  readonly #events = new EventReader();
+  /** The choices that have begun, and whether each has its finish reason. */
+  readonly #finished = new Map<number, boolean>();
   #done = false;
   #failed = false;
-  #usesIds = false;
-  readonly #parser = createParser({
-    onEvent: ({ data }) => {
-      this.#read.push(readStreamEvent(data, this.#options.onEvent !== undefined));
-    },
-    onId: () => {
-      this.#usesIds = true;
-    },
-  });
+  #torn = false;
 
   constructor(options: ChatStreamOptions) {
     this.#options = options;
@@ -81,9 +85,15 @@ export class ChatStream implements PassingStream {
     return this.#done;
   }
 
-  /** It has the end marker, or the upstream's own error. */
+  /** It has the end marker, the upstream's own error, or a finish reason for all choices: some servers never send the marker. */
   get complete(): boolean {
-    return this.#done || this.#failed;
+    if (this.#done || this.#failed) return true;
+    return (
+      !this.#torn &&
+      this.#finished.size > 0 &&
+      this.#finished.size < MAX_CHOICES &&
+      [...this.#finished.values()].every(Boolean)
+    );
   }
 
   get inEvent(): boolean {
@@ -92,32 +102,64 @@ export class ChatStream implements PassingStream {
 
   /** After an `id:` it would make some SDKs read an event without data. */
   get takesComment(): boolean {
-    return !this.inEvent && !this.#usesIds && !this.#done;
+    return !this.inEvent && !this.#events.usesIds && !this.#done;
   }
 
   push(chunk: Buffer): Buffer[] {
     const passed: Buffer[] = [];
-    for (const { bytes, whole } of this.#splitter.push(chunk)) {
+    for (const piece of this.#splitter.push(chunk)) {
       if (this.#done) break;
-      const passing = whole ? this.#pass(bytes) : bytes;
+      const passing = this.#pass(piece);
       if (passing !== undefined) passed.push(passing);
     }
     return passed;
   }
 
-  /** An end marker whose blank line is missing, or nothing of use. */
+  /** A last event whose blank line is missing, or nothing of use. */
   finish(): Buffer[] {
     const rest = this.#splitter.rest();
-    if (this.#done || !END_MARKER.test(rest.toString("utf8"))) return [];
-    this.#done = true;
-    return [rest];
+    if (this.#done || rest.length === 0) return [];
+    const event = new EventReader().read({
+      bytes: Buffer.concat([rest, BLANK_LINE]),
+      whole: true,
+      ends: true,
+    });
+    if (event === undefined) return [rest];
+    if (event.kind !== "done" && event.chunk === undefined) {
+      this.#torn = true;
+      this.#readTorn(rest);
+      return [];
+    }
+    const passing = this.#passEvent(event, rest);
+    return passing === undefined ? [] : [passing];
   }
 
-  #pass(bytes: Buffer): Buffer | undefined {
-    this.#parser.feed(bytes.toString("utf8"));
-    const event = this.#read.pop();
-    if (event === undefined) return bytes;
+  close(): void {
+    const rest = this.#splitter.rest();
+    if (!this.#done) this.#readTorn(rest);
+  }
+
+  /** Reads an event that will not end. Text of it that the client has not got does not count as said. */
+  #readTorn(rest: Buffer): void {
+    const event = this.#events.read({ bytes: rest, whole: false, ends: true });
+    if (event?.chunk === undefined) return;
+    const hasPassed = this.inEvent;
+    this.#options.onEvent?.(
+      hasPassed ? event : { ...event, chunk: { ...event.chunk, choices: [] }, droppedTextBytes: 0 },
+    );
+  }
+
+  #pass(piece: Piece): Buffer | undefined {
+    const event = this.#events.read(piece);
+    if (event === undefined) return piece.bytes;
+    const passing = this.#passEvent(event, piece.bytes);
+    // the rest of a large event has passed already
+    return piece.whole ? passing : piece.bytes;
+  }
+
+  #passEvent(event: StreamEvent, bytes: Buffer): Buffer | undefined {
     this.#options.onEvent?.(event);
+    this.#noteFinishes(event.chunk?.["choices"]);
     switch (event.kind) {
       case "done":
         this.#done = true;
@@ -134,6 +176,18 @@ export class ChatStream implements PassingStream {
         return bytes;
       default:
         return assertNever(event.kind);
+    }
+  }
+
+  #noteFinishes(choices: unknown): void {
+    if (!Array.isArray(choices)) return;
+    for (const [position, choice] of choices.entries()) {
+      if (!isJsonObject(choice)) continue;
+      const index = typeof choice["index"] === "number" ? choice["index"] : position;
+      const isFinished = typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "";
+      if (isFinished) this.#finished.set(index, true);
+      else if (!this.#finished.has(index) && this.#finished.size < MAX_CHOICES)
+        this.#finished.set(index, false);
     }
   }
 }

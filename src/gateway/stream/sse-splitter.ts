@@ -6,6 +6,8 @@ export interface Piece {
   readonly bytes: Buffer;
   /** One whole event with the blank line that ends it; otherwise part of an event too large to hold. */
   readonly whole: boolean;
+  /** An event ends here. */
+  readonly ends: boolean;
 }
 
 /**
@@ -82,7 +84,7 @@ export class SseSplitter {
 
   #take(last: Buffer, pieces: Piece[]): void {
     const bytes = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
-    pieces.push({ bytes, whole: !this.#oversize });
+    pieces.push({ bytes, whole: !this.#oversize, ends: true });
     this.#held = [];
     this.#heldBytes = 0;
     this.#oversize = false;
@@ -95,6 +97,6 @@ export class SseSplitter {
     this.#heldBytes += bytes.length;
     if (this.#heldBytes <= this.#maxHeldBytes) return;
     this.#oversize = true;
-    pieces.push({ bytes: this.rest(), whole: false });
+    pieces.push({ bytes: this.rest(), whole: false, ends: false });
   }
 }

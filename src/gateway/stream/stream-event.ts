@@ -1,29 +1,33 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
 
+type Json = Readonly<Record<string, unknown>>;
+
 export type StreamEventKind = "done" | "error" | "flat_error" | "usage_only" | "other";
 
-/** One event of a chat stream, as far as somebody has to know what it says. */
+/** One event of a chat stream. */
 export interface StreamEvent {
   readonly kind: StreamEventKind;
-  /** The chunk; only when `parse` was asked for, or the event is an error. */
-  readonly chunk: Readonly<Record<string, unknown>> | undefined;
+  /** The chunk; undefined when the data is no JSON object. */
+  readonly chunk: Json | undefined;
+  /** Bytes of text that the chunk had beyond what is in it here. */
+  readonly droppedTextBytes: number;
 }
 
-const OTHER: StreamEvent = { kind: "other", chunk: undefined };
-
-/** Reads an event's data. Without `parse`, only what ends a stream is looked for: the marker and errors. */
-export function readStreamEvent(data: string, parse: boolean): StreamEvent {
-  if (data.trim() === "[DONE]") return { kind: "done", chunk: undefined };
-  if (!parse && !data.includes('"error"')) return OTHER;
+export function readStreamEvent(data: string, droppedTextBytes = 0): StreamEvent {
+  if (data.trim() === "[DONE]") return { kind: "done", chunk: undefined, droppedTextBytes };
   const chunk = parseOrUndefined(data);
-  return isJsonObject(chunk) ? { kind: kindOf(chunk), chunk } : OTHER;
+  return isJsonObject(chunk)
+    ? { kind: kindOf(chunk), chunk, droppedTextBytes }
+    : { kind: "other", chunk: undefined, droppedTextBytes };
 }
 
-function kindOf(chunk: Readonly<Record<string, unknown>>): StreamEventKind {
-  if (isJsonObject(chunk["error"])) return "error";
+/** What a chunk, or the body of a completion that is not streamed, says. */
+export function kindOf(chunk: Json): Exclude<StreamEventKind, "done"> {
+  const { choices, usage, error } = chunk;
+  const hasChoices = Array.isArray(choices) && choices.length > 0;
+  if (!hasChoices && (isJsonObject(error) || (typeof error === "string" && error !== ""))) return "error";
   // the way vLLM writes errors, which SDKs take for a chunk
   if (chunk["object"] === "error") return "flat_error";
-  const { choices, usage } = chunk;
   return Array.isArray(choices) && choices.length === 0 && isJsonObject(usage) ? "usage_only" : "other";
 }

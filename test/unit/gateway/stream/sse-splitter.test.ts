@@ -46,12 +46,12 @@ describe("SseSplitter", () => {
     expect(splitter.push(Buffer.from("data: 12345"))).toEqual([]);
     expect(splitter.inOversizeEvent).toBe(false);
     const [part] = splitter.push(Buffer.from("6789012345"));
-    expect(part).toEqual({ bytes: Buffer.from("data: 123456789012345"), whole: false });
+    expect(part).toEqual({ bytes: Buffer.from("data: 123456789012345"), whole: false, ends: false });
     expect(splitter.inOversizeEvent).toBe(true);
     const pieces = splitter.push(Buffer.from("end\n\ndata: b\n\n"));
     expect(pieces).toEqual([
-      { bytes: Buffer.from("end\n\n"), whole: false },
-      { bytes: Buffer.from("data: b\n\n"), whole: true },
+      { bytes: Buffer.from("end\n\n"), whole: false, ends: true },
+      { bytes: Buffer.from("data: b\n\n"), whole: true, ends: true },
     ]);
     expect(splitter.inOversizeEvent).toBe(false);
   });

@@ -1,0 +1,96 @@
+import { AnswerSieve } from "../stream/answer-sieve.ts";
+import { EventReader } from "../stream/event-reader.ts";
+import { SseSplitter } from "../stream/sse-splitter.ts";
+import { readStreamEvent, type StreamEvent } from "../stream/stream-event.ts";
+import { encodingsOf, openDecoder, type AnswerDecoder } from "./answer-decoder.ts";
+
+const MAX_EVENT_BYTES = 64 * 1024;
+
+/** Something that reads an answer as it passes. */
+interface Reading {
+  push(plain: Buffer): void;
+  finish(): void;
+}
+
+/**
+ * A copy of an answer that passes as it is: a completion that is not streamed, or events behind an encoding or another
+ * media type. What it is shows in its first byte, whatever its headers say.
+ */
+export class AnswerCopy {
+  readonly #onEvent: (event: StreamEvent) => void;
+  readonly #decoder: AnswerDecoder | undefined;
+  #reading: Reading | undefined;
+  #bytes = 0;
+
+  /** `onEvent` sees every event, or the whole answer as one. */
+  constructor(contentEncoding: string | undefined, onEvent: (event: StreamEvent) => void) {
+    this.#onEvent = onEvent;
+    this.#decoder = openDecoder(encodingsOf(contentEncoding), (plain) => this.#read(plain));
+  }
+
+  /** Its length, unpacked where that is possible. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#decoder === undefined) this.#bytes += chunk.length;
+    else this.#decoder.write(chunk);
+  }
+
+  async finish(): Promise<void> {
+    await this.#decoder?.end();
+    this.#reading?.finish();
+  }
+
+  #read(plain: Buffer): void {
+    this.#bytes += plain.length;
+    const from = this.#reading === undefined ? plain.findIndex((byte) => !isSkipped(byte)) : 0;
+    if (from === -1) return;
+    this.#reading ??= readingOf(plain[from]!, this.#onEvent);
+    this.#reading.push(plain.subarray(from));
+  }
+}
+
+const OPEN_BRACE = 0x7b;
+
+/** White space, and the three bytes of a byte order mark. */
+function isSkipped(byte: number): boolean {
+  return byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf;
+}
+
+function readingOf(first: number, onEvent: (event: StreamEvent) => void): Reading {
+  if (first === OPEN_BRACE) return jsonReading(onEvent);
+  // of "data", "event", "id", "retry" and comments
+  return "deir:".includes(String.fromCharCode(first)) ? eventReading(onEvent) : nothing;
+}
+
+const nothing: Reading = { push: () => undefined, finish: () => undefined };
+
+function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
+  const sieve = new AnswerSieve();
+  return {
+    push: (plain) => sieve.push(plain),
+    finish() {
+      const { json, droppedTextBytes } = sieve.finish();
+      onEvent(readStreamEvent(json, droppedTextBytes));
+    },
+  };
+}
+
+function eventReading(onEvent: (event: StreamEvent) => void): Reading {
+  const splitter = new SseSplitter(MAX_EVENT_BYTES);
+  const events = new EventReader();
+  const tell = (event: StreamEvent | undefined): void => {
+    if (event !== undefined) onEvent(event);
+  };
+  return {
+    push(plain) {
+      for (const piece of splitter.push(plain)) tell(events.read(piece));
+    },
+    finish() {
+      // what has not ended is read as far as it goes
+      tell(events.read({ bytes: splitter.rest(), whole: false, ends: true }));
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { createParser } from "eventsource-parser";
+import { AnswerSieve } from "./answer-sieve.ts";
+import type { Piece } from "./sse-splitter.ts";
+import { readStreamEvent, type StreamEvent } from "./stream-event.ts";
+
+/** Reads the events of a chat stream from a copy of its pieces: whole ones as they are, larger ones as they pass. */
+export class EventReader {
+  #large: LargeEvent | undefined;
+  #data: string | undefined;
+  #usesIds = false;
+  readonly #parser = createParser({
+    onEvent: ({ data }) => {
+      this.#data = data;
+    },
+    onId: () => {
+      this.#usesIds = true;
+    },
+  });
+
+  /** An event so far had an `id:`. */
+  get usesIds(): boolean {
+    return this.#usesIds;
+  }
+
+  /** The event that this piece completes; undefined when it completes none, or one without data. */
+  read({ bytes, whole, ends }: Piece): StreamEvent | undefined {
+    if (whole) return this.#readWhole(bytes);
+    this.#large ??= new LargeEvent();
+    this.#large.push(bytes);
+    if (!ends) return undefined;
+    const event = this.#large.finish();
+    this.#large = undefined;
+    return event;
+  }
+
+  #readWhole(bytes: Buffer): StreamEvent | undefined {
+    this.#data = undefined;
+    this.#parser.feed(bytes.toString("utf8"));
+    return this.#data === undefined ? undefined : readStreamEvent(this.#data);
+  }
+}
+
+const DATA = "data:";
+const LF = 10;
+const CR = 13;
+
+/** The data of one event, sieved line by line. */
+class LargeEvent {
+  readonly #sieve = new AnswerSieve();
+  /** The beginning of the line, until it is known what kind of line it is. */
+  #name: string | undefined = "";
+  #isData = false;
+
+  push(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length;) {
+      if (this.#name !== undefined) at = this.#readName(bytes, at);
+      else at = this.#readLine(bytes, at);
+    }
+  }
+
+  finish(): StreamEvent {
+    const { json, droppedTextBytes } = this.#sieve.finish();
+    return readStreamEvent(json, droppedTextBytes);
+  }
+
+  #readName(bytes: Buffer, at: number): number {
+    const byte = bytes[at]!;
+    if (byte === LF || byte === CR) {
+      this.#name = "";
+      return at + 1;
+    }
+    this.#name += String.fromCharCode(byte);
+    if (this.#name?.length === DATA.length) {
+      this.#isData = this.#name === DATA;
+      this.#name = undefined;
+    }
+    return at + 1;
+  }
+
+  #readLine(bytes: Buffer, from: number): number {
+    const end = lineEnd(bytes, from);
+    if (this.#isData) this.#sieve.push(bytes.subarray(from, end));
+    if (end < bytes.length) this.#name = "";
+    return end;
+  }
+}
+
+function lineEnd(bytes: Buffer, from: number): number {
+  const lf = bytes.indexOf(LF, from);
+  const end = lf === -1 ? bytes.length : lf;
+  const cr = bytes.subarray(from, end).indexOf(CR);
+  return cr === -1 ? end : from + cr;
+}

@@ -1,0 +1,333 @@
+import {
+  brotliCompressSync,
+  constants,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { param, sql } from "../../src/query/sql.ts";
+import { splitAt } from "../helpers/random-splits.ts";
+import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
+
+let test: TestGateway;
+beforeAll(async () => {
+  test = await startGateway();
+});
+afterAll(() => test.close());
+beforeEach(() => test.upstream.forget());
+
+interface Recorded {
+  readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly output: Readonly<Record<string, unknown>> | null;
+  readonly marks: Readonly<Record<string, unknown>>;
+  readonly exception: string;
+}
+
+let projects = 0;
+
+/** Sends a completion through the gateway to an upstream that answers with these bytes; returns both sides of it. */
+async function complete(
+  bytes: Uint8Array,
+  headers: Readonly<Record<string, string>>,
+  { cuts = [], ending = "end" }: { cuts?: readonly number[]; ending?: "end" | "reset" } = {},
+): Promise<{ answer: RawAnswer; recorded: Recorded }> {
+  const project = `acme/shapes-${projects++}`;
+  const chunks = splitAt(Buffer.from(bytes), cuts).filter((chunk) => chunk.length > 0);
+  test.upstream.fail({ kind: "bytes", chunks: [...chunks, 5], headers, ending });
+  const body = '{"model":"asked-1","messages":[{"role":"user","content":"12345678"}]}';
+  const lines = ["host: g", `authorization: Bearer ${ROOT_KEY}`, `openai-project: ${project}`];
+  const exchange = sendRaw(
+    test.port,
+    head("POST /v1/chat/completions HTTP/1.1", ...lines, `content-length: ${body.length}`),
+    body,
+  );
+  const answer = await exchange.answer;
+  return { answer, recorded: await recordedIn(project) };
+}
+
+async function recordedIn(project: string): Promise<Recorded> {
+  const rows = (): Promise<Record<"summary" | "output" | "attributes" | "exception", string>[]> =>
+    test.engine.rows(
+      sql`SELECT summary, output, attributes, exception FROM calls FINAL WHERE project_id = ${param("String", project)}`,
+      { name: "test" },
+    );
+  await until(async () => (await rows()).length === 1);
+  const [row] = await rows();
+  return {
+    usage: (JSON.parse(row!.summary) as { usage: Recorded["usage"] }).usage,
+    output: JSON.parse(row!.output) as Recorded["output"],
+    marks: (JSON.parse(row!.attributes) as { sumtree: Recorded["marks"] }).sumtree,
+    exception: row!.exception,
+  };
+}
+
+const USAGE = { prompt_tokens: 30_000, completion_tokens: 12_000, total_tokens: 42_000 };
+const FACTS = { id: "chatcmpl-7", model: "served-1", service_tier: "flex" };
+const ids = (count: number): number[] => Array.from({ length: count }, (_, at) => 150_000 - at);
+const choices = [
+  {
+    index: 0,
+    message: { role: "assistant", content: 'naïve 🌲 "x"\n' },
+    logprobs: { content: ids(3) },
+    finish_reason: "stop",
+  },
+];
+
+/** Members of a completion in some order; with token ids it is of megabytes. */
+function completion(order: readonly string[], idCount: number): Buffer {
+  const members: Record<string, unknown> = {
+    ...FACTS,
+    object: "chat.completion",
+    choices,
+    usage: USAGE,
+    prompt_token_ids: ids(idCount),
+  };
+  return Buffer.from(JSON.stringify(Object.fromEntries(order.map((name) => [name, members[name]]))));
+}
+
+/** The same as a stream; with token ids its first event is too large to hold. */
+function stream(
+  idCount: number,
+  { done = true, usage = true }: { done?: boolean; usage?: boolean } = {},
+): Buffer {
+  const chunk = (part: object): string => `data: ${JSON.stringify({ ...FACTS, ...part })}\n\n`;
+  const delta = (content: string, reason: string | null = null): object => ({
+    choices: [{ index: 0, delta: { content }, finish_reason: reason }],
+  });
+  const events = [
+    chunk({ prompt_token_ids: ids(idCount), ...delta("naïve ") }),
+    chunk(delta('🌲 "x"\n')),
+    chunk(delta("", "stop")),
+    ...(usage ? [chunk({ choices: [], usage: USAGE })] : []),
+    ...(done ? ["data: [DONE]\n\n"] : []),
+  ];
+  return Buffer.from(events.join(""));
+}
+
+/** The slowest qualities would hold everything else up. */
+const brotli = (plain: Buffer): Buffer =>
+  brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+
+const encodings: Readonly<Record<string, (plain: Buffer) => Buffer>> = {
+  identity: (plain) => plain,
+  gzip: (plain) => gzipSync(plain),
+  "x-gzip": (plain) => gzipSync(plain),
+  deflate: (plain) => deflateSync(plain),
+  "deflate ": (plain) => deflateRawSync(plain),
+  br: (plain) => brotli(plain),
+  zstd: (plain) => zstdCompressSync(plain),
+  "gzip, br": (plain) => brotli(gzipSync(plain)),
+};
+const JSON_TYPES = [
+  "application/json",
+  "application/json; charset=utf-8",
+  "text/plain",
+  "text/html",
+  "application/x-nobody",
+];
+const EVENT_TYPES = [
+  "text/event-stream",
+  "text/event-stream; charset=utf-8",
+  "text/plain",
+  "application/json",
+];
+
+describe("a completion", () => {
+  it(
+    "is recorded with the provider's count, model and id: any order of members, size, split, media type and encoding",
+    { timeout: 120_000 },
+    async () => {
+      const random = seededRandom();
+      process.stdout.write(`SEED=${random.seed}\n`);
+      const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
+      const runs = Number(process.env["SHAPE_RUNS"] ?? 60);
+      for (let run = 0; run < runs; run++) {
+        const idCount = pick([0, 10, 30_000, 350_000]);
+        const isStream = random.next() < 0.5;
+        const order = [...Object.keys(FACTS), "choices", "usage", "prompt_token_ids"]
+          .map((name) => [random.next(), name] as const)
+          .toSorted(([a], [b]) => a - b)
+          .map(([, name]) => name);
+        const plain = isStream ? stream(idCount, { done: random.next() < 0.5 }) : completion(order, idCount);
+        const encoding = pick(Object.keys(encodings));
+        const bytes = encodings[encoding]!(plain);
+        const type = pick(isStream ? EVENT_TYPES : JSON_TYPES);
+        const headers = {
+          "content-type": type,
+          ...(encoding === "identity" ? {} : { "content-encoding": encoding.trim() }),
+        };
+        const cuts = Array.from({ length: Math.floor(random.next() * 6) }, () =>
+          Math.floor(random.next() * 1e9),
+        );
+        const { answer, recorded } = await complete(bytes, headers, { cuts });
+        const what = JSON.stringify({ run, isStream, order, idCount, headers, cuts });
+        expect([answer.status, answer.complete, answer.body.equals(bytes)], what).toEqual([200, true, true]);
+        expect(recorded, what).toMatchObject({
+          usage: { "served-1": { ...USAGE, requests: 1 } },
+          output: { ...FACTS, choices: [{ message: { content: 'naïve 🌲 "x"\n' }, finish_reason: "stop" }] },
+          marks: { outcome: "finished", usage: "exact" },
+        });
+      }
+    },
+  );
+
+  it.each([
+    ["identity", stream(0)],
+    ["identity", stream(200_000)],
+    ["gzip", stream(0)],
+    ["gzip", stream(200_000)],
+    ["br", stream(200_000)],
+    ["identity", completion(["id", "usage", "model", "choices"], 0)],
+    ["gzip", completion(["id", "model", "usage", "prompt_token_ids"], 200_000)],
+  ])("that is cut keeps the id that it had told: %s", async (encoding, plain) => {
+    const packed = encodings[encoding]!(plain);
+    const isStream = plain.subarray(0, 5).toString() === "data:";
+    const headers = {
+      "content-type": isStream ? "text/event-stream" : "application/json",
+      ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
+    };
+    const { answer, recorded } = await complete(packed.subarray(0, packed.length * 0.6), headers, {
+      ending: "reset",
+    });
+    expect(answer.complete).toBe(false);
+    expect(recorded).toMatchObject({ output: { id: "chatcmpl-7" }, marks: { outcome: "upstream_cut" } });
+  });
+
+  it("without a count is estimated from what was said, under the model that answered", async () => {
+    const said = "x".repeat(400);
+    const body = JSON.stringify({ ...FACTS, choices: [{ message: { content: said } }] });
+    for (const [bytes, type] of [
+      [Buffer.from(body), "text/plain"],
+      [Buffer.from(body), "application/json"],
+      [gzipSync(body), "gzip"],
+    ] as const) {
+      const headers = type === "gzip" ? { "content-encoding": "gzip" } : { "content-type": type };
+      const { recorded } = await complete(bytes, headers);
+      expect(recorded).toMatchObject({
+        usage: { "served-1": { prompt_tokens: 2, completion_tokens: 100 } },
+        marks: { usage: "estimated" },
+      });
+    }
+    const { recorded } = await complete(Buffer.from(said), { "content-type": "text/plain" });
+    expect(recorded).toMatchObject({ usage: { "asked-1": { completion_tokens: 100 } } });
+  });
+});
+
+describe("an answer that used nothing", () => {
+  const error = '{"error":{"message":"no such model","type":"x"}}';
+  it.each([
+    ["200 with an error", 200, error, {}],
+    ["200 with an error in plain text", 200, error, { "content-type": "text/plain" }],
+    ["200 with a flat error", 200, '{"object":"error","message":"no such model","code":404}', {}],
+    ["200 with an error that is a text", 200, '{"error":"no such model"}', {}],
+    ["a stream of an error", 200, `data: ${error}\n\n`, { "content-type": "text/event-stream" }],
+    ["400", 400, error, {}],
+  ])("is recorded as an error with nothing used: %s", async (_what, status, body, headers) => {
+    const project = `acme/nothing-${projects++}`;
+    test.upstream.fail({ kind: "answer", status, body, headers });
+    const answer = await post(project);
+    expect([answer.status, await answer.text()]).toEqual([status, body]);
+    expect(await recordedIn(project)).toMatchObject({
+      usage: {},
+      marks: { outcome: "error", usage: "none" },
+      exception: "no such model",
+    });
+  });
+
+  it("is so too when it is a redirect", async () => {
+    const project = `acme/nothing-${projects++}`;
+    const headers = { location: "https://elsewhere.example/v1/chat/completions" };
+    test.upstream.fail({ kind: "answer", status: 307, body: "<h1>moved</h1>", headers });
+    const answer = await post(project);
+    expect([answer.status, answer.headers.get("location")]).toEqual([307, headers.location]);
+    expect(await recordedIn(project)).toMatchObject({
+      usage: {},
+      marks: { outcome: "error", usage: "none", status: 307 },
+      exception: "The upstream redirected the request (307).",
+    });
+  });
+});
+
+function post(project: string, redirect: "manual" | "follow" = "manual"): Promise<Response> {
+  return fetch(`${test.baseUrl}/chat/completions`, {
+    method: "POST",
+    headers: { ...bearer, "openai-project": project },
+    body: '{"model":"asked-1","messages":[]}',
+    redirect,
+  });
+}
+
+describe("a redirect from one form of the chat path to the other", () => {
+  it("leads to the completion, and is learned", async () => {
+    const slash = { location: `${test.upstream.url}/chat/completions/` };
+    test.upstream.fail({ kind: "answer", status: 307, body: "", headers: slash });
+    expect((await post("acme/slash", "follow")).status).toBe(200);
+    expect((await post("acme/slash")).status).toBe(200);
+    test.upstream.fail({
+      kind: "answer",
+      status: 308,
+      body: "",
+      headers: { location: "/v1/chat/completions" },
+    });
+    expect((await post("acme/slash", "follow")).status).toBe(200);
+    expect(test.upstream.seen.map(({ url }) => url)).toEqual([
+      "/v1/chat/completions",
+      "/v1/chat/completions/",
+      "/v1/chat/completions/",
+      "/v1/chat/completions/",
+      "/v1/chat/completions",
+    ]);
+  });
+});
+
+describe("a stream without its end marker", () => {
+  const headers = { "content-type": "text/event-stream" };
+
+  it.each([
+    ["with its usage", stream(0, { done: false })],
+    ["without usage", stream(0, { done: false, usage: false })],
+    ["whose last event lacks its blank line", stream(0, { done: false }).subarray(0, -2)],
+  ])("is finished when all its choices are: %s", async (_what, bytes) => {
+    const { answer, recorded } = await complete(bytes, headers);
+    expect([answer.complete, answer.body.toString()]).toEqual([true, bytes.toString()]);
+    expect(recorded.marks["outcome"]).toBe("finished");
+  });
+
+  const two = (reason: string | null): string =>
+    `data: ${JSON.stringify({ choices: [0, 1].map((index) => ({ index, delta: {}, finish_reason: index === 0 ? "stop" : reason })) })}\n\n`;
+  it.each([
+    ["a choice has not finished", two(null), "end"],
+    ["it breaks off in the middle of an event", `${two("length")}data: {"choi`, "end"],
+    ["the connection is reset", two("length"), "reset"],
+  ] as const)("is cut when %s", async (_what, text, ending) => {
+    const { answer, recorded } = await complete(Buffer.from(text), headers, { ending });
+    expect([answer.complete, answer.body.toString()]).toEqual([
+      false,
+      expect.stringMatching(/data: \{"error":\{.*\}\}\n\n$/),
+    ]);
+    expect(recorded.marks["outcome"]).toBe("upstream_cut");
+  });
+});
+
+describe("the name of a project", () => {
+  it.each(["a/b/c", "proj_1", "/x", "x/", "a b/c"])("of another kind passes unrecorded: %s", async (name) => {
+    const answer = await post(name);
+    expect([answer.status, answer.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
+    expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(name);
+  });
+
+  it("in UTF-8 is read as it was meant, and goes up as it came", async () => {
+    const name = "acme/größe-🌲";
+    const bytes = Buffer.from(name).toString("latin1");
+    const answer = await post(bytes);
+    expect(answer.headers.get("x-sumtree-call-id")).toEqual(expect.any(String));
+    expect((await recordedIn(name)).marks["outcome"]).toBe("finished");
+    expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(bytes);
+  });
+});
