@@ -11,11 +11,15 @@ RUN npm ci --omit=dev \
  && if [ "$EMBEDDED_ENGINE" != "true" ]; then rm -rf node_modules/chdb node_modules/@chdb; fi
 
 FROM node:24-bookworm-slim
+LABEL org.opencontainers.image.title="Sumtree" \
+      org.opencontainers.image.description="What every call of an LLM trace really used and cost" \
+      org.opencontainers.image.licenses="MIT"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json ./
+COPY bin ./bin
 COPY migrations ./migrations
 COPY scripts ./scripts
 COPY src ./src
@@ -24,4 +28,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "src/main.ts"]
+CMD ["node", "bin/sumtree.js"]

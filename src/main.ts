@@ -51,12 +51,18 @@ interface Running {
   readonly timeoutMs: number;
 }
 
+/** A terminal, npm and a supervisor may each pass on the same signal. */
+const SAME_SIGNAL_MS = 500;
+
 /** The first signal: stop accepting, finish what runs, flush, exit 0. The deadline or a second signal: exit 1. */
 function stopOnSignals({ app, engine, logger, timeoutMs }: Running): void {
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const stop = async (signal: string): Promise<void> => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     logger.info({ signal }, "stopping");
     setTimeout(() => {
       logger.error({ timeout_ms: timeoutMs }, "could not stop in time");
