@@ -11,7 +11,7 @@ import { startReferenceUpstream } from "../test/helpers/reference-upstream/serve
 import { orExit } from "./command-line.ts";
 import { requestsToPaste } from "./demo/requests.ts";
 import { scoreOf } from "./demo/sample-feedback.ts";
-import { longContextRun, runningAgent, sdkRun, supportRun } from "./demo/sample-traces.ts";
+import { failedRun, longContextRun, runningAgent, sdkRun, supportRun } from "./demo/sample-traces.ts";
 
 const PROJECT = "acme/demo";
 const HOUR_MS = 3_600_000;
@@ -48,6 +48,7 @@ async function loadSamples(app: App, rootKey: string): Promise<void> {
     ...runs.flatMap(({ id, atMs }) => supportRun(id, atMs, "Where is my parcel?")),
     ...sdkRun("report-1", now - 2 * HOUR_MS),
     ...longContextRun("contract-1", now - 3 * HOUR_MS),
+    ...failedRun("refund-1", now - 4 * HOUR_MS),
     ...runningAgent("research-1", now - 60_000),
   ];
   await post(app, rootKey, `/v2/${PROJECT}/calls/complete`, { batch: calls });

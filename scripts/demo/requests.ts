@@ -7,7 +7,7 @@ export interface Demo {
 /** What the demo prints: each request can be pasted into a shell as it stands. */
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
-    `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}'`;
+    `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}' | pretty`;
   const completion = {
     model: "stand-in",
     stream: true,
@@ -18,9 +18,10 @@ export function requestsToPaste({ url, key, project }: Demo): string {
 Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
 
 KEY=${key}
+pretty() { node -p 'JSON.stringify(JSON.parse(require("fs").readFileSync(0)), null, 2)'; }
 
-# What did each trace cost in all? One entry per root, everything below it included.
-${ask("/trace/usage", { project_id: project, filter: { trace_roots_only: true }, include_costs: true })}
+# What did traces cost in all? One entry per root, everything below it included; here the oldest three.
+${ask("/trace/usage", { project_id: project, filter: { trace_roots_only: true }, include_costs: true, limit: 3 })}
 
 # Every call of one trace: a tool retry, cached tokens of two providers, three models.
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["support-1"] }, include_costs: true })}
@@ -34,10 +35,12 @@ ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["contract-1"]
 # A run that is still going: its open calls are named.
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["research-1"] } })}
 
-# Which calls failed? The query language reads any field.
+# Which runs failed, and what had they cost by then? The query language reads any field.
 ${ask("/trace/usage", {
   project_id: project,
-  query: { $expr: { $contains: { input: { $getField: "exception" }, substr: { $literal: "Timeout" } } } },
+  include_costs: true,
+  filter: { trace_roots_only: true },
+  query: { $expr: { $not: [{ $eq: [{ $getField: "exception" }, { $literal: null }] }] } },
 })}
 
 # How good were the answers, by local day in Berlin?

@@ -199,6 +199,35 @@ export function longContextRun(id: string, beganAtMs: number): SampleCall[] {
   });
 }
 
+/** An agent that gave up, after two completions that are paid for. */
+export function failedRun(id: string, beganAtMs: number): SampleCall[] {
+  return trace(id, beganAtMs, {
+    agent: {
+      op_name: "refund_agent.run",
+      at: 0,
+      takes: 8,
+      inputs: { order: "B-2044" },
+      exception: "ToolLoopError: the same tool was called again and again",
+    },
+    plan: {
+      parent: "agent",
+      op_name: "openai.chat.completions.create",
+      at: 0.2,
+      takes: 3,
+      inputs: { model: "gpt-4o" },
+      summary: used("gpt-4o", { prompt_tokens: 21_000, completion_tokens: 400, total_tokens: 21_400 }),
+    },
+    again: {
+      parent: "agent",
+      op_name: "openai.chat.completions.create",
+      at: 4,
+      takes: 3.5,
+      inputs: { model: "gpt-4o" },
+      summary: used("gpt-4o", { prompt_tokens: 22_500, completion_tokens: 380, total_tokens: 22_880 }),
+    },
+  });
+}
+
 /** An agent that is still at work. */
 export function runningAgent(id: string, beganAtMs: number): SampleCall[] {
   return trace(id, beganAtMs, {
