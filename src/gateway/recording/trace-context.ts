@@ -12,7 +12,7 @@ const SANE_ID = /^[\w.:/+=@-]{1,256}$/;
 
 /**
  * Our own headers win over `traceparent`, since a client that sends them knows the ids it traces with. An id that
- * can not be one is ignored: accounting never refuses a completion. Source: https://www.w3.org/TR/trace-context/
+ * cannot be one is ignored: accounting never refuses a completion. Source: https://www.w3.org/TR/trace-context/
  */
 export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
   const traceId = saneId(headers["x-sumtree-trace-id"]);

@@ -24,7 +24,7 @@ export interface TypedBodyOptions {
 }
 
 /**
- * Reads and checks a small body, and returns it as it came. One that is packed in a way we can not unpack goes
+ * Reads and checks a small body, and returns it as it came. One that is packed in a way we cannot unpack goes
  * unchecked. Errors: payload_too_large, bad_request, validation.
  */
 export async function readTypedBody(request: IncomingMessage, options: TypedBodyOptions): Promise<Buffer> {
@@ -54,7 +54,7 @@ async function unpack(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limitBytes);
-    throw new AppError("bad_request", "The body can not be decompressed.", { cause: error });
+    throw new AppError("bad_request", "The body cannot be decompressed.", { cause: error });
   }
 }
 

@@ -11,7 +11,7 @@ interface FailureRow {
 const rows = {
   unreachable: {
     code: "upstream_unreachable",
-    message: "The upstream can not be reached.",
+    message: "The upstream cannot be reached.",
     mayHaveBeenTaken: false,
   },
   connect_timeout: {
