@@ -16,7 +16,7 @@ const app = await buildApp(readConfig({ DATA_DIR: dataDir }), {
   logger: pino({ level: "silent" }),
 });
 await app.ready();
-const fresh = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+const fresh = `${printJson(app.swagger())}\n`;
 rmSync(dataDir, { recursive: true, force: true });
 
 if (process.argv.includes("--check")) {
@@ -29,6 +29,18 @@ if (process.argv.includes("--check")) {
   writeFileSync(path, fresh);
 }
 process.exit(0);
+
+/** JSON to read and to compare: what fits on a line stands on one. */
+function printJson(value: unknown, indent = ""): string {
+  const line = JSON.stringify(value);
+  if (line.length + indent.length <= 110 || typeof value !== "object" || value === null) return line;
+  const deeper = `${indent}  `;
+  const isList = Array.isArray(value);
+  const members = Object.entries(value).map(
+    ([key, member]) => `${deeper}${isList ? "" : `${JSON.stringify(key)}: `}${printJson(member, deeper)}`,
+  );
+  return `${isList ? "[" : "{"}\n${members.join(",\n")}\n${indent}${isList ? "]" : "}"}`;
+}
 
 /** Describing the routes asks nothing of a store. */
 function noStore(): Engine {

@@ -28,7 +28,7 @@ import { registerConnections } from "./http/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
-import { registerOpenapi, registerOpenapiRoute } from "./http/openapi.ts";
+import { registerOpenapi, registerOpenapiRoute } from "./openapi/register.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeAnswers, serverOptions } from "./http/node-answers.ts";
@@ -46,7 +46,6 @@ import { createContentWriter } from "./objects/content-writer.ts";
 import { objectRoutes } from "./objects/routes.ts";
 import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
-import { operations } from "./openapi-operations.ts";
 import { loadPriceList } from "./prices/load-price-list.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { createPrices, type Prices } from "./prices/prices.ts";
@@ -245,7 +244,7 @@ async function createServer(
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
     zlibOptions: { level: 1 },
   });
-  await registerOpenapi(app, operations);
+  await registerOpenapi(app);
   registerPressure(app, {
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     maxRssBytes: config.MAX_RSS_BYTES,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { z } from "zod";
 import { generateKey, type ApiKey } from "../auth/api-key.ts";
 import { adminAccess } from "../auth/guard.ts";
 import type { Grant } from "../auth/grant.ts";
@@ -61,7 +62,8 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     };
   });
 
-  app.delete("/api-keys/:id", { config, schema: { params: keyParams } }, async ({ grant, params }, reply) => {
+  const revokeRoute = { config, schema: { params: keyParams, response: { 204: z.undefined() } } };
+  app.delete("/api-keys/:id", revokeRoute, async ({ grant, params }, reply) => {
     const key = await store.find(params.id);
     if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "There is no such key.");
     await store.revoke(key);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SCOPES } from "../auth/api-key.ts";
 import { isProjectPattern } from "../auth/grant.ts";
-import { instantMs } from "../http/instant-field.ts";
+import { instantMs, isoInstant } from "../http/fields.ts";
 
 const name = z.string().min(1).max(200).describe("What the key is for; shown in lists");
 const scopes = z
@@ -34,20 +34,17 @@ const keyFacts = z.object({
   name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
   projects: z.array(z.string()),
-  created_at: z.string(),
-  expires_at: z.string().nullable(),
+  created_at: isoInstant,
+  expires_at: isoInstant.nullable(),
 });
 
 export const createdKey = keyFacts
   .extend({ key: z.string().describe("The key itself. It is shown this once and can not be had again.") })
   .meta({ id: "ApiKeyCreateRes" });
 
-export const keyList = z
-  .object({
-    api_keys: z.array(
-      keyFacts.extend({ last_used_at: z.string().nullable().describe("To the minute; null: never used") }),
-    ),
-  })
-  .meta({ id: "ApiKeyListRes" });
+const listedKey = keyFacts
+  .extend({ last_used_at: isoInstant.nullable().describe("To the minute; null: never used") })
+  .meta({ id: "ApiKey" });
+export const keyList = z.object({ api_keys: z.array(listedKey) }).meta({ id: "ApiKeyListRes" });
 
 export const keyParams = z.object({ id: z.string().max(64) });

@@ -1,14 +1,23 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
+import { sendJsonText } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import { callText, type CallTextOptions, type CostOf } from "./call-text.ts";
 import { planCalls, type CallsPlan } from "./plan.ts";
-import { callReadBody, MAX_LIMIT, queryStatsBody, streamQueryBody } from "./schema.ts";
+import {
+  call,
+  callReadBody,
+  callReadRes,
+  MAX_LIMIT,
+  queryStatsBody,
+  queryStatsRes,
+  streamQueryBody,
+} from "./schema.ts";
 import { countCalls, readCalls, selectKeys } from "./store.ts";
 import { payloadsOf, type StoredCall } from "./stored-call.ts";
 
@@ -39,7 +48,13 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     };
   };
 
-  const streamRoute = { config, schema: { body: streamQueryBody(selectionLimits) } };
+  const streamRoute = {
+    config,
+    schema: {
+      body: streamQueryBody(selectionLimits),
+      response: { 200: { content: { "application/x-ndjson": { schema: call } } } },
+    },
+  };
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
     const { project_id, columns, include_costs, limit, offset, ...question } = request.body;
     const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
@@ -50,11 +65,12 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
       includeCosts: include_costs,
       signal: abortOnClose(reply),
     });
-    void reply.type("application/x-ndjson; charset=utf-8").header("x-truncated", String(truncated));
-    return reply.send(await bodyOf(linesOf(calls, options)));
+    void reply.header("x-truncated", String(truncated));
+    return sendLines(reply, linesOf(calls, options));
   });
 
-  app.post("/call/read", { config, schema: { body: callReadBody } }, async (request, reply) => {
+  const readRoute = { config, schema: { body: callReadBody, response: { 200: callReadRes } } };
+  app.post("/call/read", readRoute, async (request, reply) => {
     const { project_id, id, include_costs } = request.body;
     const plan = planCalls(
       request.grant.project(project_id),
@@ -66,10 +82,13 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     const page = await calls.next();
     const call = page.done === true ? undefined : page.value[0];
     const text = call === undefined ? "null" : callText(call, options);
-    return reply.type("application/json; charset=utf-8").send(`{"call":${text}}`);
+    return sendJsonText(reply, `{"call":${text}}`);
   });
 
-  const statsRoute = { config, schema: { body: queryStatsBody(selectionLimits) } };
+  const statsRoute = {
+    config,
+    schema: { body: queryStatsBody(selectionLimits), response: { 200: queryStatsRes } },
+  };
   app.post("/calls/query_stats", statsRoute, async (request, reply) => {
     const { project_id, ...question } = request.body;
     const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
@@ -83,6 +102,10 @@ interface ReadQuestion {
   readonly columns?: readonly string[] | null | undefined;
   readonly includeCosts: boolean | null | undefined;
   readonly signal: AbortSignal;
+}
+
+async function sendLines(reply: FastifyReply, lines: AsyncGenerator<Buffer>): Promise<FastifyReply> {
+  return reply.type("application/x-ndjson; charset=utf-8").send(await bodyOf(lines));
 }
 
 /** One call a line. */

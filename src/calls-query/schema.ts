@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { describedAs, isoInstant, projectId } from "../http/fields.ts";
+import { jsonObject } from "../http/response-schema.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 
 /** More calls than this are not streamed in one answer. */
@@ -11,8 +13,8 @@ const includeCosts = z
 
 /** Members of the SDKs that are not known here are left aside. */
 export function streamQueryBody(limits: SelectionLimits) {
-  return z.object({
-    project_id: z.string(),
+  const body = z.object({
+    project_id: projectId,
     filter: callsFilter(limits).nullish(),
     query: callsQuery(limits).nullish(),
     sort_by: z
@@ -31,14 +33,66 @@ export function streamQueryBody(limits: SelectionLimits) {
       .nullish()
       .describe("Fields to answer with; payloads that none of them is of are left empty."),
   });
+  return body.meta({ id: "CallsQueryReq" });
 }
 
 export function queryStatsBody(limits: SelectionLimits) {
-  return z.object({
-    project_id: z.string(),
+  const body = z.object({
+    project_id: projectId,
     filter: callsFilter(limits).nullish(),
     query: callsQuery(limits).nullish(),
   });
+  return body.meta({ id: "CallsQueryStatsReq" });
 }
 
-export const callReadBody = z.object({ project_id: z.string(), id: z.string(), include_costs: includeCosts });
+export const callReadBody = z
+  .object({ project_id: projectId, id: z.string(), include_costs: includeCosts })
+  .meta({ id: "CallReadReq" });
+
+export const queryStatsRes = z
+  .object({ count: z.int().min(0).describe("How many calls match") })
+  .meta({ id: "CallsQueryStatsRes" });
+
+// Described, not used: calls are written as text, with their payloads as they were stored.
+
+const text = z.string().nullable();
+
+const computed = z
+  .looseObject({
+    status: z.enum(["running", "success", "error", "descendant_error"]),
+    latency_ms: z.int().nullable().describe("null: the call still runs"),
+    trace_name: z.string(),
+    costs: z
+      .record(z.string(), describedAs("LLMAggregatedUsage"))
+      .optional()
+      .describe("By LLM, when `include_costs` is set"),
+  })
+  .describe("What Sumtree computes of the call");
+
+export const call = z
+  .object({
+    id: z.string(),
+    project_id: projectId,
+    op_name: z.string(),
+    display_name: text,
+    trace_id: z.string(),
+    parent_id: text,
+    thread_id: text,
+    turn_id: text,
+    started_at: isoInstant,
+    ended_at: isoInstant.nullable().describe("null: the call still runs"),
+    exception: text,
+    wb_user_id: text,
+    wb_run_id: text,
+    wb_run_step: z.int().nullable(),
+    deleted_at: z.null(),
+    attributes: jsonObject,
+    inputs: jsonObject,
+    output: z.unknown().describe("JSON of any kind"),
+    summary: z.looseObject({ weave: computed.optional() }),
+  })
+  .meta({ id: "Call", description: "A call. Payloads that were not asked for are empty." });
+
+export const callReadRes = z
+  .object({ call: call.nullable().describe("null: there is no such call") })
+  .meta({ id: "CallReadRes" });

@@ -3,17 +3,17 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess, readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
+import { emptyRes } from "../http/response-schema.ts";
 import type { NewPrice, PriceStore } from "../prices/price-store.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
 import { planPriceList } from "./price-list.ts";
 import {
-  createAnswer,
+  createRes,
   createBody,
   MAX_PRICES,
-  purgeAnswer,
   purgeBody,
-  queryAnswer,
+  queryRes,
   queryBody,
   type ListedPrice,
   type PriceMessage,
@@ -34,7 +34,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
 
   app.post(
     "/cost/create",
-    { config: mayWrite, schema: { body: createBody, response: { 200: createAnswer } } },
+    { config: mayWrite, schema: { body: createBody, response: { 200: createRes } } },
     async (request) => {
       const { grant, body } = request;
       const project = grant.project(body.project_id);
@@ -48,7 +48,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
 
   app.post(
     "/cost/query",
-    { config: mayRead, schema: { body: queryBody, response: { 200: queryAnswer } } },
+    { config: mayRead, schema: { body: queryBody, response: { 200: queryRes } } },
     async (request) => {
       const { grant, body } = request;
       const statement = planPriceList(grant.project(body.project_id), body);
@@ -58,7 +58,7 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
 
   app.post(
     "/cost/purge",
-    { config: mayWrite, schema: { body: purgeBody, response: { 200: purgeAnswer } } },
+    { config: mayWrite, schema: { body: purgeBody, response: { 200: emptyRes } } },
     async (request) => {
       const { grant, body } = request;
       await prices.purge(grant.project(body.project_id), idsToPurge(body.query));

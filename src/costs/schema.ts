@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instantMs } from "../http/instant-field.ts";
+import { instantMs, isoInstant, projectId } from "../http/fields.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 
 /** What can be asked of a price. */
@@ -29,16 +29,18 @@ const cacheCost = tokenCost
   .transform((cost) => cost ?? null)
   .describe("USD per token; not set: cached tokens cost what prompt tokens cost. 0: they are free.");
 
-const newPrice = z.strictObject({
-  prompt_token_cost: tokenCost,
-  completion_token_cost: tokenCost,
-  cache_read_input_token_cost: cacheCost,
-  cache_creation_input_token_cost: cacheCost,
-  prompt_token_cost_unit: unit,
-  completion_token_cost_unit: unit,
-  effective_date: instantMs.nullish().describe("Calls that start from then on cost this. Default: now"),
-  provider_id: z.string().min(1).max(256).nullish().describe('A note of yours. Default: "default"'),
-});
+const newPrice = z
+  .strictObject({
+    prompt_token_cost: tokenCost,
+    completion_token_cost: tokenCost,
+    cache_read_input_token_cost: cacheCost,
+    cache_creation_input_token_cost: cacheCost,
+    prompt_token_cost_unit: unit,
+    completion_token_cost_unit: unit,
+    effective_date: instantMs.nullish().describe("Calls that start from then on cost this. Default: now"),
+    provider_id: z.string().min(1).max(256).nullish().describe('A note of yours. Default: "default"'),
+  })
+  .meta({ id: "NewPrice" });
 export type PriceMessage = z.output<typeof newPrice>;
 
 /** Sent by the Weave SDKs, always null. */
@@ -46,12 +48,12 @@ const ignored = z.string().nullish();
 
 export const createBody = z
   .strictObject({
-    project_id: z.string(),
+    project_id: projectId,
     costs: z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as calls report it"),
     wb_user_id: ignored,
   })
   .meta({ id: "CostCreateReq" });
-export const createAnswer = z
+export const createRes = z
   .object({
     ids: z.array(z.tuple([z.string(), z.string()])).describe("Pairs of a price's id and its LLM id"),
   })
@@ -62,7 +64,7 @@ const sortBy = z.strictObject({ field, direction: z.enum(["asc", "desc"]) });
 
 export const queryBody = z
   .strictObject({
-    project_id: z.string(),
+    project_id: projectId,
     fields: z.array(field).min(1).max(priceFields.length).nullish().describe("Default: all"),
     query: z.null("The query language is not there yet").optional(),
     sort_by: z.array(sortBy).max(priceFields.length).nullish().describe("Default: as they were set"),
@@ -72,28 +74,30 @@ export const queryBody = z
   .meta({ id: "CostQueryReq" });
 export type PriceQuery = z.output<typeof queryBody>;
 
-const listedPrice = z.object({
-  id: z.string(),
-  llm_id: z.string(),
-  provider_id: z.string(),
-  effective_date: z.string(),
-  prompt_token_cost: z.number(),
-  completion_token_cost: z.number(),
-  cache_read_input_token_cost: z.number().nullable(),
-  cache_creation_input_token_cost: z.number().nullable(),
-  prompt_token_cost_unit: z.literal("USD"),
-  completion_token_cost_unit: z.literal("USD"),
-  created_by: z.string(),
-  created_at: z.string(),
-} satisfies Record<PriceField, z.ZodType>);
-export const queryAnswer = z.object({ results: z.array(listedPrice.partial()) }).meta({ id: "CostQueryRes" });
-export type ListedPrice = Partial<z.output<typeof listedPrice>>;
+const listedPrice = z
+  .object({
+    id: z.string(),
+    llm_id: z.string(),
+    provider_id: z.string(),
+    effective_date: isoInstant,
+    prompt_token_cost: z.number(),
+    completion_token_cost: z.number(),
+    cache_read_input_token_cost: z.number().nullable(),
+    cache_creation_input_token_cost: z.number().nullable(),
+    prompt_token_cost_unit: z.literal("USD"),
+    completion_token_cost_unit: z.literal("USD"),
+    created_by: z.string(),
+    created_at: isoInstant,
+  } satisfies Record<PriceField, z.ZodType>)
+  .partial()
+  .meta({ id: "Price", description: "With the fields that were asked for" });
+export const queryRes = z.object({ results: z.array(listedPrice) }).meta({ id: "CostQueryRes" });
+export type ListedPrice = z.output<typeof listedPrice>;
 
 export const purgeBody = z
   .strictObject({
-    project_id: z.string(),
+    project_id: projectId,
     query: purgeQuery,
     wb_user_id: ignored,
   })
   .meta({ id: "CostPurgeReq" });
-export const purgeAnswer = z.object({}).meta({ id: "CostPurgeRes" });

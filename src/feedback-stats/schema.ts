@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isoInstant } from "../http/fields.ts";
 import { wholeNumber } from "../http/zod-faults.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
@@ -46,6 +47,7 @@ function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
         .nullish()
         .transform((percents) => percents ?? []),
     })
+    .meta({ id: "FeedbackMetric" })
     .superRefine(({ value_type, aggregations }, context) => {
       const allowed: readonly string[] = allowedAggregations[value_type];
       aggregations.forEach((name, index) => {
@@ -61,7 +63,7 @@ function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
 
 /** `POST /feedback/stats`. Members that are not known are ignored. */
 export function statsRequest(limits: StatsLimits) {
-  return z.object({
+  const body = z.object({
     ...windowFields,
     granularity: wholeNumber().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
     timezone: z
@@ -84,24 +86,46 @@ export function statsRequest(limits: StatsLimits) {
       .nullish()
       .transform((metrics) => metrics ?? []),
   });
+  return body.meta({ id: "FeedbackStatsReq" });
 }
 export type StatsRequest = z.output<ReturnType<typeof statsRequest>>;
 
 /** `POST /feedback/payload_schema`. */
-export const pathsRequestSchema = z.object({
-  ...windowFields,
-  sample_limit: wholeNumber().min(1).max(5000).default(2000).describe("How many feedbacks are looked at"),
-});
+export const pathsRequestSchema = z
+  .object({
+    ...windowFields,
+    sample_limit: wholeNumber().min(1).max(5000).default(2000).describe("How many feedbacks are looked at"),
+  })
+  .meta({ id: "FeedbackPayloadSchemaReq" });
 
-export const pathsResponseSchema = z.object({
-  paths: z.array(z.object({ json_path: z.string(), value_type: z.enum(VALUE_TYPES) })),
-});
+const foundPath = z
+  .object({ json_path: z.string(), value_type: z.enum(VALUE_TYPES) })
+  .meta({ id: "FeedbackPath" });
+export const pathsResponseSchema = z
+  .object({ paths: z.array(foundPath).describe("Sorted by their paths") })
+  .meta({ id: "FeedbackPayloadSchemaRes" });
 
-export const statsResponseSchema = z.object({
-  start: z.iso.datetime(),
-  end: z.iso.datetime(),
-  granularity: z.int(),
-  timezone: z.string(),
-  buckets: z.array(z.object({ timestamp: z.iso.datetime(), count: z.int() }).catchall(z.number().nullable())),
-  window_stats: z.record(z.string(), z.record(z.string(), z.number().nullable())),
-});
+const bucket = z
+  .object({
+    timestamp: z.string().describe("Where the bucket begins: ISO 8601; a year before 0000 has a sign"),
+    count: z.int().min(0),
+  })
+  .catchall(z.number().nullable())
+  .meta({
+    id: "FeedbackBucket",
+    description: "`count` feedbacks, and a number per metric and aggregation: `avg_output_score`",
+  });
+
+/** Described, not used: the text is written by hand. */
+export const statsResponseSchema = z
+  .object({
+    start: isoInstant,
+    end: isoInstant,
+    granularity: z.int().describe("Seconds; what the buckets were made with"),
+    timezone: z.string(),
+    buckets: z.array(bucket),
+    window_stats: z
+      .record(z.string(), z.record(z.string(), z.number().nullable()))
+      .describe("Over the whole window: by metric, then by aggregation; null where there is no value"),
+  })
+  .meta({ id: "FeedbackStatsRes" });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instantField } from "../http/instant-field.ts";
+import { instantField, projectId } from "../http/fields.ts";
 import { invalid } from "../shared/errors.ts";
 import { readInstant } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
@@ -20,7 +20,7 @@ const instant = instantField((text) => {
 
 /** Which feedback of a project a request is about. */
 export const windowFields = {
-  project_id: z.string(),
+  project_id: projectId,
   start: instant.describe("Inclusive; a naive instant is UTC"),
   end: instant.nullish().describe("Exclusive. Default: now"),
   feedback_type: z.string().nullish(),

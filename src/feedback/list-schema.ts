@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { projectId } from "../http/fields.ts";
 import { wholeNumber } from "../http/zod-faults.ts";
 import { feedbackQuery } from "../query/index.ts";
 import { scorerMembers } from "./schema.ts";
@@ -30,8 +31,8 @@ const sortBy = z.object({
 });
 
 /** `POST /feedback/query`. Members that are not known are ignored. */
-export const queryBody = z.object({
-  project_id: z.string(),
+const queryShape = {
+  project_id: projectId,
   fields: z
     .array(z.enum([...listFields, ...scorerMembers]))
     .max(100)
@@ -41,5 +42,6 @@ export const queryBody = z.object({
   sort_by: z.array(sortBy).max(listFields.length).nullish().describe("Default: in the order of their times"),
   limit: wholeNumber().min(0).max(MAX_LIMIT).nullish().describe(`Default: ${DEFAULT_LIMIT}`),
   offset: wholeNumber().min(0).max(1_000_000_000).nullish(),
-});
+};
+export const queryBody = z.object(queryShape).meta({ id: "FeedbackQueryReq" });
 export type ListRequest = z.output<typeof queryBody>;

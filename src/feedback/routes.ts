@@ -7,18 +7,19 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
+import { emptyRes } from "../http/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError, invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
-import { batchAnswer, createAnswer, listAnswer, purgeAnswer } from "./answers.ts";
 import type { FeedbackChange, FeedbackColumns } from "./feedback-row.ts";
 import type { FeedbackWriter } from "./feedback-writer.ts";
-import { listText } from "./list-answer.ts";
+import { listText } from "./list-response.ts";
 import { queryBody } from "./list-schema.ts";
 import { limitOf, printList, type ListedRow } from "./list.ts";
 import { toColumns } from "./normalize.ts";
 import { indexBytes } from "./payload-index.ts";
+import { batchRes, createRes, listRes } from "./response-schema.ts";
 import { batchBody, createBody, purgeBody, replaceBody, type FeedbackMessage } from "./schema.ts";
 
 export interface FeedbackDeps {
@@ -52,17 +53,17 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/create",
-    { config, bodyLimit, schema: { body: createBody, response: { 200: createAnswer } } },
+    { config, bodyLimit, schema: { body: createBody, response: { 200: createRes } } },
     async (request, reply) => {
       const change = toChange(request.grant, request.body);
       const [createdAtMs] = await writer.write([change]);
-      return sendJsonText(reply, answerText(change, createdAtMs!));
+      return sendJsonText(reply, responseText(change, createdAtMs!));
     },
   );
 
   app.post(
     "/feedback/batch/create",
-    { config, bodyLimit, schema: { body: batchBody, response: { 200: batchAnswer } } },
+    { config, bodyLimit, schema: { body: batchBody, response: { 200: batchRes } } },
     async (request, reply) => {
       let bytes = 0;
       const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) => {
@@ -73,7 +74,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       });
       const createdAtMs = await writer.write(accepted);
       const res = request.body.batch.map(() => "");
-      accepted.forEach((change, at) => (res[change.index] = answerText(change, createdAtMs[at]!)));
+      accepted.forEach((change, at) => (res[change.index] = responseText(change, createdAtMs[at]!)));
       for (const { index, detail } of rejected) res[index] = JSON.stringify({ error: detail });
       return sendJsonText(reply, `{"res":[${res.join(",")}],"rejected":${JSON.stringify(rejected)}}`);
     },
@@ -81,20 +82,20 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/replace",
-    { config, bodyLimit, schema: { body: replaceBody, response: { 200: createAnswer } } },
+    { config, bodyLimit, schema: { body: replaceBody, response: { 200: createRes } } },
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
       const replaced = purgeOf(change.project, body.feedback_id, change.time.ms);
       const changes = change.id === replaced.id ? [change] : [replaced, change];
       const createdAtMs = await writer.write(changes);
-      return sendJsonText(reply, answerText(change, createdAtMs.at(-1)!));
+      return sendJsonText(reply, responseText(change, createdAtMs.at(-1)!));
     },
   );
 
   app.post(
     "/feedback/query",
-    { config: { access: readAccess }, schema: { body: queryBody, response: { 200: listAnswer } } },
+    { config: { access: readAccess }, schema: { body: queryBody, response: { 200: listRes } } },
     async (request, reply) => {
       const { grant, body } = request;
       const statement = printList(grant.project(body.project_id), body);
@@ -106,7 +107,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     },
   );
 
-  const purge = { config, schema: { body: purgeBody, response: { 200: purgeAnswer } } };
+  const purge = { config, schema: { body: purgeBody, response: { 200: emptyRes } } };
   app.post("/feedback/purge", purge, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
@@ -131,7 +132,7 @@ function tooMuch(): AppError {
 type Stored = FeedbackChange & { readonly columns: NonNullable<FeedbackChange["columns"]> };
 
 /** The stored payload is JSON already, with numbers that a parser would round. */
-function answerText({ id, columns }: Stored, createdAtMs: number): string {
+function responseText({ id, columns }: Stored, createdAtMs: number): string {
   const created_at = new Date(createdAtMs).toISOString();
   const head = JSON.stringify({ id, created_at, wb_user_id: columns.svc_user_id });
   return `${head.slice(0, -1)},"payload":${columns.payload}}`;

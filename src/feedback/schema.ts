@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instantMs } from "../http/instant-field.ts";
+import { describedAs, instantMs, projectId } from "../http/fields.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 import type { Payload } from "./payload.ts";
@@ -24,6 +24,7 @@ const payload = z
     abort: true,
   })
   .refine(isJsonObject, { message: "Input should be an object", params: { type: "dict_type" } })
+  .meta({ type: "object", additionalProperties: true, description: "JSON" })
   .transform((value) => value as Payload);
 
 const scorerMember = z
@@ -32,6 +33,7 @@ const scorerMember = z
     message: `Nested deeper than ${MAX_JSON_DEPTH} levels`,
     params: { type: "recursion_loop" },
   })
+  .meta({ description: "JSON of any kind" })
   .optional();
 /** What scorers send beside the payload. Kept as it is sent. */
 const scorerShape = {
@@ -51,8 +53,8 @@ const scorerShape = {
 export const scorerMembers = Object.keys(scorerShape) as (keyof typeof scorerShape)[];
 
 /** `POST /feedback/create`. Members that are not known are ignored. */
-export const createBody = z.object({
-  project_id: z.string(),
+const createShape = {
+  project_id: projectId,
   id: id.nullish().describe("Sent again under the same id, a feedback is replaced and keeps its time"),
   weave_ref: ref.pipe(z.string().min(1)),
   feedback_type: ref.pipe(z.string().min(1).max(512)),
@@ -66,12 +68,18 @@ export const createBody = z.object({
   wb_user_id: optionalText,
   created_at: instantMs.nullish().describe("For keys of scope admin. Default: now"),
   ...scorerShape,
-});
+};
+export const createBody = z.object(createShape).meta({ id: "FeedbackCreateReq" });
 export type FeedbackMessage = z.output<typeof createBody>;
 
-export const replaceBody = createBody.extend({ feedback_id: id });
+export const replaceBody = z
+  .object({ ...createShape, feedback_id: id.describe("The feedback that is replaced") })
+  .meta({ id: "FeedbackReplaceReq" });
 
-/** Items are checked one by one, so that a bad one does not take the others with it. */
-export const batchBody = z.object({ batch: z.array(z.unknown()).max(100_000) });
+export const batchBody = z
+  .object({ batch: z.array(describedAs("FeedbackCreateReq")).max(100_000) })
+  .meta({ id: "FeedbackCreateBatchReq" });
 
-export const purgeBody = z.object({ project_id: z.string(), query: purgeQuery });
+export const purgeBody = z
+  .object({ project_id: projectId, query: purgeQuery })
+  .meta({ id: "FeedbackPurgeReq" });

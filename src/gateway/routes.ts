@@ -75,7 +75,7 @@ const typedRoutes: readonly TypedRoute[] = [
     method: "GET",
     path: `${model}/checkpoints`,
     summary: "List checkpoints of a model",
-    answer: answers.page,
+    answer: answers.checkpoints,
     params: schema.modelParams,
     query: schema.checkpointsQuery,
   },
@@ -91,7 +91,7 @@ const typedRoutes: readonly TypedRoute[] = [
     method: "POST",
     path: `${model}/log`,
     summary: "Record a log for a model",
-    answer: answers.any,
+    answer: answers.log,
     params: schema.modelParams,
     body: { kind: "streamed", schema: schema.logBody },
   },
@@ -114,12 +114,17 @@ const typedRoutes: readonly TypedRoute[] = [
     method: "GET",
     path: `${job}/events`,
     summary: "Get the events of a training job",
-    answer: answers.page,
+    answer: answers.events,
     params: schema.jobParams,
     query: schema.eventsQuery,
   },
   { method: "GET", path: "/preview/base-models", summary: "List base models", answer: answers.baseModels },
-  { method: "GET", path: "/system-check", summary: "Check the training service", answer: answers.any },
+  {
+    method: "GET",
+    path: "/system-check",
+    summary: "Check the training service",
+    answer: answers.systemCheck,
+  },
 ];
 
 const METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;

@@ -20,85 +20,134 @@ export const checkpointsQuery = eventsQuery.extend({ order: z.enum(["asc", "desc
 export const modelParams = z.object({ model_id: z.string() });
 export const jobParams = z.object({ training_job_id: z.string() });
 
-export const createModelBody = z.looseObject({
-  project: z.string(),
-  name: z.string(),
-  base_model: z.string(),
-  entity: z.string().nullish(),
-  return_existing: z.boolean().optional(),
-});
+export const createModelBody = z
+  .looseObject({
+    project: z.string(),
+    name: z.string(),
+    base_model: z.string(),
+    entity: z.string().nullish(),
+    return_existing: z.boolean().optional(),
+  })
+  .meta({ id: "ModelCreateReq" });
 
-export const deleteCheckpointsBody = z.looseObject({ steps: z.array(z.int()) });
+export const deleteCheckpointsBody = z
+  .looseObject({ steps: z.array(z.int()) })
+  .meta({ id: "CheckpointsDeleteReq" });
 
-export const createSftJobBody = z.looseObject({
-  model_id: z.string(),
-  training_data_url: z.string(),
-  config: z
-    .looseObject({
-      batch_size: z.union([z.int(), z.literal("auto")]).nullish(),
-      learning_rate: z.union([z.number(), z.array(z.number())]).nullish(),
-      metric_logging: z.looseObject({}).nullish(),
-    })
-    .nullish(),
-  experimental_config: z.looseObject({}).nullish(),
-});
+export const createSftJobBody = z
+  .looseObject({
+    model_id: z.string(),
+    training_data_url: z.string(),
+    config: z
+      .looseObject({
+        batch_size: z.union([z.int(), z.literal("auto")]).nullish(),
+        learning_rate: z.union([z.number(), z.array(z.number())]).nullish(),
+        metric_logging: z.looseObject({}).nullish(),
+      })
+      .nullish(),
+    experimental_config: z.looseObject({}).nullish(),
+  })
+  .meta({ id: "SftTrainingJobCreateReq" });
+
+const trajectoryGroups = z.array(z.looseObject({}).meta({ id: "TrajectoryGroup" }));
 
 /** Streamed through unread: only described. */
-export const createJobBody = z.looseObject({
-  model_id: z.string(),
-  trajectory_groups: z.array(z.looseObject({})),
-  experimental_config: z.looseObject({}).nullish(),
-});
+export const createJobBody = z
+  .looseObject({
+    model_id: z.string(),
+    trajectory_groups: trajectoryGroups,
+    experimental_config: z.looseObject({}).nullish(),
+  })
+  .meta({ id: "TrainingJobCreateReq" });
 
 /** Streamed through unread: only described. */
-export const logBody = z.looseObject({ split: z.string(), trajectory_groups: z.array(z.looseObject({})) });
+export const logBody = z
+  .looseObject({ split: z.string(), trajectory_groups: trajectoryGroups })
+  .meta({ id: "ModelLogReq" });
+
+const message = z.looseObject({ role: z.string() }).meta({ id: "ChatMessage" });
 
 /** The upstream checks it: only described. */
-export const chatBody = z.looseObject({
-  model: z.string(),
-  messages: z.array(z.looseObject({})),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+export const chatBody = z
+  .looseObject({
+    model: z.string(),
+    messages: z.array(message),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  })
+  .meta({ id: "ChatCompletionReq" });
+
+const usage = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
 });
 
-const page = z.looseObject({
-  object: z.string(),
-  data: z.array(z.looseObject({ id: z.string() })),
-  first_id: z.string(),
-  last_id: z.string(),
-  has_more: z.boolean(),
-});
+function pageOf(item: z.ZodType, id: string) {
+  const shape = {
+    object: z.string(),
+    data: z.array(item),
+    first_id: z.string(),
+    last_id: z.string(),
+    has_more: z.boolean(),
+  };
+  return z.looseObject(shape).meta({ id });
+}
+
+const checkpoint = z
+  .looseObject({ id: z.string(), step: z.int(), metrics: z.looseObject({}).optional() })
+  .meta({ id: "Checkpoint" });
+const event = z
+  .looseObject({ id: z.string(), type: z.string(), data: z.looseObject({}).optional() })
+  .meta({ id: "TrainingJobEvent" });
 
 export const answers = {
   completion: z
-    .looseObject({ choices: z.array(z.looseObject({})) })
-    .describe("With `stream`, `text/event-stream` instead."),
-  model: z.looseObject({ id: z.string(), entity: z.string(), project: z.string(), name: z.string() }),
-  deletedModel: z.looseObject({
-    model_id: z.string(),
-    deleted_checkpoints: z.int(),
-    deleted_run: z.boolean(),
-  }),
-  page,
-  deletedCheckpoints: z.looseObject({ deleted_count: z.int(), not_found_steps: z.array(z.int()) }),
-  job: z.looseObject({ id: z.string() }),
-  baseModels: z.array(z.string()),
-  any: z.unknown(),
-  health: z.object({
-    status: z.literal("ok"),
-    upstreams: z.record(z.string(), z.enum(["not_configured", "configured"])),
-  }),
+    .looseObject({
+      choices: z.array(z.looseObject({ message: message.nullish(), finish_reason: z.string().nullish() })),
+      usage: usage.nullish(),
+    })
+    .meta({ id: "ChatCompletionRes" }),
+  model: z
+    .looseObject({ id: z.string(), entity: z.string(), project: z.string(), name: z.string() })
+    .meta({ id: "ModelRes" }),
+  deletedModel: z
+    .looseObject({ model_id: z.string(), deleted_checkpoints: z.int(), deleted_run: z.boolean() })
+    .meta({ id: "ModelDeleteRes" }),
+  checkpoints: pageOf(checkpoint, "CheckpointListRes"),
+  events: pageOf(event, "TrainingJobEventListRes"),
+  deletedCheckpoints: z
+    .looseObject({ deleted_count: z.int(), not_found_steps: z.array(z.int()) })
+    .meta({ id: "CheckpointsDeleteRes" }),
+  job: z.looseObject({ id: z.string() }).meta({ id: "TrainingJobRes" }),
+  baseModels: z.array(z.string()).meta({ id: "BaseModelListRes" }),
+  log: z.unknown().meta({ id: "ModelLogRes", description: "Whatever the training service answers" }),
+  systemCheck: z
+    .unknown()
+    .meta({ id: "SystemCheckRes", description: "Whatever the training service answers, as JSON" }),
+  health: z
+    .object({
+      status: z.literal("ok"),
+      upstreams: z.record(z.string(), z.enum(["not_configured", "configured"])),
+    })
+    .meta({ id: "GatewayHealthRes" }),
 } as const;
 
-export const errorAnswer = z.object({
-  error: z.object({
-    message: z.string(),
-    type: z.string(),
-    param: z.string().nullable(),
-    code: z.union([z.string(), z.number()]).nullable(),
-  }),
-  detail: z.union([
-    z.string(),
-    z.array(z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() })),
-  ]),
+const issue = z.looseObject({
+  loc: z.array(z.union([z.string(), z.int()])),
+  msg: z.string(),
+  type: z.string(),
 });
+
+/** Described only: of an upstream's error any member beside `error` passes. */
+export const errorAnswer = z
+  .looseObject({
+    error: z.looseObject({
+      message: z.string(),
+      type: z.string().nullable(),
+      param: z.string().nullable(),
+      code: z.union([z.string(), z.number()]).nullable(),
+    }),
+    detail: z.union([z.string(), z.array(issue)]).optional(),
+  })
+  .meta({ id: "GatewayErrorRes" });

@@ -1,6 +1,8 @@
 import type { FastifyReply } from "fastify";
 
-/** Sends text that is JSON already, past the schema that describes the answer. */
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Sends text that is JSON already, past the schema that describes the response. */
 export function sendJsonText(reply: FastifyReply, text: string): FastifyReply {
-  return reply.type("application/json; charset=utf-8").send(text);
+  return reply.type(JSON_TYPE).send(text);
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
+import { z } from "zod";
 import { readAccess } from "../auth/guard.ts";
 import { AppError } from "../shared/errors.ts";
 import { VERSION } from "../version.ts";
@@ -16,7 +17,9 @@ export function registerMetricsRoute(app: FastifyInstance, registry: Registry): 
     labelNames: ["version"],
     registers: [registry],
   }).set({ version: VERSION }, 1);
-  app.get("/metrics", { config: { access: readAccess }, exposeHeadRoute: true }, async ({ grant }, reply) => {
+  const response = { 200: { content: { "text/plain": { schema: z.string() } } } };
+  const options = { config: { access: readAccess }, exposeHeadRoute: true, schema: { response } };
+  app.get("/metrics", options, async ({ grant }, reply) => {
     if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
     return reply.type(registry.contentType).send(await registry.metrics());
   });

@@ -4,8 +4,10 @@ const MAX_IDS = 10_000;
 
 const idField = z.strictObject({ $getField: z.literal("id") });
 const idLiteral = z.strictObject({ $literal: z.string().max(512) });
-const oneId = z.strictObject({ $eq: z.tuple([idField, idLiteral]) });
-const anyOfIds = z.strictObject({ $in: z.tuple([idField, z.array(idLiteral).max(MAX_IDS)]) });
+const oneId = z.strictObject({ $eq: z.tuple([idField, idLiteral]) }).meta({ id: "IsId" });
+const anyOfIds = z
+  .strictObject({ $in: z.tuple([idField, z.array(idLiteral).max(MAX_IDS)]) })
+  .meta({ id: "IsOneOfIds" });
 const someOf = z.strictObject({
   $or: z
     .array(z.union([oneId, anyOfIds]))
@@ -14,7 +16,9 @@ const someOf = z.strictObject({
 });
 
 /** The query of a purge. Things are purged by id alone, never by what they say. */
-export const purgeQuery = z.strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) });
+export const purgeQuery = z
+  .strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) })
+  .meta({ id: "PurgeQuery", description: "The ids of what is deleted" });
 
 /** The ids that a purge names, each once. */
 export function idsToPurge(query: z.output<typeof purgeQuery>): readonly string[] {

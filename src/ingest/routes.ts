@@ -1,8 +1,10 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess } from "../auth/guard.ts";
 import { renamePart } from "../calls/call-part.ts";
+import { sendJsonText } from "../http/json-text.ts";
+import { emptyRes } from "../http/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
@@ -11,15 +13,20 @@ import { writeAccepted } from "./batch.ts";
 import { deleteCalls, type DeleteDeps } from "./delete-calls.ts";
 import { fromComplete, fromEnd, fromStart } from "./normalize.ts";
 import {
+  completeBatchBody,
+  completeBatchRes,
   completeOfPath,
   deleteBody,
+  deleteRes,
   endBody,
   endBodyOfPath,
   projectParams,
   startBody,
   startBodyOfPath,
+  startRes,
   updateBody,
   upsertBatchBody,
+  upsertBatchRes,
   upsertItem,
   type EndMessage,
   type StartMessage,
@@ -39,33 +46,37 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, bodyLimitBytes: bodyLimit } = deps;
 
-  const start = async (project: Project, message: StartMessage) => {
+  const start = async (reply: FastifyReply, project: Project, message: StartMessage) => {
     const part = fromStart(message);
     const [trace_id] = await writer.write(project, [part]);
-    return { id: part.id, trace_id };
+    return sendJsonText(reply, JSON.stringify({ id: part.id, trace_id }));
   };
   const end = async (project: Project, message: EndMessage) => {
     await writer.write(project, [fromEnd(message)]);
     return {};
   };
 
-  app.post("/call/start", { config, bodyLimit, schema: { body: startBody } }, ({ grant, body }) =>
-    start(grant.project(body.start.project_id, ["body", "start", "project_id"]), body.start),
+  const started = { 200: startRes };
+  const startRoute = { config, bodyLimit, schema: { body: startBody, response: started } };
+  app.post("/call/start", startRoute, ({ grant, body }, reply) =>
+    start(reply, grant.project(body.start.project_id, ["body", "start", "project_id"]), body.start),
   );
   app.post(
     "/v2/:entity/:project/call/start",
-    { config, bodyLimit, schema: { body: startBodyOfPath, params: projectParams } },
-    ({ grant, params, body }) => {
+    { config, bodyLimit, schema: { body: startBodyOfPath, params: projectParams, response: started } },
+    ({ grant, params, body }, reply) => {
       const project_id = projectOfPath(params, body.start, ["body", "start"]);
-      return start(grant.project(project_id, ["path", "project"]), { ...body.start, project_id });
+      return start(reply, grant.project(project_id, ["path", "project"]), { ...body.start, project_id });
     },
   );
-  app.post("/call/end", { config, bodyLimit, schema: { body: endBody } }, ({ grant, body }) =>
+  const done = { 200: emptyRes };
+  const endRoute = { config, bodyLimit, schema: { body: endBody, response: done } };
+  app.post("/call/end", endRoute, ({ grant, body }) =>
     end(grant.project(body.end.project_id, ["body", "end", "project_id"]), body.end),
   );
   app.post(
     "/v2/:entity/:project/call/end",
-    { config, bodyLimit, schema: { body: endBodyOfPath, params: projectParams } },
+    { config, bodyLimit, schema: { body: endBodyOfPath, params: projectParams, response: done } },
     ({ grant, params, body }) => {
       const project_id = projectOfPath(params, body.end, ["body", "end"]);
       return end(grant.project(project_id, ["path", "project"]), { ...body.end, project_id });
@@ -74,13 +85,15 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
 
   await batchRoutes(root, deps);
 
-  app.post("/call/update", { config, schema: { body: updateBody } }, async (request) => {
+  const updateRoute = { config, schema: { body: updateBody, response: done } };
+  app.post("/call/update", updateRoute, async (request) => {
     const { project_id, call_id, display_name } = request.body;
     await writer.write(request.grant.project(project_id), [renamePart(call_id, display_name)]);
     return {};
   });
 
-  app.post("/calls/delete", { config, schema: { body: deleteBody } }, async (request) => {
+  const deleteRoute = { config, schema: { body: deleteBody, response: { 200: deleteRes } } };
+  app.post("/calls/delete", deleteRoute, async (request) => {
     const project = request.grant.project(request.body.project_id);
     const deletedAt = deps.clock.now() * 1000;
     const num_deleted = await deleteCalls(deps, project, { ids: request.body.call_ids, deletedAt });
@@ -95,8 +108,8 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
 
   app.post(
     "/call/upsert_batch",
-    { config, bodyLimit, schema: { body: upsertBatchBody } },
-    async (request) => {
+    { config, bodyLimit, schema: { body: upsertBatchBody, response: { 200: upsertBatchRes } } },
+    async (request, reply) => {
       const { grant } = request;
       const { accepted, rejected } = sortBatch(request.body.batch, upsertItem, (item) =>
         item.mode === "start"
@@ -109,14 +122,18 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
         if (part.kind === "start") res[index] = { id: part.id, trace_id: traceIds.get(part) };
       }
       for (const { index, detail } of rejected) res[index] = { error: detail };
-      return { res, rejected };
+      return sendJsonText(reply, JSON.stringify({ res, rejected }));
     },
   );
 
   app.post(
     "/v2/:entity/:project/calls/complete",
-    { config, bodyLimit, schema: { body: upsertBatchBody, params: projectParams } },
-    async (request) => {
+    {
+      config,
+      bodyLimit,
+      schema: { body: completeBatchBody, params: projectParams, response: { 200: completeBatchRes } },
+    },
+    async (request, reply) => {
       const { grant, params } = request;
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       const { accepted, rejected } = sortBatch(
@@ -128,7 +145,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
         },
       );
       await writeAccepted(writer, accepted);
-      return { rejected };
+      return sendJsonText(reply, JSON.stringify({ rejected }));
     },
   );
 }

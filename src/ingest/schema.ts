@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { instantMicros } from "../http/instant-field.ts";
+import { describedAs, instantMicros, projectId } from "../http/fields.ts";
+import { emptyRes, itemError, rejectedItems } from "../http/response-schema.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
 /** An id as clients make them. Longer ones are a mistake. */
@@ -16,22 +17,25 @@ const anyPayload = z.unknown().refine((value) => !isTooDeep(value), {
   message: `Nested deeper than ${MAX_JSON_DEPTH} levels`,
   params: { type: "recursion_loop" },
 });
-const payload = anyPayload.optional();
-const objectPayload = anyPayload
-  .refine((value) => value == null || isJsonObject(value), {
-    message: "Input should be an object",
-    params: { type: "dict_type" },
-  })
-  .optional();
+const payload = anyPayload.meta({ description: "JSON of any kind" }).optional();
+const objectPayload = (description: string) =>
+  anyPayload
+    .refine((value) => value == null || isJsonObject(value), {
+      message: "Input should be an object",
+      params: { type: "dict_type" },
+    })
+    .meta({ type: ["object", "null"], additionalProperties: true, description })
+    .optional();
+const summary = objectPayload("JSON; `usage` holds what the call used, by LLM");
 
 const step = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish();
 
 /** A call's start as the Weave SDKs send it; members that are not known are ignored. */
-const startSchema = z.object({
-  project_id: z.string(),
-  id: id.nullish(),
-  trace_id: optionalId,
-  parent_id: optionalId,
+const startShape = {
+  project_id: projectId,
+  id: id.nullish().describe("Default: a new one"),
+  trace_id: optionalId.describe("Default: a new trace"),
+  parent_id: optionalId.describe("The call directly above"),
   op_name: z.string().max(10_000),
   display_name: optionalText,
   started_at: instantMicros,
@@ -40,54 +44,88 @@ const startSchema = z.object({
   wb_user_id: optionalId,
   wb_run_id: optionalId,
   wb_run_step: step,
-  attributes: objectPayload,
-  inputs: objectPayload,
-});
+  attributes: objectPayload("JSON about the call"),
+  inputs: objectPayload("JSON that the call was given, by name"),
+};
+const startSchema = z.object(startShape).meta({ id: "CallStart" });
 export type StartMessage = z.output<typeof startSchema>;
 
 /** A call's end as the Weave SDKs send it. */
-const endSchema = z.object({
-  project_id: z.string(),
+const endShape = {
+  project_id: projectId,
   id,
   ended_at: instantMicros,
   display_name: optionalText,
   output: payload,
-  summary: objectPayload,
-  exception: z.string().nullish(),
-});
+  summary,
+  exception: z.string().nullish().describe("The error that ended it"),
+};
+const endSchema = z.object(endShape).meta({ id: "CallEnd" });
 export type EndMessage = z.output<typeof endSchema>;
 
 /** A whole call in one message; without `ended_at` it is one that still runs. */
-export const completeSchema = startSchema.extend({
+export const completeSchema = z.object({
+  ...startShape,
   id,
   trace_id: id,
-  ended_at: instantMicros.nullish(),
+  ended_at: instantMicros.nullish().describe("Not set: the call still runs"),
   output: payload,
-  summary: objectPayload,
-  exception: endSchema.shape.exception,
+  summary,
+  exception: endShape.exception,
 });
 export type CompleteMessage = z.output<typeof completeSchema>;
 
 /** Where the path names the project, a message need not. */
-const projectOfPath = { project_id: z.string().nullish() };
-export const completeOfPath = completeSchema.extend(projectOfPath);
+const projectOfPath = { project_id: projectId.nullish().describe("Default: the project of the path") };
+export const completeOfPath = completeSchema.extend(projectOfPath).meta({ id: "CallComplete" });
 
-/** Items are checked one by one, so that a bad one does not take the others with it. */
-export const upsertBatchBody = z.object({ batch: z.array(z.unknown()).max(100_000) });
-export const startBody = z.object({ start: startSchema });
-export const endBody = z.object({ end: endSchema });
-export const startBodyOfPath = z.object({ start: startSchema.extend(projectOfPath) });
-export const endBodyOfPath = z.object({ end: endSchema.extend(projectOfPath) });
-export const updateBody = z.object({
-  project_id: z.string(),
-  call_id: id,
-  display_name: z.string().max(10_000).nullable(),
-});
-export const deleteBody = z.object({ project_id: z.string(), call_ids: z.array(id).max(10_000) });
+const MAX_ITEMS = 100_000;
+export const startBody = z.object({ start: startSchema }).meta({ id: "CallStartReq" });
+export const endBody = z.object({ end: endSchema }).meta({ id: "CallEndReq" });
+export const startBodyOfPath = z
+  .object({ start: startSchema.extend(projectOfPath) })
+  .meta({ id: "CallStartOfPathReq" });
+export const endBodyOfPath = z
+  .object({ end: endSchema.extend(projectOfPath) })
+  .meta({ id: "CallEndOfPathReq" });
+export const updateBody = z
+  .object({
+    project_id: projectId,
+    call_id: id,
+    display_name: z.string().max(10_000).nullable().describe("null: the name of its operation"),
+  })
+  .meta({ id: "CallUpdateReq" });
+export const deleteBody = z
+  .object({ project_id: projectId, call_ids: z.array(id).max(10_000) })
+  .meta({ id: "CallsDeleteReq" });
 
 export const upsertItem = z.discriminatedUnion("mode", [
-  z.object({ mode: z.literal("start"), req: startBody }),
-  z.object({ mode: z.literal("end"), req: endBody }),
+  z.object({ mode: z.literal("start"), req: startBody }).meta({ id: "CallBatchStart" }),
+  z.object({ mode: z.literal("end"), req: endBody }).meta({ id: "CallBatchEnd" }),
 ]);
+export const upsertBatchBody = z
+  .object({ batch: z.array(describedAs("CallBatchStart", "CallBatchEnd")).max(MAX_ITEMS) })
+  .meta({ id: "CallUpsertBatchReq" });
+export const completeBatchBody = z
+  .object({ batch: z.array(describedAs("CallComplete")).max(MAX_ITEMS) })
+  .meta({ id: "CallsCompleteReq" });
+
+export const startRes = z.object({ id: z.string(), trace_id: z.string() }).meta({ id: "CallStartRes" });
+/** Described, not used: a batch is answered with text. */
+export const upsertBatchRes = z
+  .object({
+    res: z
+      .array(z.union([startRes, emptyRes, itemError]))
+      .describe("One per item, in the order of the batch"),
+    rejected: rejectedItems,
+  })
+  .meta({ id: "CallUpsertBatchRes" });
+export const completeBatchRes = z.object({ rejected: rejectedItems }).meta({ id: "CallsCompleteRes" });
+export const deleteRes = z
+  .object({
+    num_deleted: z.int().min(0).describe("The calls and their descendants"),
+    deletion_id: z.string().describe("The receipt: `GET /deletions/{id}`"),
+  })
+  .meta({ id: "CallsDeleteRes" });
 
 export const projectParams = z.object({ entity: z.string(), project: z.string() });

@@ -1,18 +1,33 @@
 import multipart from "@fastify/multipart";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { anyAccess, ingestAccess, readAccess } from "../auth/guard.ts";
 import type { Grant } from "../auth/grant.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/abort-on-close.ts";
+import { JSON_TYPE, sendJsonText } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
+import { describedBody } from "../http/validation.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import type { ContentWriter } from "./content-writer.ts";
 import { rowsOfTable, saveTable, tableText } from "./data-tables.ts";
 import { readFile, saveFile } from "./files.ts";
 import { readObject, saveObject } from "./objects.ts";
-import { fileContentBody, objCreateBody, objReadBody, tableCreateBody, tableQueryBody } from "./schema.ts";
+import {
+  fileContentBody,
+  fileContentRes,
+  fileCreateForm,
+  fileCreateRes,
+  objCreateBody,
+  objCreateRes,
+  objReadBody,
+  objReadRes,
+  tableCreateBody,
+  tableCreateRes,
+  tableQueryBody,
+  tableQueryRes,
+} from "./schema.ts";
 import { readUpload } from "./upload.ts";
 
 export interface ObjectDeps {
@@ -20,8 +35,6 @@ export interface ObjectDeps {
   readonly writer: ContentWriter;
   readonly bodyLimitBytes: number;
 }
-
-const JSON_TYPE = "application/json; charset=utf-8";
 
 /** What the Weave SDKs publish and read back by content: objects, files, tables. 2xx means durable. */
 export async function objectRoutes(root: FastifyInstance, deps: ObjectDeps): Promise<void> {
@@ -31,43 +44,59 @@ export async function objectRoutes(root: FastifyInstance, deps: ObjectDeps): Pro
   const ingest = { config: { access: ingestAccess }, bodyLimit };
   const byDigest = { config: { access: anyAccess }, bodyLimit };
 
-  app.post("/obj/create", { ...ingest, schema: { body: objCreateBody } }, async (request) => {
+  const objCreate = { ...ingest, schema: { body: objCreateBody, response: { 200: objCreateRes } } };
+  app.post("/obj/create", objCreate, async (request) => {
     const { project_id, object_id, val, builtin_object_class, set_base_object_class } = request.body.obj;
     const project = request.grant.project(project_id, ["body", "obj", "project_id"]);
     const baseClass = builtin_object_class ?? set_base_object_class ?? undefined;
     return { digest: await saveObject(writer, project, { objectId: object_id, val, baseClass }) };
   });
 
-  const readOptions = { config: { access: readAccess }, schema: { body: objReadBody } };
-  app.post("/obj/read", readOptions, async (request, reply) => {
+  const objRead = {
+    config: { access: readAccess },
+    schema: { body: objReadBody, response: { 200: objReadRes } },
+  };
+  app.post("/obj/read", objRead, async (request, reply) => {
     const { project_id, object_id, digest } = request.body;
     const project = request.grant.project(project_id);
     const object = await readObject(engine, project, { objectId: object_id, version: digest });
     if (object === undefined) throw notFound("object");
-    return reply.type(JSON_TYPE).send(`{"obj":${object}}`);
+    return sendJsonText(reply, `{"obj":${object}}`);
   });
 
-  app.post("/file/create", ingest, async (request) => {
+  const fileCreate = {
+    ...ingest,
+    ...describedBody,
+    schema: {
+      consumes: ["multipart/form-data"],
+      body: fileCreateForm,
+      response: { 200: fileCreateRes },
+    },
+  };
+  app.post("/file/create", fileCreate, async (request) => {
     const { projectId, content } = await readUpload(request);
     return { digest: await saveFile(writer, request.grant.project(projectId), content) };
   });
 
-  app.post("/file/content", { ...byDigest, schema: { body: fileContentBody } }, async (request, reply) => {
+  const fileContent = { ...byDigest, schema: { body: fileContentBody, response: { 200: fileContentRes } } };
+  app.post("/file/content", fileContent, async (request, reply) => {
     const project = projectByDigest(request.grant, request.body.project_id);
     const signal = abortOnClose(reply);
     const file = await readFile(engine, project, { digest: request.body.digest, signal });
     if (file === undefined) throw notFound("file");
-    return reply.type("application/octet-stream").send(await bodyOf(file));
+    return sendPieces(reply, "application/octet-stream", file);
   });
 
-  app.post("/table/create", { ...ingest, schema: { body: tableCreateBody } }, async (request) => {
+  const tableCreate = { ...ingest, schema: { body: tableCreateBody, response: { 200: tableCreateRes } } };
+  app.post("/table/create", tableCreate, async (request, reply) => {
     const { project_id, rows } = request.body.table;
     const project = request.grant.project(project_id, ["body", "table", "project_id"]);
     const { digest, rowDigests } = await saveTable(writer, project, rows);
-    return { digest, row_digests: rowDigests };
+    return sendJsonText(reply, JSON.stringify({ digest, row_digests: rowDigests }));
   });
 
-  app.post("/table/query", { ...byDigest, schema: { body: tableQueryBody } }, async (request, reply) => {
+  const tableQuery = { ...byDigest, schema: { body: tableQueryBody, response: { 200: tableQueryRes } } };
+  app.post("/table/query", tableQuery, async (request, reply) => {
     const { project_id, digest, filter, offset, limit } = request.body;
     const project = projectByDigest(request.grant, project_id);
     const rows = await rowsOfTable(engine, project, {
@@ -78,8 +107,16 @@ export async function objectRoutes(root: FastifyInstance, deps: ObjectDeps): Pro
     });
     if (rows === undefined) throw notFound("table");
     const pieces = tableText(engine, project, { digests: rows, signal: abortOnClose(reply) });
-    return reply.type(JSON_TYPE).send(await bodyOf(pieces));
+    return sendPieces(reply, JSON_TYPE, pieces);
   });
+}
+
+async function sendPieces(
+  reply: FastifyReply,
+  type: string,
+  pieces: AsyncGenerator<Buffer>,
+): Promise<FastifyReply> {
+  return reply.type(type).send(await bodyOf(pieces));
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ingestAccess } from "../auth/guard.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
+import { describedBody } from "../http/validation.ts";
 import { exportAnswer } from "./answer.ts";
 import { spansOfJson } from "./decode-json.ts";
 import { spansOfProtobuf } from "./decode-protobuf.ts";
 import { projectOf } from "./project-of.ts";
+import { exportReq, exportRes } from "./schema.ts";
 import { storeSpans } from "./store-spans.ts";
 
 export interface OtlpDeps {
@@ -26,7 +28,12 @@ export async function otlpRoutes(
   );
   app.addHook("onRequest", takeKeyHeader);
 
-  const options = { config: { access: ingestAccess }, bodyLimit };
+  const options = {
+    config: { access: ingestAccess },
+    bodyLimit,
+    ...describedBody,
+    schema: { body: exportReq, response: { 200: exportRes } },
+  };
   for (const path of ["/otel/v1/traces", "/agents/otel/v1/traces"]) {
     app.post(path, options, async (request, reply) => {
       const { body, headers, grant } = request;

@@ -4,7 +4,14 @@ import { adminAccess } from "../auth/guard.ts";
 import { AppError } from "../shared/errors.ts";
 import { deleteProject, type DeletionDeps } from "./delete-project.ts";
 import type { Deletion } from "./deletion-store.ts";
-import { deletionParams, deletionRes, projectParams, retention, startedDeletion } from "./schema.ts";
+import {
+  deletionParams,
+  deletionRes,
+  projectParams,
+  retentionReq,
+  retentionRes,
+  startedDeletion,
+} from "./schema.ts";
 import { readRetention, saveRetention } from "./retention.ts";
 import { settle } from "./settle.ts";
 
@@ -27,7 +34,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
   const retentionUrl = "/projects/:entity/:project/retention";
   app.get(
     retentionUrl,
-    { config, schema: { params: projectParams, response: { 200: retention } } },
+    { config, schema: { params: projectParams, response: { 200: retentionRes } } },
     async ({ grant, params }) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       return { days: await readRetention(deps, project) };
@@ -35,7 +42,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
   );
   app.put(
     retentionUrl,
-    { config, schema: { params: projectParams, body: retention, response: { 200: retention } } },
+    { config, schema: { params: projectParams, body: retentionReq, response: { 200: retentionRes } } },
     async ({ grant, params, body }) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       await saveRetention(deps, project, body.days);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isoInstant, projectId } from "../http/fields.ts";
 
 export const projectParams = z.object({ entity: z.string(), project: z.string() });
 export const deletionParams = z.object({ id: z.string().max(64) });
@@ -12,22 +13,20 @@ export const startedDeletion = z
 export const deletionRes = z
   .object({
     id: z.string(),
-    project_id: z.string(),
+    project_id: projectId,
     what: z.enum(["project", "calls"]),
-    requested_at: z.string(),
+    requested_at: isoInstant,
     state,
-    done_at: z.string().nullable().describe("When it was first seen to be done"),
+    done_at: isoInstant.nullable().describe("When it was first seen to be done"),
   })
   .meta({ id: "DeletionReadRes" });
 
-export const retention = z
-  .object({
-    days: z
-      .number()
-      .int()
-      .min(1)
-      .max(36_500)
-      .nullable()
-      .describe("Older calls and feedback are deleted; null: none"),
-  })
-  .meta({ id: "Retention" });
+const days = z
+  .number()
+  .int()
+  .min(1)
+  .max(36_500)
+  .nullable()
+  .describe("Older calls and feedback are deleted; null: none");
+export const retentionReq = z.object({ days }).meta({ id: "RetentionReq" });
+export const retentionRes = z.object({ days }).meta({ id: "RetentionRes" });

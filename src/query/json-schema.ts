@@ -6,19 +6,21 @@ import { isOperation, operators, type OperatorRow } from "./operators.ts";
 export const OPERAND_ID = "QueryOperand";
 const operand = { $ref: `#/components/schemas/${OPERAND_ID}` };
 
-/** What a `{"$operator": …}` may be, as JSON Schema: written from the table of operators, for readers. */
-export const operandSchema = { oneOf: [...operators].map(([name, row]) => entrySchema(name, row)) };
+/** The name under which `operationSchema` is referred to. */
+export const OPERATION_ID = "QueryOperation";
+const operation = { $ref: `#/components/schemas/${OPERATION_ID}` };
+
+// What a `{"$operator": …}` may be, as JSON Schema: written from the table of operators, for readers.
+const entries = [...operators];
+const operations = entries.filter(([, row]) => isOperation(row));
+const others = entries.filter(([, row]) => !isOperation(row));
+export const operationSchema = { oneOf: operations.map(([name, row]) => entrySchema(name, row)) };
+export const operandSchema = { oneOf: [operation, ...others.map(([name, row]) => entrySchema(name, row))] };
 
 export const querySchema = {
   type: "object",
   description: "Additional conditions; see docs/query-language.md.",
-  properties: {
-    $expr: {
-      oneOf: [...operators]
-        .filter(([, row]) => isOperation(row))
-        .map(([name, row]) => entrySchema(name, row)),
-    },
-  },
+  properties: { $expr: operation },
   required: ["$expr"],
   additionalProperties: false,
 };

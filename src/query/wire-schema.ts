@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { feedbackFields } from "./fields.ts";
-import { OPERAND_ID, operandSchema, querySchema } from "./json-schema.ts";
+import { OPERAND_ID, operandSchema, OPERATION_ID, operationSchema, querySchema } from "./json-schema.ts";
 import type { QueryLimits } from "./parse.ts";
 import { defaultQueryLimits, readQuery, type ReadOptions } from "./read-query.ts";
 
@@ -14,7 +14,7 @@ export const defaultSelectionLimits: SelectionLimits = { ...defaultQueryLimits, 
 const WILDCARD = "Exact, or `name:*` for all that begins with `name:`.";
 
 /** Which calls; members hold together, of a list any may match. Null or absent is no condition. */
-export function callsFilter({ maxFilterMembers }: SelectionLimits = defaultSelectionLimits) {
+function buildFilter({ maxFilterMembers }: SelectionLimits) {
   const list = (meaning: string) => z.array(z.string()).max(maxFilterMembers).nullish().describe(meaning);
   return z
     .strictObject({
@@ -33,18 +33,33 @@ export function callsFilter({ maxFilterMembers }: SelectionLimits = defaultSelec
     .meta({ id: "CallsFilter" });
 }
 
-export type CallsFilter = z.infer<ReturnType<typeof callsFilter>>;
+export type CallsFilter = z.infer<ReturnType<typeof buildFilter>>;
+
+/** Of the same limits there is one schema: its name in `openapi.json` belongs to one. */
+export const callsFilter = oncePerLimits(buildFilter);
 
 z.unknown().meta({ id: OPERAND_ID, ...operandSchema });
+z.unknown().meta({ id: OPERATION_ID, ...operationSchema });
 
 /** A query over calls as it came, looked at by the compiler. */
-export function callsQuery(limits: SelectionLimits = defaultSelectionLimits) {
-  return checkedQuery({ limits }).meta({ id: "Query", ...querySchema });
-}
+export const callsQuery = oncePerLimits((limits) =>
+  checkedQuery({ limits }).meta({ id: "Query", ...querySchema }),
+);
 
 /** A query over feedback. */
 export function feedbackQuery() {
-  return checkedQuery({ fields: feedbackFields });
+  return checkedQuery({ fields: feedbackFields }).meta({ anyOf: [{ $ref: "#/components/schemas/Query" }] });
+}
+
+function oncePerLimits<Schema>(
+  build: (limits: SelectionLimits) => Schema,
+): (limits?: SelectionLimits) => Schema {
+  const built = new WeakMap<SelectionLimits, Schema>();
+  return (limits = defaultSelectionLimits) => {
+    const schema = built.get(limits) ?? build(limits);
+    built.set(limits, schema);
+    return schema;
+  };
 }
 
 function checkedQuery(options: ReadOptions) {

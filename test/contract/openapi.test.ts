@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { OpenAPIV3_1 } from "openapi-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "../../src/openapi-operations.ts";
+import { operations } from "../../src/openapi/operations/index.ts";
+import { describedRoutes, document, problemOf, responseAt } from "../helpers/openapi-document.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
-
-const PATH = join(import.meta.dirname, "../../openapi.json");
 
 let test: TestApp;
 beforeAll(async () => {
@@ -13,26 +10,17 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const committed = JSON.parse(readFileSync(PATH, "utf8")) as OpenAPIV3_1.Document;
-const described = Object.entries(committed.paths ?? {}).flatMap(([path, item]) =>
-  Object.entries(item ?? {}).map(([method, operation]) => ({
-    route: `${method.toUpperCase()} ${path}`,
-    operation: operation as OpenAPIV3_1.OperationObject,
-  })),
-);
+const HAS_NO_JSON = new Set(["DELETE /api-keys/{id}", "GET /metrics", "POST /file/content"]);
+const TAKES_NO_JSON = new Set(["POST /file/create"]);
 
 describe("openapi.json", () => {
   it("is what the routes say", async () => {
     const response = await test.app.inject("/openapi.json");
-    expect(response.json()).toEqual(committed);
-  });
-
-  it.each(described)("names $route", ({ route, operation }) => {
-    expect(operations[route]).toMatchObject({ id: operation.operationId, summary: operation.summary });
+    expect(response.json()).toEqual(document);
   });
 
   it("describes every route that it names, and gives no name twice", () => {
-    const routes = new Set(described.map(({ route }) => route));
+    const routes = new Set(describedRoutes.map(({ route }) => route));
     expect(Object.keys(operations).filter((route) => !routes.has(route))).toEqual([]);
     const ids = Object.values(operations).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
@@ -44,5 +32,46 @@ describe("openapi.json", () => {
       200,
       expect.stringContaining("text/html"),
     ]);
+  });
+});
+
+describe.each(describedRoutes)("$route", (described) => {
+  const { route, operation, path, method } = described;
+  const success = Object.keys(operation.responses ?? {}).find((status) => status.startsWith("2"))!;
+  const { place, response } = responseAt(described, Number(success))!;
+
+  it("has a name and a description", () => {
+    expect(operation).toMatchObject({
+      operationId: operations[route]?.id,
+      summary: operations[route]?.summary,
+      description: expect.stringMatching(/\.$/),
+    });
+    expect(response.description).not.toBe("Default Response");
+  });
+
+  it("has an example of its response, as its schema has it", () => {
+    const [[type, media]] = Object.entries(response.content ?? { none: {} }) as [
+      [string, OpenAPIV3_1.MediaTypeObject],
+    ];
+    if (HAS_NO_JSON.has(route)) return expect(type).not.toMatch(/json/);
+    expect(media).toHaveProperty("example");
+    expect(problemOf(media.example, ...place, "content", type, "schema")).toBeUndefined();
+  });
+
+  const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
+  if (body === undefined || TAKES_NO_JSON.has(route)) return;
+  it("has an example of its request, as its schema has it", () => {
+    const media = body.content["application/json"]!;
+    expect(media).toHaveProperty("example");
+    const schema = [
+      "paths",
+      path,
+      method.toLowerCase(),
+      "requestBody",
+      "content",
+      "application/json",
+      "schema",
+    ];
+    expect(problemOf(media.example, ...schema)).toBeUndefined();
   });
 });

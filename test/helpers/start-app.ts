@@ -7,6 +7,7 @@ import { openEmbedded } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
 import { readConfig, type Config } from "../../src/config.ts";
+import { watchResponses } from "./described-responses.ts";
 
 export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 
@@ -74,6 +75,7 @@ export async function startAppOn(engine: Engine, options: StartOptions = {}): Pr
     ...options.deps,
   };
   const app = await buildApp(config, deps);
+  const undescribed = watchResponses(app);
   return {
     app,
     config,
@@ -92,7 +94,11 @@ export async function startAppOn(engine: Engine, options: StartOptions = {}): Pr
         json: () => JSON.parse(response.payload) as unknown,
       };
     },
-    close: () => app.close(),
+    async close() {
+      await app.close();
+      if (undescribed.size > 0)
+        throw new Error(`Not as openapi.json has it:\n${[...undescribed].join("\n")}`);
+    },
   };
 }
 

@@ -2,9 +2,11 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { z } from "zod";
 import type { Access } from "../auth/guard.ts";
 import { VERSION } from "../version.ts";
-import { completeDocument, type OperationName } from "./openapi-document.ts";
+import { completeDocument } from "./document.ts";
+import { operations } from "./operations/index.ts";
 
 const info = {
   title: "Sumtree",
@@ -42,10 +44,7 @@ const tagByPath: readonly (readonly [RegExp, string])[] = [
  * Describes every route registered after it, from the schemas and the access that the routes declare, and serves
  * the description at `/docs`. To be registered before the guard: the pages are public.
  */
-export async function registerOpenapi(
-  app: FastifyInstance,
-  operations: Readonly<Record<string, OperationName>>,
-): Promise<void> {
+export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -72,7 +71,10 @@ export async function registerOpenapi(
 /** `/openapi.json`. Registered with the other routes, because it declares its access like them. */
 export function registerOpenapiRoute(app: FastifyInstance): void {
   const config = { access: "public" } as const;
-  app.get("/openapi.json", { config, exposeHeadRoute: true }, async () => app.swagger());
+  const response = { 200: z.looseObject({}).meta({ id: "OpenapiDocument" }) };
+  app.get("/openapi.json", { config, exposeHeadRoute: true, schema: { response } }, async () =>
+    app.swagger(),
+  );
 }
 
 /** The scheme of each alternative, and the scope that the key must have. */

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { parseInstant } from "../shared/instant.ts";
+
+export const projectId = z.string().describe("`entity/project`");
+
+/** An instant in a response. */
+export const isoInstant = z.iso.datetime();
+
+/** A field with an instant, as `read` understands it: what `read` leaves undefined is an issue. */
+export function instantField(read: (text: string) => number | undefined) {
+  return z
+    .string()
+    .meta({ description: "ISO 8601; without an offset it is UTC" })
+    .transform((text, context) => {
+      const instant = read(text);
+      if (instant !== undefined) return instant;
+      context.issues.push({
+        code: "custom",
+        message: "Input should be an ISO 8601 instant",
+        params: { type: "datetime_parsing" },
+        input: text,
+      });
+      return z.NEVER;
+    });
+}
+
+/** An instant in a request: ISO 8601, a naive one is UTC. Comes out as microseconds since the epoch. */
+export const instantMicros = instantField(parseInstant);
+
+/** The same in milliseconds, rounded down. */
+export const instantMs = instantMicros.transform((micros) => Math.floor(micros / 1000));
+
+/**
+ * Anything, described as any of the schemas of these names. For the items of a batch: they are checked one by one, so
+ * that a bad one does not take the others with it.
+ */
+export function describedAs(...names: readonly string[]) {
+  return z.unknown().meta({ anyOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) });
+}

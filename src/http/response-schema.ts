@@ -1,0 +1,39 @@
+import { z } from "zod";
+import type { Fault } from "../shared/errors.ts";
+
+/** One thing that is wrong with a request. */
+const issueSchema = z
+  .object({
+    loc: z
+      .array(z.union([z.string(), z.int()]))
+      .describe("The way to it: the part of the request, then members and indices"),
+    msg: z.string().describe("What is wrong, for people"),
+    type: z.string().describe("What is wrong, for programs"),
+  } satisfies Record<keyof Fault, z.ZodType>)
+  .meta({ id: "ValidationError" });
+
+// What errors look like, for `openapi.json`: responses refer to them by their names.
+z.object({ detail: z.string().describe("What is wrong") }).meta({ id: "ErrorRes" });
+z.object({ detail: z.array(issueSchema) }).meta({ id: "HTTPValidationError" });
+
+const detail = z.union([z.string(), z.array(issueSchema)]);
+
+/** The items of a batch that were set aside. */
+export const rejectedItems = z
+  .array(
+    z
+      .object({ index: z.int().min(0).describe("Its place in the batch, from 0"), detail })
+      .meta({ id: "RejectedItem" }),
+  )
+  .describe("The items that were set aside, and why; the others are stored");
+
+/** What stands in place of a response for an item that was set aside. */
+export const itemError = z.object({ error: detail }).meta({ id: "ItemError" });
+
+/** The response of a request that has nothing to say but that it is done. */
+export const emptyRes = z.object({}).meta({ id: "EmptyRes" });
+
+/** JSON as clients have sent it. */
+export const jsonObject = z.record(z.string(), z.unknown());
+
+export const healthRes = z.object({ status: z.literal("ok") }).meta({ id: "HealthRes" });

@@ -1,0 +1,152 @@
+import type { OpenAPIV3_1 } from "openapi-types";
+
+type Response = OpenAPIV3_1.ResponseObject;
+type Reference = OpenAPIV3_1.ReferenceObject;
+
+/** Headers by their names in a response, and as components. */
+const headers = {
+  "x-request-id": {
+    component: "RequestId",
+    description: "The id of the request, for logs and questions",
+    schema: { type: "string" },
+  },
+  "retry-after": {
+    component: "RetryAfter",
+    description: "Seconds to wait",
+    schema: { type: "integer" },
+  },
+  "www-authenticate": {
+    component: "Challenge",
+    description: "The schemes that the route takes",
+    schema: { type: "string" },
+  },
+  "x-truncated": {
+    component: "Truncated",
+    description: "`true`: there is more than the response holds",
+    schema: { type: "string", enum: ["true", "false"] as string[] },
+  },
+} as const;
+type HeaderName = keyof typeof headers;
+
+export function headerRefs(...names: readonly HeaderName[]): Record<string, Reference> {
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${headers[name].component}` }]),
+  );
+}
+
+export const sharedHeaders: Record<string, OpenAPIV3_1.HeaderObject> = Object.fromEntries(
+  Object.values(headers).map(({ component, ...header }) => [component, header]),
+);
+
+interface SharedResponse {
+  readonly name: string;
+  readonly description: string;
+  readonly schema?: string;
+  readonly header?: HeaderName;
+  readonly detail: unknown;
+}
+
+const withBody: Readonly<Record<string, SharedResponse>> = {
+  "413": {
+    name: "TooLarge",
+    description: "The body, or what it asks for, is too large",
+    detail: "The body is larger than this route takes.",
+  },
+  "415": {
+    name: "UnsupportedMediaType",
+    description: "The route does not take this media type",
+    detail: "This route takes application/json.",
+  },
+  "422": {
+    name: "Invalid",
+    description: "The request does not validate; every issue is named",
+    schema: "HTTPValidationError",
+    detail: [{ loc: ["body", "project_id"], msg: "Field required", type: "missing" }],
+  },
+  "504": {
+    name: "QueryLimit",
+    description: "The query ran out of time or memory",
+    detail: "The query ran out of time. Ask for less: fewer traces, a narrower filter, or a smaller limit.",
+  },
+};
+const withPath: Readonly<Record<string, SharedResponse>> = {
+  "422": withBody["422"]!,
+};
+const withKey: Readonly<Record<string, SharedResponse>> = {
+  "401": {
+    name: "Unauthenticated",
+    description: "The credentials are missing or wrong",
+    header: "www-authenticate",
+    detail: "Authentication failed",
+  },
+  "403": {
+    name: "Forbidden",
+    description: "The key may not do this, or not in this project",
+    detail: "This key may not use that project.",
+  },
+  "429": {
+    name: "TooManyRequests",
+    description: "The key or its address has sent too many requests",
+    header: "retry-after",
+    detail: "Too many requests. Try again later.",
+  },
+};
+const always: Readonly<Record<string, SharedResponse>> = {
+  "400": {
+    name: "BadRequest",
+    description: "The request cannot be read, or its body is not JSON",
+    detail: "The body is not JSON.",
+  },
+  "500": {
+    name: "Bug",
+    description: "A bug in Sumtree; the log has more under the request's id",
+    detail: "Something went wrong on our side. Request id: 5f0c2b9e",
+  },
+  "503": {
+    name: "Unavailable",
+    description: "The store is not reachable, or the service has too much to do",
+    header: "retry-after",
+    detail: "The store is not reachable. Try again.",
+  },
+};
+const notFound: Readonly<Record<string, SharedResponse>> = {
+  "404": { name: "NotFound", description: "There is no such thing", detail: "There is no such object." },
+};
+
+/** The responses that a route can give beside its own, by status. */
+export function errorResponses(route: {
+  readonly secured: boolean;
+  readonly body: boolean;
+  readonly path: boolean;
+  readonly findsOne: boolean;
+}): Record<string, Reference> {
+  const all = {
+    ...(route.secured ? withKey : {}),
+    ...(route.path ? withPath : {}),
+    ...(route.body ? withBody : {}),
+    ...(route.findsOne ? notFound : {}),
+    ...always,
+  };
+  return Object.fromEntries(
+    Object.entries(all).map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
+}
+
+/** The responses as components, by name. */
+export const sharedResponses: Record<string, Response> = Object.fromEntries(
+  [withKey, withBody, notFound, always]
+    .flatMap((responses) => Object.values(responses))
+    .map(({ name, description, schema = "ErrorRes", header, detail }) => [
+      name,
+      {
+        description,
+        headers: headerRefs("x-request-id", ...(header === undefined ? [] : [header])),
+        content: {
+          "application/json": {
+            schema: { $ref: `#/components/schemas/${schema}` },
+            example: { detail },
+          },
+        },
+      },
+    ]),
+);

@@ -1,0 +1,20 @@
+import { z } from "zod";
+
+/** Described only: what exporters send is decoded with more care than a schema has. */
+export const exportReq = z
+  .looseObject({
+    resourceSpans: z.array(z.looseObject({ scopeSpans: z.array(z.looseObject({})).optional() })).optional(),
+  })
+  .meta({ id: "ExportTraceServiceRequest", description: "As the OTLP specification has it" });
+
+export const exportRes = z
+  .object({
+    partialSuccess: z
+      .object({
+        rejectedSpans: z.string().describe("How many spans were set aside: a 64-bit integer, as text"),
+        errorMessage: z.string().describe("Why"),
+      })
+      .optional()
+      .describe("Only when spans were set aside"),
+  })
+  .meta({ id: "ExportTraceServiceResponse" });
