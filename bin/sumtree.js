@@ -48,7 +48,13 @@ function fileOf(name) {
 async function run(file, args) {
   if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
     process.argv = [process.argv[0], file, ...args];
-    await import(pathToFileURL(file).href);
+    await import(pathToFileURL(file).href).catch((error) => {
+      if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+      console.error(
+        `A dependency is missing. Run \`npm ci\` in ${ROOT}.\n${error.message.split(" imported ")[0]}`,
+      );
+      process.exitCode = 1;
+    });
     return;
   }
   const newer = installedNode();

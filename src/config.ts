@@ -52,9 +52,17 @@ function isAddressOrNetwork(text: string): boolean {
 
 const directory = z.string().regex(/^[^~\0][^\0]*$/, "must be a path; ~ means nothing here");
 
+/** An address or a name; digits and dots alone are an address. */
+const listenHost = z
+  .string()
+  .refine(
+    (text) => isIP(text) !== 0 || (/^[\w-]+(\.[\w-]+)*$/.test(text) && !/^[\d.]+$/.test(text)),
+    "must be an address of this machine, without a scheme or a port",
+  );
+
 /** Every setting, its default and its unit. An empty variable counts as not set. */
 const schema = z.object({
-  HOST: z.string().default("127.0.0.1"),
+  HOST: listenHost.default("127.0.0.1"),
   PORT: whole(0, 65_535).default(8080),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
   DATA_DIR: directory.default("./data"),

@@ -63,6 +63,7 @@ function listenProblem(error: unknown, config: Config | undefined): string | und
       return `this user may not listen on port ${port}. Set PORT to one above 1023.`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
+    case "EAI_AGAIN":
       return `${host} is not an address of this machine. Set HOST.`;
     default:
       return undefined;

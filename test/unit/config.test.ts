@@ -31,6 +31,9 @@ describe("readConfig", () => {
   });
 
   it.each([
+    ["HOST", "http://localhost"],
+    ["HOST", "localhost:8080"],
+    ["HOST", "999.1.1.1"],
     ["PORT", "0x50"],
     ["PORT", "8e3"],
     ["PORT", "-1"],
@@ -55,6 +58,9 @@ describe("readConfig", () => {
   });
 
   it.each([
+    ["HOST", "::1", "::1"],
+    ["HOST", "localhost", "localhost"],
+    ["HOST", "0.0.0.0", "0.0.0.0"],
     ["PORT", " 8081 ", 8081],
     ["TRUST_PROXY", "10.0.0.0/8,fd00::/8,192.0.2.1", "10.0.0.0/8,fd00::/8,192.0.2.1"],
     ["SSE_KEEP_ALIVE_SECONDS", "0.5", 0.5],
