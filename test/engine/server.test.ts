@@ -1,6 +1,6 @@
 import { ClickHouseContainer, type StartedClickHouseContainer } from "@testcontainers/clickhouse";
 import { getContainerRuntimeClient } from "testcontainers";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import { CLICKHOUSE_IMAGE } from "../helpers/clickhouse-image.ts";
 import { describeEngine, testLimits } from "./conformance.ts";
@@ -25,6 +25,10 @@ if (hasDocker) {
   });
 } else {
   describe(name, () => {
+    if (process.env["REQUIRE_DOCKER"] === "1") {
+      it("conforms", () => expect.unreachable("REQUIRE_DOCKER=1, and there is no Docker here"));
+      return;
+    }
     it.skip("conforms: there is no Docker here to run it", () => undefined);
   });
 }

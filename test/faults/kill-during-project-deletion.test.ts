@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
@@ -38,9 +39,11 @@ async function ask(service: ServiceProcess, method: string, path: string): Promi
   return (await answer.json()) as { id: string };
 }
 
+const random = seededRandom();
+
 describe("kill -9 while a project is deleted", () => {
   it(
-    "loses no receipt, and leaves nothing that asking again does not delete",
+    `loses no receipt, and leaves nothing that asking again does not delete, seed ${random.seed}`,
     { timeout: 120_000 },
     async () => {
       let service = await startProcess(settings);
@@ -50,7 +53,7 @@ describe("kill -9 while a project is deleted", () => {
         await fill(service, project);
         const asked = ask(service, "DELETE", `/projects/${project}`).catch(() => undefined);
         // at first in the middle of it, at last when the answer is out
-        await (kill === KILLS - 1 ? asked : delay(Math.random() * 40));
+        await (kill === KILLS - 1 ? asked : delay(random.next() * 40));
         await service.end("SIGKILL");
         const answered = await asked;
         service = await startProcess(settings);
