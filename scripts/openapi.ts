@@ -51,6 +51,7 @@ function noStore(): Engine {
     command: refuse,
     insert: refuse,
     version: refuse,
+    health: refuse,
     close: () => Promise.resolve(),
   };
 }

@@ -22,6 +22,15 @@ const statementSeconds = whole(1, 86_400);
 const bytes = whole(1024);
 const count = whole(1);
 const upstreamUrl = z.url({ protocol: /^https?$/ });
+/** One server, or several of one cluster. */
+const oneServer = z.url({ protocol: /^https?$/ });
+const serverUrls = z
+  .string()
+  .transform((text) => text.split(",").map((url) => url.trim()))
+  .refine(
+    (urls) => urls.every((url) => oneServer.safeParse(url).success),
+    "must be a URL, or several with commas",
+  );
 /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and networks. */
 const trustProxy = z
   .string()
@@ -67,7 +76,7 @@ const schema = z.object({
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
   DATA_DIR: directory.default("./data"),
   BACKUP_DIR: directory.optional(),
-  CLICKHOUSE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  CLICKHOUSE_URL: serverUrls.optional(),
   CLICKHOUSE_CLUSTER: z
     .string()
     .regex(/^[\w.-]{1,64}$/)

@@ -24,7 +24,9 @@ async function start(settings: Config): Promise<void> {
   const logger = pino({ level: settings.LOG_LEVEL });
   logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
   for (const one of misspeltSettings()) logger.warn(one, "a variable that is no setting, but looks like one");
-  const engine = await openStore(settings);
+  const engine = await openStore(settings, (change) =>
+    logger.info(change, "a server of the store has changed"),
+  );
   const version = await engine.version();
   if (isOlder(version)) throw new ServerTooOldError(version);
   const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER });

@@ -1,10 +1,14 @@
 import { connectServer, openEmbedded } from "./clickhouse/connect.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import { limitTable } from "./clickhouse/limits.ts";
+import type { ReplicaChange } from "./clickhouse/replica-watch.ts";
 import { backupDirOf, type Config } from "./config.ts";
 
-/** The store that the settings name. Errors: `StoreOpenError` for a data directory; a server is not asked yet. */
-export async function openStore(config: Config): Promise<Engine> {
+/**
+ * The store that the settings name; `onChange` hears when one of several servers goes away or comes back. Errors:
+ * `StoreOpenError` for a data directory; a server is not asked yet.
+ */
+export async function openStore(config: Config, onChange?: (change: ReplicaChange) => void): Promise<Engine> {
   const options = {
     limits: limitTable({
       interactiveSeconds: config.QUERY_TIMEOUT_SECONDS,
@@ -12,12 +16,16 @@ export async function openStore(config: Config): Promise<Engine> {
       heavySeconds: config.HEAVY_QUERY_TIMEOUT_SECONDS,
       heavyBytes: config.HEAVY_QUERY_MEMORY_BYTES,
     }),
-    insertQuorum: config.CLICKHOUSE_CLUSTER === undefined ? undefined : config.CLICKHOUSE_INSERT_QUORUM,
     maxRunning: config.STORE_MAX_CONCURRENT,
     maxWaiting: config.STORE_MAX_WAITING,
     maxWaitMs: config.STORE_MAX_WAIT_MS,
   };
   return config.CLICKHOUSE_URL === undefined
     ? openEmbedded(config.DATA_DIR, { ...options, backupDir: backupDirOf(config) })
-    : connectServer(config.CLICKHOUSE_URL, options);
+    : connectServer(config.CLICKHOUSE_URL, {
+        ...options,
+        cluster: config.CLICKHOUSE_CLUSTER,
+        insertQuorum: config.CLICKHOUSE_INSERT_QUORUM,
+        onChange,
+      });
 }

@@ -1,5 +1,5 @@
 import { DamagedRootKeyError } from "./auth/root-key.ts";
-import { MigrationError } from "./clickhouse/migrate.ts";
+import { MigrationError } from "./clickhouse/migration-error.ts";
 import { MIN_SERVER_VERSION } from "./clickhouse/server-version.ts";
 import { StorageError } from "./clickhouse/storage-error.ts";
 import { StoreOpenError } from "./clickhouse/store-open-error.ts";
@@ -36,21 +36,45 @@ export function knownProblem(error: unknown, config: Config | undefined): string
   return error instanceof StorageError ? storeProblem(error, config) : listenProblem(error, config);
 }
 
-/** By the engine's error codes: UNKNOWN_DATABASE; UNKNOWN_USER and what else ends in no entry. */
-const UNKNOWN_DATABASE = "81";
-const NO_ENTRY = new Set(["192", "193", "194", "516"]);
+const REFUSED = "does not take the user and password of CLICKHOUSE_URL";
+const NO_KEEPER = "answers, but its keeper does not: the tables can not be changed. Start the keeper";
+const NO_QUORUM =
+  "answers, but too few of its replicas took a write. Start them, or lower CLICKHOUSE_INSERT_QUORUM";
+/** What the engine's error codes mean to an operator at a start, after `ClickHouse at host`. */
+const meanings: Readonly<Record<string, string>> = {
+  // UNKNOWN_DATABASE; UNKNOWN_USER and what else ends in no entry
+  81: "has no database of the name in CLICKHOUSE_URL",
+  192: REFUSED,
+  193: REFUSED,
+  194: REFUSED,
+  516: REFUSED,
+  // ACCESS_DENIED
+  497: "does not let its user do what the service needs: see A server and A cluster in docs/operations.md",
+  // CLUSTER_DOESNT_EXIST; NO_ELEMENTS_IN_CONFIG
+  701: "knows no cluster of the name in CLICKHOUSE_CLUSTER: see its remote_servers",
+  139: "lacks a setting that replicated tables need: see macros and zookeeper in docs/cluster.md",
+  // TIMEOUT_EXCEEDED; NO_ZOOKEEPER, TABLE_IS_READ_ONLY, KEEPER_EXCEPTION
+  159: "did not carry out a statement in time. In a cluster: a replica is away or busy. Start again when all are there",
+  225: NO_KEEPER,
+  242: NO_KEEPER,
+  999: NO_KEEPER,
+  // TOO_FEW_LIVE_REPLICAS, UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, UNKNOWN_STATUS_OF_INSERT
+  285: NO_QUORUM,
+  286: NO_QUORUM,
+  319: NO_QUORUM,
+};
 
-function storeProblem({ kind, engineCode, message }: StorageError, config: Config | undefined): string {
-  const url = config?.CLICKHOUSE_URL;
-  if (url === undefined) return message;
-  const { host } = new URL(url);
-  if (engineCode === UNKNOWN_DATABASE)
-    return `ClickHouse at ${host} has no database of the name in CLICKHOUSE_URL.`;
-  if (engineCode !== undefined && NO_ENTRY.has(engineCode)) {
-    return `ClickHouse at ${host} does not take the user and password of CLICKHOUSE_URL.`;
-  }
-  if (kind !== "unavailable") return `ClickHouse at ${host}: ${message}`;
-  return `no ClickHouse answers at ${host}, which CLICKHOUSE_URL names${engineCode === undefined ? "" : ` (${engineCode})`}.`;
+function storeProblem(error: StorageError, config: Config | undefined): string {
+  const { kind, engineCode, message, detail } = error;
+  const urls = config?.CLICKHOUSE_URL;
+  if (urls === undefined) return message;
+  const hosts = urls.map((url) => new URL(url).host).join(", ");
+  const meaning = engineCode === undefined ? undefined : meanings[engineCode];
+  if (meaning !== undefined) return `ClickHouse at ${hosts} ${meaning} (code ${engineCode}).`;
+  if (kind === "read_only" && engineCode === undefined)
+    return `ClickHouse at ${hosts} takes no writes: ${detail}.`;
+  if (kind !== "unavailable") return `ClickHouse at ${hosts}: ${message}`;
+  return `no ClickHouse answers at ${hosts}, which CLICKHOUSE_URL names${engineCode === undefined ? "" : ` (${engineCode})`}.`;
 }
 
 function listenProblem(error: unknown, config: Config | undefined): string | undefined {

@@ -66,7 +66,7 @@ export async function findMarks(
     const rows = await engine.rows<MarkRow>(
       sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM parked_parts FINAL
           PREWHERE ${areOf(chunk)} ORDER BY version, parked_at`,
-      { name: "parked_parts_find", limits: "ingest" },
+      { name: "parked_parts_find", limits: "ingest", mustBeCurrent: true },
     );
     for (const row of rows) if (asked.has(keyText(keyOf(row)))) found.push(toMark(row));
   }
@@ -83,7 +83,7 @@ export async function findParts(
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
         WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
         ORDER BY version, parked_at`,
-    { name: "parked_parts_read", limits: "ingest" },
+    { name: "parked_parts_read", limits: "ingest", mustBeCurrent: true },
   );
   const found = rows.flatMap((row): ParkedPart[] => {
     const first = from.get(keyText(keyOf(row)))?.version;

@@ -77,7 +77,7 @@ function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[
             keys.map((key) => key.id),
           )}
         GROUP BY project_id, id`,
-    { name: "call_traces_find", limits: "ingest" },
+    { name: "call_traces_find", limits: "ingest", mustBeCurrent: true },
   );
 }
 

@@ -5,8 +5,12 @@ import { createEngine, type EngineOptions } from "./create-engine.ts";
 import { locked, ownerOf, prepareDataDir } from "./data-dir.ts";
 import type { Engine } from "./engine.ts";
 import { defaultLimits } from "./limits.ts";
+import { createReplicaSet } from "./replica-set.ts";
+import { watchReplicas, type WatchOptions } from "./replica-watch.ts";
+import { createReplica } from "./replica.ts";
 import { createServerTransport } from "./server-transport.ts";
 import { StoreOpenError } from "./store-open-error.ts";
+import type { Transport } from "./transport.ts";
 
 export interface StoreOptions extends EngineOptions {
   /** Statements at a time. Default: what the kind of store carries well. */
@@ -22,21 +26,52 @@ interface EmbeddedOptions extends StoreOptions {
   readonly backupDir?: string | undefined;
 }
 
-/** ClickHouse as a server or cluster, over HTTP: `http(s)://user:password@host:8123/database`. */
-export function connectServer(url: string, options: StoreOptions = {}): Engine {
-  const { limits = defaultLimits, maxRunning = 32, graceMs = 10_000, insertQuorum } = options;
+export interface ServerOptions extends StoreOptions, Partial<WatchOptions> {
+  /** Name of the cluster that the servers belong to. */
+  readonly cluster?: string | undefined;
+}
+
+/** ClickHouse over HTTP, one server or several of one cluster: `http(s)://user:password@host:8123/database`. */
+export function connectServer(urls: string | readonly string[], options: ServerOptions = {}): Engine {
+  const {
+    limits = defaultLimits,
+    maxRunning = 32,
+    graceMs = 10_000,
+    cluster,
+    insertQuorum,
+    onChange,
+  } = options;
   const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
-  const client = createClient({
-    url,
-    // the transport ends a request first; this is for a socket that is stuck
-    request_timeout: longestMs + 60_000,
-    max_open_connections: maxRunning,
-    keep_alive: { enabled: true },
-    // it would write statements' errors, and so their values, to the console
-    log: { level: ClickHouseLogLevel.OFF },
-  });
   const admission = admissionOf(options, maxRunning);
-  return createEngine(createServerTransport(client, { admission, graceMs }), { limits, insertQuorum });
+  const transportTo = (url: string, connections: number, gate: Admission): Transport => {
+    const client = createClient({
+      url,
+      // the transport ends a request first; this is for a socket that is stuck
+      request_timeout: longestMs + 60_000,
+      max_open_connections: connections,
+      keep_alive: { enabled: true },
+      // it would write statements' errors, and so their values, to the console
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+    return createServerTransport(client, { admission: gate, graceMs });
+  };
+  const all = typeof urls === "string" ? [urls] : urls;
+  if (all.length === 1 && cluster === undefined) {
+    return createEngine(transportTo(all[0]!, maxRunning, admission), { limits });
+  }
+  const replicas = all.map((url) =>
+    createReplica({
+      name: new URL(url).host,
+      transport: transportTo(url, maxRunning, admission),
+      watching: transportTo(url, 4, admissionOf({}, 4)),
+      syncing: transportTo(url, 16, admissionOf({}, 16)),
+      cluster,
+    }),
+  );
+  const quorum = cluster === undefined ? undefined : (insertQuorum ?? "auto");
+  return createEngine(createReplicaSet(watchReplicas(replicas, { insertQuorum: quorum, onChange })), {
+    limits,
+  });
 }
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */

@@ -6,28 +6,16 @@ import type { SendOptions, Transport } from "./transport.ts";
 
 export interface EngineOptions {
   readonly limits?: LimitTable;
-  /**
-   * How many replicas must have a row before it counts as stored: a number, or `auto` for most of them. Default: the
-   * one that took it.
-   */
-  readonly insertQuorum?: string | undefined;
 }
 
 /** The storage port over one way to reach ClickHouse: what both adapters share. */
-export function createEngine(
-  transport: Transport,
-  { limits = defaultLimits, insertQuorum }: EngineOptions = {},
-): Engine {
-  const insertSettings = {
-    // batches are made here, so the engine need not wait for more
-    async_insert: 0,
-    ...(insertQuorum === undefined ? {} : { insert_quorum: insertQuorum, insert_quorum_timeout: 30_000 }),
-  };
+export function createEngine(transport: Transport, { limits = defaultLimits }: EngineOptions = {}): Engine {
   const toSend = (options: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
     name: options.name,
     profile,
     settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: options.name, ...settings },
     signal: options.signal,
+    ...(options.mustBeCurrent === true ? { mustBeCurrent: true } : {}),
   });
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");
@@ -67,12 +55,26 @@ export function createEngine(
       if (version === undefined) throw new StorageError("unavailable", "version", undefined, "no answer");
       return version;
     },
+    async health() {
+      if (transport.health !== undefined) return transport.health();
+      const problem = await this.version().then(
+        () => undefined,
+        () => "The store is not reachable.",
+      );
+      return { reads: problem, writes: problem };
+    },
     close: () => transport.close(),
   };
 }
 
 /** The engine's own bound, 256 KiB, is met by large questions in the query language. */
 const MAX_QUERY_BYTES = 16 * 1024 * 1024;
+const insertSettings = {
+  // batches are made here, so the engine need not wait for more
+  async_insert: 0,
+  // An equal block is not a repeated one: a call renamed to A, to B and to A again must end as A.
+  deduplicate_insert: "disable",
+};
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
   readonly: 2,

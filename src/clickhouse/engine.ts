@@ -7,6 +7,11 @@ export interface QueryOptions {
   /** Which time and memory bounds hold for this statement. Default: `interactive`. */
   readonly limits?: LimitProfile;
   readonly signal?: AbortSignal;
+  /**
+   * Rejects rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
+   * when there is no other, because most answers are better late than not at all.
+   */
+  readonly mustBeCurrent?: boolean;
   /** Hears what was read for a query. A server tells with the first byte of its answer, so of long ones a part. */
   readonly onRead?: (stats: ReadStats) => void;
 }
@@ -14,6 +19,12 @@ export interface QueryOptions {
 export interface ReadStats {
   readonly rows: number;
   readonly bytes: number;
+}
+
+/** What does not work now, in words for operators; undefined: it works. */
+export interface StoreHealth {
+  readonly reads: string | undefined;
+  readonly writes: string | undefined;
 }
 
 export type RawFormat = "RowBinary" | "Native" | "JSONEachRow" | "Null";
@@ -36,5 +47,7 @@ export interface Engine {
   insert(table: string, rows: readonly object[], options: QueryOptions): Promise<void>;
   /** The engine's version, like "26.7.2.1". Rejects when the store is not reachable. */
   version(): Promise<string>;
+  /** Whether reads and whether writes can succeed now. Never rejects. */
+  health(): Promise<StoreHealth>;
   close(): Promise<void>;
 }

@@ -2,7 +2,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { param, sql, trusted } from "../query/sql.ts";
+import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "./engine.ts";
+import { MigrationError } from "./migration-error.ts";
+import { BEHIND } from "./replica.ts";
+import { restoreReplicas } from "./restore-replicas.ts";
+import { StorageError } from "./storage-error.ts";
 
 export interface MigrateOptions {
   /** Name of the cluster whose tables are replicated; undefined for one node. */
@@ -15,19 +20,26 @@ export interface Migration {
   readonly text: string;
 }
 
+const LEDGER = "schema_migrations";
 const MIGRATIONS_DIR = join(import.meta.dirname, "../../migrations");
 
 /**
  * Applies the migrations that are missing, in order; returns their names. Each is idempotent, so that several
- * replicas may start at once and a killed one may start again. Errors: a file that was changed after it was
- * applied; a store that a newer version has migrated.
+ * replicas may start at once and a killed one may start again. In a cluster, replicas that came back empty get their
+ * tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a file
+ * that was changed after it was applied; a store that a newer version has migrated; replicas that must be there.
  */
 export async function migrate(engine: Engine, options: MigrateOptions): Promise<readonly string[]> {
+  const nodes = options.cluster === undefined ? [] : await restored(engine, options.cluster);
   const migrations = readMigrations();
-  await engine.command(createLedger(options), { name: "migrate_ledger" });
-  const applied = await appliedChecksums(engine);
+  const { applied, isCurrent } = await appliedNow(engine);
   refuseSurprises(migrations, applied);
   const missing = migrations.filter((migration) => !applied.has(migration.name));
+  if (missing.length === 0) return [];
+  if (!isCurrent)
+    throw new MigrationError("Migrations are missing, and the store can not be written to now.");
+  refuseAbsence(nodes, missing[0]!);
+  await engine.command(createLedger(options), { name: "migrate_ledger" });
   for (const migration of missing) {
     for (const statement of statementsOf(migration, options)) {
       await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}` });
@@ -39,9 +51,27 @@ export async function migrate(engine: Engine, options: MigrateOptions): Promise<
   return missing.map((migration) => migration.name);
 }
 
+async function restored(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
+  const nodes = await surveyCluster(engine, cluster);
+  const names = await restoreReplicas(engine, cluster, nodes);
+  // what has just been made is known from here on
+  if (names.length > 0) await engine.health();
+  return nodes;
+}
+
+/** A statement that a replica has not carried out could not be told from one that it has. */
+function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void {
+  const away = nodes.filter((node) => node.macro === undefined).map((node) => node.name);
+  if (away.length === 0) return;
+  throw new MigrationError(
+    `Migration ${name} needs every replica, and ${away.join(", ")} does not answer. ` +
+      "Start it, or take it out of the cluster's definition.",
+  );
+}
+
 /** The migrations that the store does not have yet. */
 export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
-  const applied = await appliedChecksums(engine);
+  const applied = await appliedChecksums(engine, false);
   return readMigrations()
     .filter((migration) => !applied.has(migration.name))
     .map((migration) => migration.name);
@@ -61,13 +91,23 @@ export function statementsOf(migration: Migration, options: MigrateOptions): rea
     .replace(/^\s*--.*$/gm, "")
     .replaceAll("{{on_cluster}}", cluster === undefined ? "" : `ON CLUSTER '${cluster}'`)
     .replaceAll(/\{\{engine:([^}]+)\}\}/g, (_, name: string) =>
-      cluster === undefined ? name : `Replicated${name}`,
+      cluster === undefined ? name : replicated(name),
     );
   const statements = text
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== "");
   return cluster === undefined ? statements : statements.map(withoutDeduplication);
+}
+
+/**
+ * A fixed place in the keeper: an empty replica can only join what is there, never begin a store of its own. `{table}`
+ * is the name at the time of the creation.
+ */
+function replicated(engine: string): string {
+  const [, name, columns] = /^(\w+)(?:\((.*)\))?$/.exec(engine)!;
+  const more = columns === undefined ? "" : `, ${columns}`;
+  return `Replicated${name}('/sumtree/{database}/{shard}/{table}', '{replica}'${more})`;
 }
 
 /**
@@ -96,26 +136,36 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   return trusted(statement!);
 }
 
-async function appliedChecksums(engine: Engine): Promise<ReadonlyMap<string, string>> {
+interface Applied {
+  readonly applied: ReadonlyMap<string, string>;
+  /** Whether no replica can know of more. */
+  readonly isCurrent: boolean;
+}
+
+async function appliedNow(engine: Engine): Promise<Applied> {
+  try {
+    return { applied: await appliedChecksums(engine, true), isCurrent: true };
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
+    return { applied: await appliedChecksums(engine, false), isCurrent: false };
+  }
+}
+
+async function appliedChecksums(
+  engine: Engine,
+  mustBeCurrent: boolean,
+): Promise<ReadonlyMap<string, string>> {
   const [ledger] = await engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM system.tables
-        WHERE database = currentDatabase() AND name = ${param("String", "schema_migrations")}`,
+        WHERE database = currentDatabase() AND name = ${param("String", LEDGER)}`,
     { name: "migrate_exists" },
   );
   if (ledger?.n === 0) return new Map();
   const rows = await engine.rows<{ name: string; checksum: string }>(
     sql`SELECT name, checksum FROM schema_migrations FINAL`,
-    { name: "migrate_applied" },
+    { name: "migrate_applied", mustBeCurrent },
   );
   return new Map(rows.map((row) => [row.name, row.checksum]));
-}
-
-/** The store and the migrations of this version do not go together. The message is for the operator. */
-export class MigrationError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "MigrationError";
-  }
 }
 
 function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {

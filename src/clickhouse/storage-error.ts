@@ -1,6 +1,7 @@
 /** What went wrong in the store, told apart by the engine's error code, never by its text. */
 export type StorageErrorKind =
   | "unavailable"
+  | "read_only"
   | "no_space"
   | "overloaded"
   | "timeout"
@@ -42,6 +43,8 @@ const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
     // SOCKET_TIMEOUT, NETWORK_ERROR, ABORTED, ALL_CONNECTION_TRIES_FAILED, CANNOT_WRITE_TO_FILE_DESCRIPTOR, CANNOT_OPEN_FILE
     209,
     210, 236, 279, 75, 76,
+  ],
+  read_only: [
     // NO_ZOOKEEPER, TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS, UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE,
     // REPLICA_IS_NOT_IN_QUORUM, UNKNOWN_STATUS_OF_INSERT, KEEPER_EXCEPTION
     225, 242, 285, 286, 289, 319, 999,

@@ -1,4 +1,5 @@
 import type { Sql } from "../query/sql.ts";
+import type { StoreHealth } from "./engine.ts";
 import type { LimitProfile } from "./limits.ts";
 
 export interface SendOptions {
@@ -7,6 +8,7 @@ export interface SendOptions {
   /** Engine settings that hold for this statement alone. */
   readonly settings: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal | undefined;
+  readonly mustBeCurrent?: boolean;
 }
 
 export interface Insert {
@@ -28,5 +30,7 @@ export interface Transport {
   read(query: Sql, options: SendOptions): Promise<Answer>;
   command(statement: Sql, options: SendOptions): Promise<void>;
   insert(insert: Insert, options: SendOptions): Promise<void>;
+  /** What it knows of its servers without a statement. One that knows nothing has none. */
+  health?(): Promise<StoreHealth>;
   close(): Promise<void>;
 }

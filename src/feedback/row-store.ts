@@ -32,7 +32,7 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
         FROM feedback FINAL
         PREWHERE (project_id, created_at, id) IN
           (SELECT project_id, created_at, id FROM feedback_times WHERE project_id IN ${projects} AND id IN ${ids})`,
-      { name: "feedback_find", limits: "ingest" },
+      { name: "feedback_find", limits: "ingest", mustBeCurrent: true },
     );
     // two projects may have the same id, which may be another piece's
     for (const { created_at_ms, deleted, ...row } of rows) {

@@ -57,6 +57,12 @@ function fromStorage(error: StorageError): AppError | undefined {
         cause: error,
         retryAfterSeconds: 5,
       });
+    case "read_only":
+      return new AppError(
+        "store_unavailable",
+        "The store can be read, not written to: too few of its replicas, or their keeper, are there. Try again.",
+        { cause: error, retryAfterSeconds: 5 },
+      );
     case "no_space":
       return new AppError("store_unavailable", "The store's disk is full: it can be read, not written to.", {
         cause: error,

@@ -49,7 +49,7 @@ export async function deleteCalls(
       sql`SELECT trace_id, id, ifNull(parent_id, '') AS parent_id FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND trace_id IN ${param("Array(String)", traceIds)}
           WHERE deleted_at IS NULL AND started_at IS NOT NULL`,
-      { name: "calls_tree", limits: "heavy" },
+      { name: "calls_tree", limits: "heavy", mustBeCurrent: true },
     );
     const gone = withDescendants(calls, doomed);
     await deps.writer.write(

@@ -113,14 +113,13 @@ export async function eraseDeletedCalls(deps: DeletionDeps): Promise<void> {
 }
 
 async function findKeys(
-  { engine, mutations }: DeletionDeps,
+  { engine }: DeletionDeps,
   place: Place,
   projects: readonly Project[],
 ): Promise<readonly string[]> {
-  await mutations.catchUp(place.table);
   const rows = await engine.rows<{ key: string }>(
     sql`${place.find(sql`${param("Array(String)", projects)}`)} LIMIT ${param("UInt32", MAX_KEYS + 1)}`,
-    { name: "deleted_calls_find", limits: "maintenance" },
+    { name: "deleted_calls_find", limits: "maintenance", mustBeCurrent: true },
   );
   return rows.map((row) => row.key);
 }

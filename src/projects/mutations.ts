@@ -18,17 +18,24 @@ export interface Mutations {
   numbers(tag: string, tables: readonly string[]): Promise<MutationNumbers>;
   /** Whether a mutation whose tag begins so is still at work, on any replica. */
   areRunning(tag: string): Promise<boolean>;
-  /** Waits until the replica that is asked has all that any other has acknowledged. */
-  catchUp(table: string): Promise<void>;
-  /**
-   * Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Errors: when
-   * a replica does not answer.
-   */
+  /** Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Not while a
+   * replica does not answer. */
   areComplete(numbers: MutationNumbers): Promise<boolean>;
 }
 
 const SHOW_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
+
+/** A replica that is stopped, and not dead, must not hold up who asks all of them. */
+const patience = trusted(
+  "SETTINGS connect_timeout_with_failover_ms = 1000, handshake_timeout_ms = 2000, receive_timeout = 5",
+);
+/** ALL_CONNECTION_TRIES_FAILED, SOCKET_TIMEOUT, NETWORK_ERROR: one of all replicas does not answer. */
+const AWAY = new Set(["279", "209", "210"]);
+
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof StorageError) || !AWAY.has(error.engineCode ?? "")) throw error;
+}
 
 /** `cluster`: the name of the one whose tables are replicated. */
 export function createMutations(engine: Engine, cluster: string | undefined): Mutations {
@@ -64,26 +71,24 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     async areRunning(tag) {
       const [row] = await engine.rows<{ n: number }>(
         sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
-            WHERE NOT is_done AND ${tagged(tag)}`,
+            WHERE NOT is_done AND ${tagged(tag)} ${patience}`,
         { name: "mutations_running", limits: "maintenance" },
       );
       return row!.n > 0;
     },
-    async catchUp(table) {
-      if (cluster === undefined) return;
-      await engine.command(sql`SYSTEM SYNC REPLICA ${identifier(table)}`, { name: "replica_catch_up" });
-    },
     async areComplete(numbers) {
       const ours = sql`transform(table, ${param("Array(String)", Object.keys(numbers))},
         ${param("Array(UInt64)", Object.values(numbers))}, toUInt64(0))`;
-      const [row] = await engine.rows<{ n: number }>(
-        sql`SELECT
+      const rows = await engine
+        .rows<{ n: number }>(
+          sql`SELECT
               (SELECT count() FROM ${everywhere("system.mutations")}
                WHERE ${here} AND NOT is_done AND ${number} > 0 AND ${number} = ${ours}) +
-              (SELECT count() FROM ${everywhere("system.parts")} WHERE ${here} AND data_version < ${ours}) AS n`,
-        { name: "mutations_left", limits: "maintenance" },
-      );
-      return row!.n === 0;
+              (SELECT count() FROM ${everywhere("system.parts")} WHERE ${here} AND data_version < ${ours}) AS n ${patience}`,
+          { name: "mutations_left", limits: "maintenance" },
+        )
+        .catch(unlessAway);
+      return rows !== undefined && rows[0]!.n === 0;
     },
   };
 }

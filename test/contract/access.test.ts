@@ -39,7 +39,13 @@ const routes = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
 );
 
 /** Nothing else may be read without a key. */
-const PUBLIC = ["GET /healthz", "GET /readyz", "GET /openapi.json"];
+const PUBLIC = [
+  "GET /healthz",
+  "GET /readyz",
+  "GET /readyz/reads",
+  "GET /readyz/writes",
+  "GET /openapi.json",
+];
 
 const project_id = "acme/x";
 const start = { project_id, id: "a", trace_id: "t", op_name: "o", started_at: "2026-01-01T00:00:00Z" };

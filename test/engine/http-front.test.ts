@@ -5,7 +5,7 @@ import { Session } from "chdb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { param, sql, trusted } from "../../src/query/sql.ts";
+import { param, sql } from "../../src/query/sql.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
@@ -74,22 +74,17 @@ describe("the largest questions that the service takes", () => {
   });
 });
 
-describe("a cluster", () => {
-  it("is asked to have a row on most replicas before it is acknowledged", async () => {
-    const options = { name: "quorum" };
-    const quorumOf = async (engine: Engine, table: string): Promise<unknown> => {
-      await engine.command(
-        sql`CREATE TABLE ${trusted(table)} (n UInt8, quorum String DEFAULT toString(getSetting('insert_quorum')))
-            ENGINE = MergeTree ORDER BY n SETTINGS replicated_deduplication_window = 0`,
-        options,
-      );
-      await engine.insert(table, [{ n: 1 }], options);
-      const [row] = await engine.rows<{ quorum: string }>(sql`SELECT quorum FROM ${trusted(table)}`, options);
-      await engine.close();
-      return row?.quorum;
-    };
-    expect(await quorumOf(connectServer(front.url, { insertQuorum: "auto" }), "on_most")).toBe("auto");
-    expect(await quorumOf(connectServer(front.url), "on_one")).toBe("0");
+describe("an insert", () => {
+  it("is told apart from an equal one before it, whoever replicates", async () => {
+    const options = { name: "twice" };
+    const engine = connectServer(front.url);
+    await engine.command(
+      sql`CREATE TABLE twice (n UInt8) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100`,
+      options,
+    );
+    for (let turn = 0; turn < 2; turn++) await engine.insert("twice", [{ n: 1 }], options);
+    expect(await engine.rows(sql`SELECT count() AS n FROM twice`, options)).toEqual([{ n: 2 }]);
+    await engine.close();
   });
 });
 

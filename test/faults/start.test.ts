@@ -183,7 +183,7 @@ describe("a server that is as it should be", () => {
       const response = await fetch(`${service.url}/readyz`);
       return [response.status, await response.json()];
     };
-    expect(await ready()).toEqual([200, { status: "ok" }]);
+    expect(await ready()).toEqual([200, { status: "ok", reads: "ok", writes: "ok" }]);
     front.faults.version = "25.8.3.66";
     expect(await ready()).toEqual([503, { status: "not ready", detail: "ClickHouse is older than 26.3." }]);
     front.faults.badGateway = true;

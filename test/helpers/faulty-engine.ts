@@ -20,6 +20,7 @@ export function faultyEngine(engine: Engine, fateOf: (name: string) => Fate): En
     command: (statement, options) => run(options.name, () => engine.command(statement, options)),
     insert: (table, rows, options) => run(options.name, () => engine.insert(table, rows, options)),
     version: () => run("version", () => engine.version()),
+    health: () => engine.health(),
     close: () => engine.close(),
   };
 }

@@ -8,10 +8,16 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 describe("GET /readyz", () => {
-  it("is 200 when the store answers and is migrated", async () => {
-    const response = await test.app.inject("/readyz");
-    expect([response.statusCode, response.json()]).toEqual([200, { status: "ok" }]);
-  });
+  it.each(["/readyz", "/readyz/reads", "/readyz/writes"])(
+    "is 200 when the store answers and is migrated: %s",
+    async (url) => {
+      const response = await test.app.inject(url);
+      expect([response.statusCode, response.json()]).toEqual([
+        200,
+        { status: "ok", reads: "ok", writes: "ok" },
+      ]);
+    },
+  );
 });
 
 describe("probes that send HEAD", () => {

@@ -115,10 +115,24 @@ export const managementOperations: Operations = {
   },
   "GET /readyz": {
     id: "readyz",
-    summary: "The store is there, new enough and migrated",
-    description: "503 with what is missing, until it is.",
+    summary: "The store is there, new enough and migrated, and takes writes",
+    description: "503 with what is missing, until it is; `reads` and `writes` say which of them can succeed.",
     response: "Ready",
-    example: { response: { status: "ok" } },
+    example: { response: { status: "ok", reads: "ok", writes: "ok" } },
+  },
+  "GET /readyz/reads": {
+    id: "readyzReads",
+    summary: "The store can be read",
+    description: "Also while it takes no writes.",
+    response: "It can",
+    example: { response: { status: "ok", reads: "ok", writes: "ok" } },
+  },
+  "GET /readyz/writes": {
+    id: "readyzWrites",
+    summary: "The store can be written to",
+    description: "503 while too few of its replicas, or their keeper, are there.",
+    response: "It can",
+    example: { response: { status: "ok", reads: "ok", writes: "ok" } },
   },
   "GET /metrics": {
     id: "metrics",

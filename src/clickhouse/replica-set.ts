@@ -1,0 +1,129 @@
+import type { Sql } from "../query/sql.ts";
+import { hasAllAcknowledged, quorumOf, type ReplicaState, type View } from "./replica-health.ts";
+import type { ReplicaWatch } from "./replica-watch.ts";
+import { BEHIND, LEFT, type Access, type Replica } from "./replica.ts";
+import { StorageError, toStorageError } from "./storage-error.ts";
+import type { SendOptions, Transport } from "./transport.ts";
+
+/** A quorum that is not there by then is not there: the client may send again. */
+const QUORUM_TIMEOUT_MS = 10_000;
+/** Waits of 0.1 s, doubled each time: three seconds, in which keepers may choose another leader. */
+const KEEPER_RETRIES = 5;
+/** A server that only broke a connection is tried once more. */
+const TRIES = 2;
+
+/**
+ * Several servers of one store as one. Reads go to the first that answers and has the store, writes to the first that
+ * also takes them. What a server can not do because it goes away is done by another: statements are safe to repeat.
+ * A server that may lack what others have acknowledged catches up before it is read.
+ */
+export function createReplicaSet(watch: ReplicaWatch): Transport {
+  const onOne = createFailover(watch);
+  return {
+    async read(query, sendOptions) {
+      const readOn = (replica: Replica) =>
+        replica.run("reads", sendOptions, (cuttable) => replica.transport.read(query, cuttable));
+      const current = createChooser(watch, query, sendOptions.name);
+      try {
+        return await onOne("reads", sendOptions, readOn, current);
+      } catch (error) {
+        const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
+        if (!isBehind || sendOptions.mustBeCurrent === true) throw error;
+        return onOne("reads", sendOptions, readOn);
+      }
+    },
+    command: (statement, sendOptions) =>
+      onOne("writes", sendOptions, (replica) =>
+        replica.run("writes", sendOptions, (cuttable) => replica.transport.command(statement, cuttable)),
+      ),
+    insert: (insert, sendOptions) =>
+      onOne("writes", sendOptions, (replica) => {
+        const settings = { ...sendOptions.settings, ...quorumSettings(replica.state(), watch.view()) };
+        return replica.run("writes", { ...sendOptions, settings }, (cuttable) =>
+          replica.transport.insert(insert, cuttable),
+        );
+      }),
+    health: () => watch.health(),
+    close: () => watch.close(),
+  };
+}
+
+type Choose = (candidates: readonly Replica[]) => Promise<Replica> | Replica;
+type OnOne = <Result>(
+  access: Access,
+  options: SendOptions,
+  task: (replica: Replica) => Promise<Result>,
+  choose?: Choose,
+) => Promise<Result>;
+
+/** Does a task on the replica that is chosen of those that would do, and on another when that one goes away. */
+function createFailover(watch: ReplicaWatch): OnOne {
+  return async (access, { name, signal }, task, choose = ([first]) => first!) => {
+    await watch.begun;
+    const tries = new Map<Replica, number>();
+    const triesOf = (replica: Replica): number => tries.get(replica) ?? 0;
+    for (let last: StorageError | undefined; ;) {
+      if (watch.usable(access).length === 0) await watch.look();
+      const usable = watch.usable(access);
+      if (usable.length === 0) throw watch.refusal(access, name);
+      const candidates = usable.filter((replica) => triesOf(replica) < TRIES);
+      if (candidates.length === 0) throw last!;
+      const replica = await choose(candidates.toSorted((a, b) => triesOf(a) - triesOf(b)));
+      try {
+        return await task(replica);
+      } catch (error) {
+        if (signal?.aborted === true) throw error;
+        last = toStorageError(error, name);
+        if (!isOfOneServer(last)) throw last;
+        tries.set(replica, triesOf(replica) + 1);
+        if (last.engineCode !== LEFT) await watch.look(replica);
+        const isMissing = NO_STORE.has(last.engineCode ?? "");
+        if (isMissing && watch.problemOf("reads", replica) === undefined) throw last;
+      }
+    }
+  };
+}
+
+/** Chooses the first that has what every other has acknowledged; when the best is late, the others are asked at one time. */
+function createChooser(watch: ReplicaWatch, query: Sql, statement: string): Choose {
+  const caughtUp = async (replica: Replica): Promise<Replica> => {
+    const state = replica.state();
+    if (replica.isCurrent() && hasAllAcknowledged(state, watch.view())) return replica;
+    await replica.catchUp(tablesIn(query, state), statement);
+    return replica;
+  };
+  return ([best, ...others]) =>
+    caughtUp(best!).catch((error: unknown) =>
+      Promise.any(others.map(caughtUp)).catch(() => Promise.reject(error as Error)),
+    );
+}
+
+/** UNKNOWN_TABLE, UNKNOWN_DATABASE: of a server that has the store no statement of ours gets these. */
+const NO_STORE = new Set(["60", "81"]);
+/** NO_ZOOKEEPER, TABLE_IS_READ_ONLY, KEEPER_EXCEPTION */
+const TAKES_NO_WRITES = new Set(["225", "242", "999"]);
+/** ALL_CONNECTION_TRIES_FAILED is about another server; a statement's own time is not given to it again. */
+const NOT_OF_ONE_SERVER = new Set(["279", "ETIMEDOUT"]);
+
+/** Whether another server may do better. */
+function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {
+  if (NO_STORE.has(engineCode) || TAKES_NO_WRITES.has(engineCode)) return true;
+  return kind === "unavailable" && !NOT_OF_ONE_SERVER.has(engineCode);
+}
+
+/** The replicated tables that a statement names. */
+function tablesIn(query: Sql, { replicatedTables }: ReplicaState): readonly string[] {
+  const text = query.chunks.filter((chunk) => typeof chunk === "string").join(" ");
+  const words = new Set(text.match(/\w+/g));
+  return replicatedTables.filter((table) => words.has(table));
+}
+
+function quorumSettings(state: ReplicaState, view: View): Readonly<Record<string, string | number>> {
+  if (view.insertQuorum === undefined) return {};
+  const { needed, total } = quorumOf(state, view);
+  return {
+    insert_quorum: total === 1 && needed === 1 ? 0 : needed,
+    insert_quorum_timeout: QUORUM_TIMEOUT_MS,
+    insert_keeper_max_retries: KEEPER_RETRIES,
+  };
+}

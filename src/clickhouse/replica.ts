@@ -1,0 +1,129 @@
+import { trusted } from "../query/sql.ts";
+import { createEngine } from "./create-engine.ts";
+import type { ReplicaState } from "./replica-health.ts";
+import { createReplicaLook } from "./replica-look.ts";
+import { createSharedRuns } from "./shared-runs.ts";
+import { StorageError } from "./storage-error.ts";
+import type { SendOptions, Transport } from "./transport.ts";
+
+export type Access = "reads" | "writes";
+
+/** One server of the store, watched. */
+export interface Replica {
+  readonly transport: Transport;
+  state(): ReplicaState;
+  /** Resolves after a look that began now or later; never rejects. */
+  look(): Promise<void>;
+  /** Runs a statement there. Errors: `StorageError` "unavailable" when `cut` is called meanwhile. */
+  run<Result>(
+    access: Access,
+    options: SendOptions,
+    task: (options: SendOptions) => Promise<Result>,
+  ): Promise<Result>;
+  /** Ends what runs there. */
+  cut(access: Access): void;
+  /** Waits until it has what other replicas had acknowledged when this was called. Errors: `BEHIND`. */
+  catchUp(tables: readonly string[], name: string): Promise<void>;
+  /** Whether it has caught up with everything since it was last away. */
+  isCurrent(): boolean;
+  close(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly name: string;
+  /** For statements. */
+  readonly transport: Transport;
+  /** For looking at it, so that this waits for no statement. */
+  readonly watching: Transport;
+  /** For having it catch up, which may take long. */
+  readonly syncing: Transport;
+  readonly cluster: string | undefined;
+}
+
+/** The code of a replica that does not catch up in time, and of one that statements have been taken from. */
+export const BEHIND = "REPLICA_BEHIND";
+export const LEFT = "REPLICA_LEFT";
+
+const CATCH_UP_MS = 800;
+const CATCH_UP_ALL_MS = 60_000;
+/** How long a replica that did not catch up is taken to be behind without asking it again. */
+const LATE_MS = 2000;
+
+export function createReplica({ name, transport, watching, syncing, cluster }: ReplicaOptions): Replica {
+  const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
+  const syncs = createSharedRuns((table) => sendSync(syncing, table, CATCH_UP_MS));
+  const look = createReplicaLook(createEngine(watching), { name, cluster });
+  let catchingUp: Promise<void> | undefined;
+  let isCurrent = false;
+  let lateUntilMs = 0;
+
+  const observe = async (): Promise<void> => {
+    await look.again();
+    const { answers, hasStore, keeper, replicatedTables } = look.state();
+    if (answers !== "yes" || !hasStore || keeper === undefined) isCurrent = false;
+    else if (!isCurrent) catchingUp ??= catchUpWithAll(replicatedTables);
+  };
+  const catchUpWithAll = async (tables: readonly string[]): Promise<void> => {
+    try {
+      for (const table of tables) await sendSync(syncing, table, CATCH_UP_ALL_MS);
+      isCurrent = true;
+      lateUntilMs = 0;
+    } catch {
+      // the next look tries again
+    } finally {
+      catchingUp = undefined;
+    }
+  };
+  const looks = createSharedRuns(observe);
+  const behind = (statement: string): StorageError =>
+    new StorageError("unavailable", statement, BEHIND, `${name} lacks what others have acknowledged`);
+
+  return {
+    transport,
+    state: () => look.state(),
+    look: () => looks.after(name),
+    async run(access, options, task) {
+      const cut = new AbortController();
+      const { signal } = options;
+      running[access].add(cut);
+      try {
+        return await task({
+          ...options,
+          signal: signal === undefined ? cut.signal : AbortSignal.any([signal, cut.signal]),
+        });
+      } catch (error) {
+        if (!cut.signal.aborted) throw error;
+        throw new StorageError("unavailable", options.name, LEFT, `${name} does not answer any more`);
+      } finally {
+        running[access].delete(cut);
+      }
+    },
+    cut(access) {
+      for (const one of running[access]) one.abort();
+    },
+    async catchUp(tables, statement) {
+      if (look.state().keeper === undefined || performance.now() < lateUntilMs) throw behind(statement);
+      try {
+        await Promise.all(tables.map((table) => syncs.after(table)));
+      } catch {
+        lateUntilMs = performance.now() + LATE_MS;
+        throw behind(statement);
+      }
+    },
+    isCurrent: () => isCurrent,
+    async close() {
+      await Promise.all([transport, watching, syncing].map((one) => one.close()));
+    },
+  };
+}
+
+/** Not without LIGHTWEIGHT: that would wait for merges as well. */
+function sendSync(syncing: Transport, table: string, timeoutMs: number): Promise<void> {
+  const seconds = Math.ceil(timeoutMs / 1000);
+  return syncing.command(trusted(`SYSTEM SYNC REPLICA \`${table}\` LIGHTWEIGHT`), {
+    name: "replica_catch_up",
+    profile: "interactive",
+    settings: { max_execution_time: seconds + 1, receive_timeout: seconds },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectServer } from "../../src/clickhouse/connect.ts";
+import { sql } from "../../src/query/sql.ts";
+import {
+  complete,
+  completeCall,
+  send,
+  tokensOf,
+  TOKENS_PER_CALL,
+  untilDone,
+} from "../helpers/cluster-load.ts";
+import type { ServiceProcess } from "../helpers/service-process.ts";
+import { clusterName, openCluster, replicaCount, type TestCluster } from "../helpers/test-cluster.ts";
+
+const TURNS = 8;
+const project_id = "acme/app";
+let cluster: TestCluster;
+/** Each works with a replica of its own, as far as there are. */
+let first: ServiceProcess;
+let second: ServiceProcess;
+
+const start = (id: string, more: object = {}) => ({
+  start: { project_id, id, trace_id: "t", op_name: "op", started_at: "2026-01-01T00:00:00Z", ...more },
+});
+const end = (id: string) => ({
+  end: {
+    project_id,
+    id,
+    ended_at: "2026-01-01T00:00:01Z",
+    summary: { usage: { m: { requests: 1, prompt_tokens: TOKENS_PER_CALL } } },
+  },
+});
+const ok = async (service: ServiceProcess, path: string, body: unknown): Promise<void> => {
+  const { status, text } = await send(service, path, body);
+  if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
+};
+
+describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
+  beforeAll(async () => {
+    cluster = await openCluster();
+    first = await cluster.start([1]);
+    second = await cluster.start([replicaCount]);
+    await untilDone(() => complete(first, [completeCall("acme/app", "warm", "w")]), { withinMs: 10_000 });
+  });
+  afterAll(() => cluster?.close());
+
+  it("see at once what the other has acknowledged", async () => {
+    for (let n = 0; n < TURNS; n++) {
+      const [writer, reader] = n % 2 === 0 ? [first, second] : [second, first];
+      const id = `seen-${n}`;
+      await complete(writer, [completeCall(project_id, id, "seen")]);
+      expect((await tokensOf(reader, project_id, { trace_ids: ["seen"] })).get(id), id).toBe(TOKENS_PER_CALL);
+    }
+  });
+
+  it("know at once a key that the other has made", async () => {
+    for (let n = 0; n < TURNS; n++) {
+      const made = await send(first, "/api-keys", { name: `k${n}`, scopes: ["read"], projects: ["acme/*"] });
+      const { key } = made.json as { key: string };
+      expect((await send(second, "/trace/usage", { project_id }, { key })).status).toBe(200);
+    }
+  });
+
+  it("join a start and an end in either order, sent twice, through different replicas", async () => {
+    for (let n = 0; n < TURNS; n++) {
+      const id = `joined-${n}`;
+      const messages: [ServiceProcess, string, unknown][] = [
+        [first, "/call/start", start(id, { trace_id: "joined" })],
+        [second, "/call/end", end(id)],
+        [first, "/call/end", end(id)],
+      ];
+      if (n % 2 === 1) messages.reverse();
+      for (const [service, path, body] of messages) await ok(service, path, body);
+      expect((await tokensOf(second, project_id, { trace_ids: ["joined"] })).get(id), id).toBe(
+        TOKENS_PER_CALL,
+      );
+    }
+  });
+
+  it("end as A what is named A, B and A again", async () => {
+    await ok(first, "/call/start", start("named", { trace_id: "named" }));
+    for (const [service, display_name] of [
+      [first, "A"],
+      [second, "B"],
+      [first, "A"],
+    ] as const)
+      await ok(service, "/call/update", { project_id, call_id: "named", display_name });
+    for (const service of [first, second]) {
+      const { json } = await send(service, "/call/read", { project_id, id: "named" });
+      expect(json.call.display_name).toBe("A");
+    }
+  });
+
+  it("delete with a call what the other has just stored below it", async () => {
+    for (let n = 0; n < TURNS; n++) {
+      const trace = `deleted-${n}`;
+      await complete(first, [completeCall(project_id, `${trace}-root`, trace)]);
+      await complete(second, [
+        completeCall(project_id, `${trace}-leaf`, trace, { parent_id: `${trace}-root` }),
+      ]);
+      const { json } = await send(first, "/calls/delete", { project_id, call_ids: [`${trace}-root`] });
+      expect(json.num_deleted, trace).toBe(2);
+      expect((await tokensOf(second, project_id, { trace_ids: [trace] })).size).toBe(0);
+    }
+  });
+
+  it("end the receipt of a deleted project when no replica holds it", async () => {
+    await cluster.cleanUpQuickly();
+    const other = "acme/gone";
+    await complete(first, [completeCall(other, "g", "g")]).then(() => undefined);
+    await send(second, `/v2/${other}/calls/complete`, { batch: [completeCall(other, "h", "g")] });
+    const { status, json } = await send(first, `/projects/${other}`, undefined, { method: "DELETE" });
+    expect(status).toBe(202);
+    await untilDone(
+      async () => {
+        const reply = await send(second, `/deletions/${json.id}`, undefined, { method: "GET" });
+        return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
+      },
+      { withinMs: 120_000 },
+    );
+    for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
+  });
+
+  it("without a cluster of their own write equal rows to tables that replicate by themselves twice", async () => {
+    await cluster.run(
+      1,
+      "CREATE TABLE twice (n UInt8) ENGINE = ReplicatedMergeTree('/test/{database}/{shard}/twice', '{replica}') ORDER BY n",
+    );
+    const engine = connectServer(cluster.url(1));
+    for (let turn = 0; turn < 2; turn++) await engine.insert("twice", [{ n: 1 }], { name: "test" });
+    expect(await engine.rows(sql`SELECT count() AS n FROM twice`, { name: "test" })).toEqual([{ n: 2 }]);
+    await engine.close();
+  });
+});

@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { complete, completeCall, send, tokensOf, untilDone } from "../helpers/cluster-load.ts";
+import type { ServiceProcess } from "../helpers/service-process.ts";
+import {
+  clusterName,
+  hasFaults,
+  openCluster,
+  replicaCount,
+  type TestCluster,
+} from "../helpers/test-cluster.ts";
+
+const project = "acme/app";
+const ids = Array.from({ length: 50 }, (_, n) => `call-${n}`);
+const LOST = replicaCount;
+const root = join(import.meta.dirname, "../..");
+let cluster: TestCluster;
+let onAll: ServiceProcess;
+let onLost: ServiceProcess;
+
+const migrate = () =>
+  promisify(execFile)(process.execPath, [join(root, "scripts/migrate.ts")], {
+    env: { PATH: process.env["PATH"], ...cluster.settings() },
+  });
+
+describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that has lost its disk, on ${clusterName}`, () => {
+  beforeAll(async () => {
+    cluster = await openCluster();
+    onAll = await cluster.start();
+    onLost = await cluster.start([LOST]);
+    const calls = ids.map((id) => completeCall(project, id, `trace of ${id}`));
+    await untilDone(() => complete(onAll, calls), { withinMs: 10_000 });
+    expect((await tokensOf(onLost, project)).size).toBe(ids.length);
+    await cluster.fault("wipe", LOST);
+    await cluster.fault("start", LOST);
+  });
+  afterAll(() => cluster?.close());
+
+  it("is never read: a service that has no other says 503, one that has goes on", async () => {
+    for (let n = 0; n < 20; n++) {
+      expect((await send(onLost, "/trace/usage", { project_id: project })).status).toBe(503);
+      expect((await tokensOf(onAll, project)).size).toBe(ids.length);
+    }
+    const ready = await fetch(`${onLost.url}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { reads: "not ready", writes: "not ready" },
+    ]);
+  });
+
+  it("gets its tables and what is in them from npm run migrate, and is used again", async () => {
+    await migrate();
+    const { tookMs } = await untilDone(() => send(onLost, "/trace/usage", { project_id: project }), {
+      withinMs: 30_000,
+    });
+    expect(tookMs).toBeLessThan(30_000);
+    expect((await tokensOf(onLost, project)).size).toBe(ids.length);
+    await cluster.heal();
+    const [own] = await cluster.rows<{ n: number }>(LOST, "SELECT toUInt32(count()) AS n FROM calls FINAL");
+    expect(own!.n).toBe(ids.length);
+    const more = completeCall(project, "one more", "trace");
+    await untilDone(() => complete(onLost, [more]), { withinMs: 20_000 });
+    expect((await tokensOf(onAll, project)).size).toBe(ids.length + 1);
+  });
+
+  it("gets them from the start of a service, which then answers with everything", async () => {
+    await cluster.fault("wipe", LOST);
+    await cluster.fault("start", LOST);
+    await cluster.createDatabase();
+    const service = await cluster.start([LOST]);
+    await untilDone(() => send(service, "/trace/usage", { project_id: project }), { withinMs: 30_000 });
+    expect((await tokensOf(service, project)).size).toBe(ids.length + 1);
+  });
+
+  it("with tables of its own under the same names is refused by name", async () => {
+    await cluster.run(LOST, `DROP DATABASE ${cluster.database} SYNC`);
+    await cluster.createDatabase();
+    const twin = "(name String, checksum String, applied_at DateTime64(3, 'UTC'))";
+    await cluster.run(
+      LOST,
+      `CREATE TABLE schema_migrations ${twin} ENGINE = ReplicatedReplacingMergeTree('/twin/{database}', '{replica}') ORDER BY name`,
+    );
+    await expect(migrate()).rejects.toThrow(/have different tables schema_migrations/);
+    await cluster.run(LOST, `DROP DATABASE ${cluster.database} SYNC`);
+    await migrate();
+    expect((await tokensOf(onAll, project)).size).toBe(ids.length + 1);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { complete, completeCall, send, tokensOf, untilDone } from "../helpers/cluster-load.ts";
+import type { ServiceProcess } from "../helpers/service-process.ts";
+import {
+  clusterName,
+  hasFaults,
+  openCluster,
+  replicaCount,
+  type TestCluster,
+} from "../helpers/test-cluster.ts";
+
+const project = "acme/app";
+let cluster: TestCluster;
+let service: ServiceProcess;
+let sent = 0;
+
+const write = () => complete(service, [completeCall(project, `call-${sent++}`, "trace")]);
+const read = () => send(service, "/trace/usage", { project_id: project });
+const ready = async (path = "/readyz") => {
+  const answer = await fetch(service.url + path);
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+};
+
+describe.skipIf(!hasFaults || replicaCount < 2)(`a replica that goes away, on ${clusterName}`, () => {
+  beforeAll(async () => {
+    cluster = await openCluster();
+    service = await cluster.start();
+    await untilDone(write, { withinMs: 10_000 });
+  });
+  afterAll(() => cluster?.close());
+
+  describe.each(["kill", "stop"] as const)("%s: the one that the service works with", (fault) => {
+    it("does not keep readers waiting for more than two seconds", { retry: 0 }, async () => {
+      const known = await tokensOf(service, project);
+      await cluster.fault(fault, 1);
+      const { tookMs, reply } = await untilDone(read, { withinMs: 4000 });
+      expect(tookMs).toBeLessThan(2000);
+      expect(Object.keys(reply.json.call_usage as object)).toHaveLength(known.size);
+    });
+    if (replicaCount > 2) {
+      it("nor writers, and what they are told is stored can be read at once", async () => {
+        await cluster.heal();
+        await untilDone(write, { withinMs: 10_000 });
+        await cluster.fault(fault, 1);
+        const { tookMs } = await untilDone(write, { withinMs: 10_000 });
+        expect(tookMs).toBeLessThan(2000);
+        expect((await tokensOf(service, project)).has(`call-${sent - 1}`)).toBe(true);
+        expect(await ready()).toMatchObject({ status: 200, body: { reads: "ok", writes: "ok" } });
+      });
+    } else {
+      it("tells writers within seconds that too few are there, and /readyz says so", async () => {
+        await untilDone(write, { withinMs: 15_000, status: [503] });
+        const beganMs = performance.now();
+        const { status, text } = await write();
+        expect([status, text]).toEqual([503, expect.stringContaining("can be read, not written to")]);
+        expect(performance.now() - beganMs).toBeLessThan(2000);
+        expect(await ready()).toMatchObject({ status: 503, body: { reads: "ok", writes: "not ready" } });
+        expect(await ready("/readyz/reads")).toMatchObject({ status: 200 });
+        expect(await ready("/readyz/writes")).toMatchObject({ status: 503 });
+      });
+    }
+    it("is used again when it is back, and all is there", async () => {
+      await cluster.heal();
+      await untilDone(write, { withinMs: 20_000 });
+      await untilDone(async () => ({ ...(await ready()), text: "", json: undefined }), { withinMs: 10_000 });
+      expect((await tokensOf(service, project)).has(`call-${sent - 1}`)).toBe(true);
+    });
+  });
+});
+
+describe.skipIf(!hasFaults)(`a keeper that goes away, on ${clusterName}`, () => {
+  beforeAll(async () => {
+    cluster = await openCluster();
+    service = await cluster.start();
+    await untilDone(write, { withinMs: 10_000 });
+  });
+  afterAll(() => cluster?.close());
+
+  it.each(["kill", "stop"] as const)(
+    "%s: reads go on, writes get a clear 503 within ten seconds, and it ends by itself",
+    async (fault) => {
+      await cluster.fault(fault, "keeper");
+      const { tookMs, reply } = await untilDone(write, { withinMs: 12_000, status: [503] });
+      expect(tookMs).toBeLessThan(10_000);
+      expect(reply.text).toContain("can be read, not written to");
+      const beganMs = performance.now();
+      expect((await read()).status).toBe(200);
+      expect((await write()).status).toBe(503);
+      expect(performance.now() - beganMs).toBeLessThan(4000);
+      expect(await ready()).toMatchObject({ status: 503, body: { reads: "ok", writes: "not ready" } });
+      const other = await cluster.start();
+      expect((await fetch(`${other.url}/readyz/reads`)).status).toBe(200);
+      await other.end("SIGTERM");
+      await cluster.heal();
+      await untilDone(write, { withinMs: 30_000 });
+      expect((await ready()).status).toBe(200);
+    },
+  );
+});

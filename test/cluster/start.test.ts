@@ -1,0 +1,87 @@
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { spawnProcess } from "../helpers/service-process.ts";
+import {
+  clusterName,
+  hasFaults,
+  openCluster,
+  replicaCount,
+  type TestCluster,
+} from "../helpers/test-cluster.ts";
+
+let cluster: TestCluster;
+
+/** What a start that fails says. */
+async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawnProcess(environment);
+  const [said] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect(child.exitCode).toBe(1);
+  return said;
+}
+
+const ddlCount = async (): Promise<number> => {
+  const [row] = await cluster.rows<{ n: number }>(
+    1,
+    `SELECT uniqExact(entry) AS n FROM system.distributed_ddl_queue WHERE position(query, '${cluster.database}') > 0 SETTINGS output_format_json_quote_64bit_integers = 0`,
+  );
+  return row!.n;
+};
+
+describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
+  beforeAll(async () => {
+    cluster = await openCluster();
+    const service = await cluster.start();
+    expect(await service.end("SIGTERM")).toBe(0);
+  });
+  afterAll(() => cluster?.close());
+
+  it("defines nothing when nothing is missing", async () => {
+    const before = await ddlCount();
+    const service = await cluster.start();
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    await service.end("SIGTERM");
+    expect(before).toBeGreaterThan(0);
+    expect(await ddlCount()).toBe(before);
+  });
+
+  it("names a cluster that is not defined", async () => {
+    expect(await failedStart({ ...cluster.settings(), CLICKHOUSE_CLUSTER: "nowhere" })).toContain(
+      "knows no cluster of the name in CLICKHOUSE_CLUSTER",
+    );
+  });
+
+  describe.skipIf(!hasFaults || replicaCount < 2)("while a replica is away", () => {
+    beforeAll(() => cluster.fault("kill", replicaCount));
+    afterAll(() => cluster.heal());
+
+    it("takes seconds, and the service answers", async () => {
+      const beganMs = performance.now();
+      const service = await cluster.start();
+      const answer = await service.post("/trace/usage", { project_id: "acme/app" });
+      expect(answer.status).toBe(200);
+      expect(performance.now() - beganMs).toBeLessThan(15_000);
+      await service.end("SIGTERM");
+    });
+
+    it("does not migrate, and names the replica that has to be there", async () => {
+      // as if a version with a further migration were started
+      const [last] = await cluster.rows<{ name: string }>(
+        1,
+        "SELECT name FROM schema_migrations ORDER BY name DESC LIMIT 1",
+      );
+      await cluster.run(
+        1,
+        `ALTER TABLE schema_migrations DELETE WHERE name = '${last!.name}' SETTINGS mutations_sync = 1`,
+      );
+      const said = await failedStart(cluster.settings());
+      expect(said).toMatch(
+        new RegExp(`Migration ${last!.name} needs every replica, and \\S+:\\d+ does not answer`),
+      );
+      await cluster.heal();
+      const service = await cluster.start();
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+      await service.end("SIGTERM");
+    });
+  });
+});

@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { promisify } from "node:util";
+import { startProcess, type ServiceProcess } from "./service-process.ts";
+import { ROOT_KEY } from "./start-app.ts";
+import { until } from "./until.ts";
+
+/**
+ * The cluster that the environment names. `CLUSTER_URLS`: its replicas, comma-separated; `CLUSTER_NAME`: its name there
+ * (sumtree); `CLUSTER_FAULTS`: an executable that takes `kill`, `stop`, `start` or `wipe`, and the number of a replica
+ * (1 is the first URL) or `keeper`. `stop` has it hang, `wipe` ends it and takes its disk, `start` undoes each.
+ */
+const { CLUSTER_URLS = "", CLUSTER_NAME = "sumtree", CLUSTER_FAULTS = "" } = process.env;
+const servers = CLUSTER_URLS.split(",").filter((url) => url !== "");
+
+export const replicaCount = servers.length;
+export const hasFaults = CLUSTER_FAULTS !== "";
+/** For the names of tests that are skipped. */
+export const clusterName =
+  replicaCount === 0 ? "no cluster: CLUSTER_URLS is not set" : `${replicaCount} replicas`;
+
+export type Fault = "kill" | "stop" | "start" | "wipe";
+
+export interface TestCluster {
+  readonly database: string;
+  /** The replicas, as `CLICKHOUSE_URL` takes them. Default: all. */
+  /** What an operator does on a replica that has nothing. */
+  createDatabase(): Promise<void>;
+  url(...replicas: readonly number[]): string;
+  /** Asks one replica past the service. */
+  rows<Row>(replica: number, query: string): Promise<Row[]>;
+  run(replica: number, statement: string): Promise<void>;
+  /** A service on these replicas, the first one first. Default: all. */
+  start(replicas?: readonly number[], more?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
+  settings(replicas?: readonly number[]): Readonly<Record<string, string>>;
+  fault(fault: Fault, target: number | "keeper"): Promise<void>;
+  /** What the store has replaced leaves its disks within seconds, and not within minutes. */
+  cleanUpQuickly(): Promise<void>;
+  /** Everything is there again, and every replica has everything. */
+  heal(): Promise<void>;
+  /** Ends the services that it has started, and drops the database. */
+  close(): Promise<void>;
+}
+
+/** A database of its own on every replica. */
+export async function openCluster(): Promise<TestCluster> {
+  const database = `test_${randomUUID().replaceAll("-", "")}`;
+  const services: ServiceProcess[] = [];
+  const down = new Set<number | "keeper">();
+  const createDatabase = async (): Promise<void> => {
+    await ask(1, `CREATE DATABASE IF NOT EXISTS ${database} ON CLUSTER '${CLUSTER_NAME}'`, "");
+  };
+  await createDatabase();
+
+  const url = (...replicas: readonly number[]): string =>
+    (replicas.length > 0 ? replicas : servers.map((_, index) => index + 1))
+      .map((replica) => Object.assign(new URL(servers[replica - 1]!), { pathname: `/${database}` }).href)
+      .join(",");
+  const cluster: TestCluster = {
+    database,
+    createDatabase,
+    url,
+    rows: async (replica, query) => {
+      const text = await ask(replica, `${query} FORMAT JSONEachRow`, database);
+      return text
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as never);
+    },
+    async run(replica, statement) {
+      await ask(replica, statement, database);
+    },
+    settings: (replicas = []) => ({
+      CLICKHOUSE_URL: url(...replicas),
+      CLICKHOUSE_CLUSTER: CLUSTER_NAME,
+      ROOT_API_KEY: ROOT_KEY,
+    }),
+    async start(replicas = [], more = {}) {
+      const service = await startProcess({ ...cluster.settings(replicas), ...more });
+      services.push(service);
+      return service;
+    },
+    async fault(fault, target) {
+      if (fault === "start") down.delete(target);
+      else down.add(target);
+      await promisify(execFile)(CLUSTER_FAULTS, [fault, String(target)], { timeout: 90_000 });
+    },
+    async cleanUpQuickly() {
+      const tables = await cluster.rows<{ table: string }>(
+        1,
+        "SELECT table FROM system.replicas WHERE database = currentDatabase()",
+      );
+      for (const { table } of tables) {
+        await cluster.run(
+          1,
+          `ALTER TABLE ${table} ON CLUSTER '${CLUSTER_NAME}' MODIFY SETTING old_parts_lifetime = 1,
+           cleanup_delay_period = 1, max_cleanup_delay_period = 2, cleanup_delay_period_random_add = 1`,
+        );
+      }
+    },
+    async heal() {
+      for (const target of down) await cluster.fault("start", target);
+      for (let replica = 1; replica <= replicaCount; replica++) {
+        await until(() => isWhole(replica, database), 60_000);
+      }
+    },
+    async close() {
+      for (const service of services) await service.end("SIGKILL");
+      await cluster.heal();
+      await ask(1, `DROP DATABASE IF EXISTS ${database} ON CLUSTER '${CLUSTER_NAME}' SYNC`, "");
+    },
+  };
+  return cluster;
+}
+
+/** It answers, takes writes, and has nothing left to fetch. */
+async function isWhole(replica: number, database: string): Promise<boolean> {
+  try {
+    const text = await ask(
+      replica,
+      `SELECT countIf(is_readonly OR queue_size > 0 OR active_replicas < total_replicas) AS n FROM system.replicas WHERE database = '${database}'`,
+      "",
+    );
+    return Number(text) === 0;
+  } catch {
+    return false;
+  }
+}
+
+async function ask(replica: number, query: string, database: string): Promise<string> {
+  const url = new URL(servers[replica - 1]!);
+  const headers = {
+    "x-clickhouse-user": decodeURIComponent(url.username) || "default",
+    "x-clickhouse-key": decodeURIComponent(url.password),
+  };
+  const target = `${url.origin}/?database=${database}`;
+  const answer = await fetch(target, {
+    method: "POST",
+    headers,
+    body: query,
+    signal: AbortSignal.timeout(60_000),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return text;
+}
