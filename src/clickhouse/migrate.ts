@@ -53,6 +53,9 @@ export async function migrate(engine: Engine, options: MigrateOptions): Promise<
 
 async function restored(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
   const nodes = await surveyCluster(engine, cluster);
+  if (new Set(nodes.map((node) => node.shard)).size > 1) {
+    throw new MigrationError(`Cluster ${cluster} has several shards, and the tables are for one.`);
+  }
   const names = await restoreReplicas(engine, cluster, nodes);
   // what has just been made is known from here on
   if (names.length > 0) await engine.health();

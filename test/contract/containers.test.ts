@@ -57,7 +57,7 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
       const settings = Object.fromEntries(
         Object.entries(service.environment).map(([name, value]) => [
           name,
-          value.replace(/\$\{\w+(:\?[^}]*)?\}/, "0123456789abcdef0123456789abcdef"),
+          value.replaceAll(/\$\{\w+(:\?[^}]*)?\}/g, "0123456789abcdef0123456789abcdef"),
         ]),
       );
       expect(() => readConfig(settings)).not.toThrow();

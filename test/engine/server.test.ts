@@ -11,7 +11,14 @@ const hasDocker = await getContainerRuntimeClient().then(
 );
 const name = `a server in a container (${CLICKHOUSE_IMAGE})`;
 
-if (hasDocker) {
+const given = process.env["CLICKHOUSE_TEST_URL"];
+
+if (given !== undefined) {
+  describeEngine("the server that CLICKHOUSE_TEST_URL names", async () => {
+    const engine = connectServer(given, { limits: testLimits });
+    return { engine, close: () => engine.close() };
+  });
+} else if (hasDocker) {
   describeEngine(name, async () => {
     const container: StartedClickHouseContainer = await new ClickHouseContainer(CLICKHOUSE_IMAGE).start();
     const engine = connectServer(container.getConnectionUrl(), { limits: testLimits });
@@ -29,6 +36,6 @@ if (hasDocker) {
       it("conforms", () => expect.unreachable("REQUIRE_DOCKER=1, and there is no Docker here"));
       return;
     }
-    it.skip("conforms: there is no Docker here to run it", () => undefined);
+    it.skip("conforms: there is neither CLICKHOUSE_TEST_URL nor Docker here to run it", () => undefined);
   });
 }
