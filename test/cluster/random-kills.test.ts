@@ -18,6 +18,8 @@ const WRITERS = 4;
 const READERS = 4;
 const PAUSE_MS = 30;
 const CALM_MS = 5000;
+/** A server with its own defaults keeps replaced parts for eight minutes, and looks for them every five. */
+const RECEIPT_MS = 900_000;
 const project = "acme/load";
 const doomed = "acme/doomed";
 
@@ -30,13 +32,12 @@ describe.skipIf(!hasFaults || replicaCount < 3)(
     beforeAll(async () => {
       cluster = await openCluster();
       services = [await cluster.start([1, 2, 3]), await cluster.start([3, 1, 2])];
-      await cluster.cleanUpQuickly();
     });
     afterAll(() => cluster?.close());
 
     it(
       "reads go on within two seconds, nothing acknowledged is lost, receipts end",
-      { timeout: (SECONDS + 300) * 1000 },
+      { timeout: SECONDS * 1000 + RECEIPT_MS },
       async () => {
         const over = new AbortController();
         const acknowledged = new Map<string, string>();
@@ -140,7 +141,7 @@ describe.skipIf(!hasFaults || replicaCount < 3)(
               const reply = await send(services[0]!, `/deletions/${receipt}`, undefined, { method: "GET" });
               return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
             },
-            { withinMs: 180_000 },
+            { withinMs: RECEIPT_MS },
           );
         }
         expect((await tokensOf(services[1]!, doomed)).size).toBe(0);

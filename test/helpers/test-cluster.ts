@@ -34,8 +34,6 @@ export interface TestCluster {
   start(replicas?: readonly number[], more?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
   settings(replicas?: readonly number[]): Readonly<Record<string, string>>;
   fault(fault: Fault, target: number | "keeper"): Promise<void>;
-  /** What the store has replaced leaves its disks within seconds, and not within minutes. */
-  cleanUpQuickly(): Promise<void>;
   /** Everything is there again, and every replica has everything. */
   heal(): Promise<void>;
   /** Ends the services that it has started, and drops the database. */
@@ -84,19 +82,6 @@ export async function openCluster(): Promise<TestCluster> {
       if (fault === "start") down.delete(target);
       else down.add(target);
       await promisify(execFile)(CLUSTER_FAULTS, [fault, String(target)], { timeout: 90_000 });
-    },
-    async cleanUpQuickly() {
-      const tables = await cluster.rows<{ table: string }>(
-        1,
-        "SELECT table FROM system.replicas WHERE database = currentDatabase()",
-      );
-      for (const { table } of tables) {
-        await cluster.run(
-          1,
-          `ALTER TABLE ${table} ON CLUSTER '${CLUSTER_NAME}' MODIFY SETTING old_parts_lifetime = 1,
-           cleanup_delay_period = 1, max_cleanup_delay_period = 2, cleanup_delay_period_random_add = 1`,
-        );
-      }
     },
     async heal() {
       for (const target of down) await cluster.fault("start", target);
