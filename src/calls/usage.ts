@@ -1,4 +1,4 @@
-import { isJsonObject } from "../shared/json.ts";
+import { isExactInteger, isJsonObject, stringifyJson } from "../shared/json.ts";
 
 /** What one call itself used of one LLM. All counts are whole and not negative. */
 export interface Usage {
@@ -56,12 +56,19 @@ function detailOf(entry: Readonly<Record<string, unknown>>, name: string): unkno
 
 const NUMERIC = /^\s*\+?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 
-/** A number or a numeric string, whole part; negative, non-finite, unsafe and other values count 0. */
+/** From here on numbers are written with an exponent, and nobody counts that far. */
+const COUNT_END = 1e21;
+
+/**
+ * A number, an integer with more digits than a double has, or a numeric string: its whole part, to the precision of a
+ * double. Negative, non-finite and other values count 0.
+ */
 export function toCount(value: unknown): number {
-  const number = typeof value === "string" && NUMERIC.test(value) ? Number(value) : value;
+  const text = isExactInteger(value) ? stringifyJson(value) : value;
+  const number = typeof text === "string" && NUMERIC.test(text) ? Number(text) : text;
   if (typeof number !== "number") return 0;
   const whole = Math.trunc(number);
-  return Number.isSafeInteger(whole) && whole > 0 ? whole : 0;
+  return whole > 0 && whole < COUNT_END ? whole : 0;
 }
 
 export function isNothing(usage: Usage): boolean {

@@ -1,3 +1,5 @@
+import { compileQuery, priceFields as queryFields } from "../query/index.ts";
+import { invalid } from "../shared/errors.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { priceFields, type PriceField, type PriceQuery } from "./schema.ts";
@@ -10,7 +12,7 @@ const printed: Partial<Record<PriceField, string>> = {
 
 const noLimit = 2 ** 32 - 1;
 
-/** The prices of a project that a request asks for, one row each, with the fields it names. */
+/** The prices of a project that a request asks for, one row each, with the fields it names. Errors: validation, of the query. */
 export function planPriceList(project: Project, request: PriceQuery): Sql {
   const fields = new Set(request.fields ?? priceFields);
   const columns = [...fields].map((field) => trusted(`${printed[field] ?? field} AS ${field}`));
@@ -20,8 +22,15 @@ export function planPriceList(project: Project, request: PriceQuery): Sql {
     FROM (
       SELECT *, 'USD' AS prompt_token_cost_unit, 'USD' AS completion_token_cost_unit
       FROM llm_prices FINAL
-      WHERE project_id = ${param("String", project)} AND purged = 0
+      WHERE project_id = ${param("String", project)} AND purged = 0 AND ${conditionOf(project, request)}
     ) AS price
     ORDER BY ${join([...order, ...byAge], ", ")}
     LIMIT ${param("UInt32", request.limit ?? noLimit)} OFFSET ${param("UInt32", request.offset ?? 0)}`;
+}
+
+function conditionOf(project: Project, { query }: PriceQuery): Sql {
+  if (query == null) return sql`1`;
+  const compiled = compileQuery(query, { project, fields: queryFields });
+  if (compiled.ok) return compiled.condition;
+  throw invalid(compiled.faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { instantMs, isoInstant, projectId } from "../http/fields.ts";
+import { priceQuery } from "../query/index.ts";
+import { isJsonObject } from "../shared/json.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 
 /** What can be asked of a price. */
@@ -46,10 +48,25 @@ export type PriceMessage = z.output<typeof newPrice>;
 /** Sent by the Weave SDKs, always null. */
 const ignored = z.string().nullish();
 
+const costs = z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as calls report it");
+/** A name that no object of JavaScript can have among others: said, because it would be left out in silence. */
+const namedCosts = z.preprocess((value, context) => {
+  if (isJsonObject(value) && Object.hasOwn(value, "__proto__")) {
+    context.issues.push({
+      code: "custom",
+      message: "An LLM can not have this name",
+      path: ["__proto__"],
+      params: { type: "value_error" },
+      input: value,
+    });
+  }
+  return value;
+}, costs);
+
 export const createBody = z
   .strictObject({
     project_id: projectId,
-    costs: z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as calls report it"),
+    costs: namedCosts,
     wb_user_id: ignored,
   })
   .meta({ id: "CostCreateReq" });
@@ -66,7 +83,7 @@ export const queryBody = z
   .strictObject({
     project_id: projectId,
     fields: z.array(field).min(1).max(priceFields.length).nullish().describe("Default: all"),
-    query: z.null("The query language is not there yet").optional(),
+    query: priceQuery().nullish(),
     sort_by: z.array(sortBy).max(priceFields.length).nullish().describe("Default: as they were set"),
     limit: z.int().min(0).max(MAX_PRICES).nullish().describe("Default: all"),
     offset: z.int().min(0).max(MAX_PRICES).nullish(),

@@ -67,7 +67,7 @@ function slugRegister(): (path: string, names: readonly string[]) => string {
   const pathBySlug = new Map<string, string>();
   const taken = new Set<string>();
   return (path, names) => {
-    const base = path.replaceAll(/[^0-9A-Za-z_]/g, "_");
+    const base = path.replaceAll(/[^0-9A-Za-z_]/gu, "_");
     for (let attempt = 1; ; attempt++) {
       const slug = attempt === 1 ? base : `${base}_${attempt}`;
       const keys = names.map((name) => outputKey(name, slug));

@@ -39,7 +39,7 @@ function noteFaults(note: unknown): readonly PayloadFault[] {
   if (note === undefined) return [missing("note")];
   if (typeof note !== "string") return [fault(["note"], "Input should be text", "string_type")];
   if (note.length === 0) return [fault(["note"], "A note has at least 1 character", "string_too_short")];
-  if (note.length <= MAX_NOTE_CHARS) return [];
+  if (note.length <= 2 * MAX_NOTE_CHARS && Array.from(note).length <= MAX_NOTE_CHARS) return [];
   return [fault(["note"], `A note has at most ${MAX_NOTE_CHARS} characters`, "string_too_long")];
 }
 

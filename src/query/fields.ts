@@ -4,6 +4,7 @@ import { quote, type Faults, type Loc } from "./faults.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
 import { splitFieldName } from "./field-path.ts";
 import { countIndexSteps, MAX_INDEX_STEPS } from "./json-path.ts";
+import { priceColumns } from "./price-columns.ts";
 import { didYouMean } from "./nearest-names.ts";
 
 /** What a field's name stands for. */
@@ -46,6 +47,12 @@ export const callFields: FieldResolver = (name, loc, faults) => {
 export const feedbackFields: FieldResolver = (name, loc, faults) => {
   const parts = partsOf(name, loc, faults);
   return parts && resolveColumn(feedbackColumns, parts, { name, loc, faults });
+};
+
+/** The fields of a price. */
+export const priceFields: FieldResolver = (name, loc, faults) => {
+  const parts = partsOf(name, loc, faults);
+  return parts && resolveColumn(priceColumns, parts, { name, loc, faults });
 };
 
 type Parts = readonly [head: string, ...steps: string[]];

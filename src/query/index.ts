@@ -1,5 +1,5 @@
 export { compileQuery, type CompiledQuery } from "./compile.ts";
-export { feedbackFields } from "./fields.ts";
+export { feedbackFields, priceFields } from "./fields.ts";
 export { compileFilter } from "./filter.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
@@ -8,6 +8,7 @@ export {
   callsFilter,
   callsQuery,
   feedbackQuery,
+  priceQuery,
   defaultSelectionLimits,
   type CallsFilter,
   type SelectionLimits,

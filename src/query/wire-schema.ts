@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { feedbackFields } from "./fields.ts";
+import { feedbackFields, priceFields } from "./fields.ts";
 import { OPERAND_ID, operandSchema, OPERATION_ID, operationSchema, querySchema } from "./json-schema.ts";
 import type { QueryLimits } from "./parse.ts";
 import { defaultQueryLimits, readQuery, type ReadOptions } from "./read-query.ts";
@@ -60,6 +60,11 @@ function oncePerLimits<Schema>(
     built.set(limits, schema);
     return schema;
   };
+}
+
+/** A query over the prices of a project. */
+export function priceQuery() {
+  return checkedQuery({ fields: priceFields }).meta({ anyOf: [{ $ref: "#/components/schemas/Query" }] });
 }
 
 function checkedQuery(options: ReadOptions) {

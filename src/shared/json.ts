@@ -64,6 +64,11 @@ function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null && !isRawJSON(value);
 }
 
+/** An integer of up to 64 bits that no double holds, as `parseJson` reads it. */
+export function isExactInteger(value: unknown): boolean {
+  return isRawJSON(value);
+}
+
 /** A JSON object, as opposed to an array, a scalar or an exact integer. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return isContainer(value) && !Array.isArray(value);

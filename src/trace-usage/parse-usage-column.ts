@@ -32,8 +32,10 @@ export function parseUsageColumn(
     const entry = entries.add(names.numberOfBytes(source, nameStart, nameEnd));
     at = nameEnd + 2; // after `",`
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
+      const digits = at;
       let value = 0;
       for (; source[at] !== COMMA; at++) value = value * 10 + (source[at]! - ZERO);
+      if (value > Number.MAX_SAFE_INTEGER) value = Number(source.toString("latin1", digits, at));
       entries.counts[entry * COUNT_SLOTS + slot] = value;
       at++;
     }

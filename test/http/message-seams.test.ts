@@ -337,4 +337,76 @@ describe("values at their edges", () => {
     await p.remove("c");
     expect(await p.filtered({})).toEqual(["b\nc"]);
   });
+
+  it.each([
+    "9007199254740992",
+    "9007199254740993",
+    "9007199254740994",
+    "1152921504606846976",
+    '"9007199254740992"',
+  ])("counts %s tokens", async (tokens) => {
+    const p = newProject();
+    await p.start("a");
+    const end = JSON.stringify({ end: p.endOf("a", { summary: p.usage(123) }) }).replace("123", tokens);
+    expect((await test.post("/call/end", end)).status).toBe(200);
+    expect(await p.tokens("a")).toBe(Number(JSON.parse(tokens)));
+  });
+});
+
+describe("a list of prices", () => {
+  it("takes a query over every field", async () => {
+    const p = newProject();
+    const price = (cost: number) => ({ prompt_token_cost: cost, completion_token_cost: cost });
+    const { project_id } = p;
+    await p.send("/cost/create", {
+      project_id,
+      costs: { dear: price(2), cheap: { ...price(1), cache_read_input_token_cost: 0 } },
+    });
+    const asked = async ($expr: object) => {
+      const { results } = await p.send("/cost/query", { project_id, fields: ["llm_id"], query: { $expr } });
+      return results.map((one: { llm_id: string }) => one.llm_id).sort();
+    };
+    expect(await asked(is("llm_id", "dear"))).toEqual(["dear"]);
+    expect(await asked({ $gt: [field("prompt_token_cost"), { $literal: 1 }] })).toEqual(["dear"]);
+    expect(await asked(is("cache_read_input_token_cost", 0))).toEqual(["cheap"]);
+    expect(await asked({ $gt: [field("effective_date"), { $literal: "2020-01-01T00:00:00Z" }] })).toEqual([
+      "cheap",
+      "dear",
+    ]);
+    const unknown = await test.post("/cost/query", { project_id, query: { $expr: is("llm", "x") } });
+    expect([unknown.status, unknown.json().detail?.[0]?.type]).toEqual([422, "unknown_field"]);
+  });
+
+  it("does not lose a price in silence", async () => {
+    const p = newProject();
+    const body = `{"project_id":"${p.project_id}","costs":{"__proto__":{"prompt_token_cost":1,"completion_token_cost":1}}}`;
+    const answer = await test.post("/cost/create", body);
+    expect([answer.status, answer.json().detail?.[0]?.loc]).toEqual([422, ["body", "costs", "__proto__"]]);
+  });
+});
+
+describe("texts are counted in characters", () => {
+  it("a note has 1024 of them", async () => {
+    const { project_id } = newProject();
+    const send = (note: string) =>
+      test.post("/feedback/create", {
+        project_id,
+        weave_ref: `weave:///${project_id}/call/a`,
+        feedback_type: "wandb.note.1",
+        payload: { note },
+      });
+    expect((await send("\u{1f600}".repeat(1024))).status).toBe(200);
+    expect((await send("\u{1f600}".repeat(1025))).status).toBe(422);
+  });
+
+  it("an emoji has one place in a slug", async () => {
+    const { project_id } = newProject();
+    const answer = await test.post("/feedback/stats", {
+      project_id,
+      start: "2026-01-01T00:00:00Z",
+      end: "2026-01-02T00:00:00Z",
+      metrics: [{ json_path: "a\u{1f600}b", aggregations: ["sum"] }],
+    });
+    expect(Object.keys(answer.json().buckets[0])).toContain("sum_a_b");
+  });
 });
