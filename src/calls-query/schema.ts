@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { describedAs, isoInstant, projectId } from "../http/fields.ts";
+import { describedAs, isoInstant, projectId, anyInteger } from "../http/fields.ts";
 import { jsonObject } from "../http/response-schema.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 
@@ -84,7 +84,7 @@ export const call = z
     exception: text,
     wb_user_id: text,
     wb_run_id: text,
-    wb_run_step: z.int().nullable(),
+    wb_run_step: anyInteger.nullable(),
     deleted_at: z.null(),
     attributes: jsonObject,
     inputs: jsonObject,

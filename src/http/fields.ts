@@ -3,6 +3,9 @@ import { parseInstant } from "../shared/instant.ts";
 
 export const projectId = z.string().describe("`entity/project`");
 
+/** A whole number in a response: beyond 2^53, the double nearest to it. */
+export const anyInteger = z.number().meta({ type: "integer" });
+
 /** An instant in a response. */
 export const isoInstant = z.iso.datetime();
 

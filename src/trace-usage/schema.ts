@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { anyInteger } from "../http/fields.ts";
 import { wholeNumber } from "../http/zod-faults.ts";
 
 export const DEFAULT_LIMIT = 10_000;
@@ -14,7 +15,7 @@ const limit = wholeNumber()
 
 const includeCosts = z.boolean().default(false).describe("When true, costs in USD are included.");
 
-const count = z.int().min(0);
+const count = anyInteger.min(0);
 const cost = z.number().nullable().describe("USD; null when costs were not asked for or no price is known.");
 
 /** What a call and all its descendants used of one LLM. */
