@@ -4,7 +4,8 @@ import { SseSplitter } from "../stream/sse-splitter.ts";
 import { readStreamEvent, type StreamEvent } from "../stream/stream-event.ts";
 import { encodingsOf, openDecoder, type AnswerDecoder } from "./answer-decoder.ts";
 
-const MAX_EVENT_BYTES = 64 * 1024;
+/** An answer, or an event of one, up to this length is read in one piece. */
+const MAX_HELD_BYTES = 64 * 1024;
 
 /** Something that reads an answer as it passes. */
 interface Reading {
@@ -69,17 +70,32 @@ const nothing: Reading = { push: () => undefined, finish: () => undefined };
 
 function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
   const sieve = new AnswerSieve();
+  // a small answer is parsed whole, which takes a tenth of the time
+  let held: Buffer[] | undefined = [];
+  let heldBytes = 0;
+  const letGo = (): void => {
+    for (const part of held ?? []) sieve.push(part);
+    held = undefined;
+  };
   return {
-    push: (plain) => sieve.push(plain),
+    push(plain) {
+      if (held === undefined) return sieve.push(plain);
+      held.push(plain);
+      heldBytes += plain.length;
+      return heldBytes > MAX_HELD_BYTES ? letGo() : undefined;
+    },
     finish() {
+      const whole = held && readStreamEvent(Buffer.concat(held).toString("utf8"));
+      if (whole?.chunk !== undefined) return onEvent(whole);
+      letGo();
       const { json, droppedTextBytes } = sieve.finish();
-      onEvent(readStreamEvent(json, droppedTextBytes));
+      return onEvent(readStreamEvent(json, droppedTextBytes));
     },
   };
 }
 
 function eventReading(onEvent: (event: StreamEvent) => void): Reading {
-  const splitter = new SseSplitter(MAX_EVENT_BYTES);
+  const splitter = new SseSplitter(MAX_HELD_BYTES);
   const events = new EventReader();
   const tell = (event: StreamEvent | undefined): void => {
     if (event !== undefined) onEvent(event);
