@@ -3,6 +3,7 @@ import type { Engine } from "../src/clickhouse/engine.ts";
 import { compileQuery, selectCalls, type CallsFilter } from "../src/query/index.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
+import { noteFilled } from "./note-filled.ts";
 import { ratioAtMost, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
@@ -16,11 +17,11 @@ async function fill(engine: Engine): Promise<void> {
   const prose = (count: number, salt: number): string =>
     `arrayStringConcat(arrayMap(i -> ${words}[1 + cityHash64(number, i, ${salt}) % 10], range(${count})), ' ')`;
   const statement = `
-    INSERT INTO calls (project_id, trace_id, id, parent_id, op_name, started_at, start_display_name, thread_id, turn_id,
+    INSERT INTO calls (project_id, hour, trace_id, id, parent_id, op_name, started_at, start_display_name, thread_id, turn_id,
       svc_user_id, svc_run_id, inputs, attributes, ended_at, output, summary, exception)
     WITH concat('call-', lower(hex(sipHash64(number)))) AS id,
       toDateTime64('2026-03-01 00:00:00', 6, 'UTC') + toIntervalMillisecond(number * 100) AS began
-    SELECT '${PROJECT}', concat('trace-', leftPad(toString(intDiv(number, 100)), 8, '0')), id,
+    SELECT '${PROJECT}', intDiv(toUnixTimestamp64Micro(began), 3600000000), concat('trace-', leftPad(toString(intDiv(number, 100)), 8, '0')), id,
       if(number % 100 = 0, '', concat('call-', lower(hex(sipHash64(intDiv(number, 100) * 100))))),
       ['agent.run:v1', 'llm.chat:v1', 'tool.search:v1', 'weave:///bench/questions/op/predict:v3'][1 + number % 4],
       began, '', concat('thread-', toString(intDiv(number, 1000))), '', concat('user-', toString(number % 50)), '',
@@ -45,6 +46,7 @@ async function fill(engine: Engine): Promise<void> {
       concat('{"output":{"value":', toString(round((cityHash64(number, 4) % 1000) / 1000, 3)), '}}')
     FROM numbers(${CALLS / 10})`;
   await engine.command(trusted(feedback), { name: "bench_fill", limits: "maintenance" });
+  await noteFilled(engine, PROJECT);
   for (const table of [sql`calls`, sql`feedback`]) {
     await engine.command(sql`OPTIMIZE TABLE ${table} FINAL`, { name: "bench_merge", limits: "maintenance" });
   }

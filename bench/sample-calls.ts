@@ -1,5 +1,6 @@
 import type { Engine } from "../src/clickhouse/engine.ts";
 import { sql, trusted } from "../src/query/sql.ts";
+import { noteFilled } from "./note-filled.ts";
 
 export interface SampleCalls {
   readonly project: string;
@@ -18,11 +19,11 @@ export async function fillCalls(
   { project, calls, callsPerTrace, fanOut = 10 }: SampleCalls,
 ): Promise<void> {
   const statement = `
-    INSERT INTO calls (project_id, trace_id, id, parent_id, op_name, started_at, inputs, attributes, inclusive,
+    INSERT INTO calls (project_id, hour, trace_id, id, parent_id, op_name, started_at, inputs, attributes, inclusive,
                        ended_at, output, summary, exception, usage)
     WITH intDiv(number, ${callsPerTrace}) AS trace, number % ${callsPerTrace} AS place,
       ['gpt-4o-2024-08-06', 'claude-sonnet-4-5', 'gpt-4o-mini'][number % 3 + 1] AS llm
-    SELECT '${project}', concat('trace-', leftPad(toString(trace), 8, '0')), concat('call-', leftPad(toString(number), 12, '0'), '-0123456789abcdef'),
+    SELECT '${project}', intDiv(toUnixTimestamp64Micro(toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + number / 1000), 3600000000), concat('trace-', leftPad(toString(trace), 8, '0')), concat('call-', leftPad(toString(number), 12, '0'), '-0123456789abcdef'),
       if(place = 0, '', concat('call-', leftPad(toString(trace * ${callsPerTrace} + intDiv(place - 1, ${fanOut})), 12, '0'), '-0123456789abcdef')),
       concat('op-', toString(number % 7)), toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + number / 1000,
       concat('{"question":"', repeat(hex(sipHash64(number)), 15), '","n":', toString(number % 1000), ',"model":"', llm, '"}'),
@@ -33,5 +34,6 @@ export async function fillCalls(
     FROM numbers(${calls})
     SETTINGS max_insert_threads = 1`;
   await engine.command(trusted(statement), { name: "bench_fill", limits: "maintenance" });
+  await noteFilled(engine, project);
   await engine.command(sql`OPTIMIZE TABLE calls FINAL`, { name: "bench_merge", limits: "maintenance" });
 }

@@ -4,7 +4,7 @@ export interface ScenarioResult {
   /** Medians and spread of both sides; `unit` says of what. */
   readonly subject: Spread;
   readonly against: { readonly what: string; readonly spread: Spread } | undefined;
-  readonly unit: "ms" | "MB" | "calls/s" | "µs" | "streams" | "inserts" | "exponent";
+  readonly unit: "ms" | "MB" | "calls/s" | "µs" | "streams" | "inserts" | "exponent" | "bytes";
   /** For the ratio, or for the figure itself where nothing stands against it. */
   readonly target: Target | undefined;
 }

@@ -29,7 +29,8 @@ async function start(settings: Config): Promise<void> {
   );
   const version = await engine.version();
   if (isOlder(version)) throw new ServerTooOldError(version);
-  const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER });
+  const report = (calls: number): void => logger.info({ calls }, "calls are carried over");
+  const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER, carry: { report } });
   const store = settings.CLICKHOUSE_URL === undefined ? "embedded" : "server";
   logger.info({ store, store_version: version, applied }, "store is ready");
   const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;

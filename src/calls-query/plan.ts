@@ -1,30 +1,71 @@
 import {
   compileQuery,
   compileSort,
+  reachOf,
   type CallSelection,
   type CallsFilter,
   type SelectionLimits,
   type SortKey,
 } from "../query/index.ts";
+import { EVER, meet, type HourRange } from "../query/time-range.ts";
 import { invalid } from "../shared/errors.ts";
+import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
+import { isAfter, readToken, refusedToken, type Cursor, type TimeOrder } from "./page-token.ts";
 
 export interface CallsQuestion {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
   readonly sort_by?: readonly SortKey[] | null | undefined;
+  readonly page_token?: string | null | undefined;
 }
 
 /** Which calls, and in which order. */
-export type CallsPlan = Pick<CallSelection, "project" | "filter" | "query" | "orderBy">;
+export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
+  readonly startedIn: HourRange | undefined;
+  /** The order, when it is by `started_at` alone. */
+  readonly timeOrder: TimeOrder | undefined;
+  /** Traces or calls are named: that is where they are, whatever the order. */
+  readonly namesCalls: boolean;
+}
 
 /** Errors: validation, with the faults of query and order together. */
 export function planCalls(project: Project, question: CallsQuestion, limits: SelectionLimits): CallsPlan {
+  const { filter, page_token } = question;
+  const cursor = page_token == null ? undefined : readToken(page_token);
+  const sort_by = question.sort_by?.length ? question.sort_by : orderOf(cursor);
   const query = question.query == null ? undefined : compileQuery(question.query, { project, limits });
-  const sort = question.sort_by?.length ? compileSort(question.sort_by) : undefined;
+  const sort = sort_by.length > 0 ? compileSort(sort_by) : undefined;
   if (query?.ok === false || sort?.ok === false) {
     const faults = [query, sort].flatMap((one) => (one === undefined || one.ok ? [] : one.faults));
     throw invalid(faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
   }
-  return { project, filter: question.filter, query, ...(sort !== undefined && { orderBy: sort.orderBy }) };
+  const timeOrder = timeOrderOf(sort_by);
+  if (cursor !== undefined && cursor.order !== timeOrder) throw refusedToken("This page is of another order");
+  return {
+    project,
+    filter,
+    query,
+    timeOrder,
+    startedIn: meet(query?.bounds.started, cursor && hoursFrom(cursor)),
+    namesCalls: reachOf({ project, filter, query }).traces !== undefined,
+    ...(cursor !== undefined && { also: isAfter(cursor) }),
+    ...(sort !== undefined && { orderBy: sort.orderBy }),
+  };
+}
+
+/** A page is in the order of those before it, where none is asked for. */
+function orderOf(cursor: Cursor | undefined): readonly SortKey[] {
+  return cursor === undefined ? [] : [{ field: "started_at", direction: cursor.order }];
+}
+
+function timeOrderOf(keys: readonly SortKey[]): TimeOrder | undefined {
+  const [first, ...more] = keys;
+  if (first === undefined) return "asc";
+  return first.field === "started_at" && more.length === 0 ? first.direction : undefined;
+}
+
+function hoursFrom({ order, startedAtUs }: Cursor): HourRange {
+  const hour = hourOf(startedAtUs);
+  return order === "asc" ? { ...EVER, from: hour } : { ...EVER, to: hour };
 }

@@ -18,7 +18,8 @@ import {
   queryStatsRes,
   streamQueryBody,
 } from "./schema.ts";
-import { countCalls, readCalls, selectKeys } from "./store.ts";
+import { selectKeys } from "./select-keys.ts";
+import { countCalls, readCalls } from "./store.ts";
 import { payloadsOf, type StoredCall } from "./stored-call.ts";
 
 export interface CallsQueryDeps {
@@ -38,13 +39,14 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   const read = async (plan: CallsPlan, question: ReadQuestion) => {
     const { limit, offset, signal } = question;
     const costOf = question.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
-    const { keys, truncated } = await selectKeys(engine, plan, { limit, offset, signal });
+    const { keys, truncated, nextPage } = await selectKeys(engine, plan, { limit, offset, signal });
     const payloads = payloadsOf(question.columns);
     const options = { project: plan.project, payloads, costOf };
     return {
       calls: readCalls(engine, keys, { project: plan.project, payloads, signal }),
       options,
       truncated,
+      nextPage,
     };
   };
 
@@ -58,7 +60,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
     const { project_id, columns, include_costs, limit, offset, ...question } = request.body;
     const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
-    const { calls, options, truncated } = await read(plan, {
+    const { calls, options, truncated, nextPage } = await read(plan, {
       limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
       offset: offset ?? 0,
       columns,
@@ -66,6 +68,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
       signal: abortOnClose(reply),
     });
     void reply.header("x-truncated", String(truncated));
+    if (nextPage !== undefined) void reply.header("x-next-page-token", nextPage);
     return sendLines(reply, linesOf(calls, options));
   });
 

@@ -26,6 +26,13 @@ export function streamQueryBody(limits: SelectionLimits) {
       ),
     limit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
     offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
+    page_token: z
+      .string()
+      .max(4096)
+      .nullish()
+      .describe(
+        "The page after the one whose answer had this in `x-next-page-token`. Pages are those of calls sorted by `started_at` alone, either way; calls that come meanwhile move none of them.",
+      ),
     include_costs: includeCosts,
     columns: z
       .array(z.string())

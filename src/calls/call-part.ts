@@ -1,4 +1,4 @@
-import type { EpochMicros } from "../shared/instant.ts";
+import { hourOf, type EpochMicros } from "../shared/instant.ts";
 import type { Reporter } from "./completion.ts";
 import {
   columnsOf,
@@ -57,11 +57,19 @@ export interface CallPart {
   readonly id: string;
   readonly kind: "start" | "complete" | "end" | "rename" | "delete";
   readonly traceId: string | undefined;
+  /** The hour in the key of its call, where it is known; of a start, that in which it says that the call began. */
+  readonly hour: number | undefined;
   readonly columns: Columns;
 }
 
 export function startPart(start: CallStart): CallPart {
-  return { id: start.id, kind: "start", traceId: start.traceId, columns: columnsOf(startMembers, start) };
+  return {
+    id: start.id,
+    kind: "start",
+    traceId: start.traceId,
+    hour: hourOf(start.startedAt),
+    columns: columnsOf(startMembers, start),
+  };
 }
 
 /** A whole call, or, without `endedAt`, what there is of one that still runs. */
@@ -70,20 +78,34 @@ export function completePart(start: CallStart, end: CallEnd): CallPart {
     id: start.id,
     kind: "complete",
     traceId: start.traceId,
+    hour: hourOf(start.startedAt),
     columns: { ...columnsOf(startMembers, start), ...columnsOf(endMembers, end) },
   };
 }
 
 export function endPart(end: CallEnd): CallPart {
-  return { id: end.id, kind: "end", traceId: undefined, columns: columnsOf(endMembers, end) };
+  return {
+    id: end.id,
+    kind: "end",
+    traceId: undefined,
+    hour: undefined,
+    columns: columnsOf(endMembers, end),
+  };
 }
 
 export function renamePart(id: string, displayName: string | null): CallPart {
-  return { id, kind: "rename", traceId: undefined, columns: columnsOf(renameMembers, { displayName }) };
+  const columns = columnsOf(renameMembers, { displayName });
+  return { id, kind: "rename", traceId: undefined, hour: undefined, columns };
 }
 
-export function deletePart(id: string, traceId: string | undefined, deletedAt: EpochMicros): CallPart {
-  return { id, kind: "delete", traceId, columns: columnsOf(deleteMembers, { deletedAt }) };
+/** `place`: where the call lies, when that is known. */
+export function deletePart(
+  id: string,
+  place: { readonly traceId: string; readonly hour: number } | undefined,
+  deletedAt: EpochMicros,
+): CallPart {
+  const columns = columnsOf(deleteMembers, { deletedAt });
+  return { id, kind: "delete", traceId: place?.traceId, hour: place?.hour, columns };
 }
 
 export function isStart(part: CallPart): boolean {
@@ -97,5 +119,5 @@ export function contestedPart(part: CallPart): CallPart | undefined {
   const columns = Object.fromEntries(
     Object.entries(part.columns).filter(([name]) => !startColumnNames.has(name)),
   );
-  return { id: part.id, kind: "end", traceId: part.traceId, columns };
+  return { id: part.id, kind: "end", traceId: part.traceId, hour: part.hour, columns };
 }

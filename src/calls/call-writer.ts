@@ -3,6 +3,8 @@ import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import { contestedPart, isStart, type CallPart } from "./call-part.ts";
+import { chooseHours } from "./choose-hours.ts";
+import { noteCalls, type CallRow } from "./note-calls.ts";
 import {
   findForgotten,
   findMarks,
@@ -57,7 +59,12 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
   });
   return {
     async write(project, parts) {
-      const items = parts.map((part): Placed => ({ project, part, traceId: part.traceId }));
+      const items = parts.map((part): Placed => ({
+        project,
+        part,
+        traceId: part.traceId,
+        hour: part.hour,
+      }));
       await commit.write(items);
       return items.map((item) => item.traceId);
     },
@@ -78,9 +85,13 @@ type NextVersion = (newest: number) => number;
 async function store(deps: WriterDeps, items: readonly Placed[], nextVersion: NextVersion): Promise<void> {
   const { engine, traces } = deps;
   await placeParts(items, traces);
-  const rows = items.filter((item) => item.traceId !== undefined).map(toRow);
+  await chooseHours(engine, traces, items);
+  const rows = items.flatMap((item) => toRow(item) ?? []);
+  await noteCalls(engine, rows);
   await engine.insert("calls", rows, { name: "calls_add" });
-  for (const item of items) if (isStart(item.part)) traces.remember(keyOf(item), item.traceId!);
+  for (const { project, part, traceId, hour } of items) {
+    if (isStart(part)) traces.remember({ project, id: part.id }, { traceId: traceId!, hour: hour! });
+  }
 
   const [marks, doubted] = await Promise.all([
     findMarks(engine, distinct(items.map(keyOf))),
@@ -146,8 +157,10 @@ function distinct(keys: readonly CallKey[]): CallKey[] {
   return [...new Map(keys.map((key) => [keyText(key), key])).values()];
 }
 
-function toRow({ project, part, traceId }: Placed) {
-  return { project_id: project, trace_id: traceId, id: part.id, ...part.columns };
+/** Undefined while its call is not known. */
+function toRow({ project, part, traceId, hour }: Placed): CallRow | undefined {
+  if (traceId === undefined || hour === undefined) return undefined;
+  return { project_id: project, hour, trace_id: traceId, id: part.id, ...part.columns };
 }
 
 function sizeOf(part: CallPart): number {

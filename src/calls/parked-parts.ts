@@ -89,7 +89,9 @@ export async function findParts(
     const first = from.get(keyText(keyOf(row)))?.version;
     if (first === undefined || row.version < first) return [];
     const columns = JSON.parse(row.columns) as CallPart["columns"];
-    return [{ ...toMark(row), part: { id: row.id, kind: row.kind, traceId: undefined, columns } }];
+    return [
+      { ...toMark(row), part: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns } },
+    ];
   });
   return Map.groupBy(found, keyText);
 }

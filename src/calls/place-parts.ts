@@ -9,6 +9,8 @@ export interface Placed {
   readonly part: CallPart;
   /** The trace it goes to; undefined while its call is not known. */
   traceId: string | undefined;
+  /** The hour in the key of its call; undefined while its call is not known. */
+  hour: number | undefined;
 }
 
 export function keyOf({ project, part }: Pick<Placed, "project" | "part">): CallKey {
@@ -26,6 +28,7 @@ export async function placeParts(items: readonly Placed[], traces: TraceLookup):
   const unsure: CallKey[] = [];
   for (const item of items) {
     item.traceId = item.part.traceId;
+    item.hour = item.part.hour;
     if (!isStart(item.part)) continue;
     if (item.traceId === undefined) open.set(keyText(keyOf(item)), item);
     else traceOf.set(keyText(keyOf(item)), item.traceId);
@@ -37,9 +40,13 @@ export async function placeParts(items: readonly Placed[], traces: TraceLookup):
     if (parent !== undefined && !traceOf.has(keyText(parent))) unsure.push(parent);
   }
   const known = await traces.find(unsure);
-  for (const [key, traceId] of known) if (!traceOf.has(key)) traceOf.set(key, traceId);
+  for (const [key, { traceId }] of known) if (!traceOf.has(key)) traceOf.set(key, traceId);
   for (const item of open.values()) deriveTrace(item, open, traceOf);
-  for (const item of items) item.traceId ??= traceOf.get(keyText(keyOf(item)));
+  for (const item of items) {
+    item.traceId ??= traceOf.get(keyText(keyOf(item)));
+    const place = known.get(keyText(keyOf(item)));
+    if (place?.traceId === item.traceId) item.hour = place?.hour;
+  }
 }
 
 /** Goes up to the first ancestor whose trace is known; all on the way share it. */

@@ -1,4 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
+import { noteCalls, type CallRow } from "./note-calls.ts";
 import { findMarks, findParts, unpark, type ParkedPart } from "./parked-parts.ts";
 import { chunksOf, keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
@@ -28,16 +29,12 @@ async function settleChunk(engine: Engine, traces: TraceLookup, keys: readonly C
     const from = await firstToWrite(engine, open, written);
     if (from.size === 0) break;
     const parts = [...(await findParts(engine, from)).values()].flat();
-    await engine.insert(
-      "calls",
-      parts.map((one) => ({
-        project_id: one.project,
-        trace_id: known.get(keyText(one))!,
-        id: one.id,
-        ...one.part.columns,
-      })),
-      { name: "calls_add_parked" },
-    );
+    const rows = parts.map((one): CallRow => {
+      const { traceId, hour } = known.get(keyText(one))!;
+      return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.part.columns };
+    });
+    await noteCalls(engine, rows);
+    await engine.insert("calls", rows, { name: "calls_add_parked" });
     for (const one of parts) written.set(partText(one), one);
     open = [...from.values()].map(({ key }) => key);
   }

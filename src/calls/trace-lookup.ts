@@ -10,11 +10,20 @@ export interface CallKey {
   readonly id: string;
 }
 
-/** Tells which trace a call belongs to: first from memory of recent starts, then from the store. */
+/** Where a call lies: with its project and id, the key of `calls`. */
+export interface CallPlace {
+  readonly traceId: string;
+  /** Since the epoch. */
+  readonly hour: number;
+}
+
+/** Tells where a call lies: first from memory of recent starts, then from the store. */
 export interface TraceLookup {
-  remember(key: CallKey, traceId: string): void;
-  /** The traces that are known, by `keyText`. `fresh` asks the store for all of them. */
-  find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, string>>;
+  remember(key: CallKey, place: CallPlace): void;
+  /** From memory alone. */
+  recall(key: CallKey): CallPlace | undefined;
+  /** The places that are known, by `keyText`. `fresh` asks the store for all of them. */
+  find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, CallPlace>>;
   /**
    * Those of the projects that were deleted, here or by another replica, since this was last asked of them. What is
    * remembered of them is forgotten.
@@ -30,22 +39,29 @@ export function keyText(key: CallKey): string {
 }
 
 export function createTraceLookup(engine: Engine): TraceLookup {
-  const recent = new LRUCache<string, { traceId: string; fence: string | undefined }>({ max: RECENT_STARTS });
+  const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
   const fences = new LRUCache<Project, string>({ max: RECENT_STARTS });
 
+  const recall = (key: CallKey): CallPlace | undefined => {
+    const entry = recent.get(keyText(key));
+    return entry === undefined || entry.fence !== fences.get(key.project) ? undefined : entry.place;
+  };
+
   return {
-    remember: (key, traceId) => recent.set(keyText(key), { traceId, fence: fences.get(key.project) }),
+    remember: (key, place) => recent.set(keyText(key), { place, fence: fences.get(key.project) }),
+    recall,
     async find(keys, { fresh } = { fresh: false }) {
-      const found = new Map<string, string>();
+      const found = new Map<string, CallPlace>();
       const unknown: CallKey[] = [];
       for (const key of keys) {
-        const entry = fresh ? undefined : recent.get(keyText(key));
-        if (entry === undefined || entry.fence !== fences.get(key.project)) unknown.push(key);
-        else found.set(keyText(key), entry.traceId);
+        const place = fresh ? undefined : recall(key);
+        if (place === undefined) unknown.push(key);
+        else found.set(keyText(key), place);
       }
       for (const chunk of chunksOf(unknown, IDS_PER_QUERY)) {
         for (const row of await readTraces(engine, chunk)) {
-          found.set(keyText({ project: row.project_id, id: row.id }), row.trace_id);
+          const { project_id: project, id, trace_id: traceId, hour } = row;
+          found.set(keyText({ project, id }), { traceId, hour });
         }
       }
       return found;
@@ -61,16 +77,24 @@ export function createTraceLookup(engine: Engine): TraceLookup {
   };
 }
 
+interface Remembered {
+  readonly place: CallPlace;
+  readonly fence: string | undefined;
+}
+
 interface TraceRow {
   readonly project_id: Project;
   readonly id: string;
   readonly trace_id: string;
+  readonly hour: number;
 }
 
 /** May hold calls that were not asked for, when two projects share an id; callers look up by key. */
 function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[]> {
   return engine.rows<TraceRow>(
-    sql`SELECT project_id, id, min(trace_id) AS trace_id FROM call_traces
+    sql`SELECT project_id, id, min(call_traces.trace_id) AS trace_id,
+          argMin(call_traces.hour, (call_traces.trace_id, call_traces.hour)) AS hour
+        FROM call_traces
         WHERE project_id IN ${param("Array(String)", [...new Set(keys.map((key) => key.project))])}
           AND id IN ${param(
             "Array(String)",

@@ -72,6 +72,8 @@ const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 const insertSettings = {
   // batches are made here, so the engine need not wait for more
   async_insert: 0,
+  // a batch of old calls may be of many months
+  max_partitions_per_insert_block: 0,
   // An equal block is not a repeated one: a call renamed to A, to B and to A again must end as A.
   deduplicate_insert: "disable",
 };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { param, sql, trusted } from "../query/sql.ts";
+import { carryCallsOver, type CarryOptions } from "./carry-calls-over.ts";
 import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "./engine.ts";
 import { MigrationError } from "./migration-error.ts";
@@ -12,6 +13,7 @@ import { StorageError } from "./storage-error.ts";
 export interface MigrateOptions {
   /** Name of the cluster whose tables are replicated; undefined for one node. */
   readonly cluster: string | undefined;
+  readonly carry?: CarryOptions | undefined;
 }
 
 export interface Migration {
@@ -21,6 +23,11 @@ export interface Migration {
 }
 
 const LEDGER = "schema_migrations";
+/** Statements that take more than SQL, by the name that stands for them in a migration. */
+const WORK: Readonly<Record<string, (engine: Engine, options: MigrateOptions) => Promise<void>>> = {
+  carry_calls_over: (engine, { carry }) => carryCallsOver(engine, carry),
+};
+
 const MIGRATIONS_DIR = join(import.meta.dirname, "../../migrations");
 
 /**
@@ -42,7 +49,9 @@ export async function migrate(engine: Engine, options: MigrateOptions): Promise<
   await engine.command(createLedger(options), { name: "migrate_ledger" });
   for (const migration of missing) {
     for (const statement of statementsOf(migration, options)) {
-      await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}` });
+      const work = WORK[statement];
+      if (work !== undefined) await work(engine, options);
+      else await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}` });
     }
     await engine.insert("schema_migrations", [{ name: migration.name, checksum: checksumOf(migration) }], {
       name: "migrate_record",

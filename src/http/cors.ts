@@ -2,7 +2,14 @@ import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** What a page may read of an answer, beside its body. */
-const EXPOSED = ["x-request-id", "x-truncated", "retry-after", "www-authenticate", "x-sumtree-call-id"];
+const EXPOSED = [
+  "x-request-id",
+  "x-truncated",
+  "x-next-page-token",
+  "retry-after",
+  "www-authenticate",
+  "x-sumtree-call-id",
+];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const PREFLIGHT_SECONDS = 600;
 

@@ -4,6 +4,7 @@ import type { EpochMicros } from "../shared/instant.ts";
 import type { TraceLookup } from "../calls/trace-lookup.ts";
 import { chunksOf, keyText } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
+import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
@@ -15,6 +16,7 @@ export interface DeleteDeps {
 }
 
 interface TreeRow {
+  readonly hour: number;
   readonly trace_id: string;
   readonly id: string;
   readonly parent_id: string;
@@ -32,11 +34,11 @@ export async function deleteCalls(
   request: { ids: readonly string[]; deletedAt: EpochMicros },
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
-  const traceOf = await deps.traces.find(
+  const placeOf = await deps.traces.find(
     ids.map((id) => ({ project, id })),
     { fresh: true },
   );
-  const unknown = ids.filter((id) => !traceOf.has(keyText({ project, id })));
+  const unknown = ids.filter((id) => !placeOf.has(keyText({ project, id })));
   await deps.writer.write(
     project,
     unknown.map((id) => deletePart(id, undefined, request.deletedAt)),
@@ -44,17 +46,20 @@ export async function deleteCalls(
 
   let count = 0;
   const doomed = new Set(ids);
-  for (const traceIds of chunksOf([...new Set(traceOf.values())], TRACES_PER_QUERY)) {
+  for (const traceIds of chunksOf(
+    [...new Set([...placeOf.values()].map(({ traceId }) => traceId))],
+    TRACES_PER_QUERY,
+  )) {
     const calls = await deps.engine.rows<TreeRow>(
-      sql`SELECT trace_id, id, ifNull(parent_id, '') AS parent_id FROM calls FINAL
-          PREWHERE project_id = ${param("String", project)} AND trace_id IN ${param("Array(String)", traceIds)}
-          WHERE deleted_at IS NULL AND started_at IS NOT NULL`,
+      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id FROM calls FINAL
+          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, sql`${param("Array(String)", traceIds)}`)}
+          WHERE ${LIVE}`,
       { name: "calls_tree", limits: "heavy", mustBeCurrent: true },
     );
     const gone = withDescendants(calls, doomed);
     await deps.writer.write(
       project,
-      gone.map((call) => deletePart(call.id, call.trace_id, request.deletedAt)),
+      gone.map((call) => deletePart(call.id, { traceId: call.trace_id, hour: call.hour }, request.deletedAt)),
     );
     count += gone.length;
   }

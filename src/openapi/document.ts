@@ -46,6 +46,7 @@ function describe(described: Described, operation: Operation): void {
   success.headers = headerRefs(
     "x-request-id",
     ...(operation.truncated === undefined ? [] : ["x-truncated" as const]),
+    ...(operation.hasPages === true ? ["x-next-page-token" as const] : []),
   );
   if (success.content !== undefined) completeContent(success.content, example.response, also.response);
   if (operation.truncated !== undefined)

@@ -25,6 +25,12 @@ const headers = {
     description: "`true`: there is more than the response holds",
     schema: { type: "string", enum: ["true", "false"] as string[] },
   },
+  "x-next-page-token": {
+    component: "NextPageToken",
+    description:
+      "`page_token` of the next page, when there is one and the calls are sorted by `started_at` alone",
+    schema: { type: "string" },
+  },
 } as const;
 type HeaderName = keyof typeof headers;
 

@@ -50,7 +50,7 @@ async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
     sql`SELECT table FROM system.columns
         WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_fences') AND table IN
           (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
-        ORDER BY table`,
+        ORDER BY table = 'calls', table`,
     { name: "tables_of_projects" },
   );
   return rows.map((row) => row.table);

@@ -1,4 +1,5 @@
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
+import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { DeletionDeps } from "./delete-project.ts";
 
@@ -8,16 +9,28 @@ const TAG = "retention";
 const DAY_MS = 86_400_000;
 const MAX_SPANS = 100;
 
-/**
- * Which rows are from before a day. An end that is not merged with its start goes by itself; a tombstone stays, so
- * that its call stays deleted.
- */
-const isOlder: Readonly<Record<string, (cutoff: Sql) => Sql>> = {
-  calls: (cutoff) => sql`(started_at < ${cutoff} OR (started_at IS NULL AND ended_at < ${cutoff}))`,
-  call_traces: (cutoff) => sql`started_at < ${cutoff}`,
-  parked_parts: (cutoff) => sql`parked_at < ${cutoff}`,
-  feedback: (cutoff) => sql`created_at < ${cutoff}`,
-  feedback_times: (cutoff) => sql`created_at < ${cutoff}`,
+interface Age {
+  readonly cutoff: Sql;
+  /** The same in hours since the epoch, and the hours before it under which younger calls lie. */
+  readonly cutoffHour: Sql;
+  readonly keptHours: Sql;
+}
+
+/** An end that is not merged with its start goes by itself; a tombstone stays, so that its call stays deleted. */
+const isOlderCall = ({ cutoff }: Age): Sql =>
+  sql`(started_at < ${cutoff} OR (started_at IS NULL AND ended_at < ${cutoff}))`;
+const isOlderHour = ({ cutoffHour, keptHours }: Age): Sql =>
+  sql`(hour < ${cutoffHour} AND NOT has(${keptHours}, hour))`;
+
+/** Which rows are from before a day. What finds calls goes after them. */
+const isOlder: Readonly<Record<string, (age: Age) => Sql>> = {
+  calls: isOlderCall,
+  call_traces: isOlderHour,
+  trace_hours: isOlderHour,
+  call_hours: isOlderHour,
+  parked_parts: ({ cutoff }) => sql`parked_at < ${cutoff}`,
+  feedback: ({ cutoff }) => sql`created_at < ${cutoff}`,
+  feedback_times: ({ cutoff }) => sql`created_at < ${cutoff}`,
 };
 
 /** The days that a project keeps its rows; null: for ever. */
@@ -49,9 +62,9 @@ export async function deleteExpired({ engine, mutations, clock }: RetentionDeps)
   );
   for (const { days, projects } of spans) {
     const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
-    const cutoff = sql`fromUnixTimestamp64Milli(${param("Int64", today - days * DAY_MS)}, 'UTC')`;
+    const age = await ageOf(engine, projects, today - days * DAY_MS);
     for (const [table, older] of Object.entries(isOlder)) {
-      const expired = sql`project_id IN ${param("Array(String)", projects)} AND ${older(cutoff)}`;
+      const expired = sql`project_id IN ${param("Array(String)", projects)} AND ${older(age)}`;
       const found = await engine.rows(sql`SELECT 1 AS one FROM ${trusted(table)} WHERE ${expired} LIMIT 1`, {
         name: "retention_find",
         limits: "maintenance",
@@ -60,4 +73,24 @@ export async function deleteExpired({ engine, mutations, clock }: RetentionDeps)
         await mutations.start(table, sql`DELETE WHERE ${expired} AND ${mutations.mark(TAG)}`);
     }
   }
+}
+
+/** A call lies under the hour of its first start; another start may have said that it began later. */
+async function ageOf(
+  engine: RetentionDeps["engine"],
+  projects: readonly string[],
+  cutoffMs: number,
+): Promise<Age> {
+  const cutoff = sql`fromUnixTimestamp64Milli(${param("Int64", cutoffMs)}, 'UTC')`;
+  const cutoffHour = sql`${param("Int64", hourOf(cutoffMs * 1000))}`;
+  const kept = await engine.rows<{ hour: number }>(
+    sql`SELECT DISTINCT hour FROM calls WHERE project_id IN ${param("Array(String)", projects)}
+          AND hour < ${cutoffHour} AND started_at >= ${cutoff}`,
+    { name: "retention_kept", limits: "maintenance" },
+  );
+  const keptHours = sql`${param(
+    "Array(Int64)",
+    kept.map((row) => row.hour),
+  )}`;
+  return { cutoff, cutoffHour, keptHours };
 }

@@ -1,9 +1,11 @@
 import type { Project } from "../shared/project.ts";
+import { keyBoundsOf, type KeyBounds } from "./key-bounds.ts";
 import { leavesOfCondition, readsPayload } from "./leaves.ts";
 import { printPrefilter } from "./prefilter.ts";
 import { printCondition, type PrintScope } from "./print.ts";
 import { readQuery, type ReadOptions, type RefusedQuery } from "./read-query.ts";
 import { join, sql, type Sql } from "./sql.ts";
+import { saysWhen } from "./time-range.ts";
 import type { Condition } from "./typed.ts";
 
 export interface CompileOptions extends ReadOptions {
@@ -19,6 +21,10 @@ export interface CompiledQuery {
   readonly narrow: Sql | undefined;
   /** The part that reads payloads; undefined when there is none. */
   readonly payload: Sql | undefined;
+  /** What it says about the key of the table, which bounds what is read. */
+  readonly bounds: KeyBounds;
+  /** `narrow` is about more than when a call started or ended. */
+  readonly saysMoreThanWhen: boolean;
   /** Feedback is looked up: better done once than with every piece of an answer. */
   readonly readsFeedback: boolean;
 }
@@ -43,6 +49,8 @@ function print(condition: Condition, scope: PrintScope): CompiledQuery {
   return {
     ok: true,
     ...parts,
+    bounds: keyBoundsOf(conjuncts),
+    saysMoreThanWhen: narrow.some((conjunct) => !saysWhen(conjunct)),
     condition: allOf([parts.narrow, parts.payload]) ?? sql`1`,
     readsFeedback: leavesOfCondition(condition).some((leaf) => leaf.kind === "feedback"),
   };

@@ -3,7 +3,7 @@ export { feedbackFields, priceFields } from "./fields.ts";
 export { compileFilter } from "./filter.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
-export { tracesOf } from "./traces-of.ts";
+export { inTraces, LIVE, reachOf, type Reach } from "./reach.ts";
 export {
   callsFilter,
   callsQuery,

@@ -1,11 +1,15 @@
+import { HOUR_MICROS } from "../shared/instant.ts";
+import { LIVE, narrowConditions, reachOf, type CallsSelection } from "./reach.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import { LIVE, narrowConditions, tracesOf, type TraceSelection } from "./traces-of.ts";
+import type { HourRange } from "./time-range.ts";
 
-export interface CallSelection extends TraceSelection {
+export interface CallSelection extends CallsSelection {
   /** What to select, over the columns of `calls`. */
   readonly columns: Sql;
   /** Default: oldest first. */
   readonly orderBy?: Sql;
+  /** Beside filter and query. */
+  readonly also?: Sql | undefined;
   readonly limit?: number;
   readonly offset?: number;
 }
@@ -16,14 +20,25 @@ const OLDEST_FIRST = sql`started_at, id, trace_id`;
 export function selectCalls(selection: CallSelection): Sql {
   const { project, columns, orderBy = OLDEST_FIRST } = selection;
   return sql`SELECT ${columns} FROM calls FINAL
-    PREWHERE project_id = ${param("String", project)} AND ${tracesOf(selection)}
+    PREWHERE project_id = ${param("String", project)} AND ${reachOf(selection).calls}
     WHERE ${conditionOf(selection)} ORDER BY ${orderBy}${pageOf(selection)}`;
 }
 
 /** Small columns first: the engine leaves the rest alone where these do not hold. */
-function conditionOf({ filter, query }: CallSelection): Sql {
+function conditionOf({ filter, query, also, startedIn }: CallSelection): Sql {
   const payload = query?.payload === undefined ? [] : [query.payload];
-  return join([LIVE, ...narrowConditions(filter, query), ...payload], " AND ");
+  const more = also === undefined ? [] : [also];
+  return join(
+    [LIVE, ...startedWithin(startedIn), ...more, ...narrowConditions(filter, query), ...payload],
+    " AND ",
+  );
+}
+
+function startedWithin(hours: HourRange | undefined): readonly Sql[] {
+  if (hours === undefined) return [];
+  const beginOf = (hour: number): Sql =>
+    sql`fromUnixTimestamp64Micro(${param("Int64", hour * HOUR_MICROS)}, 'UTC')`;
+  return [sql`started_at >= ${beginOf(hours.from)}`, sql`started_at < ${beginOf(hours.to + 1)}`];
 }
 
 function pageOf({ limit, offset }: CallSelection): Sql {

@@ -4,6 +4,14 @@ const ISO =
 /** Microseconds since the epoch; a safe integer for the years 1684 to 2255. */
 export type EpochMicros = number;
 
+export const HOUR_MICROS = 3_600_000_000;
+
+/** Hours since the epoch, as the key of `calls` counts them. */
+export function hourOf(micros: EpochMicros): number {
+  const within = ((micros % HOUR_MICROS) + HOUR_MICROS) % HOUR_MICROS;
+  return (micros - within) / HOUR_MICROS;
+}
+
 /** An ISO 8601 instant as `readInstant`. Errors: undefined also outside the years 1900 to 2255, which the store can not hold. */
 export function parseInstant(text: string): EpochMicros | undefined {
   const micros = readInstant(text);

@@ -1,9 +1,10 @@
 import {
   compileFilter,
   compileQuery,
-  tracesOf,
+  reachOf,
   type CallsFilter,
   type CompiledQuery,
+  type Reach,
   type SelectionLimits,
 } from "../query/index.ts";
 import { sql } from "../query/sql.ts";
@@ -28,7 +29,7 @@ export function planSelection(
   return {
     project,
     condition: query === undefined ? condition : sql`(${condition} AND ${query.condition})`,
-    traces: tracesOf({ project, filter, query }),
+    reach: reachOf({ project, filter, query }),
     onlyTrace: filter?.trace_ids?.length === 1 ? filter.trace_ids[0] : undefined,
     evaluateOnce: query !== undefined && (query.payload !== undefined || query.readsFeedback),
     limit,
@@ -51,6 +52,8 @@ function compile(
   throw invalid(compiled.faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
 }
 
+const NOWHERE: Reach = { calls: sql`0`, traces: sql`(SELECT '' WHERE 0)`, isBounded: true };
+
 /** The given calls alone; none when none is given. */
 export function planRoots(
   project: Project,
@@ -58,5 +61,5 @@ export function planRoots(
 ): Selection {
   const { callIds, limit } = request;
   const selection = planSelection(project, { filter: { call_ids: [...callIds] }, limit });
-  return callIds.length === 0 ? { ...selection, condition: sql`0`, traces: sql`0` } : selection;
+  return callIds.length === 0 ? { ...selection, condition: sql`0`, reach: NOWHERE } : selection;
 }

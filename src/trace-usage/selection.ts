@@ -1,3 +1,4 @@
+import type { Reach } from "../query/index.ts";
 import type { Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
@@ -6,8 +7,8 @@ export interface Selection {
   readonly project: Project;
   /** The filter AND the query, over the columns of `calls`. */
   readonly condition: Sql;
-  /** A condition on `trace_id` alone that holds for every selected call; it is applied before anything is read. */
-  readonly traces: Sql;
+  /** Where the selected calls can lie; it is applied before anything is read. */
+  readonly reach: Reach;
   /** The condition reads payloads or feedback: it is not asked again with every piece of the answer. */
   readonly evaluateOnce: boolean;
   /** The trace, when the filter names just one: it can be read at once. */
@@ -24,7 +25,7 @@ export interface SelectedTrace {
   readonly ids: ReadonlySet<string> | undefined;
 }
 
-/** The traces of the selected calls in the order of their ids. */
+/** The traces of the selected calls, oldest first, so that those read together lie together. */
 export interface SelectedTraces {
   readonly traces: readonly SelectedTrace[];
   /** More calls match than the limit allows. */

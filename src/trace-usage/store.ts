@@ -2,6 +2,7 @@ import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
 import { HAS_ENDED } from "../query/columns.ts";
+import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
@@ -30,13 +31,11 @@ export async function selectTraces(
   const sizes = await traceSizes(engine, selection.project, [...ids.keys()], signal);
   return {
     truncated,
-    traces: [...ids]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([traceId, calls]): SelectedTrace => ({
-        traceId,
-        callCount: sizes.get(traceId) ?? calls.length,
-        ids: new Set(calls.map((call) => call.id)),
-      })),
+    traces: [...ids].map(([traceId, calls]): SelectedTrace => ({
+      traceId,
+      callCount: sizes.get(traceId) ?? calls.length,
+      ids: new Set(calls.map((call) => call.id)),
+    })),
   };
 }
 
@@ -53,8 +52,8 @@ async function countPerTrace(
 ): Promise<CountedTrace[]> {
   const bytes = await engine.bytes(
     sql`SELECT trace_id, toInt64(countIf(${selection.condition})) AS selected, toInt64(count())
-        FROM calls FINAL PREWHERE project_id = ${param("String", selection.project)} AND ${selection.traces}
-        WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY trace_id`,
+        FROM calls FINAL PREWHERE project_id = ${param("String", selection.project)} AND ${wholeTraces(selection)}
+        WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY min(hour), trace_id`,
     "RowBinary",
     { name: "usage_count", limits: "heavy", signal },
   );
@@ -66,6 +65,14 @@ async function countPerTrace(
   return traces;
 }
 
+/** All calls of the traces that selected calls are in; of the whole project where it has to be read anyway. */
+function wholeTraces({ project, reach, condition }: Selection): Sql {
+  if (!reach.isBounded) return sql`1`;
+  const traces = sql`(SELECT trace_id FROM calls FINAL
+    PREWHERE project_id = ${param("String", project)} AND ${reach.calls} WHERE ${LIVE} AND ${condition})`;
+  return inTraces(project, reach.traces ?? traces);
+}
+
 interface CallKey {
   readonly traceId: string;
   readonly id: string;
@@ -75,7 +82,7 @@ interface CallKey {
 async function oldestKeys(engine: Engine, selection: Selection, signal: AbortSignal): Promise<CallKey[]> {
   const bytes = await engine.bytes(
     sql`SELECT trace_id, id FROM calls FINAL
-        PREWHERE project_id = ${param("String", selection.project)} AND ${selection.traces}
+        PREWHERE project_id = ${param("String", selection.project)} AND ${selection.reach.calls}
         WHERE ${LIVE} AND ${selection.condition}
         ORDER BY started_at, id LIMIT ${param("UInt32", selection.limit + 1)}`,
     "RowBinary",
@@ -97,7 +104,8 @@ async function traceSizes(
   for (const chunk of chunksOf(traceIds, TRACES_PER_QUERY)) {
     const rows = await engine.rows<{ trace_id: string; calls: number }>(
       sql`SELECT trace_id, count() AS calls FROM calls FINAL
-          PREWHERE project_id = ${param("String", project)} AND ${inTraces(chunk)} WHERE ${LIVE} GROUP BY trace_id`,
+          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, idList(chunk))}
+          WHERE ${LIVE} GROUP BY trace_id`,
       { name: "usage_sizes", limits: "heavy", signal },
     );
     for (const row of rows) sizes.set(row.trace_id, row.calls);
@@ -116,7 +124,8 @@ export function callRowBytes(
     sql`SELECT ${traceId} id, parent_id, ${REPORTED},
           toUInt8(${HAS_ENDED} + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
           assumeNotNull(started_at), usage
-        FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${inTraces(read.traceIds)}
+        FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} 
+          AND ${inTraces(read.project, idList(read.traceIds))}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
     "Native",
     { name: "usage_read", limits: "heavy", signal },
@@ -127,8 +136,6 @@ export function callRowBytes(
 const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
   concat(leftPad(toString(if(${HAS_ENDED}, toUnixTimestamp64Micro(assumeNotNull(ended_at)), 0)), 17, '0'), assumeNotNull(completion_id)))`;
 
-const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
-
-function inTraces(traceIds: readonly string[]): Sql {
-  return sql`trace_id IN ${param("Array(String)", traceIds)}`;
+function idList(ids: readonly string[]): Sql {
+  return sql`${param("Array(String)", ids)}`;
 }

@@ -126,6 +126,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     offset: 0,
     include_costs: true,
     columns: ["id"],
+    page_token: Buffer.from('["desc",1767225600000000,"c","t"]').toString("base64url"),
   },
   "POST /call/read": { project_id, id: "c", include_costs: true },
   "POST /calls/query_stats": { project_id, filter, query: byId },

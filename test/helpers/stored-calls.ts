@@ -1,5 +1,7 @@
+import { noteCalls } from "../../src/calls/note-calls.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
+import type { Project } from "../../src/shared/project.ts";
 
 /** A call as the vectors write it. */
 export interface StoredCall {
@@ -29,7 +31,8 @@ export interface StoredCall {
 /** Puts calls into the table as their start and end would. */
 export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): Promise<void> {
   const rows = calls.map((call) => ({
-    project_id: call.project_id,
+    project_id: call.project_id as Project,
+    hour: Math.floor(Date.parse(call.started_at) / 3_600_000),
     trace_id: call.trace_id,
     id: call.id,
     parent_id: call.parent_id ?? "",
@@ -51,6 +54,7 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     output_references: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
+  await noteCalls(engine, rows);
   await engine.insert("calls", rows, { name: "test_calls" });
 }
 

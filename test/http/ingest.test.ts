@@ -65,6 +65,20 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("good")).toHaveLength(1);
   });
 
+  it("stores calls of a hundred and fifty months and some other centuries in one batch", async () => {
+    const project = "acme/months";
+    const batch = Array.from({ length: 150 }, (_, month) => {
+      const started_at = new Date(Date.UTC(month < 5 ? 1900 + month : 2024, month, 1)).toISOString();
+      return { mode: "start", req: { start: start(`month-${month}`, { project_id: project, started_at }) } };
+    });
+    expect((await test.post("/call/upsert_batch", { batch })).json().rejected).toEqual([]);
+    const counted = await test.post("/calls/query_stats", { project_id: project });
+    expect(counted.json()).toEqual({ count: 150 });
+    const query = { $expr: { $lt: [{ $getField: "started_at" }, { $literal: "1910-01-01T00:00:00Z" }] } };
+    const old = await test.post("/calls/query_stats", { project_id: project, query });
+    expect(old.json()).toEqual({ count: 5 });
+  });
+
   it("keeps the escaped keys of a call whatever keys another project sent", async () => {
     const send = (id: string, project: string, inputs: string) => {
       const item = JSON.stringify({ start: start(id, { project_id: project }) });

@@ -223,6 +223,7 @@ describe("deleting calls", () => {
 
   it("knows all columns of a call", async () => {
     const kept = [
+      "hour",
       "project_id",
       "trace_id",
       "id",
@@ -270,7 +271,15 @@ describe("retention", () => {
     const clock = { now: () => Date.now() + 40 * 86_400_000 };
     await until(async () => !(await mutations.areRunning("retention")));
     await deleteExpired({ engine: test.engine, mutations, clock });
-    for (const table of ["calls", "call_traces", "feedback", "feedback_times", "parked_parts"]) {
+    for (const table of [
+      "calls",
+      "call_traces",
+      "trace_hours",
+      "call_hours",
+      "feedback",
+      "feedback_times",
+      "parked_parts",
+    ]) {
       await until(async () => (await countRows(table, "acme/old")) === 0);
       expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);
     }

@@ -132,6 +132,7 @@ export const callOperations: Operations = {
       "The body is NDJSON: each line is a `Call`. A transfer that breaks off before its end is not complete.",
     response: "A call a line",
     truncated: "more calls match than `limit` allows.",
+    hasPages: true,
     example: {
       request: {
         project_id: "acme/demo",

@@ -1,0 +1,18 @@
+import type { Engine } from "../src/clickhouse/engine.ts";
+import { sql, trusted, type Sql } from "../src/query/sql.ts";
+
+/** For calls that were filled in by SQL: notes where they lie, as the writer does before it writes. */
+export async function noteFilled(engine: Engine, project: string, where: Sql = sql`1`): Promise<void> {
+  const run = (statement: Sql): Promise<void> =>
+    engine.command(statement, { name: "bench_note", limits: "maintenance" });
+  const from = sql`FROM calls WHERE project_id = '${trusted(project)}' AND ${where}`;
+  await run(
+    sql`INSERT INTO call_traces SELECT project_id, id, trace_id, hour ${from} AND started_at IS NOT NULL`,
+  );
+  await run(sql`INSERT INTO trace_hours SELECT DISTINCT project_id, trace_id, hour ${from}`);
+  for (const kind of ["started", "ended"]) {
+    const at = trusted(`${kind}_at`);
+    await run(sql`INSERT INTO call_hours SELECT DISTINCT project_id, '${trusted(kind)}',
+      intDiv(toUnixTimestamp64Micro(assumeNotNull(${at})), 3600000000), hour ${from} AND ${at} IS NOT NULL`);
+  }
+}

@@ -1,0 +1,2 @@
+-- src/clickhouse/carry-calls-over.ts
+carry_calls_over;

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { param, sql, type Sql } from "../query/sql.ts";
+import { invalid } from "../shared/errors.ts";
+import { parseJson } from "../shared/json.ts";
+import type { CallKey } from "./call-keys.ts";
+
+export type TimeOrder = "asc" | "desc";
+
+/** The last call of a page: those after it are the next one's. */
+export interface Cursor {
+  readonly order: TimeOrder;
+  readonly startedAtUs: number;
+  readonly id: string;
+  readonly traceId: string;
+}
+
+const fields = z.tuple([z.enum(["asc", "desc"]), z.int(), z.string(), z.string()]);
+
+export function tokenAfter(order: TimeOrder, { startedAtUs, id, traceId }: CallKey): string {
+  return Buffer.from(JSON.stringify([order, startedAtUs, id, traceId])).toString("base64url");
+}
+
+/** Errors: validation, when it is not one of ours. */
+export function readToken(token: string): Cursor {
+  const read = fields.safeParse(parsed(token));
+  if (!read.success) throw refusedToken("This is no token of a page");
+  const [order, startedAtUs, id, traceId] = read.data;
+  return { order, startedAtUs, id, traceId };
+}
+
+export function refusedToken(msg: string) {
+  return invalid([{ loc: ["body", "page_token"], msg, type: "page_token" }]);
+}
+
+function parsed(token: string): unknown {
+  try {
+    return parseJson(Buffer.from(token, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** True of the calls after it. */
+export function isAfter({ order, startedAtUs, id, traceId }: Cursor): Sql {
+  const at = sql`fromUnixTimestamp64Micro(${param("Int64", startedAtUs)}, 'UTC')`;
+  const [ids, traceIds] = [param("String", id), param("String", traceId)];
+  return order === "asc"
+    ? sql`(started_at > ${at} OR (started_at = ${at} AND (id > ${ids} OR (id = ${ids} AND trace_id > ${traceIds}))))`
+    : sql`(started_at < ${at} OR (started_at = ${at} AND (id < ${ids} OR (id = ${ids} AND trace_id < ${traceIds}))))`;
+}

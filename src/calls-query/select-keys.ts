@@ -1,0 +1,111 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { selectCalls } from "../query/index.ts";
+import { param, sql } from "../query/sql.ts";
+import { EVER, type HourRange } from "../query/time-range.ts";
+import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
+import { tokenAfter, type TimeOrder } from "./page-token.ts";
+import type { CallsPlan } from "./plan.ts";
+
+/** Which calls, in their order. They stay encoded: a million of them are some 80 MB. */
+export interface SelectedCalls {
+  readonly keys: Iterator<CallKey>;
+  /** There are more than the limit. */
+  readonly truncated: boolean;
+  /** Where the next page begins, when there is one and the order has pages. */
+  readonly nextPage: string | undefined;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  readonly signal: AbortSignal;
+}
+
+/** A page that ends further in than this is as well read at once. */
+const MAX_WALKED = 10_000;
+/** So many more hours each time that those before had too few calls. */
+const GROWTH = 4;
+
+/** The oldest or newest calls are looked for from the end of time that they are at; others in all of the project. */
+export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): Promise<SelectedCalls> {
+  const { limit, offset, signal } = page;
+  if (plan.timeOrder !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
+    return walk(engine, { ...plan, timeOrder: plan.timeOrder }, page);
+  }
+  const selection = { ...plan, columns: KEY_COLUMNS, limit: limit + 1, offset };
+  const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
+    name: "calls_select",
+    limits: "heavy",
+    signal,
+  });
+  const truncated = hasMoreThan(limit, bytes);
+  return {
+    keys: readKeys(bytes).take(limit),
+    truncated,
+    nextPage: truncated ? tokenOf(plan, bytes, limit) : undefined,
+  };
+}
+
+function tokenOf({ timeOrder }: CallsPlan, bytes: Buffer, limit: number): string | undefined {
+  const last =
+    timeOrder === undefined || limit === 0
+      ? undefined
+      : readKeys(bytes)
+          .drop(limit - 1)
+          .next().value;
+  return last === undefined || timeOrder === undefined ? undefined : tokenAfter(timeOrder, last);
+}
+
+type OrderedPlan = CallsPlan & { readonly timeOrder: TimeOrder };
+
+/** Hours in their order, one and then more and more, until there are enough calls. */
+async function walk(
+  engine: Engine,
+  plan: OrderedPlan,
+  { limit, offset, signal }: Page,
+): Promise<SelectedCalls> {
+  const wanted = offset + limit + 1;
+  const found: CallKey[] = [];
+  let rest = plan.startedIn ?? EVER;
+  for (let count = 1; found.length < wanted; count *= GROWTH) {
+    const hours = await nextHours(engine, plan, { within: rest, count, signal });
+    if (hours === undefined) break;
+    const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: wanted - found.length };
+    const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
+      name: "calls_select",
+      limits: "heavy",
+      signal,
+    });
+    for (const key of readKeys(bytes)) found.push(key);
+    rest = restOf(rest, hours, plan.timeOrder);
+  }
+  const truncated = found.length === wanted;
+  const keys = found.slice(offset, offset + limit);
+  const last = keys.at(-1);
+  const nextPage = truncated && last !== undefined ? tokenAfter(plan.timeOrder, last) : undefined;
+  return { keys: keys.values(), truncated, nextPage };
+}
+
+function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): HourRange {
+  return order === "asc" ? { from: read.to + 1, to } : { from, to: read.from - 1 };
+}
+
+/** The next so many hours in which calls began; undefined when there are none. */
+async function nextHours(
+  engine: Engine,
+  { project, timeOrder }: OrderedPlan,
+  {
+    within,
+    count,
+    signal,
+  }: { readonly within: HourRange; readonly count: number; readonly signal: AbortSignal },
+): Promise<HourRange | undefined> {
+  const [row] = await engine.rows<{ first: number; last: number; hours: number }>(
+    sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM
+          (SELECT DISTINCT at_hour FROM call_hours WHERE project_id = ${param("String", project)} AND kind = 'started'
+             AND at_hour BETWEEN ${param("Int64", within.from)} AND ${param("Int64", within.to)}
+           ORDER BY at_hour ${timeOrder === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})`,
+    { name: "calls_hours", signal },
+  );
+  return row === undefined || row.hours === 0 ? undefined : { from: row.first, to: row.last };
+}

@@ -1,0 +1,94 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql } from "../query/sql.ts";
+import { pairKey } from "../shared/pair-key.ts";
+import type { Project } from "../shared/project.ts";
+import { isStart } from "./call-part.ts";
+import { keyOf, type Placed } from "./place-parts.ts";
+import { chunksOf, type TraceLookup } from "./trace-lookup.ts";
+
+const KEYS_PER_QUERY = 2000;
+
+/** A start whose trace is known. */
+type Start = Placed & { readonly traceId: string; readonly hour: number };
+
+/**
+ * Gives each start the hour in the key of its call: that of the first start that is known, so that all parts of a call
+ * have one key. A call is looked for only when its trace has calls in other hours: looking for each would cost more
+ * than storing it. Other parts of the batch go where the start of their call goes.
+ */
+export async function chooseHours(
+  engine: Engine,
+  traces: TraceLookup,
+  items: readonly Placed[],
+): Promise<void> {
+  const first = new Map<string, Start>();
+  for (const item of items) if (isPlaced(item) && !first.has(callOf(item))) first.set(callOf(item), item);
+  const hours = new Map<string, number>();
+  const unsure: Start[] = [];
+  for (const [call, start] of first) {
+    const known = traces.recall(keyOf(start));
+    if (known?.traceId === start.traceId) hours.set(call, known.hour);
+    else unsure.push(start);
+  }
+  const stored = await storedHours(engine, await ofTracesElsewhere(engine, unsure));
+  for (const start of unsure) hours.set(callOf(start), stored.get(callOf(start)) ?? start.hour);
+  for (const item of items) item.hour = hours.get(callOf(item)) ?? item.hour;
+}
+
+function isPlaced(item: Placed): item is Start {
+  return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
+}
+
+function callOf({ project, part, traceId }: Placed): string {
+  return textOfCall(project, traceId, part.id);
+}
+
+function textOfCall(project: Project, traceId: string | undefined, id: string): string {
+  return JSON.stringify([project, traceId, id]);
+}
+
+/** Those whose trace has calls in an hour that is not their own. */
+async function ofTracesElsewhere(engine: Engine, starts: readonly Start[]): Promise<readonly Start[]> {
+  const hoursOf = new Map<string, readonly number[]>();
+  const traceOf = ({ project, traceId }: Start): string => pairKey(project, traceId);
+  const oneOfEach = new Map(starts.map((start) => [traceOf(start), start]));
+  for (const chunk of chunksOf([...oneOfEach.values()], KEYS_PER_QUERY)) {
+    const rows = await engine.rows<{ project_id: Project; trace_id: string; hours: readonly number[] }>(
+      sql`SELECT project_id, trace_id, groupUniqArray(hour) AS hours FROM trace_hours
+          WHERE project_id IN ${projectsOf(chunk)} AND trace_id IN ${param(
+            "Array(String)",
+            chunk.map(({ traceId }) => traceId),
+          )}
+          GROUP BY project_id, trace_id`,
+      { name: "trace_hours_find", limits: "ingest", mustBeCurrent: true },
+    );
+    for (const row of rows) hoursOf.set(pairKey(row.project_id, row.trace_id), row.hours);
+  }
+  return starts.filter((start) => hoursOf.get(traceOf(start))?.some((hour) => hour !== start.hour));
+}
+
+/** Under which hour those of the calls lie that are stored. */
+async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<string, number>> {
+  const asked = new Map(starts.map((start) => [callOf(start), start]));
+  const found = new Map<string, number>();
+  for (const chunk of chunksOf([...asked.values()], KEYS_PER_QUERY)) {
+    const rows = await engine.rows<{ project_id: Project; trace_id: string; id: string; hour: number }>(
+      sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_traces
+          WHERE project_id IN ${projectsOf(chunk)} AND id IN ${param(
+            "Array(String)",
+            chunk.map(({ part }) => part.id),
+          )}
+          GROUP BY project_id, trace_id, id`,
+      { name: "call_hours_find", limits: "ingest", mustBeCurrent: true },
+    );
+    for (const { project_id: project, trace_id: traceId, id, hour } of rows) {
+      const call = textOfCall(project, traceId, id);
+      if (asked.has(call)) found.set(call, hour);
+    }
+  }
+  return found;
+}
+
+function projectsOf(starts: readonly Start[]) {
+  return param("Array(String)", [...new Set(starts.map(({ project }) => project))]);
+}

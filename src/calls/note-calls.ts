@@ -1,0 +1,49 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import type { Project } from "../shared/project.ts";
+
+/** A row of `calls` that is about to be written. */
+export interface CallRow {
+  readonly project_id: Project;
+  readonly trace_id: string;
+  readonly id: string;
+  readonly hour: number;
+  readonly started_at?: unknown;
+  readonly ended_at?: unknown;
+}
+
+/**
+ * Notes where calls will lie, before they are written: what is noted may not be there, but what is there is noted.
+ * `call_traces` finds a call by its id, `trace_hours` the hours of a trace, `call_hours` the hours under which calls
+ * lie that started or ended in an hour.
+ */
+export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promise<void> {
+  const started = rows.filter((row) => row.started_at != null);
+  const ended = rows.filter((row) => row.ended_at != null);
+  const traces = started.map(({ project_id, trace_id, hour }) => ({ project_id, trace_id, hour }));
+  const hours = [
+    ...started.map((row) => hourRow(row, "started", row.started_at)),
+    ...ended.map((row) => hourRow(row, "ended", row.ended_at)),
+  ];
+  await Promise.all([
+    engine.insert(
+      "call_traces",
+      started.map(({ project_id, id, trace_id, hour }) => ({ project_id, id, trace_id, hour })),
+      { name: "call_traces_add" },
+    ),
+    engine.insert("trace_hours", distinct(traces), { name: "trace_hours_add" }),
+    engine.insert("call_hours", distinct(hours), { name: "call_hours_add" }),
+  ]);
+}
+
+function hourRow({ project_id, hour }: CallRow, kind: "started" | "ended", at: unknown) {
+  return { project_id, kind, at_hour: hourOfText(String(at)), hour };
+}
+
+/** Of the store's text of an instant. */
+export function hourOfText(text: string): number {
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`) / 3_600_000;
+}
+
+function distinct<Row extends object>(rows: readonly Row[]): readonly Row[] {
+  return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
+}

@@ -1,0 +1,51 @@
+import type { Column } from "./columns.ts";
+import { columns } from "./columns.ts";
+import { timeRangeOf, type TimeRange } from "./time-range.ts";
+import type { Condition, Value } from "./typed.ts";
+
+/** What a query says about the key of `calls`: all of it holds for every selected call. */
+export interface KeyBounds extends TimeRange {
+  /** The only traces, or calls, that can be selected; undefined when it names none. */
+  readonly traceIds: readonly string[] | undefined;
+  readonly callIds: readonly string[] | undefined;
+}
+
+/** Of conditions that hold together. */
+export function keyBoundsOf(conjuncts: readonly Condition[]): KeyBounds {
+  return {
+    ...timeRangeOf(conjuncts),
+    traceIds: idsOf(columns.get("trace_id")!, conjuncts),
+    callIds: idsOf(columns.get("id")!, conjuncts),
+  };
+}
+
+/** Any one of the lists would do: the shortest. */
+function idsOf(column: Column, conjuncts: readonly Condition[]): readonly string[] | undefined {
+  const lists = conjuncts.flatMap((conjunct) => {
+    const ids = idsOfCondition(column, conjunct);
+    return ids === undefined ? [] : [ids];
+  });
+  return lists.toSorted((a, b) => a.length - b.length)[0];
+}
+
+function idsOfCondition(column: Column, condition: Condition): readonly string[] | undefined {
+  if (condition.kind === "or" && condition.conditions.length === 1)
+    return idsOfCondition(column, condition.conditions[0]!);
+  if (condition.kind === "one_of" && condition.context === "text" && isColumn(condition.value, column)) {
+    const ids = condition.constants.map(textOf);
+    return ids.every((id) => id !== undefined) ? ids : undefined;
+  }
+  if (condition.kind !== "compare" || condition.operator !== "$eq" || condition.context !== "text")
+    return undefined;
+  const { left, right } = condition;
+  const id = isColumn(left, column) ? textOf(right) : isColumn(right, column) ? textOf(left) : undefined;
+  return id === undefined ? undefined : [id];
+}
+
+function isColumn(value: Value, column: Column): boolean {
+  return value.kind === "column" && value.column === column;
+}
+
+function textOf(value: Value): string | undefined {
+  return value.kind === "constant" && value.type === "string" ? value.value : undefined;
+}

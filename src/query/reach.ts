@@ -1,0 +1,105 @@
+import type { Project } from "../shared/project.ts";
+import type { CompiledQuery } from "./compile.ts";
+import { filterConditions } from "./filter.ts";
+import { join, param, sql, type Sql } from "./sql.ts";
+import { meet, type HourRange, type TimeRange } from "./time-range.ts";
+import type { CallsFilter } from "./wire-schema.ts";
+
+/** A call that has started and was not deleted. */
+export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
+
+/** More places than this are all over the table, and looking each call's place up costs a quarter. */
+const MAX_PLACES = 1000;
+
+export interface CallsSelection {
+  readonly project: Project;
+  readonly filter?: CallsFilter | null | undefined;
+  readonly query?: CompiledQuery | undefined;
+  /** Only calls that started in these hours. */
+  readonly startedIn?: HourRange | undefined;
+}
+
+/**
+ * Where in `calls` the selected calls can lie, in terms of its key (`hour`, `trace_id`, `id`). It may stand in a
+ * PREWHERE: all parts of a call have one key. Source: docs/decisions/0010-in-time.md.
+ */
+export interface Reach {
+  /** True of every selected call. */
+  readonly calls: Sql;
+  /** What `trace_id IN` takes: the traces of the selected calls, where they are known without reading `calls`. */
+  readonly traces: Sql | undefined;
+  /** Whether that is less than the whole project. */
+  readonly isBounded: boolean;
+}
+
+export function reachOf({ project, filter, query, startedIn }: CallsSelection): Reach {
+  const window = windowOf(project, {
+    ended: query?.bounds.ended,
+    started: meet(query?.bounds.started, startedIn),
+  });
+  const all = (conditions: readonly Sql[]): Sql =>
+    conditions.length === 0 ? sql`1` : join(conditions, " AND ");
+  const traceIds = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
+  if (traceIds !== undefined) {
+    const traces = sql`${param("Array(String)", traceIds)}`;
+    return { calls: all([inTraces(project, traces), ...window]), traces, isBounded: true };
+  }
+  const callIds = nonEmpty(filter?.call_ids) ?? query?.bounds.callIds;
+  if (callIds !== undefined) {
+    const started = sql`FROM call_traces WHERE project_id = ${param("String", project)}
+      AND id IN ${param("Array(String)", callIds)}`;
+    const calls = all([sql`(hour, trace_id) IN (SELECT hour, trace_id ${started})`, ...window]);
+    return { calls, traces: sql`(SELECT trace_id ${started})`, isBounded: true };
+  }
+  const places = placesOf({ project, filter, query }, all(window));
+  const conditions = places === undefined ? window : [...window, places];
+  return { calls: all(conditions), traces: undefined, isBounded: window.length > 0 };
+}
+
+/** All calls of some traces, wherever they lie. `traces`: what `trace_id IN` takes. */
+export function inTraces(project: Project, traces: Sql): Sql {
+  return sql`(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
+    WHERE project_id = ${param("String", project)} AND trace_id IN ${traces})`;
+}
+
+/** Calls that have started, or ended, in some hours. */
+export function inHours(project: Project, kind: "started" | "ended", { from, to }: HourRange): Sql {
+  return sql`hour IN (SELECT hour FROM call_hours WHERE project_id = ${param("String", project)}
+    AND kind = ${param("String", kind)} AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)})`;
+}
+
+/** The conditions that read small columns only. */
+export function narrowConditions(
+  filter: CallsFilter | null | undefined,
+  query: CompiledQuery | undefined,
+): readonly Sql[] {
+  const ofQuery = query?.narrow === undefined ? [] : [query.narrow];
+  return [...filterConditions(filter), ...ofQuery];
+}
+
+function windowOf(project: Project, { started, ended }: TimeRange): readonly Sql[] {
+  return [
+    ...(started === undefined ? [] : [inHours(project, "started", started)]),
+    ...(ended === undefined ? [] : [inHours(project, "ended", ended)]),
+  ];
+}
+
+/**
+ * Where payloads are asked about: the hours and traces in which the conditions on small columns hold, unless a window
+ * bounds them as well. The same subquery, written twice, is evaluated once. Source: bench/query.bench.ts.
+ */
+function placesOf({ project, filter, query }: CallsSelection, window: Sql): Sql | undefined {
+  const narrow = narrowConditions(filter, query);
+  const saysMore = filterConditions(filter).length > 0 || query?.saysMoreThanWhen === true;
+  if (query?.payload === undefined || narrow.length === 0 || !saysMore) return undefined;
+  const max = param("UInt32", MAX_PLACES);
+  const places = sql`(SELECT groupUniqArray(${param("UInt32", MAX_PLACES + 1)})((hour, trace_id)) FROM calls FINAL
+    PREWHERE project_id = ${param("String", project)} AND ${window}
+    WHERE ${LIVE} AND ${join(narrow, " AND ")})`;
+  return sql`(length(${places}) > ${max} OR (hour, trace_id) IN
+    (SELECT place.1, place.2 FROM (SELECT arrayJoin(${places}) AS place)))`;
+}
+
+function nonEmpty(list: readonly string[] | null | undefined): readonly string[] | undefined {
+  return list == null || list.length === 0 ? undefined : list;
+}

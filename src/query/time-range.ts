@@ -1,0 +1,86 @@
+import { HOUR_MICROS, hourOf } from "../shared/instant.ts";
+import { columns, type Column } from "./columns.ts";
+import type { Condition, Value } from "./typed.ts";
+
+/** Hours since the epoch, both included. */
+export interface HourRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** In which hours the selected calls began and ended, as far as a condition says so. */
+export interface TimeRange {
+  readonly started: HourRange | undefined;
+  readonly ended: HourRange | undefined;
+}
+
+/** All hours that the store can hold. */
+export const EVER: HourRange = { from: -1_000_000, to: 2_500_200 };
+
+/** What conditions that hold together say about when a call began and ended. Hours that it may be in are never left out. */
+export function timeRangeOf(conjuncts: readonly Condition[]): TimeRange {
+  return {
+    started: rangeOf(columns.get("started_at")!, conjuncts),
+    ended: rangeOf(columns.get("ended_at")!, conjuncts),
+  };
+}
+
+/** Whether all that a condition says is when a call started or ended. */
+export function saysWhen(condition: Condition): boolean {
+  return ["started_at", "ended_at"].some(
+    (name) => rangeOfCondition(columns.get(name)!, condition) !== undefined,
+  );
+}
+
+/** Where both hold. */
+export function meet(one: HourRange | undefined, other: HourRange | undefined): HourRange | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
+}
+
+function rangeOf(column: Column, conjuncts: readonly Condition[]): HourRange | undefined {
+  const ranges = conjuncts.flatMap((conjunct) => rangeOfCondition(column, conjunct) ?? []);
+  if (ranges.length === 0) return undefined;
+  return {
+    from: Math.max(...ranges.map(({ from }) => from)),
+    to: Math.min(...ranges.map(({ to }) => to)),
+  };
+}
+
+function rangeOfCondition(column: Column, condition: Condition): HourRange | undefined {
+  if (condition.kind === "or") {
+    const ranges = condition.conditions.map((one) => rangeOfCondition(column, one));
+    return ranges.length > 0 && ranges.every((range) => range !== undefined) ? hullOf(ranges) : undefined;
+  }
+  if (condition.kind === "and") return rangeOf(column, condition.conditions);
+  if (condition.kind === "one_of") {
+    if (condition.context !== "instant" || !isColumn(condition.value, column)) return undefined;
+    const hours = condition.constants.map(hourOfValue);
+    if (!hours.every((hour) => hour !== undefined)) return undefined;
+    return { from: Math.min(...hours), to: Math.max(...hours) };
+  }
+  if (condition.kind !== "compare" || condition.context !== "instant") return undefined;
+  const { operator, left, right } = condition;
+  const isTurned = isColumn(right, column);
+  const hour = isTurned ? hourOfValue(left) : isColumn(left, column) ? hourOfValue(right) : undefined;
+  if (hour === undefined) return undefined;
+  if (operator === "$eq") return { from: hour, to: hour };
+  const isLower = (operator === "$gt" || operator === "$gte") !== isTurned;
+  return isLower ? { from: hour, to: EVER.to } : { from: EVER.from, to: hour };
+}
+
+function hullOf(ranges: readonly HourRange[]): HourRange {
+  return { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) };
+}
+
+function isColumn(value: Value, column: Column): boolean {
+  return value.kind === "column" && value.column === column;
+}
+
+/** The hour of a constant instant; numbers are seconds. */
+function hourOfValue(value: Value): number | undefined {
+  if (value.kind !== "constant" || typeof value.value !== "number") return undefined;
+  const micros = value.type === "number" ? Math.round(value.value * 1_000_000) : value.value;
+  const bounded = Math.min(Math.max(micros, EVER.from * HOUR_MICROS), EVER.to * HOUR_MICROS);
+  return hourOf(bounded);
+}

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { noteCalls, type CallRow } from "../../src/calls/note-calls.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { sql, trusted, type Sql } from "../../src/query/sql.ts";
+import type { Project } from "../../src/shared/project.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+const HOURS = 60;
+const CALLS_PER_HOUR = 2000;
+const CALLS_PER_TRACE = 20;
+const BEGIN_MS = Date.UTC(2026, 0, 30);
+const HOUR_MS = 3_600_000;
+const project_id = "acme/long" as Project;
+const ROWS = 1.5 * HOURS * CALLS_PER_HOUR;
+/** Of the rows in `calls`: an hour, read to find its traces and again with them, rounded up to granules, and look-ups. */
+const MAX_ROWS = ROWS / 8;
+
+/** The engine ends a statement that reads more rows than this. */
+let maxRows = Number.POSITIVE_INFINITY;
+
+function bounded(engine: Engine): Engine {
+  const withBound = (query: Sql): Sql => {
+    if (!Number.isFinite(maxRows)) return query;
+    const hasSettings = query.chunks.some((chunk) => typeof chunk === "string" && chunk.includes("SETTINGS"));
+    return sql`${query}${hasSettings ? sql`,` : sql` SETTINGS`} max_rows_to_read = ${trusted(String(maxRows))}`;
+  };
+  return {
+    ...engine,
+    rows: (query, options) => engine.rows(withBound(query), options),
+    bytes: (query, format, options) => engine.bytes(withBound(query), format, options),
+  };
+}
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({ wrapEngine: bounded });
+  await test.engine.command(sql`SYSTEM STOP MERGES`, { name: "test" });
+  for (let from = 0; from < HOURS; from += 20) await storeHours(from, from + 20);
+}, 120_000);
+afterAll(() => test.close());
+
+/** Traces in an order that has nothing to do with time, half of their calls started and ended by rows of their own. */
+async function storeHours(from: number, to: number): Promise<void> {
+  const rows: CallRow[] = [];
+  for (let call = from * CALLS_PER_HOUR; call < to * CALLS_PER_HOUR; call++) {
+    const place = call % CALLS_PER_TRACE;
+    const startedMs = BEGIN_MS + Math.floor(call * (HOUR_MS / CALLS_PER_HOUR));
+    const hour = Math.floor(startedMs / HOUR_MS);
+    const trace = call - place;
+    const key = { project_id, hour, trace_id: `t-${(trace * 7919) % 1_000_003}`, id: `c-${call}` };
+    const [started_at, ended_at] = [startedMs, startedMs + 500].map((ms) =>
+      new Date(ms).toISOString().slice(0, 23).replace("T", " "),
+    );
+    const start = {
+      started_at,
+      parent_id: place === 0 ? "" : `c-${trace}`,
+      op_name: "op",
+      inputs: `{"n":${call % 100}}`,
+    };
+    const end = { ended_at, usage: '[["m",1,1,1,2,0,0,0]]', summary: "{}", output: "null" };
+    if (call % 2 === 0) rows.push({ ...key, ...start, ...end });
+    else rows.push({ ...key, ...start }, { ...key, ...end });
+  }
+  await noteCalls(test.engine, rows);
+  await test.engine.insert("calls", rows, { name: "test_calls" });
+}
+
+const field = ($getField: string): object => ({ $getField });
+const literal = ($literal: unknown): object => ({ $literal });
+const instant = (hour: number): object => literal(new Date(BEGIN_MS + hour * HOUR_MS).toISOString());
+
+function during(name: string, hour: number): readonly object[] {
+  return [{ $gte: [field(name), instant(hour)] }, { $lt: [field(name), instant(hour + 1)] }];
+}
+
+async function ask(path: string, body: object): Promise<string> {
+  const answer = await test.post(path, { project_id, ...body });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.text;
+}
+
+const entries = (text: string): number =>
+  Object.keys((JSON.parse(text) as { call_usage: object }).call_usage).length;
+const lines = (text: string): number => text.split("\n").length - 1;
+const newest = [{ field: "started_at", direction: "desc" }];
+const roots = { trace_roots_only: true };
+const is7 = { $eq: [field("inputs.n"), literal(7)] };
+
+const questions: readonly [string, string, object, (text: string) => number, number][] = [
+  [
+    "the roots of an hour",
+    "/trace/usage",
+    { filter: roots, query: { $expr: { $and: during("started_at", 30) } } },
+    entries,
+    100,
+  ],
+  [
+    "a payload condition within an hour, under $and in $and",
+    "/trace/usage",
+    { query: { $expr: { $and: [is7, { $and: during("started_at", 31) }] } } },
+    entries,
+    20,
+  ],
+  [
+    "what ended within an hour",
+    "/trace/usage",
+    { query: { $expr: { $and: during("ended_at", 59) } } },
+    entries,
+    2000,
+  ],
+  [
+    "an op within an hour",
+    "/calls/stream_query",
+    { filter: { op_names: ["op"] }, query: { $expr: { $and: during("started_at", 5) } }, columns: ["id"] },
+    lines,
+    2000,
+  ],
+  ["the newest calls", "/calls/stream_query", { filter: roots, sort_by: newest, limit: 50 }, lines, 50],
+  ["the oldest calls", "/calls/stream_query", { limit: 50 }, lines, 50],
+  ["a trace by its id", "/trace/usage", { filter: { trace_ids: ["t-0"] } }, entries, 20],
+  [
+    "a trace named in the query",
+    "/trace/usage",
+    { query: { $expr: { $eq: [field("trace_id"), literal("t-0")] } } },
+    entries,
+    20,
+  ],
+  ["calls by their ids", "/calls/usage", { call_ids: ["c-77777", "c-5"] }, entries, 2],
+  ["a call", "/calls/stream_query", { filter: { call_ids: ["c-88888"] } }, lines, 1],
+];
+
+describe(`of ${ROWS} rows of calls, nothing merged`, () => {
+  it.each(questions)("%s reads no more than an eighth", async (...[, path, body, count, expected]) => {
+    maxRows = MAX_ROWS;
+    try {
+      expect(count(await ask(path, body))).toBe(expected);
+    } finally {
+      maxRows = Number.POSITIVE_INFINITY;
+    }
+  });
+
+  it("what is not about time reads more, so that the bound is one", async () => {
+    maxRows = MAX_ROWS;
+    try {
+      const answer = await test.post("/trace/usage", { project_id, query: { $expr: is7 } });
+      expect(answer.status).toBe(504);
+    } finally {
+      maxRows = Number.POSITIVE_INFINITY;
+    }
+  });
+
+  it("the pages after the newest read no more either", async () => {
+    maxRows = MAX_ROWS;
+    try {
+      let page_token: string | undefined;
+      const ids = new Set<string>();
+      for (let page = 0; page < 4; page++) {
+        const answer = await test.post("/calls/stream_query", {
+          project_id,
+          sort_by: newest,
+          limit: 900,
+          page_token,
+          columns: ["id"],
+        });
+        expect(answer.status).toBe(200);
+        for (const line of answer.text.split("\n").slice(0, -1))
+          ids.add((JSON.parse(line) as { id: string }).id);
+        page_token = answer.headers["x-next-page-token"] as string;
+      }
+      expect(ids.size).toBe(3600);
+    } finally {
+      maxRows = Number.POSITIVE_INFINITY;
+    }
+  });
+});
