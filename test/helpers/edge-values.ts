@@ -69,7 +69,7 @@ export const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Instants, and what they are in UTC; undefined: none that can be stored. */
-const INSTANTS: readonly (readonly [text: string, utc: string | undefined])[] = [
+export const INSTANTS: readonly (readonly [text: string, utc: string | undefined])[] = [
   ["2026-01-01T00:00:00+99:99", undefined],
   ["2026-01-01T00:00:00+24:00", undefined],
   ["2026-01-01T00:00:00-24:00", undefined],

@@ -20,6 +20,10 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
+function byText(one: string, other: string): number {
+  return one < other ? -1 : 1;
+}
+
 const nonEmpty = Object.values(TEXTS).filter((text) => text !== "");
 
 describe("a name", () => {
@@ -61,11 +65,50 @@ describe("a name", () => {
     }
     expect(wrong).toEqual([]);
   });
+
+  it("of a trace and of a call together are never taken for another pair", async () => {
+    const project_id = "acme/pairs";
+    const pairs = [
+      ["a\nb", "c"],
+      ["a", "b\nc"],
+      ["a\u0000b", "c"],
+      ["a", "b\u0000c"],
+      ["a/b", "c"],
+      ["a", "b/c"],
+      ["a:b", "c"],
+      ["a", "b:c"],
+    ] as const;
+    const batch = pairs.map(([trace_id, id], index) => ({
+      id,
+      trace_id,
+      op_name: `o${index}`,
+      started_at: "2026-01-01T00:00:00Z",
+    }));
+    expect(await post("/v2/acme/pairs/calls/complete", { batch })).toEqual({ rejected: [] });
+    const read = async () =>
+      linesOf((await test.post("/calls/stream_query", { project_id })).text)
+        .map((line) => JSON.parse(line) as Json)
+        .map(({ trace_id, id, op_name }) => JSON.stringify([trace_id, id, op_name]))
+        .toSorted(byText);
+    const all = batch.map(({ trace_id, id, op_name }) => JSON.stringify([trace_id, id, op_name]));
+    expect(await read()).toEqual(all.toSorted(byText));
+    await post("/call/end", { end: { project_id, id: "b\nc", ended_at: "2026-01-01T00:00:01Z" } });
+    const { call } = (await test.post("/call/read", { project_id, id: "b\nc" })).json();
+    expect([call.trace_id, call.ended_at]).toEqual(["a", "2026-01-01T00:00:01.000000Z"]);
+    await post("/calls/delete", { project_id, call_ids: ["b\nc", "b/c"] });
+    expect(await read()).toEqual(
+      all.filter((_, at) => batch[at]!.id !== "b\nc" && batch[at]!.id !== "b/c").toSorted(byText),
+    );
+  });
 });
 
 describe("a token count", () => {
   it.each([
     ["9007199254740991", 2 ** 53 - 1],
+    ["9007199254740992", 2 ** 53],
+    ["9007199254740994", 2 ** 53 + 2],
+    ["1152921504606846976", 2 ** 60],
+    ['"9007199254740992"', 2 ** 53],
     ["1e3", 1000],
     ['"1e3"', 1000],
     ["7.0", 7],

@@ -18,6 +18,10 @@ async function post(url: string, body: unknown): Promise<Json> {
   return answer.json() as Json;
 }
 
+function byText(one: string, other: string): number {
+  return one < other ? -1 : 1;
+}
+
 const nonEmpty = Object.values(TEXTS).filter((text) => text !== "");
 
 /** Feedback and prices: sent one by one, read by their lists. */
@@ -56,6 +60,36 @@ describe("beside calls", () => {
       return isSame ? [] : [`${member} ${JSON.stringify(value)}: ${JSON.stringify(got?.[member])}`];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it("a note has as many characters as one counts", async () => {
+    const note = (text: string) => ({
+      ...fullFeedback,
+      project_id: "acme/notes",
+      id: undefined,
+      feedback_type: "wandb.note.1",
+      payload: { note: text },
+    });
+    for (const one of ["x", "é", "😀"]) {
+      expect((await test.post("/feedback/create", note(one.repeat(1024)))).status).toBe(200);
+      expect((await test.post("/feedback/create", note(one.repeat(1025)))).status).toBe(422);
+    }
+  });
+
+  it("a price is stored for every LLM id, or refused", async () => {
+    const project_id = "acme/prices";
+    const price = JSON.stringify({ prompt_token_cost: 1, completion_token_cost: 2 });
+    const costsOf = (llms: readonly string[]) =>
+      JSON.parse(`{${llms.map((name) => `${JSON.stringify(name)}:${price}`).join()}}`) as object;
+    const all = new Set(nonEmpty.map((name) => name.toWellFormed()));
+    const refused = await test.post("/cost/create", { project_id, costs: costsOf([...all]) });
+    expect([refused.status, refused.json().detail[0].loc]).toEqual([422, ["body", "costs", "__proto__"]]);
+    expect((await post("/cost/query", { project_id }))["results"]).toEqual([]);
+    const names = [...all].filter((name) => name !== "__proto__").toSorted(byText);
+    const { ids } = await post("/cost/create", { project_id, costs: costsOf(names) });
+    expect((ids as [string, string][]).map(([, name]) => name).toSorted(byText)).toEqual(names);
+    const { results } = await post("/cost/query", { project_id });
+    expect((results as Json[]).map((one) => String(one["llm_id"])).toSorted(byText)).toEqual(names);
   });
 
   it("objects, tables and their members come back as they were sent", async () => {
