@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { INCLUSIVE } from "../../src/calls/message-columns.ts";
 import type { Inclusive } from "../../src/calls/message-columns.ts";
 import type { Reporter } from "../../src/calls/completion.ts";
-import type { Usage } from "../../src/calls/usage.ts";
+import { isNothing, type Usage } from "../../src/calls/usage.ts";
 
 /** A call as the roll-up sees it, written so that a test can read it. */
 export interface CallRow {
@@ -23,16 +23,19 @@ export interface CallRow {
 
 const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
 
-const usage: fc.Arbitrary<Usage> = fc.record({
-  llm: fc.constantFrom(...LLMS),
-  requests: fc.nat(3),
-  promptTokens: fc.nat(5000),
-  completionTokens: fc.nat(5000),
-  totalTokens: fc.nat(9000),
-  cacheReadTokens: fc.nat(3000),
-  cacheCreationTokens: fc.nat(3000),
-  cacheOutsidePrompt: fc.boolean(),
-});
+/** What used nothing is not stored. */
+const usage: fc.Arbitrary<Usage> = fc
+  .record({
+    llm: fc.constantFrom(...LLMS),
+    requests: fc.nat(3),
+    promptTokens: fc.nat(5000),
+    completionTokens: fc.nat(5000),
+    totalTokens: fc.nat(9000),
+    cacheReadTokens: fc.nat(3000),
+    cacheCreationTokens: fc.nat(3000),
+    cacheOutsidePrompt: fc.boolean(),
+  })
+  .filter((one) => !isNothing(one));
 
 export interface ForestOptions {
   readonly maxCalls: number;

@@ -53,13 +53,14 @@ function ask(
 }
 
 /** Answers what a client waits for never, until it is aborted. */
-function stuck(engine: Engine): Engine {
+function stuck(engine: Engine, onAsked: () => void): Engine {
   return {
     ...engine,
     bytes: (_query, _format, { name, signal }) =>
-      new Promise((_resolve, reject) =>
-        signal?.addEventListener("abort", () => reject(new StorageError("aborted", name, undefined, ""))),
-      ),
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(new StorageError("aborted", name, undefined, "")));
+        onAsked();
+      }),
   };
 }
 
@@ -134,13 +135,15 @@ describe("the log", () => {
   });
 
   it("takes a client that leaves before its answer is there for no fault of ours", async () => {
-    const waiting = await startAppOn(stuck(test.engine), { deps: { logger: test.app.log } });
+    const client = new AbortController();
+    const engine = stuck(test.engine, () => client.abort());
+    const waiting = await startAppOn(engine, { deps: { logger: test.app.log } });
     const url = await waiting.app.listen({ port: 0, host: "127.0.0.1" });
     const leaves = fetch(`${url}/trace/usage`, {
       method: "POST",
       headers: { authorization: authorization(), "content-type": "application/json" },
       body: JSON.stringify({ project_id }),
-      signal: AbortSignal.timeout(100),
+      signal: client.signal,
     });
     await expect(leaves).rejects.toThrow("aborted");
     await expect
