@@ -295,7 +295,7 @@ describe("a training client's loop", () => {
   let upstream: ReferenceUpstream;
   let slow: SecondApp;
   beforeAll(async () => {
-    upstream = await startReferenceUpstream({ stepMs: 60 });
+    upstream = await startReferenceUpstream({ stepMs: 250 });
     slow = await startSecondApp(test, { TRAINING_UPSTREAM_URL: upstream.url });
     client.baseURL = `${slow.url}/v1`;
   });
