@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { ALL_CALLS, complete, end, rename, span, start, type CallName, type Message } from "./messages.ts";
+
+/** Messages sent together; before the one with the number `brokenAt` there is an item that can not be stored. */
+interface Batch<Form extends string> {
+  readonly form: Form;
+  readonly messages: readonly Message[];
+  readonly brokenAt?: number | undefined;
+}
+
+export type Request =
+  | { readonly form: "single"; readonly route: "legacy" | "v2"; readonly message: Message }
+  | { readonly form: "update"; readonly message: Message }
+  | { readonly form: "delete"; readonly ids: readonly CallName[] }
+  | Batch<"batch" | "complete" | "spans">;
+
+/** Requests that are sent at the same time, each to one of two replicas. */
+export type Step = readonly { readonly replica: 0 | 1; readonly request: Request }[];
+
+/** What happens to all lanes before a step, or while it is taken. */
+export interface Event {
+  readonly step: number;
+  readonly what: "restart" | "delete project" | "delete project meanwhile";
+  readonly replica: 0 | 1;
+}
+
+const replica = fc.constantFrom(0 as const, 1 as const);
+
+function batchOf<Form extends string>(form: Form, message: fc.Arbitrary<Message>): fc.Arbitrary<Batch<Form>> {
+  return fc.record(
+    {
+      form: fc.constant(form),
+      messages: fc.array(message, { minLength: 1, maxLength: 4 }),
+      brokenAt: fc.nat(3),
+    },
+    { requiredKeys: ["form", "messages"] },
+  );
+}
+
+const request: fc.Arbitrary<Request> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      form: fc.constant("single" as const),
+      route: fc.constantFrom("legacy" as const, "v2" as const),
+      message: fc.oneof(start, end),
+    }),
+  },
+  { weight: 4, arbitrary: batchOf("batch", fc.oneof(start, end)) },
+  { weight: 3, arbitrary: batchOf("complete", complete) },
+  { weight: 2, arbitrary: batchOf("spans", span) },
+  { weight: 3, arbitrary: fc.record({ form: fc.constant("update" as const), message: rename }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      form: fc.constant("delete" as const),
+      ids: fc.uniqueArray(fc.constantFrom(...ALL_CALLS), { minLength: 1, maxLength: 2 }),
+    }),
+  },
+);
+
+const step: fc.Arbitrary<Step> = fc.array(fc.record({ replica, request }), { minLength: 1, maxLength: 3 });
+
+export const MAX_STEPS = 8;
+
+/** One sequence. */
+export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(step, {
+  minLength: 1,
+  maxLength: MAX_STEPS,
+  size: "max",
+});
+
+export const events: fc.Arbitrary<readonly Event[]> = fc.array(
+  fc.record({
+    step: fc.nat(MAX_STEPS - 1),
+    what: fc.constantFrom("restart", "restart", "delete project", "delete project meanwhile"),
+    replica,
+  }),
+  { maxLength: 3, size: "max" },
+);

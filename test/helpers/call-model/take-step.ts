@@ -1,0 +1,101 @@
+import type { TestApp } from "../start-app.ts";
+import type { Lane } from "./lane.ts";
+import type { CallName } from "./messages.ts";
+import { doomedBy, type Change, type LaneState } from "./state.ts";
+import type { Request, Step } from "./steps.ts";
+import { isTraceless, toWire } from "./wire.ts";
+
+/** Where the lanes are: their project, and the replicas that serve it. */
+export interface World {
+  readonly project: string;
+  readonly replicas: readonly [TestApp, TestApp];
+}
+
+interface Told {
+  readonly id?: string;
+  readonly trace_id?: string;
+  readonly res?: readonly Told[];
+  readonly rejected?: readonly { readonly index: number }[];
+  readonly partialSuccess?: { readonly rejectedSpans: string };
+  readonly num_deleted?: number;
+}
+
+/** Sends the requests of a step at once, and follows them in the model. `meanwhile`: what else is under way. */
+export async function takeStep(
+  lane: Lane,
+  step: Step,
+  { world, meanwhile }: { world: World; meanwhile: readonly Change[] },
+): Promise<void> {
+  const sendable = withoutFirstStartsAtOnce(lane, step);
+  const answers = await Promise.all(
+    sendable.map(async ({ replica, request }) => {
+      const { url, body } = toWire(request, { project: world.project, lane: lane.name });
+      const answer = await world.replicas[replica].post(url, body);
+      if (answer.status !== 200)
+        throw new Error(`${url} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
+      return { request, told: answer.json() as Told };
+    }),
+  );
+  const before = meanwhile.length === 0 ? lane.knownTraces() : { traceOf: () => undefined };
+  if (meanwhile.length > 0) lane.forgetTraces();
+  const isAlone = sendable.length === 1 && meanwhile.length === 0;
+  const starts = answers.flatMap(({ request, told }) => startsOf(request, told));
+  for (const start of starts) {
+    // of two that name different parents at once, either may have come first
+    const isAgreed = starts.every((one) => one.id !== start.id || one.parent === start.parent);
+    lane.tellTrace({ ...start, parent: isAgreed ? start.parent : null, before });
+  }
+  for (const { request, told } of answers) {
+    checkRejected(request, told);
+    if (request.form === "delete" && isAlone) {
+      const countDoomed = (state: LaneState) => doomedBy(state, request.ids, lane.isSameTrace).length;
+      lane.narrow("num_deleted", told.num_deleted, countDoomed);
+    }
+  }
+  lane.change([...sendable.map(({ request }) => request), ...meanwhile]);
+}
+
+/**
+ * Two replicas that get the first starts of one call at the same time, of which none names a trace, do not know of
+ * each other which one they choose. Everything else may be sent at once.
+ */
+function withoutFirstStartsAtOnce(lane: Lane, step: Step): Step {
+  const known = lane.knownTraces();
+  const firstBy = new Map<CallName, 0 | 1>();
+  return step.filter(({ replica, request }) => {
+    const first = startedBy(request).filter((id) => isTraceless(id) && known.traceOf(id) === undefined);
+    if (first.some((id) => (firstBy.get(id) ?? replica) !== replica)) return false;
+    for (const id of first) firstBy.set(id, replica);
+    return true;
+  });
+}
+
+function startedBy(request: Request): readonly CallName[] {
+  if (request.form !== "single" && request.form !== "batch") return [];
+  const messages = request.form === "single" ? [request.message] : request.messages;
+  return messages.filter(({ kind }) => kind === "start").map(({ id }) => id);
+}
+
+/** The broken item of a batch is set aside, and no other. */
+function checkRejected(request: Request, told: Told): void {
+  if (!("messages" in request)) return;
+  const expected =
+    request.brokenAt === undefined ? [] : [Math.min(request.brokenAt, request.messages.length)];
+  const got =
+    request.form === "spans" ? told.partialSuccess && expected : told.rejected?.map(({ index }) => index);
+  if (JSON.stringify(got ?? []) !== JSON.stringify(expected))
+    throw new Error(`set aside: expected ${JSON.stringify(expected)}, got ${JSON.stringify(told)}`);
+}
+
+/** What the starts of a request were told. */
+function startsOf(request: Request, told: Told): { id: CallName; parent: CallName | null; told: unknown }[] {
+  const messages =
+    request.form === "single" ? [request.message] : request.form === "batch" ? request.messages : [];
+  const brokenAt = (request.form === "batch" ? request.brokenAt : undefined) ?? Infinity;
+  return messages.flatMap(({ kind, id, members }, index) => {
+    if (kind !== "start") return [];
+    const answer = request.form === "batch" ? told.res?.[index < brokenAt ? index : index + 1] : told;
+    const parent = (members["parent_id"] as CallName | "" | null | undefined) || null;
+    return [{ id, parent, told: answer?.trace_id }];
+  });
+}
