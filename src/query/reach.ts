@@ -21,7 +21,7 @@ export interface CallsSelection {
 
 /**
  * Where in `calls` the selected calls can lie, in terms of its key (`hour`, `trace_id`, `id`). It may stand in a
- * PREWHERE: all parts of a call have one key. Source: docs/decisions/0010-in-time.md.
+ * PREWHERE: all parts of a call have one key. Source: docs/decisions/0012-in-time.md.
  */
 export interface Reach {
   /** True of every selected call. */
