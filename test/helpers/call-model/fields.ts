@@ -1,4 +1,4 @@
-import { callAnswer, type Names } from "./answers.ts";
+import { callAnswer, micros, type Names } from "./answers.ts";
 import type { CallName } from "./messages.ts";
 import type { LaneState } from "./state.ts";
 
@@ -19,7 +19,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   svc_user_id: [null, "u1", "u2"],
   svc_run_id: [null, "r1"],
   svc_run_step: [null, 0, 5, 7],
-  started_at: ["2026-01-01T00:00:01.000001Z", "2026-01-01T00:00:02Z"],
+  started_at: ["2026-01-01T00:00:01.000001Z", "2026-01-01T00:00:02Z", "2025-12-31T23:59:59.999999Z"],
   ended_at: [null, "2026-01-01T00:02:00.5Z"],
   parent_id: [null],
   "inputs.v": [null, "1", "2"],
@@ -37,6 +37,21 @@ const AS_ANSWERED: Readonly<Record<string, string>> = {
   svc_run_id: "wb_run_id",
   svc_run_step: "wb_run_step",
 };
+
+/** The calls of a time: from this on, and before that. */
+export function timeQuery(
+  from: string,
+  before: string,
+): Pick<FieldQuery, "holds"> & { readonly $expr: object } {
+  const isFrom = (text: string) => ({ $gte: [{ $getField: "started_at" }, { $literal: text }] });
+  return {
+    $expr: { $and: [isFrom(from), { $not: [isFrom(before)] }] },
+    holds: (state, name) => {
+      const at = micros(state[name]!.said["started_at"] as string);
+      return micros(from) <= at && at < micros(before);
+    },
+  };
+}
 
 export function fieldQueries(project: string): readonly FieldQuery[] {
   const queries = Object.entries(VALUES).flatMap(([field, values]) =>

@@ -44,10 +44,17 @@ const summary = fc.oneof(
   tokens.map((m) => ({ usage: { m, k: { requests: 2, completion_tokens: 7 } } })),
   summaryWithoutUsage,
 );
-const startedAt = fc.constantFrom(
-  "2026-01-01T00:00:00Z",
-  "2026-01-01T01:00:01.000001+01:00",
-  "2026-01-01T00:00:02",
+/** Mostly of one hour; some of an hour and of a month of their own. */
+const startedAt = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      "2026-01-01T00:00:00Z",
+      "2026-01-01T01:00:01.000001+01:00",
+      "2026-01-01T00:00:02",
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom("2025-12-31T23:59:59.999999Z", "2025-11-30T12:00:00Z") },
 );
 const endedAt = fc.constantFrom("2026-01-01T00:01:00Z", "2026-01-01T00:02:00.5Z");
 

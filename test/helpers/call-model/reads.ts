@@ -1,5 +1,5 @@
 import { callAnswer, hasRef, unfinishedAnswer, usageAnswer, type Usage } from "./answers.ts";
-import { fieldQueries, type FieldQuery } from "./fields.ts";
+import { fieldQueries, timeQuery, type FieldQuery } from "./fields.ts";
 import type { Lane } from "./lane.ts";
 import { INPUT_REFS, OUTPUT_REFS } from "./messages.ts";
 import { liveCalls } from "./state.ts";
@@ -17,6 +17,12 @@ interface Reading {
   /** At least 0, less than 1. */
   readonly random: () => number;
 }
+
+const TIMES = [
+  ["2025-11-01T00:00:00Z", "2026-01-01T00:00:00Z"],
+  ["2025-12-31T23:00:00Z", "2026-01-01T00:00:01Z"],
+  ["2026-01-01T00:00:01Z", "2026-01-02T00:00:00Z"],
+] as const;
 
 /** Reads all calls as they are, and holds every lane to them. */
 export async function checkStream(reading: Reading): Promise<void> {
@@ -46,6 +52,10 @@ export async function checkReads(reading: Reading): Promise<void> {
   for (const query of fieldQueries(reading.world.project).filter(() => random() < 0.07)) {
     const $expr = { $eq: [{ $getField: query.field }, { $literal: query.value }] };
     await checkSelection({ query: { $expr } }, query.holds, reading);
+  }
+  for (const [from, before] of TIMES.filter(() => random() < 0.3)) {
+    const { $expr, holds } = timeQuery(from, before);
+    await checkSelection({ query: { $expr } }, holds, reading);
   }
   for (const ref of [...INPUT_REFS, ...OUTPUT_REFS].filter(() => random() < 0.3)) {
     const member = (INPUT_REFS as readonly string[]).includes(ref) ? "input_refs" : "output_refs";

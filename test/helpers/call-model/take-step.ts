@@ -1,4 +1,5 @@
 import type { TestApp } from "../start-app.ts";
+import { micros } from "./answers.ts";
 import type { Lane } from "./lane.ts";
 import type { CallName } from "./messages.ts";
 import { doomedBy, type Change, type LaneState } from "./state.ts";
@@ -26,7 +27,7 @@ export async function takeStep(
   step: Step,
   { world, meanwhile }: { world: World; meanwhile: readonly Change[] },
 ): Promise<void> {
-  const sendable = withoutFirstStartsAtOnce(lane, step);
+  const sendable = withoutRivals(lane, step, meanwhile);
   const answers = await Promise.all(
     sendable.map(async ({ replica, request }) => {
       const { url, body } = toWire(request, { project: world.project, lane: lane.name });
@@ -56,24 +57,53 @@ export async function takeStep(
 }
 
 /**
- * Two replicas that get the first starts of one call at the same time, of which none names a trace, do not know of
- * each other which one they choose. Everything else may be sent at once.
+ * Left out, as two replicas that get these at the same time do not know of each other:
+ * - first starts of one call, which choose a trace when they name none, and the hour where it lies;
+ * - messages that start and end one call: of a call that parts have waited for, the start of one and the end of the other
+ *   may hold.
+ * Everything else may be sent at once. Known limits: docs/decisions/0011-order-of-parts.md, 0012-in-time.md.
  */
-function withoutFirstStartsAtOnce(lane: Lane, step: Step): Step {
-  const known = lane.knownTraces();
-  const firstBy = new Map<CallName, 0 | 1>();
+function withoutRivals(lane: Lane, step: Step, meanwhile: readonly Change[]): Step {
+  const known = meanwhile.length === 0 ? lane.knownTraces() : { traceOf: () => undefined };
+  const isRival = (one: Half, other: Half): boolean => {
+    const isFirst = known.traceOf(one.id) === undefined && one.hour !== undefined && other.hour !== undefined;
+    return isFirst && (isTraceless(one.id) || one.hour !== other.hour);
+  };
+  const taken: { readonly replica: 0 | 1; readonly halves: readonly Half[] }[] = [];
   return step.filter(({ replica, request }) => {
-    const first = startedBy(request).filter((id) => isTraceless(id) && known.traceOf(id) === undefined);
-    if (first.some((id) => (firstBy.get(id) ?? replica) !== replica)) return false;
-    for (const id of first) firstBy.set(id, replica);
-    return true;
+    const halves = halvesOf(request);
+    const others = taken.filter((one) => one.replica !== replica).map((one) => one.halves);
+    const isLeftOut = others.some((other) =>
+      halves.some(
+        (half) =>
+          (isWhole(halves, half.id) && isWhole(other, half.id)) ||
+          other.some((one) => one.id === half.id && isRival(half, one)),
+      ),
+    );
+    if (!isLeftOut) taken.push({ replica, halves });
+    return !isLeftOut;
   });
 }
 
-function startedBy(request: Request): readonly CallName[] {
-  if (request.form !== "single" && request.form !== "batch") return [];
-  const messages = request.form === "single" ? [request.message] : request.messages;
-  return messages.filter(({ kind }) => kind === "start").map(({ id }) => id);
+/** What a request says of a call: that it started in an hour, or that it ended. */
+interface Half {
+  readonly id: CallName;
+  readonly hour: number | undefined;
+}
+
+function halvesOf(request: Request): readonly Half[] {
+  const messages =
+    request.form === "single" ? [request.message] : "messages" in request ? request.messages : [];
+  return messages.flatMap(({ kind, id, members }) => {
+    if (kind === "end") return [{ id, hour: undefined }];
+    const start = { id, hour: Math.floor(micros(members["started_at"] as string) / 3.6e9) };
+    return kind === "start" ? [start] : [start, { id, hour: undefined }];
+  });
+}
+
+function isWhole(halves: readonly Half[], id: CallName): boolean {
+  const mine = halves.filter((half) => half.id === id);
+  return mine.some(({ hour }) => hour === undefined) && mine.some(({ hour }) => hour !== undefined);
 }
 
 /** The broken item of a batch is set aside, and no other. */
