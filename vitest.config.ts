@@ -6,8 +6,8 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // they kill what they share: npm run test:cluster
-    exclude: ["test/cluster/**"],
+    // with commands of their own: these kill what they share, those need Python
+    exclude: ["test/cluster/**", "test/python/**"],
     // One embedded engine per process: each test file gets a process of its own.
     pool: "forks",
     maxWorkers: 2,

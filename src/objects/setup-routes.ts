@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
+import type { Grant } from "../auth/grant.ts";
 import { anyAccess } from "../auth/guard.ts";
 import { healthRes } from "../http/response-schema.ts";
 
@@ -9,12 +10,23 @@ export interface SetupDeps {
   readonly defaultEntity: string;
 }
 
-const graphqlBody = z.object({ query: z.string().max(100_000) }).meta({ id: "GraphqlReq" });
+const graphqlBody = z
+  .object({
+    query: z.string().max(100_000),
+    variables: z.object({ name: z.string().optional(), entityName: z.string().optional() }).nullish(),
+  })
+  .meta({ id: "GraphqlReq" });
+const project = z.object({ name: z.string() });
 const viewer = z.object({ username: z.string(), defaultEntity: z.object({ name: z.string() }) });
 const graphqlRes = z
   .union([
     z.object({ data: z.object({ viewer }) }),
-    z.object({ errors: z.array(z.object({ message: z.string() })) }),
+    z.object({ data: z.object({ project }) }),
+    z.object({
+      errors: z.array(
+        z.object({ message: z.string(), extensions: z.object({ code: z.string() }).optional() }),
+      ),
+    }),
   ])
   .meta({ id: "GraphqlRes" });
 const serverInfoRes = z
@@ -37,10 +49,23 @@ export async function setupRoutes(root: FastifyInstance, { defaultEntity }: Setu
 
   const graphql = { config, schema: { body: graphqlBody, response: { 200: graphqlRes } } };
   app.post("/graphql", graphql, async (request) => {
-    if (!/\bviewer\b/.test(request.body.query)) {
-      return { errors: [{ message: "Only viewer { username defaultEntity { name } } is known here." }] };
-    }
+    const { query, variables } = request.body;
+    if (/\bproject\s*\(/.test(query)) return projectOf(request.grant, variables ?? {});
+    if (!/\bviewer\b/.test(query)) return { errors: [{ message: knownQuestions }] };
     const { entity, keyId } = request.grant;
     return { data: { viewer: { username: keyId, defaultEntity: { name: entity ?? defaultEntity } } } };
   });
+}
+
+const knownQuestions =
+  "Only viewer { username defaultEntity { name } } and project(name, entityName) { name } are known here.";
+
+/** A project needs no creating: every one that the key may use exists. */
+function projectOf(
+  grant: Grant,
+  { name = "", entityName = "" }: { name?: string | undefined; entityName?: string | undefined },
+) {
+  if (grant.covers(`${entityName}/${name}`)) return { data: { project: { name } } };
+  const extensions = { code: "PERMISSION_ERROR" };
+  return { errors: [{ message: "This key may not use that project.", extensions }] };
 }

@@ -6,6 +6,7 @@ export { compileSort, type SortKey } from "./sort.ts";
 export { inTraces, LIVE, reachOf, type Reach } from "./reach.ts";
 export {
   callsFilter,
+  oncePerLimits,
   callsQuery,
   feedbackQuery,
   priceQuery,

@@ -51,7 +51,8 @@ export function feedbackQuery() {
   return checkedQuery({ fields: feedbackFields }).meta({ anyOf: [{ $ref: "#/components/schemas/Query" }] });
 }
 
-function oncePerLimits<Schema>(
+/** A schema with a name may be made once: the same limits give the same schema. */
+export function oncePerLimits<Schema>(
   build: (limits: SelectionLimits) => Schema,
 ): (limits?: SelectionLimits) => Schema {
   const built = new WeakMap<SelectionLimits, Schema>();

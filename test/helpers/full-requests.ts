@@ -16,6 +16,8 @@ const filter = {
   svc_run_ids: ["r"],
 };
 
+const sdkFilter = { ...filter, wb_user_ids: ["u"], wb_run_ids: ["r"] };
+
 export const fullStart = {
   project_id,
   id: "c#",
@@ -114,12 +116,12 @@ export const fullRequests: Readonly<Record<string, object>> = {
     limit: 10,
     sort_by: [],
   },
-  "POST /graphql": { query: "{viewer{username}}" },
+  "POST /graphql": { query: "{viewer{username}}", variables: { name: "n", entityName: "e" } },
   "POST /trace/usage": { project_id, filter, query: byId, include_costs: true, limit: 10 },
   "POST /calls/usage": { project_id, call_ids: ["c"], include_costs: true, limit: 10 },
   "POST /calls/stream_query": {
     project_id,
-    filter,
+    filter: sdkFilter,
     query: byId,
     sort_by: [{ field: "started_at", direction: "desc" }],
     limit: 10,
@@ -129,7 +131,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     page_token: Buffer.from('["desc",1767225600000000,"c","t"]').toString("base64url"),
   },
   "POST /call/read": { project_id, id: "c", include_costs: true },
-  "POST /calls/query_stats": { project_id, filter, query: byId },
+  "POST /calls/query_stats": { project_id, filter: sdkFilter, query: byId },
   "POST /feedback/create": fullFeedback,
   "POST /feedback/batch/create": { batch: [fullFeedback] },
   "POST /feedback/replace": { ...fullFeedback, feedback_id: "f0" },

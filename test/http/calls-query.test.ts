@@ -174,6 +174,24 @@ describe("the calls of a question", () => {
     expect((await test.post("/calls/query_stats", { project_id: project })).json()).toEqual({ count: 7 });
   });
 
+  it("are those of a user or a run under the names of the Weave SDKs too", async () => {
+    const whose = "acme/whose";
+    const at = "2026-01-01T00:00:00Z";
+    const times = { started_at: at, ended_at: at };
+    const by = (id: string, user: string) => ({
+      ...times,
+      id,
+      trace_id: id,
+      wb_user_id: user,
+      wb_run_id: `run-${id}`,
+    });
+    await send(whose, by("a", "u1"), by("b", "u2"));
+    const asked = async (filter: object) => idsOf((await query({ project_id: whose, filter })).calls);
+    expect(await asked({ wb_user_ids: ["u2"], wb_run_ids: null })).toEqual(["b"]);
+    expect(await asked({ wb_user_ids: null, wb_run_ids: ["run-a"] })).toEqual(["a"]);
+    expect(await asked({ svc_user_ids: ["u1"], wb_run_ids: ["run-b"] })).toEqual([]);
+  });
+
   it("come in the order that is asked for, what is absent last, numbers before text", async () => {
     const sorted = (field: string, direction: string) => ids({ sort_by: [{ field, direction }] });
     expect(await sorted("started_at", "desc")).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);

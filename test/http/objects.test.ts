@@ -255,6 +255,23 @@ describe("what SDKs ask before they send anything", () => {
     expect(answer.json().data.viewer.defaultEntity).toEqual({ name: entity });
   });
 
+  it.each([
+    [["*"], { data: { project: { name: "agents" } } }],
+    [["acme/*"], { data: { project: { name: "agents" } } }],
+    [["acme/agents"], { data: { project: { name: "agents" } } }],
+    [["acme/others"], { errors: [expect.objectContaining({ extensions: { code: "PERMISSION_ERROR" } })] }],
+  ])("/graphql: to a key for %j the project acme/agents is as it may be", async (projects, expected) => {
+    const query =
+      "query Project($name: String!, $entityName: String!) { project(name: $name, entityName: $entityName) { name } }";
+    const variables = { name: "agents", entityName: "acme" };
+    const answer = await test.post(
+      "/graphql",
+      { query, variables },
+      { key: await keyOf(["ingest"], projects) },
+    );
+    expect(answer.json()).toEqual(expected);
+  });
+
   it("/graphql knows no other question", async () => {
     expect((await test.post("/graphql", { query: "mutation { x }" })).json().errors).toHaveLength(1);
   });

@@ -1,0 +1,132 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
+import { pythonOf, type Environment } from "./environments.ts";
+import { startPlayedProvider, type PlayedProvider, type Served } from "./played-provider.ts";
+import { totalsByHand, totalsOf } from "./totals.ts";
+
+let provider: PlayedProvider;
+let test: TestApp;
+let url: string;
+beforeAll(async () => {
+  provider = await startPlayedProvider();
+  test = await startApp({
+    settings: { CHAT_UPSTREAM_URL: `${provider.url}/v1`, CHAT_UPSTREAM_API_KEY: "played" },
+  });
+  url = await test.app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await test.close();
+  await provider.close();
+});
+
+type Way = "alone" | "gateway";
+
+/** What a producer makes of what was served: what it never sends is missing on our side too (docs/clients.md). */
+type Sent = (served: Served) => Served;
+const all: Sent = (served) => served;
+const modelAsked: Sent = (served) => ({ ...served, model: served.model.replace("-2024-08-06", "") });
+const modelAskedInStreams: Sent = (served) => (served.streamed === true ? modelAsked(served) : served);
+const noCache: Sent = (served) => ({ ...served, usage: { ...served.usage, prompt_tokens_details: {} } });
+const and =
+  (first: Sent, second: Sent): Sent =>
+  (served) =>
+    second(first(served));
+
+interface Program {
+  readonly file: string;
+  readonly environment: Environment;
+  readonly ways: readonly Way[];
+  readonly sends: Sent;
+}
+
+const programs: readonly Program[] = [
+  { file: "openai_gateway.py", environment: "core", ways: ["gateway"], sends: all },
+  { file: "weave_ops.py", environment: "core", ways: ["alone"], sends: all },
+  { file: "openllmetry.py", environment: "core", ways: ["alone", "gateway"], sends: all },
+  { file: "openinference_sdks.py", environment: "core", ways: ["alone", "gateway"], sends: all },
+  { file: "official.py", environment: "official", ways: ["alone", "gateway"], sends: noCache },
+  { file: "pydantic_ai_agent.py", environment: "core", ways: ["alone", "gateway"], sends: all },
+  {
+    file: "langgraph_agent.py",
+    environment: "core",
+    ways: ["alone", "gateway"],
+    sends: modelAskedInStreams,
+  },
+  {
+    file: "openai_agents_sdk.py",
+    environment: "core",
+    ways: ["alone", "gateway"],
+    sends: and(modelAsked, noCache),
+  },
+  { file: "langfuse_sdk.py", environment: "core", ways: ["alone"], sends: noCache },
+  { file: "strands_agent.py", environment: "strands", ways: ["alone"], sends: modelAsked },
+  { file: "google_adk_agent.py", environment: "adk", ways: ["alone"], sends: modelAsked },
+  {
+    file: "litellm_client.py",
+    environment: "adk",
+    ways: ["alone"],
+    sends: and(modelAskedInStreams, noCache),
+  },
+  { file: "crewai_crew.py", environment: "crewai", ways: ["alone"], sends: all },
+];
+
+const cases = programs.flatMap((program) => program.ways.map((way) => ({ ...program, way })));
+
+describe("Python packages use and cost what the provider served", () => {
+  it.each(cases)("$file, $way", async ({ file, environment, way, sends }) => {
+    const project = `acme/${file.replace(".py", "")}-${way}`;
+    const ended = await runPython(environment, file, way, project);
+    expect(ended.exitCode, ended.output).toBe(0);
+    const served = provider.takeServed();
+    expect(served.length).toBeGreaterThan(0);
+    const expected = await totalsByHand(
+      test,
+      `${project}-by-hand`,
+      way === "gateway" ? served : served.map(sends),
+    );
+    let told: object = {};
+    await until(async () => {
+      told = await totalsOf(test, project);
+      return JSON.stringify(told) === JSON.stringify(expected);
+    }, 3_000).catch(() => undefined);
+    expect(told, ended.output.slice(-2000)).toEqual(expected);
+  });
+});
+
+async function runPython(environment: Environment, file: string, way: Way, project: string) {
+  const home = mkdtempSync(join(tmpdir(), "sumtree-python-"));
+  const throughGateway = way === "gateway";
+  const child = spawn(pythonOf(environment), [join(import.meta.dirname, "programs", file)], {
+    cwd: home,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      PYTHONUNBUFFERED: "1",
+      WAY: way,
+      PROJECT: project,
+      SUMTREE_URL: url,
+      SUMTREE_KEY: ROOT_KEY,
+      WANDB_API_KEY: ROOT_KEY,
+      WF_TRACE_SERVER_URL: url,
+      WANDB_BASE_URL: url,
+      LITELLM_LOCAL_MODEL_COST_MAP: "True",
+      OPENAI_BASE_URL: throughGateway ? `${url}/v1` : `${provider.url}/v1`,
+      OPENAI_API_KEY: throughGateway ? ROOT_KEY : "played",
+      ...(throughGateway ? { OPENAI_PROJECT: project } : {}),
+      ANTHROPIC_BASE_URL: provider.url,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stdout.on("data", (text: Buffer) => (output += text.toString()));
+  child.stderr.on("data", (text: Buffer) => (output += text.toString()));
+  const [exitCode] = (await once(child, "close")) as [number | null];
+  rmSync(home, { recursive: true, force: true });
+  return { exitCode, output };
+}
