@@ -1,6 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { readInPages } from "../clickhouse/read-in-pages.ts";
-import { selectCalls } from "../query/index.ts";
+import { LIVE, selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
@@ -39,7 +39,7 @@ export async function* readCalls(
       return sql`SELECT ${columns} FROM calls FINAL
         PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND (hour, trace_id) IN
           (SELECT place.1, place.2 FROM (SELECT arrayJoin(arrayZip(${hours}, ${traceIds})) AS place))
-        WHERE deleted_at IS NULL`;
+        WHERE ${LIVE}`;
     },
   });
   for await (const { keys: page, bytes } of pages) {
