@@ -31,14 +31,20 @@ interface Load {
 const SAMPLE_MS = 1000;
 const RESOLUTION_MS = 10;
 
-/** Samples once a second how late the process is and, when somebody wants to know, how much memory it takes. */
+/**
+ * Samples once a second how late the process is and, when somebody wants to know, how much memory it takes. Late is what
+ * two samples in a row are: one long piece of work, as a large body is, is over when it is noticed.
+ */
 function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   const load: Load = { eventLoopDelayMs: 0, rssBytes: 0 };
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
+  let lastDelayMs = 0;
   const timer = setInterval(() => {
     // No sample at all: one long stall, as a start is. It is over, or this would not run.
-    load.eventLoopDelayMs = delays.count === 0 ? 0 : delays.mean / 1e6 - RESOLUTION_MS;
+    const delayMs = delays.count === 0 ? 0 : delays.mean / 1e6 - RESOLUTION_MS;
+    load.eventLoopDelayMs = Math.min(delayMs, lastDelayMs);
+    lastDelayMs = delayMs;
     delays.reset();
     if (withMemory) load.rssBytes = residentBytes() ?? load.rssBytes;
   }, SAMPLE_MS).unref();
