@@ -105,7 +105,7 @@ describe("deleting a project", () => {
           options,
         )
       )[0]!.n;
-    expect(await inactive()).toBeGreaterThan(0);
+    await until(async () => (await inactive()) > 0);
     expect((await ask("GET", `/deletions/${body.id}`)).body).toMatchObject({
       id: body.id,
       project_id: "acme/doomed",

@@ -33,6 +33,12 @@ const all: Sent = (served) => served;
 const modelAsked: Sent = (served) => ({ ...served, model: served.model.replace("-2024-08-06", "") });
 const modelAskedInStreams: Sent = (served) => (served.streamed === true ? modelAsked(served) : served);
 const noCache: Sent = (served) => ({ ...served, usage: { ...served.usage, prompt_tokens_details: {} } });
+/** OpenLLMetry adds the output that Anthropic's streams begin with, one token here, to that which they end with. */
+const beginningCounted: Sent = (served) => {
+  const output = served.usage["output_tokens"];
+  if (served.streamed !== true || typeof output !== "number") return served;
+  return { ...served, usage: { ...served.usage, output_tokens: output + 1 } };
+};
 const and =
   (first: Sent, second: Sent): Sent =>
   (served) =>
@@ -48,7 +54,12 @@ interface Program {
 const programs: readonly Program[] = [
   { file: "openai_gateway.py", environment: "core", ways: ["gateway"], sends: all },
   { file: "weave_ops.py", environment: "core", ways: ["alone"], sends: all },
-  { file: "openllmetry.py", environment: "core", ways: ["alone", "gateway"], sends: all },
+  {
+    file: "openllmetry.py",
+    environment: "core",
+    ways: ["alone", "gateway"],
+    sends: beginningCounted,
+  },
   { file: "openinference_sdks.py", environment: "core", ways: ["alone", "gateway"], sends: all },
   { file: "official.py", environment: "official", ways: ["alone", "gateway"], sends: noCache },
   { file: "pydantic_ai_agent.py", environment: "core", ways: ["alone", "gateway"], sends: all },
