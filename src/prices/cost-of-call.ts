@@ -39,8 +39,8 @@ export const unknownCost: CallCost = Object.freeze({
  */
 export function costOfCall(usage: CallUsage, rates: Rates | null): CallCost {
   if (rates === null) return unknownCost;
-  const prices = pricesForCall(usage, rates);
   if (usage.units !== undefined) return sumOfLines(costLines(usage, rates));
+  const prices = pricesForCall(usage, rates);
   return {
     prompt: product(uncachedTokens(usage), prices.prompt),
     completion: product(usage.completionTokens, prices.completion),
