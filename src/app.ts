@@ -23,7 +23,6 @@ import { costRoutes } from "./costs/routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
-import { registerClosing } from "./http/closing.ts";
 import { registerConnections } from "./http/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
@@ -228,7 +227,6 @@ async function createServer(
     frameworkErrors: (error, request, reply) =>
       answerBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
-  registerClosing(app);
   registerRequestId(app);
   registerRequestLog(app, registry);
   registerConnections(app, { max: connectionCap(config), registry });

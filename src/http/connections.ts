@@ -11,7 +11,7 @@ const MAX_REFUSED = 32;
  * Bounds the connections. When there are `max`, a new one takes the place of the one that has been without a request
  * for the longest. Where all are at work, a new one is answered 503.
  *
- * While the app closes, it ends those without a request, and the others when their last answer is out. Node alone waits for
+ * While the app closes, it ends those without a request, and the others with their last answer. Node alone waits for
  * connections that never asked anything, and for those whose answer comes after the close began.
  */
 export function registerConnections(
@@ -72,6 +72,10 @@ export function registerConnections(
     void reply.header("connection", "close");
     closed.inc({ why: "full" });
     if (request.routeOptions.config.access !== "public") throw tooManyConnections();
+  });
+  app.addHook("onSend", async (_request, reply, payload) => {
+    if (closing) void reply.header("connection", "close");
+    return payload;
   });
   app.addHook("preClose", async () => {
     closing = true;

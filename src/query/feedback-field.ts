@@ -1,6 +1,5 @@
 import type { ValueType } from "./columns.ts";
-import { splitFieldName } from "./field-path.ts";
-import { readJsonPath } from "./json-path.ts";
+import { readJsonPath, splitFieldName } from "./json-path.ts";
 import { sql, type Sql } from "./sql.ts";
 
 /** A field of the feedback given to a call. It has as many values as there is feedback that has the field. */

@@ -2,8 +2,7 @@ import { columns, computedColumns, type Column, type ValueType } from "./columns
 import { feedbackColumns } from "./feedback-columns.ts";
 import { quote, type Faults, type Loc } from "./faults.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
-import { splitFieldName } from "./field-path.ts";
-import { countIndexSteps, MAX_INDEX_STEPS } from "./json-path.ts";
+import { countIndexSteps, MAX_INDEX_STEPS, splitFieldName } from "./json-path.ts";
 import { priceColumns } from "./price-columns.ts";
 import { didYouMean } from "./nearest-names.ts";
 

@@ -55,3 +55,9 @@ function engineIndex(step: string): number {
   const index = Number(step);
   return index < 0 ? index : index + 1;
 }
+
+/** The parts of a dotted field name; `\.` is a dot inside a part. */
+export function splitFieldName(name: string): readonly [head: string, ...steps: string[]] {
+  const [head = "", ...steps] = name.split(/(?<!\\)\./).map((part) => part.replaceAll("\\.", "."));
+  return [head, ...steps];
+}

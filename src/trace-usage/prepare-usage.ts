@@ -1,10 +1,10 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { AppError } from "../shared/errors.ts";
-import { isSelected, releaseCalls, type CallTable } from "./call-table.ts";
-import { LlmNames } from "./llm-names.ts";
-import { readCallTable } from "./read-call-table.ts";
-import type { SelectedTrace, Selection } from "./selection.ts";
-import { callRowBytes, selectTraces } from "./store.ts";
+import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
+import { LlmNames } from "../rollup/table/llm-names.ts";
+import { readCallTable } from "../rollup/table/read-call-table.ts";
+import type { SelectedTrace, Selection } from "../rollup/selection.ts";
+import { callRowBytes, selectTraces } from "../rollup/store.ts";
 
 /** What is known before the first byte of an answer: everything that an answer's head or an error must say. */
 export interface PreparedUsage {

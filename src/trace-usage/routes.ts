@@ -8,13 +8,13 @@ import { bodyOf } from "../http/pieces.ts";
 import { whenClosed } from "../http/when-closed.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
-import { ByteWriter } from "./byte-writer.ts";
-import { planRoots, planSelection } from "./plan.ts";
+import { ByteWriter } from "./bytes/byte-writer.ts";
+import { planRoots, planSelection } from "../rollup/plan.ts";
 import { prepareUsage } from "./prepare-usage.ts";
-import type { CostOf } from "./rollup.ts";
+import type { CostOf } from "../rollup/fold/rollup.ts";
 import { callsUsageReq, includeCosts, limit, traceUsageRes } from "./schema.ts";
-import type { Selection } from "./selection.ts";
-import { usageText, type UsageSize } from "./usage-text.ts";
+import type { Selection } from "../rollup/selection.ts";
+import { streamAnswer, type UsageSize } from "./stream-answer.ts";
 
 export interface TraceUsageDeps {
   readonly engine: Engine;
@@ -82,7 +82,7 @@ async function sendUsage(
   whenClosed(reply.raw, () => {
     if (reply.raw.writableFinished) writer.release();
   });
-  const pieces = usageText(deps.engine, prepared, { ...read, writer, costOf, onRead: deps.onRead });
+  const pieces = streamAnswer(deps.engine, prepared, { ...read, writer, costOf, onRead: deps.onRead });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
   return reply.send(await bodyOf(pieces));
 }

@@ -1,10 +1,10 @@
 import { INCLUSIVE } from "../../src/calls/message-columns.ts";
 import { REPORTERS } from "../../src/calls/completion.ts";
 import { encodeUsage } from "../../src/calls/usage.ts";
-import type { CallTable } from "../../src/trace-usage/call-table.ts";
-import { END_DIGITS } from "../../src/trace-usage/fold/shared-completions.ts";
-import type { LlmNames } from "../../src/trace-usage/llm-names.ts";
-import { readCallTable } from "../../src/trace-usage/read-call-table.ts";
+import type { CallTable } from "../../src/rollup/table/call-table.ts";
+import { END_DIGITS } from "../../src/rollup/fold/shared-completions.ts";
+import type { LlmNames } from "../../src/rollup/table/llm-names.ts";
+import { readCallTable } from "../../src/rollup/table/read-call-table.ts";
 import type { CallRow } from "./forests.ts";
 import { nativeBlock } from "./native-bytes.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { release } from "../../../src/shared/release.ts";
+import { release } from "../../../src/shared/buffers.ts";
 
 test("bytes with memory of their own are empty afterwards", () => {
   const bytes = Buffer.allocUnsafeSlow(1024 * 1024);

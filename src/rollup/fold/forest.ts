@@ -1,0 +1,65 @@
+import { release } from "../../shared/buffers.ts";
+import { NONE } from "../table/call-table.ts";
+
+/** Calls as trees. Calls are numbered as they came. */
+export interface Forest {
+  /** Number of each call's parent; NONE for a root. The edges of a cycle are cut: its calls are roots. */
+  readonly parents: Int32Array;
+  /** All calls, every parent before its children. */
+  readonly order: Int32Array;
+  /** Calls that are each other's ancestors. */
+  readonly cycles: readonly (readonly number[])[];
+  readonly firstChild: Int32Array;
+  readonly nextSibling: Int32Array;
+}
+
+/** A call that names itself is a root. Cost: O(calls). */
+export function buildForest(namedParents: Int32Array): Forest {
+  const parents = namedParents.map((parent, call) => (parent === call ? NONE : parent));
+  const cycles = cutCycles(parents);
+  const firstChild = new Int32Array(parents.length).fill(NONE);
+  const nextSibling = new Int32Array(parents.length).fill(NONE);
+  for (let call = parents.length - 1; call >= 0; call--) {
+    const parent = parents[call]!;
+    if (parent === NONE) continue;
+    nextSibling[call] = firstChild[parent]!;
+    firstChild[parent] = call;
+  }
+  return { parents, cycles, firstChild, nextSibling, order: parentsFirst(parents, firstChild, nextSibling) };
+}
+
+/** Walks up from every call once. A walk that meets itself has found a cycle. */
+function cutCycles(parents: Int32Array): number[][] {
+  const walkOf = new Int32Array(parents.length);
+  const cycles: number[][] = [];
+  for (let start = 0; start < parents.length; start++) {
+    const walk = start + 1;
+    let call = start;
+    while (call !== NONE && walkOf[call] === 0) {
+      walkOf[call] = walk;
+      call = parents[call]!;
+    }
+    if (call === NONE || walkOf[call] !== walk) continue;
+    const cycle: number[] = [];
+    for (let member = call; parents[member] !== NONE;) {
+      cycle.push(member);
+      const next = parents[member]!;
+      parents[member] = NONE;
+      member = next;
+    }
+    cycles.push(cycle);
+  }
+  release(walkOf);
+  return cycles;
+}
+
+function parentsFirst(parents: Int32Array, firstChild: Int32Array, nextSibling: Int32Array): Int32Array {
+  const order = new Int32Array(parents.length);
+  let end = 0;
+  for (let call = 0; call < parents.length; call++) if (parents[call] === NONE) order[end++] = call;
+  for (let at = 0; at < end; at++) {
+    for (let child = firstChild[order[at]!]!; child !== NONE; child = nextSibling[child]!)
+      order[end++] = child;
+  }
+  return order;
+}

@@ -1,0 +1,177 @@
+import type { Reporter } from "../../calls/completion.ts";
+import { release } from "../../shared/buffers.ts";
+import { inclusiveOf, NONE, reporterOf, usageStartOf, type CallTable } from "../table/call-table.ts";
+import type { Forest } from "./forest.ts";
+import { COUNT_SLOTS } from "../table/usage-entries.ts";
+import { meetingsOf, type Meetings } from "./meetings.ts";
+
+/**
+ * Which reports do not count from where on. Where two reports of one completion meet, which is at the lowest call that is above
+ * both, the lesser one is lost: totals from there up have the other one.
+ */
+export interface Losses {
+  /** Per call the number of the completion it reports with others; NONE for what is its own. */
+  readonly completionOf: Int32Array;
+  /** The reports that are lost at a call, a list. Behind the calls: at a cycle. */
+  readonly first: Int32Array;
+  readonly next: Int32Array;
+  readonly lost: Int32Array;
+}
+
+/** Cost: O(calls + reports × log depth), iterative. */
+export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): Losses {
+  const completionOf = withoutWrappers(calls, forest, shared);
+  const meetings = meetingsOf(forest, completionOf);
+  const losses = {
+    completionOf,
+    first: new Int32Array(calls.count + forest.cycles.length).fill(NONE),
+    next: new Int32Array(meetings.reports.length),
+    lost: new Int32Array(meetings.reports.length),
+  };
+  let count = 0;
+  const lose = (call: number, at: number): void => {
+    losses.lost[count] = call;
+    losses.next[count] = losses.first[at]!;
+    losses.first[at] = count++;
+  };
+  const rounds = new Rounds(meetings, comparing(calls, meetings), lose);
+  for (let from = 0; from < meetings.reports.length;) {
+    let to = from + 1;
+    while (to < meetings.reports.length && sameCompletion(completionOf, meetings, from, to)) to++;
+    rounds.play(from, to);
+    from = to;
+  }
+  rounds.release();
+  release(meetings.reports, meetings.at, meetings.depths, meetings.depthOf);
+  return losses;
+}
+
+export function releaseLosses({ completionOf, first, next, lost }: Losses): void {
+  release(completionOf, first, next, lost);
+}
+
+const MIXED = -2;
+
+/**
+ * An inclusive call above reports of other completions is a wrapper, whatever id it carries: that of its last completion, mostly.
+ * Above reports of its own one it is one more report of it.
+ */
+function withoutWrappers(calls: CallTable, forest: Forest, shared: Int32Array): Int32Array {
+  const completionOf = shared.slice();
+  const below = new Int32Array(calls.count).fill(NONE);
+  for (let at = forest.order.length - 1; at >= 0; at--) {
+    const call = forest.order[at]!;
+    let all = below[call]!;
+    if (usageStartOf(calls, call) < calls.usageEnd[call]!) {
+      const own = completionOf[call]!;
+      const wraps = own !== NONE && all !== NONE && all !== own && inclusiveOf(calls, call) !== false;
+      if (wraps) completionOf[call] = NONE;
+      all = together(all, own === NONE || wraps ? MIXED : own);
+    }
+    const parent = forest.parents[call]!;
+    if (parent !== NONE) below[parent] = together(below[parent]!, all);
+  }
+  release(below);
+  return completionOf;
+}
+
+function together(one: number, other: number): number {
+  if (one === NONE || other === NONE || one === other) return one === NONE ? other : one;
+  return MIXED;
+}
+
+function sameCompletion(
+  completionOf: Int32Array,
+  { reports }: Meetings,
+  one: number,
+  other: number,
+): boolean {
+  return completionOf[reports[one]!] === completionOf[reports[other]!];
+}
+
+/**
+ * The reports of one completion, in the order of the trees. Neighbours that meet lower meet first; of those that meet, the better
+ * one goes on.
+ */
+class Rounds {
+  private readonly meetings: Meetings;
+  private readonly isBetter: (one: number, other: number) => boolean;
+  private readonly lose: (call: number, at: number) => void;
+  /** Reports that go on. Each, but the first one, meets the one before it: the place where, beside it. */
+  private readonly open: Int32Array;
+  private readonly joins: Int32Array;
+  private size = 0;
+
+  constructor(
+    meetings: Meetings,
+    isBetter: (one: number, other: number) => boolean,
+    lose: (call: number, at: number) => void,
+  ) {
+    this.meetings = meetings;
+    this.isBetter = isBetter;
+    this.lose = lose;
+    this.open = new Int32Array(meetings.reports.length);
+    this.joins = new Int32Array(meetings.reports.length);
+  }
+
+  play(from: number, to: number): void {
+    const { reports, at, depths } = this.meetings;
+    this.size = 0;
+    for (let place = from; place < to; place++) {
+      if (place > from) this.joinDeeperThan(depths[place]!);
+      if (at[place] === NONE) this.size = 0;
+      this.joins[this.size] = place;
+      this.open[this.size++] = reports[place]!;
+    }
+    this.joinDeeperThan(NONE);
+  }
+
+  release(): void {
+    release(this.open, this.joins);
+  }
+
+  private joinDeeperThan(depth: number): void {
+    const { at, depths } = this.meetings;
+    const { open, joins } = this;
+    for (; this.size > 1 && depths[joins[this.size - 1]!]! > depth; this.size--) {
+      const last = open[this.size - 1]!;
+      const before = open[this.size - 2]!;
+      const better = this.isBetter(last, before) ? last : before;
+      this.lose(better === last ? before : last, at[joins[this.size - 1]!]!);
+      open[this.size - 2] = better;
+    }
+  }
+}
+
+/** From the least exact on. */
+const EXACTNESS: Readonly<Record<Reporter, number>> = { estimate: 0, client: 1, gateway: 2 };
+
+/**
+ * The gateway's count before a client's, and that before an estimate; then the deepest, that with more counts, the earliest, and the
+ * one with the smaller id: the same one whatever was selected, in any order.
+ */
+function comparing(calls: CallTable, { depthOf }: Meetings): (one: number, other: number) => boolean {
+  return (one, other) => {
+    const difference =
+      EXACTNESS[reporterOf(calls, one)] - EXACTNESS[reporterOf(calls, other)] ||
+      depthOf[one]! - depthOf[other]! ||
+      countsReported(calls, one) - countsReported(calls, other) ||
+      calls.startedAtUs[other]! - calls.startedAtUs[one]! ||
+      compareIds(calls, other, one);
+    return difference > 0;
+  };
+}
+
+function countsReported(calls: CallTable, call: number): number {
+  let reported = 0;
+  const end = calls.usageEnd[call]! * COUNT_SLOTS;
+  for (let place = usageStartOf(calls, call) * COUNT_SLOTS; place < end; place++) {
+    if (calls.usage.counts[place]! > 0) reported++;
+  }
+  return reported;
+}
+
+function compareIds({ source, ids }: CallTable, one: number, other: number): number {
+  const bytes = (call: number): Buffer => source.subarray(ids.starts[call], ids.ends[call]);
+  return Buffer.compare(bytes(one), bytes(other));
+}

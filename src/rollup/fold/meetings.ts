@@ -1,0 +1,118 @@
+import { release } from "../../shared/buffers.ts";
+import { NONE } from "../table/call-table.ts";
+import type { Forest } from "./forest.ts";
+
+/** Reports of shared completions, completion by completion, each in the order of the trees, and where neighbours meet. */
+export interface Meetings {
+  readonly reports: Int32Array;
+  /** The lowest call above a report and the one before it, or one of both; NONE when no call is. Behind the calls: a cycle. */
+  readonly at: Int32Array;
+  /** How deep that call is; NONE where there is none. */
+  readonly depths: Int32Array;
+  /** How deep every call is in its tree. */
+  readonly depthOf: Int32Array;
+}
+
+/** Cost: O(calls + reports × log depth), iterative. */
+export function meetingsOf(forest: Forest, completionOf: Int32Array): Meetings {
+  const walk = walkTrees(forest);
+  const places = placesByCompletion(completionOf);
+  const meetings = {
+    reports: new Int32Array(places.count),
+    at: new Int32Array(places.count).fill(NONE),
+    depths: new Int32Array(places.count).fill(NONE),
+    depthOf: walk.depthOf,
+  };
+  /** Where each completion was reported last. */
+  const lastAt = new Int32Array(places.next.length).fill(NONE);
+  /** Positions in the walk whose depth no later one has undercut: ever deeper. */
+  const path = new Int32Array(walk.order.length);
+  let length = 0;
+  for (let position = 0; position < walk.order.length; position++) {
+    const node = walk.order[position]!;
+    while (length > 0 && depthAt(walk, path[length - 1]!) >= depthAt(walk, position)) length--;
+    path[length++] = position;
+    const completion = completionOf[node] ?? NONE;
+    if (completion === NONE) continue;
+    const place = places.next[completion]!++;
+    meetings.reports[place] = node;
+    const before = lastAt[completion]!;
+    lastAt[completion] = position;
+    if (before === NONE) continue;
+    const highest = walk.order[firstAfter(path, length, before)]!;
+    const meeting = walk.parentOf(highest);
+    if (meeting === NONE) continue;
+    meetings.at[place] = meeting;
+    meetings.depths[place] = walk.depthOf[meeting]!;
+  }
+  release(walk.order, path, lastAt, places.next);
+  return meetings;
+}
+
+/** All calls, and a node above the calls of each cycle, parents before their children and trees one after the other. */
+interface Walk {
+  readonly order: Int32Array;
+  readonly depthOf: Int32Array;
+  readonly parentOf: (node: number) => number;
+}
+
+function walkTrees(forest: Forest): Walk {
+  const { parents, firstChild, nextSibling, cycles } = forest;
+  const count = parents.length;
+  const cycleOf = new Map(cycles.flatMap((cycle, number) => cycle.map((call) => [call, count + number])));
+  const parentOf = (node: number): number =>
+    node >= count ? NONE : parents[node] === NONE ? (cycleOf.get(node) ?? NONE) : parents[node]!;
+  const order = new Int32Array(count + cycles.length);
+  const depthOf = new Int32Array(count + cycles.length);
+  let end = 0;
+  const walkTree = (root: number, depth: number): void => {
+    let call = root;
+    for (depthOf[root] = depth; call !== NONE;) {
+      order[end++] = call;
+      let next = firstChild[call]!;
+      if (next !== NONE) depthOf[next] = depthOf[call]! + 1;
+      for (let up = call; next === NONE && up !== root; up = parents[up]!) {
+        next = nextSibling[up]!;
+        if (next !== NONE) depthOf[next] = depthOf[up]!;
+      }
+      call = next;
+    }
+  };
+  for (let call = 0; call < count; call++) if (parentOf(call) === NONE) walkTree(call, 0);
+  for (const [number, cycle] of cycles.entries()) {
+    order[end++] = count + number;
+    for (const call of cycle) walkTree(call, 1);
+  }
+  return { order, depthOf, parentOf };
+}
+
+function depthAt({ order, depthOf }: Walk, position: number): number {
+  return depthOf[order[position]!]!;
+}
+
+/** The first of some ascending numbers that is larger than a bound. */
+function firstAfter(ascending: Int32Array, length: number, bound: number): number {
+  let from = 0;
+  let to = length - 1;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (ascending[middle]! > bound) to = middle;
+    else from = middle + 1;
+  }
+  return ascending[from]!;
+}
+
+/** Where the reports of each completion begin when they stand together. */
+function placesByCompletion(completionOf: Int32Array): { next: Int32Array; count: number } {
+  let completions = 0;
+  for (const completion of completionOf) if (completion >= completions) completions = completion + 1;
+  const next = new Int32Array(completions);
+  for (const completion of completionOf) if (completion !== NONE) next[completion]!++;
+  let count = 0;
+  for (let completion = 0; completion < completions; completion++) {
+    const reports = next[completion]!;
+    next[completion] = count;
+    count += reports;
+  }
+  return { next, count };
+}

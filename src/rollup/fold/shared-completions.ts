@@ -1,0 +1,108 @@
+import { isUniqueId, REPORTERS, type Reporter } from "../../calls/completion.ts";
+import { release, viewOf } from "../../shared/buffers.ts";
+import type { CallRows } from "../table/call-rows.ts";
+import { NONE, reporterOf } from "../table/call-table.ts";
+import { areSameBytes, hashOf, type Place, randomSeed } from "../table/id-bytes.ts";
+import type { UsageEntries } from "../table/usage-entries.ts";
+import { chainsOf, type Report } from "./report-chains.ts";
+
+const SEED = randomSeed();
+/** Before the id stands when its call ended, in microseconds: as many digits, all 0 for a call that has not. */
+export const END_DIGITS = 17;
+
+/**
+ * Numbers the completions that several calls of a trace report: per call the number of its completion, NONE where it
+ * shares none. Undefined when no completion is shared, which is found out in one look at each id.
+ */
+export function sharedCompletions(
+  source: Buffer,
+  rows: CallRows,
+  usage: UsageEntries,
+): Int32Array | undefined {
+  const sameId = linkSameIds(source, rows);
+  if (sameId === undefined) return undefined;
+  const completionOf = new Int32Array(rows.count).fill(NONE);
+  let completions = 0;
+  for (const calls of sameId) {
+    for (const chain of completionsOf(calls, { source, rows, usage })) {
+      if (chain.length < 2) continue;
+      for (const call of chain) completionOf[call] = completions;
+      completions++;
+    }
+  }
+  if (completions > 0) return completionOf;
+  release(completionOf);
+  return undefined;
+}
+
+/** The calls that report one id, for each id that several calls of one trace report; undefined when there is none. */
+function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undefined {
+  const { count, traceOf, usageEnd, completionIds: ids } = rows;
+  const reports = (call: number): boolean =>
+    ids.ends[call]! > ids.starts[call]! && usageEnd[call]! > (call === 0 ? 0 : usageEnd[call - 1]!);
+  let reporting = 0;
+  for (let call = 0; call < count; call++) if (reports(call)) reporting++;
+  if (reporting < 2) return undefined;
+
+  const view = viewOf(source);
+  const placeOf = (call: number): Place => ({ start: ids.starts[call]! + END_DIGITS, end: ids.ends[call]! });
+  const mask = 2 ** Math.ceil(Math.log2(reporting * 2)) - 1;
+  const firsts = new Int32Array(mask + 1).fill(NONE);
+  const shared = new Map<number, number[]>();
+  for (let call = 0; call < count; call++) {
+    if (!reports(call)) continue;
+    const place = placeOf(call);
+    let slot = hashOf(view, place, SEED ^ traceOf[call]!) & mask;
+    for (let first = firsts[slot]!; first !== NONE; first = firsts[slot]!) {
+      if (traceOf[first] === traceOf[call] && areSameBytes(view, place, placeOf(first))) break;
+      slot = (slot + 1) & mask;
+    }
+    const first = firsts[slot]!;
+    if (first === NONE) firsts[slot] = call;
+    else if (shared.has(first)) shared.get(first)!.push(call);
+    else shared.set(first, [first, call]);
+  }
+  release(firsts);
+  return shared.size === 0 ? undefined : shared.values();
+}
+
+interface Read {
+  readonly source: Buffer;
+  readonly rows: CallRows;
+  readonly usage: UsageEntries;
+}
+
+/**
+ * The completions that calls with one id report. One, when the id can only be one's. The gateway passes a completion on
+ * once: an id that it reports twice is one that the server repeats.
+ */
+function completionsOf(calls: readonly number[], read: Read): readonly (readonly number[])[] {
+  const { source, rows } = read;
+  const [first] = calls;
+  const id = source.toString(
+    "utf8",
+    rows.completionIds.starts[first!]! + END_DIGITS,
+    rows.completionIds.ends[first!],
+  );
+  const passedOn = calls.filter((call) => byGateway(reporterOf(rows, call))).length;
+  if (passedOn < 2 && isUniqueId(id)) return [calls];
+  return chainsOf(calls.map((call) => reportOf(call, read)));
+}
+
+function byGateway(reporter: Reporter): boolean {
+  return reporter !== REPORTERS[0];
+}
+
+function reportOf(call: number, { source, rows, usage }: Read): Report {
+  const { ids, completionIds, startedAtUs, usageEnd } = rows;
+  const end = Number(
+    source.toString("latin1", completionIds.starts[call], completionIds.starts[call]! + END_DIGITS),
+  );
+  return {
+    call,
+    id: source.toString("utf8", ids.starts[call], ids.ends[call]),
+    startedAtUs: startedAtUs[call]!,
+    endedAtUs: end > 0 ? end : Number.POSITIVE_INFINITY,
+    ...usage.tokensOf(call === 0 ? 0 : usageEnd[call - 1]!, usageEnd[call]!),
+  };
+}

@@ -1,0 +1,78 @@
+import { release, resize } from "../../shared/buffers.ts";
+import { NONE } from "../table/call-table.ts";
+import { COUNT_SLOTS } from "../table/usage-entries.ts";
+
+/** The costs of an entry, in the order of its slots. */
+export const COSTS = [
+  "prompt_tokens_total_cost",
+  "completion_tokens_total_cost",
+  "cache_read_input_tokens_total_cost",
+  "cache_creation_input_tokens_total_cost",
+] as const;
+export const COST_SLOTS = COSTS.length;
+
+/**
+ * Per call, a list of entries, one per LLM. All entries live in a few flat arrays; a list that is complete never
+ * changes, so that a call with nothing of its own shares its only child's list. Costs are in picodollars, unknown ones NaN.
+ * Where something may have to be taken off again, an entry knows of how many parts it and each of its costs consist.
+ */
+export class Totals {
+  readonly heads: Int32Array;
+  readonly withCosts: boolean;
+  readonly withParts: boolean;
+  length = 0;
+  llms: Int32Array;
+  next: Int32Array;
+  counts: Float64Array;
+  costs: Float64Array;
+  parts: Int32Array;
+  pricedParts: Int32Array;
+
+  constructor(calls: number, kept: { costs: boolean; parts: boolean }) {
+    this.heads = new Int32Array(calls).fill(NONE);
+    this.withCosts = kept.costs;
+    this.withParts = kept.parts;
+    const size = Math.max(64, calls + (calls >> 1));
+    this.llms = new Int32Array(size);
+    this.next = new Int32Array(size);
+    this.counts = new Float64Array(size * COUNT_SLOTS);
+    this.costs = new Float64Array(kept.costs ? size * COST_SLOTS : 0).fill(Number.NaN);
+    this.parts = new Int32Array(kept.parts ? size : 0);
+    this.pricedParts = new Int32Array(kept.parts && kept.costs ? size * COST_SLOTS : 0);
+  }
+
+  /** Puts a new entry of zeros and unknown costs in front of a call's list. */
+  add(call: number, llm: number): number {
+    if (this.length === this.llms.length) this.grow();
+    const entry = this.length++;
+    this.llms[entry] = llm;
+    this.next[entry] = this.heads[call]!;
+    this.heads[call] = entry;
+    return entry;
+  }
+
+  /** Takes the entries without any part out of a call's list, which nobody else has yet. */
+  dropEmpty(call: number): void {
+    let last = NONE;
+    for (let entry = this.heads[call]!; entry !== NONE; entry = this.next[entry]!) {
+      if (this.parts[entry]! > 0) last = entry;
+      else if (last === NONE) this.heads[call] = this.next[entry]!;
+      else this.next[last] = this.next[entry]!;
+    }
+  }
+
+  release(): void {
+    release(this.heads, this.llms, this.next, this.counts, this.costs, this.parts, this.pricedParts);
+  }
+
+  private grow(): void {
+    const size = this.llms.length * 2;
+    this.llms = resize(this.llms, new Int32Array(size));
+    this.next = resize(this.next, new Int32Array(size));
+    this.counts = resize(this.counts, new Float64Array(size * COUNT_SLOTS));
+    if (this.withCosts) this.costs = resize(this.costs, new Float64Array(size * COST_SLOTS).fill(Number.NaN));
+    if (this.withParts) this.parts = resize(this.parts, new Int32Array(size));
+    if (this.withParts && this.withCosts)
+      this.pricedParts = resize(this.pricedParts, new Int32Array(size * COST_SLOTS));
+  }
+}

@@ -1,0 +1,49 @@
+import type { Places } from "../../clickhouse/native-reader.ts";
+import { release, resize } from "../../shared/buffers.ts";
+
+/** Calls as they are read, in columns that grow block by block. */
+export class CallRows {
+  count = 0;
+  traceOf = new Int32Array(0);
+  ids = placesFor(0);
+  parentIds = placesFor(0);
+  /** The completion that a call reports, see `END_DIGITS`; empty for none. */
+  completionIds = placesFor(0);
+  flags = new Uint8Array(0);
+  startedAtUs = new Float64Array(0);
+  /** The end of each call's usage entries. */
+  usageEnd = new Int32Array(0);
+
+  /** Makes room for that many rows more and returns the number of the first one. */
+  add(rows: number): number {
+    const first = this.count;
+    this.count += rows;
+    if (this.count > this.flags.length) this.grow(Math.max(this.count, this.flags.length * 2));
+    return first;
+  }
+
+  /** Lets go what only reading needed. */
+  release(): void {
+    const { traceOf, parentIds, completionIds } = this;
+    release(traceOf, parentIds.starts, parentIds.ends, completionIds.starts, completionIds.ends);
+  }
+
+  private grow(size: number): void {
+    this.traceOf = resize(this.traceOf, new Int32Array(size));
+    this.ids = resizedPlaces(this.ids, size);
+    this.parentIds = resizedPlaces(this.parentIds, size);
+    this.completionIds = resizedPlaces(this.completionIds, size);
+    this.flags = resize(this.flags, new Uint8Array(size));
+    this.startedAtUs = resize(this.startedAtUs, new Float64Array(size));
+    this.usageEnd = resize(this.usageEnd, new Int32Array(size));
+  }
+}
+
+export function placesFor(count: number): Places {
+  return { starts: new Uint32Array(count), ends: new Uint32Array(count) };
+}
+
+function resizedPlaces({ starts, ends }: Places, size: number): Places {
+  const larger = placesFor(size);
+  return { starts: resize(starts, larger.starts), ends: resize(ends, larger.ends) };
+}

@@ -1,0 +1,73 @@
+import { INCLUSIVE, type Inclusive } from "../../calls/message-columns.ts";
+import { REPORTERS, type Reporter } from "../../calls/completion.ts";
+import type { Places } from "../../clickhouse/native-reader.ts";
+import { release } from "../../shared/buffers.ts";
+import type { UsageEntries } from "./usage-entries.ts";
+
+/** For numbers of calls and entries: there is none. */
+export const NONE = -1;
+
+const FINISHED = 1;
+const SELECTED = 2;
+/** The two bits above those: the column `inclusive`. Then: `reported_by`. */
+const INCLUSIVE_SHIFT = 2;
+const REPORTER_SHIFT = 4;
+const TWO_BITS = 3;
+
+/**
+ * The calls of some traces in columns, numbered as they came: what the roll-up needs, and nothing more. Objects per call would cost
+ * more than all the work on them.
+ */
+export interface CallTable {
+  readonly count: number;
+  /** The bytes that hold the ids. */
+  readonly source: Buffer;
+  readonly ids: Places;
+  /** The number of each call's parent in its trace; NONE for a root. */
+  readonly parents: Int32Array;
+  readonly flags: Uint8Array;
+  /** Microseconds since the epoch. */
+  readonly startedAtUs: Float64Array;
+  /** A call's own usage: the entries from the end of the call before it to before this one's. */
+  readonly usageEnd: Int32Array;
+  readonly usage: UsageEntries;
+  /** The number of the completion that a call and others report, NONE for what a call alone does. Undefined: no calls share one. */
+  readonly completionOf: Int32Array | undefined;
+}
+
+/** Lets a table go that is not read again. */
+export function releaseCalls(calls: CallTable): void {
+  const { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf } = calls;
+  release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);
+  release(usage.llms, usage.counts, usage.cacheOutsidePrompt);
+  if (completionOf !== undefined) release(completionOf);
+}
+
+export function idOf(calls: CallTable, call: number): string {
+  return calls.source.toString("utf8", calls.ids.starts[call], calls.ids.ends[call]);
+}
+
+/** The number of the first usage entry of a call. */
+export function usageStartOf(calls: CallTable, call: number): number {
+  return call === 0 ? 0 : calls.usageEnd[call - 1]!;
+}
+
+export function isFinished(calls: CallTable, call: number): boolean {
+  return (calls.flags[call]! & FINISHED) !== 0;
+}
+
+export function isSelected(calls: CallTable, call: number): boolean {
+  return (calls.flags[call]! & SELECTED) !== 0;
+}
+
+export function inclusiveOf(calls: CallTable, call: number): Inclusive {
+  return INCLUSIVE[(calls.flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
+}
+
+export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): Reporter {
+  return REPORTERS[(flags[call]! >> REPORTER_SHIFT) & TWO_BITS] ?? "client";
+}
+
+export function withSelected(flags: number, selected: boolean): number {
+  return selected ? flags | SELECTED : flags & ~SELECTED;
+}

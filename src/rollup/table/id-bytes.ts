@@ -1,0 +1,41 @@
+import { randomBytes } from "node:crypto";
+
+/** Where some bytes stand. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Whether the same bytes stand in two places, four at a time. */
+export function areSameBytes(source: DataView, { start, end }: Place, other: Place): boolean {
+  if (other.end - other.start !== end - start) return false;
+  const apart = other.start - start;
+  let at = start;
+  for (; at + 4 <= end; at += 4)
+    if (source.getInt32(at, true) !== source.getInt32(at + apart, true)) return false;
+  for (; at < end; at++) if (source.getUint8(at) !== source.getUint8(at + apart)) return false;
+  return true;
+}
+
+/** Differ from process to process, so that nobody can choose ids that fall into one place. */
+const ODD = randomBytes(4).readInt32LE() | 1;
+const OTHER_ODD = randomBytes(4).readInt32LE() | 1;
+
+export function randomSeed(): number {
+  return randomBytes(4).readInt32LE();
+}
+
+/** 32 bits of the bytes of an id, four bytes at a time. */
+export function hashOf(source: DataView, place: Place, seed: number): number {
+  let hash = mixed(seed);
+  let at = place.start;
+  for (; at + 4 <= place.end; at += 4) hash = mixed(hash ^ source.getInt32(at, true));
+  for (; at < place.end; at++) hash = mixed(hash ^ source.getUint8(at));
+  return hash ^ (hash >>> 16);
+}
+
+/** A single multiplication would let the highest bit through as it is. */
+function mixed(value: number): number {
+  const once = Math.imul(value, ODD);
+  return Math.imul(once ^ (once >>> 15), OTHER_ODD);
+}

@@ -1,0 +1,87 @@
+import { NativeReader, type Places } from "../../clickhouse/native-reader.ts";
+import { release, viewOf } from "../../shared/buffers.ts";
+import { CallRows, placesFor } from "./call-rows.ts";
+import { type CallTable, NONE, withSelected } from "./call-table.ts";
+import { sharedCompletions } from "../fold/shared-completions.ts";
+import { IdIndex } from "./id-index.ts";
+import type { LlmNames } from "./llm-names.ts";
+import { parseUsageColumn } from "./parse-usage-column.ts";
+import { areSameBytes } from "./id-bytes.ts";
+import type { SelectedTrace } from "../selection.ts";
+import { TraceNumbers } from "./trace-numbers.ts";
+import { UsageEntries } from "./usage-entries.ts";
+
+/**
+ * Decodes the answer to `callRowBytes`. Calls of several traces stand in one table; a parent is looked for in the call's
+ * own trace.
+ */
+export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], names: LlmNames): CallTable {
+  const rows = new CallRows();
+  const usage = new UsageEntries();
+  const reader = new NativeReader(source);
+  const numbers = new TraceNumbers(source, traces);
+  for (let count = reader.nextBlock(); count > 0; count = reader.nextBlock()) {
+    const first = rows.add(count);
+    usage.reserve(count);
+    if (traces.length > 1) {
+      const traceIds = placesFor(count);
+      reader.strings(traceIds, 0);
+      numbers.read(traceIds, rows.traceOf.subarray(first, first + count));
+      release(traceIds.starts, traceIds.ends);
+    }
+    reader.strings(rows.ids, first);
+    reader.nullableStrings(rows.parentIds, first);
+    reader.strings(rows.completionIds, first);
+    rows.flags.set(reader.uint8s(), first);
+    reader.int64s(rows.startedAtUs, first);
+    const texts = placesFor(count);
+    reader.nullableStrings(texts, 0);
+    for (let row = 0; row < count; row++) {
+      parseUsageColumn(
+        source,
+        { start: texts.starts[row]!, end: texts.ends[row]! },
+        { names, entries: usage },
+      );
+      rows.usageEnd[first + row] = usage.length;
+    }
+    release(texts.starts, texts.ends);
+  }
+  selectByIds(source, rows, traces);
+  const parents = parentsOf(source, rows);
+  const completionOf = sharedCompletions(source, rows, usage);
+  rows.release();
+  const { count, ids, flags, startedAtUs, usageEnd } = rows;
+  return { count, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+}
+
+/** Siblings stand beside each other more often than not: a parent that was just found is not looked for again. */
+function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
+  const view = viewOf(source);
+  const index = new IdIndex(view, { count, ids, traceOf });
+  const parents = new Int32Array(count);
+  let before = { start: 0, end: -1 };
+  for (let call = 0; call < count; call++) {
+    const place = { start: parentIds.starts[call]!, end: parentIds.ends[call]! };
+    if (place.start === place.end) parents[call] = NONE;
+    else {
+      const isSibling = traceOf[call] === traceOf[call - 1] && areSameBytes(view, place, before);
+      parents[call] = isSibling ? parents[call - 1]! : index.find(traceOf[call]!, place);
+    }
+    before = place;
+  }
+  index.release();
+  return parents;
+}
+
+/** Where the ids are known already, they decide. */
+function selectByIds(source: Buffer, rows: CallRows, traces: readonly SelectedTrace[]): void {
+  if (traces.every((trace) => trace.ids === undefined)) return;
+  for (let call = 0; call < rows.count; call++) {
+    const selected = traces[rows.traceOf[call]!]?.ids?.has(textAt(source, rows.ids, call)) ?? false;
+    rows.flags[call] = withSelected(rows.flags[call]!, selected);
+  }
+}
+
+function textAt(source: Buffer, { starts, ends }: Places, row: number): string {
+  return source.toString("utf8", starts[row], ends[row]);
+}

@@ -1,0 +1,25 @@
+/**
+ * Gives the memory of large arrays back at once; they are empty from then on. Left to the garbage collector, thirty megabytes
+ * of them make it go through the whole heap (docs/decisions/0009). Arrays that share their memory with others stay as
+ * they are.
+ */
+export function release(...arrays: readonly ArrayBufferView[]): void {
+  for (const { buffer, byteLength } of arrays) {
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+  }
+}
+
+/** `into`, which is larger, with the content of `from`, whose memory is given back. */
+export function resize<Numbers extends Int32Array | Uint32Array | Float64Array | Uint8Array>(
+  from: Numbers,
+  into: Numbers,
+): Numbers {
+  into.set(from);
+  release(from);
+  return into;
+}
+
+/** The same bytes, for numbers of several bytes. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}

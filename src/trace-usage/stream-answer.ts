@@ -1,0 +1,128 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { MIN_STREAMED_BYTES } from "../http/pieces.ts";
+import { sql } from "../query/sql.ts";
+import { invalid } from "../shared/errors.ts";
+import { viewOf } from "../shared/buffers.ts";
+import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./json/answer.ts";
+import { type ByteWriter, PIECES_KEPT } from "./bytes/byte-writer.ts";
+import { idOf, isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
+import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
+import { readCallTable } from "../rollup/table/read-call-table.ts";
+import { releaseRolledUp, rollUp, type CostOf } from "../rollup/fold/rollup.ts";
+import { SeenIds } from "./bytes/seen-ids.ts";
+import type { SelectedTrace } from "../rollup/selection.ts";
+import { callRowBytes } from "../rollup/store.ts";
+
+/** Calls read at once: what bounds memory beside the largest trace. */
+const CALLS_PER_READ = 25_000;
+const TRACES_PER_READ = 2000;
+/** The first one only begins when the group before it has been folded, because folding does not let go of the thread. */
+const READS_AHEAD = 2;
+/** What is gathered before a stream begins are the pieces that are good at the same time. */
+const PIECE_BYTES = MIN_STREAMED_BYTES / (PIECES_KEPT + 1);
+
+/** What was read for an answer. */
+export interface UsageSize {
+  readonly calls: number;
+  readonly traces: number;
+}
+
+/**
+ * The answer's text, piece by piece; a piece is good until the fourth after it is asked for. A group of traces is folded,
+ * written and forgotten while the next ones are being read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
+ */
+export async function* streamAnswer(
+  engine: Engine,
+  prepared: PreparedUsage,
+  options: ReadOptions & {
+    writer: ByteWriter;
+    costOf: CostOf | undefined;
+    onRead: (size: UsageSize) => void;
+  },
+): AsyncGenerator<Buffer> {
+  const { names } = prepared;
+  const { writer, costOf } = options;
+  const texts = entryTexts(names, costOf !== undefined);
+  writer.copy(OPENING);
+  const unfinished: string[] = [];
+  const seen = new SeenIds();
+  let isFirst = true;
+  let callCount = 0;
+  for await (const calls of callTables(engine, prepared, options)) {
+    callCount += calls.count;
+    if (prepared.traces.length > 1) refuseTwins(calls, seen);
+    const rolledUp = rollUp(calls, names, costOf);
+    for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
+    isFirst = yield* writeCallUsage(calls, rolledUp, {
+      writer,
+      texts,
+      pieceBytes: PIECE_BYTES,
+      isFirst,
+    });
+    releaseRolledUp(rolledUp);
+    releaseCalls(calls);
+  }
+  seen.release();
+  options.onRead({ calls: callCount, traces: prepared.traces.length });
+  writer.copy(closing(unfinished));
+  yield writer.take();
+}
+
+/** The calls of all traces, a group of traces at a time, while the engine is at the next ones. */
+async function* callTables(
+  engine: Engine,
+  { selection, traces, names, calls }: PreparedUsage,
+  options: ReadOptions,
+): AsyncGenerator<CallTable> {
+  if (calls !== undefined) {
+    yield calls;
+    return;
+  }
+  const groups = groupTraces(traces);
+  const read = (group: readonly SelectedTrace[]): Promise<Buffer> => {
+    const traceIds = group.map((trace) => trace.traceId);
+    const condition = group[0]?.ids === undefined ? selection.condition : sql`0`;
+    const request = { project: selection.project, traceIds, condition, limit: options.maxTraceCalls + 1 };
+    const bytes = callRowBytes(engine, request, options.signal);
+    bytes.catch(() => undefined); // it is awaited some turns later
+    return bytes;
+  };
+  const readings = groups.slice(0, READS_AHEAD).map(read);
+  for (const [index, group] of groups.entries()) {
+    const bytes = await readings.shift()!;
+    const next = groups[index + READS_AHEAD];
+    if (next !== undefined) readings.push(read(next));
+    const table = readCallTable(bytes, group, names);
+    if (table.count > options.maxTraceCalls)
+      throw tooManyCalls(`more than ${options.maxTraceCalls}`, options);
+    yield table;
+  }
+}
+
+/** An id may stand for a call in each of several traces, but an answer has one entry for an id. */
+function refuseTwins(calls: CallTable, seen: SeenIds): void {
+  const { source, ids } = calls;
+  const view = viewOf(source);
+  for (let call = 0; call < calls.count; call++) {
+    if (!isSelected(calls, call)) continue;
+    if (seen.add(view, { start: ids.starts[call]!, end: ids.ends[call]! })) continue;
+    const msg = `Calls of several traces have the id ${idOf(calls, call)}. Ask for one of the traces (filter.trace_ids).`;
+    throw invalid([{ loc: ["body"], msg, type: "ambiguous_id" }]);
+  }
+}
+
+function groupTraces(traces: readonly SelectedTrace[]): SelectedTrace[][] {
+  const groups: SelectedTrace[][] = [];
+  let room = 0;
+  for (const trace of traces) {
+    const group = groups.at(-1);
+    if (group === undefined || room < trace.callCount || group.length >= TRACES_PER_READ) {
+      groups.push([trace]);
+      room = CALLS_PER_READ - trace.callCount;
+    } else {
+      group.push(trace);
+      room -= trace.callCount;
+    }
+  }
+  return groups;
+}

@@ -1,0 +1,238 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Usage } from "../../../../src/calls/usage.ts";
+import { unknownCost, type CallCost } from "../../../../src/prices/cost-of-call.ts";
+import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/trace-usage/json/answer.ts";
+import type { CallTable } from "../../../../src/rollup/table/call-table.ts";
+import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
+import { rollUp, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
+import { ByteWriter } from "../../../../src/trace-usage/bytes/byte-writer.ts";
+import { COSTS } from "../../../../src/rollup/fold/totals.ts";
+import { COUNTS } from "../../../../src/rollup/table/usage-entries.ts";
+import { tableOf } from "../../../helpers/call-table.ts";
+import { forest, type CallRow } from "../../../helpers/forests.ts";
+import { naiveRollUp, type NaiveTotals } from "../../../helpers/naive-rollup.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
+
+const LATER_PRICE = 2_000_000;
+
+/** In picodollars, so that sums are exact in any order; one model has no price. */
+function costOf(usage: Usage, startedAtMs: number): CallCost {
+  const price = startedAtMs < 500_000 ? 1 : LATER_PRICE;
+  if (usage.llm === "no-such-model") return unknownCost;
+  return {
+    prompt: usage.promptTokens * price,
+    completion: usage.completionTokens * price,
+    cacheRead: usage.cacheReadTokens,
+    cacheCreation: usage.cacheCreationTokens,
+    other: 0,
+  };
+}
+
+function naiveCostOf(usage: Usage, startedAtMs: number): (number | null)[] {
+  const { prompt, completion, cacheRead, cacheCreation } = costOf(usage, startedAtMs);
+  return [prompt, completion, cacheRead, cacheCreation];
+}
+
+function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
+  const names = new LlmNames();
+  const calls = tableOf(
+    rows.map((row) => ({ ...row, selected: true })),
+    names,
+  );
+  const rolledUp = rollUp(calls, names, costOf);
+  const parsed = JSON.parse(`{${textOf(calls, rolledUp, names)}}`) as Record<
+    string,
+    Record<string, Record<string, number | null>>
+  >;
+  return mapValues(parsed, (perLlm) =>
+    mapValues(perLlm, (entry) => ({
+      counts: COUNTS.map((name) => entry[name]!),
+      costs: COSTS.map((name) => (entry[name] === null ? null : Math.round(entry[name]! * 1e12))),
+    })),
+  );
+}
+
+function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
+  const writer = new ByteWriter();
+  const texts = entryTexts(names, rolledUp.totals.withCosts);
+  const to = { writer, texts, pieceBytes: 100, isFirst: true };
+  const pieces = Array.from(writeCallUsage(calls, rolledUp, to), (piece) => piece.toString("latin1"));
+  return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
+}
+
+function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
+
+function call(id: string, more: Partial<CallRow> = {}): CallRow {
+  return {
+    id,
+    parentId: "",
+    finished: true,
+    inclusive: false,
+    selected: true,
+    startedAtMs: 0,
+    usage: [],
+    ...more,
+  };
+}
+
+function prompt(tokens: number, llm = "gpt-4o"): readonly Usage[] {
+  return [
+    {
+      llm,
+      requests: 1,
+      promptTokens: tokens,
+      completionTokens: 0,
+      totalTokens: tokens,
+      cacheReadTokens: 0,
+      cacheCreationTokens: 0,
+      cacheOutsidePrompt: false,
+    },
+  ];
+}
+
+const promptOf = (calls: readonly CallRow[], id: string): number | undefined =>
+  answerOf(calls)[id]?.["gpt-4o"]?.counts[1];
+
+describe("rollUp", () => {
+  it("agrees with the naive definition on plain forests", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 25, inclusive: false, cycles: false }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("agrees with the naive definition when inclusive and plain producers are mixed", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 25, inclusive: true, cycles: false }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("counts each call of a cycle once", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 12, inclusive: false, cycles: true }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each([
+    { inclusive: false, cycles: false },
+    { inclusive: true, cycles: false },
+    { inclusive: false, cycles: true },
+  ])("counts each completion of a subtree once, by its most exact report: %o", (options) => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 16, ...options, shared: true }), (calls) => {
+        expect(answerOf(calls)).toEqual(naiveRollUp(calls, naiveCostOf));
+      }),
+      { numRuns: RUNS * 3 },
+    );
+  });
+
+  it("gives the same totals whatever order the calls come in", () => {
+    fc.assert(
+      fc.property(
+        forest({ maxCalls: 20, inclusive: true, cycles: true, shared: true }).chain((calls) =>
+          fc.tuple(fc.constant(calls), fc.shuffledSubarray(calls, { minLength: calls.length })),
+        ),
+        ([calls, shuffled]) => {
+          expect(answerOf(shuffled)).toEqual(answerOf(calls));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("does not add what an inclusive parent has added already", () => {
+    const calls = [
+      call("root", { inclusive: "per_llm", usage: prompt(20) }),
+      call("a", { parentId: "root", usage: prompt(10) }),
+      call("b", { parentId: "root", usage: prompt(10) }),
+    ];
+    expect(promptOf(calls, "root")).toBe(20);
+    expect(promptOf([{ ...calls[0]!, inclusive: false }, ...calls.slice(1)], "root")).toBe(40);
+  });
+
+  it("charges an inclusive parent for what its children do not explain", () => {
+    const calls = [
+      call("root", { inclusive: "per_llm", usage: prompt(25) }),
+      call("a", { parentId: "root", usage: prompt(10), startedAtMs: 999_999 }),
+    ];
+    expect(answerOf(calls)["root"]?.["gpt-4o"]?.costs[0]).toBe(10 * LATER_PRICE + 15);
+  });
+
+  it("does not add what a wrapper span repeats under another name of the LLM, or of several", () => {
+    const calls = [
+      call("root", { inclusive: "in_total", usage: prompt(30, "gpt-4o") }),
+      call("a", { parentId: "root", usage: prompt(10, "gpt-4o-2024-08-06") }),
+      call("b", { parentId: "root", usage: prompt(20, "gpt-4o-mini") }),
+    ];
+    const root = answerOf(calls)["root"]!;
+    expect(Object.entries(root).map(([llm, total]) => [llm, total.counts[1]])).toEqual(
+      expect.arrayContaining([
+        ["gpt-4o-2024-08-06", 10],
+        ["gpt-4o-mini", 20],
+      ]),
+    );
+    expect(Object.keys(root)).toHaveLength(2);
+  });
+
+  it("charges a wrapper span for what its children do not explain, or all of it when it has none", () => {
+    const root = call("root", { inclusive: "in_total", usage: prompt(30) });
+    expect(promptOf([root], "root")).toBe(30);
+    const child = call("a", { parentId: "root", usage: prompt(10, "gpt-4o-2024-08-06") });
+    expect(promptOf([root, child], "root")).toBe(20);
+  });
+
+  it("folds a chain of 100,000 calls", () => {
+    const calls = Array.from({ length: 100_000 }, (_, number) =>
+      call(`c${number}`, { parentId: number === 0 ? "" : `c${number - 1}`, usage: prompt(1) }),
+    );
+    const names = new LlmNames();
+    const { totals } = rollUp(tableOf(calls, names), names, undefined);
+    expect(totals.counts[totals.heads[0]! * COUNTS.length + 1]).toBe(100_000);
+  });
+
+  it("folds a cycle of 100,000 calls", () => {
+    const calls = Array.from({ length: 100_000 }, (_, number) =>
+      call(`c${number}`, { parentId: `c${(number + 1) % 100_000}`, usage: prompt(1) }),
+    );
+    const names = new LlmNames();
+    const { totals } = rollUp(tableOf(calls, names), names, undefined);
+    expect(totals.counts[totals.heads[77]! * COUNTS.length + 1]).toBe(100_000);
+  });
+});
+
+describe("unfinishedIds", () => {
+  it("names the open calls among the selected ones and below them", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 20, inclusive: false, cycles: true }), (calls) => {
+        const names = new LlmNames();
+        const table = tableOf(calls, names);
+        const rolledUp = rollUp(table, names, undefined);
+        const isBelowSelected = (one: CallRow): boolean => {
+          const seen = new Set<string>();
+          for (let at: CallRow | undefined = one; at !== undefined && !seen.has(at.id);) {
+            if (at.selected) return true;
+            seen.add(at.id);
+            const { id, parentId }: CallRow = at;
+            at = parentId === id ? undefined : calls.find((other) => other.id === parentId);
+          }
+          return false;
+        };
+        const expected = calls.filter((one) => !one.finished && isBelowSelected(one)).map((one) => one.id);
+        expect([...unfinishedIds(table, rolledUp)].sort()).toEqual(expected.sort());
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
