@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const REFUSED = {
+  "src/trace-usage/json/deep.ts": `import "../../feedback/routes.ts";`,
+  "src/otlp/one.ts": `import "../ingest/normalize.ts";`,
+  "src/gateway/relay/deep.ts": `import "../../trace-usage/routes.ts";`,
+  "src/gateway/relay/calls-out.ts": `import "undici";`,
+  "src/rollup/fold/deep.ts": `import "../../http/errors.ts";`,
+  "src/openapi/operations/deep.ts": `import "../../gateway/routes.ts";`,
+  "src/calls/metrics.ts": `import "../service-metrics.ts";`,
+  "src/backups/settings.ts": `import "../config.ts";`,
+  "src/shared/up.ts": `import "../query/sql.ts";`,
+  "src/query/reads.ts": `import "node:fs";`,
+  "src/prices/drives.ts": `import "chdb";`,
+  "src/prices/answers.ts": `import "fastify";`,
+  "src/feedback-stats/plan.ts": `import "fastify";`,
+};
+
+const ALLOWED = {
+  "src/trace-usage/routes.ts": `import "fastify";\nimport "../rollup/plan.ts";\nimport "../http/errors.ts";`,
+  "src/gateway/relay/upstream.ts": `import "undici";`,
+  "src/gateway/stream/near.ts": `import "../relay/answer.ts";`,
+  "src/clickhouse/drives.ts": `import "chdb";`,
+  "src/http/metrics.ts": `import "../version.ts";`,
+  "src/app.ts": `import "./gateway/routes.ts";`,
+};
+
+let tree: string;
+let flagged: ReadonlySet<string>;
+
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), "sumtree-layers-"));
+  copyFileSync("oxlint.config.ts", join(tree, "oxlint.config.ts"));
+  symlinkSync(join(process.cwd(), "node_modules"), join(tree, "node_modules"));
+  for (const [file, text] of Object.entries({ ...REFUSED, ...ALLOWED })) {
+    mkdirSync(dirname(join(tree, file)), { recursive: true });
+    writeFileSync(join(tree, file), `${text}\n`);
+  }
+  flagged = new Set(
+    linted()
+      .filter(isAboutImports)
+      .map(({ filename }) => filename),
+  );
+});
+
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
+
+describe("the layers of src", () => {
+  it.each(Object.entries(REFUSED))("%s may not: %s", (file) => {
+    expect(flagged).toContain(file);
+  });
+
+  it.each(Object.entries(ALLOWED))("%s may: %s", (file) => {
+    expect(flagged).not.toContain(file);
+  });
+});
+
+interface Diagnostic {
+  readonly code: string;
+  readonly filename: string;
+}
+
+function isAboutImports({ code }: Diagnostic): boolean {
+  return code.includes("no-restricted-imports");
+}
+
+/** Exits with 1 when it finds something, as it does here. */
+function linted(): readonly Diagnostic[] {
+  try {
+    execFileSync("npx", ["oxlint", "--format=json", "src"], { cwd: tree, encoding: "utf8", stdio: "pipe" });
+    return [];
+  } catch (error) {
+    const { stdout } = error as { stdout: string };
+    return (JSON.parse(stdout) as { diagnostics: Diagnostic[] }).diagnostics;
+  }
+}
