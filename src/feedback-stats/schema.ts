@@ -107,7 +107,7 @@ export const pathsResponseSchema = z
 
 const bucket = z
   .object({
-    timestamp: z.string().describe("Where the bucket begins: ISO 8601; a year before 0000 has a sign"),
+    timestamp: isoInstant.describe("Where the bucket begins"),
     count: z.int().min(0),
   })
   .catchall(z.number().nullable())

@@ -5,7 +5,8 @@ import { readInstant } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { FeedbackRows } from "./feedback-rows.ts";
 
-const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
+/** The first instant that has a year of four digits. */
+export const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**

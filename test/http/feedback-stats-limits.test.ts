@@ -48,6 +48,16 @@ describe("POST /feedback/stats refuses with 422", () => {
     ],
     ["a granularity beyond a century", { granularity: 1e12 }, [["body", "granularity"], "less_than_equal"]],
     ["a year of five digits", { end: "+010000-01-01T00:00:00Z" }, [["body", "end"], "datetime_parsing"]],
+    [
+      "a first bucket that begins before the year 0000, by its zone",
+      { start: "0000-01-01T00:00:00Z", timezone: "Asia/Tokyo" },
+      [["body", "start"], "value_error"],
+    ],
+    [
+      "a first bucket that begins before the year 0000, by its size",
+      { start: "0001-01-01T00:00:00Z", granularity: 1000 * 86_400 },
+      [["body", "start"], "value_error"],
+    ],
     ["a day that does not exist", { start: "2026-02-30T00:00:00Z" }, [["body", "start"], "datetime_parsing"]],
     [
       "1,000 metrics",
@@ -126,6 +136,16 @@ describe("POST /feedback/stats answers", () => {
     expect([start, end]).toEqual(["0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"]);
     expect([granularity, buckets.length]).toEqual([366 * 86_400, 9979]);
     expect(window_stats.score.avg).toBe(0.5);
+  });
+
+  it("the first instant that a year of four digits has", async () => {
+    const { buckets } = (
+      await ask({ start: "0000-01-01T00:00:00Z", end: "0000-01-01T02:00:00Z", granularity: 3600 })
+    ).json();
+    expect(buckets).toEqual([
+      { timestamp: "0000-01-01T00:00:00.000Z", count: 0 },
+      { timestamp: "0000-01-01T01:00:00.000Z", count: 0 },
+    ]);
   });
 
   it("an empty window with no buckets", async () => {
