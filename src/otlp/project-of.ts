@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Grant } from "../auth/grant.ts";
+import { headerText } from "../http/header-text.ts";
 import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { textOf, type Attributes } from "./attributes.ts";
@@ -13,7 +14,7 @@ export function projectOf(resource: Attributes, headers: IncomingHttpHeaders, gr
   if (named !== undefined) return grant.project(named, ["body", "resource"]);
   // proxies drop names with an underscore
   const header = headers["project_id"] ?? headers["x-project-id"];
-  if (typeof header === "string") return grant.project(header, ["header", "project_id"]);
+  if (typeof header === "string") return grant.project(headerText(header), ["header", "project_id"]);
   throw invalid([
     {
       loc: ["body", "resource"],

@@ -256,6 +256,11 @@ async function writerKey(projectId: string): Promise<string> {
   return text;
 }
 
+/** UTF-8 as Node reads it: a character for each byte. */
+function inHeader(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
 describe("the project of a span", () => {
   const spans = [spanInit(0)];
 
@@ -269,6 +274,8 @@ describe("the project of a span", () => {
     ["sumtree.project", { "sumtree.project": "acme/by-name" }, {}, "acme/by-name"],
     ["the header project_id", {}, { project_id: "acme/by-header" }, "acme/by-header"],
     ["the header x-project-id", {}, { "x-project-id": "acme/by-x-header" }, "acme/by-x-header"],
+    ["a header in UTF-8", {}, { project_id: inHeader("acme/größe-木") }, "acme/größe-木"],
+    ["a header in Latin-1", {}, { project_id: "acme/größe" }, "acme/größe"],
     [
       "the resource before the header",
       { "sumtree.project": "acme/first" },
