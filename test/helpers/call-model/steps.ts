@@ -51,7 +51,7 @@ const request: fc.Arbitrary<Request> = fc.oneof(
   { weight: 2, arbitrary: batchOf("spans", span) },
   { weight: 3, arbitrary: fc.record({ form: fc.constant("update" as const), message: rename }) },
   {
-    weight: 2,
+    weight: 1,
     arbitrary: fc.record({
       form: fc.constant("delete" as const),
       ids: fc.uniqueArray(fc.constantFrom(...ALL_CALLS), { minLength: 1, maxLength: 2 }),
