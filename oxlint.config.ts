@@ -6,11 +6,12 @@ import { defineConfig } from "oxlint";
  */
 const libraries = {
   shared: [],
+  usage: ["shared"],
   query: ["shared"],
   clickhouse: ["query", "shared"],
-  prices: ["clickhouse", "query", "shared"],
-  calls: ["clickhouse", "query", "shared"],
-  rollup: ["calls", "prices", "clickhouse", "query", "shared"],
+  prices: ["clickhouse", "query", "usage", "shared"],
+  calls: ["clickhouse", "query", "usage", "shared"],
+  rollup: ["calls", "prices", "clickhouse", "query", "usage", "shared"],
 } as const;
 
 const edges = {
@@ -97,7 +98,7 @@ const layers = [
     override([`src/${room}/**`], room, {
       imports,
       drivers: room === "clickhouse",
-      pure: room === "query" || room === "shared",
+      pure: room === "query" || room === "usage" || room === "shared",
     }),
   ),
   ...Object.entries(edges).map(([room, imports]) =>
@@ -217,7 +218,7 @@ export default defineConfig({
       files: [
         "src/shared/escaped-keys.ts",
         "src/shared/exact-integers.ts",
-        "src/calls/usage.ts",
+        "src/usage/usage-column.ts",
         "src/calls/parked-parts.ts",
         "src/clickhouse/create-engine.ts",
       ],

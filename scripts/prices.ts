@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { readUsage } from "../src/calls/usage.ts";
+import { readUsage } from "../src/usage/read-usage.ts";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { createBuiltInPrices } from "../src/prices/built-in-prices.ts";
 import { explainPrice } from "../src/prices/explain-price.ts";

@@ -1,10 +1,11 @@
-import { decodeUsage } from "../calls/usage.ts";
-import type { Usage } from "../calls/usage.ts";
-import type { CallCost } from "../prices/cost-of-call.ts";
+import { tokenCostFields, type CallCost, type TokenCostWire } from "../prices/cost-fields.ts";
 import { inUsd } from "../prices/picodollars.ts";
 import { parseInstant, toIso } from "../shared/instant.ts";
 import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
+import { countMembers } from "../usage/count-fields.ts";
+import type { Usage } from "../usage/usage.ts";
+import { decodeUsage } from "../usage/usage-column.ts";
 import type { Payload, StoredCall } from "./stored-call.ts";
 
 /** What one call's usage of one LLM costs at the price in force when it started. */
@@ -69,26 +70,16 @@ function costsOf(call: StoredCall, costOf: CostOf): Record<string, object> {
   return Object.fromEntries(
     decodeUsage(call.usage).map((usage) => [
       usage.llm,
-      {
-        requests: usage.requests,
-        prompt_tokens: usage.promptTokens,
-        completion_tokens: usage.completionTokens,
-        total_tokens: usage.totalTokens,
-        cache_read_input_tokens: usage.cacheReadTokens,
-        cache_creation_input_tokens: usage.cacheCreationTokens,
-        ...costMembers(costOf(usage, startedAtMs)),
-      },
+      { ...countMembers(usage), ...costMembers(costOf(usage, startedAtMs)) },
     ]),
   );
 }
 
-function costMembers(cost: CallCost): Record<string, number | null> {
+function costMembers(cost: CallCost): Record<TokenCostWire, number | null> {
   const usd = (picodollars: number | null): number | null =>
     picodollars === null ? null : inUsd(picodollars);
-  return {
-    prompt_tokens_total_cost: usd(cost.prompt),
-    completion_tokens_total_cost: usd(cost.completion),
-    cache_read_input_tokens_total_cost: usd(cost.cacheRead),
-    cache_creation_input_tokens_total_cost: usd(cost.cacheCreation),
-  };
+  return Object.fromEntries(tokenCostFields.map(({ kind, wire }) => [wire, usd(cost[kind])])) as Record<
+    TokenCostWire,
+    number | null
+  >;
 }

@@ -1,4 +1,5 @@
 import { hourOf, type EpochMicros } from "../shared/instant.ts";
+import type { Usage } from "../usage/usage.ts";
 import type { Reporter } from "./completion.ts";
 import {
   columnsOf,
@@ -11,7 +12,6 @@ import {
   type Inclusive,
   type Said,
 } from "./message-columns.ts";
-import type { Usage } from "./usage.ts";
 
 /** What a client says when a call begins. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
 export interface CallStart {

@@ -1,9 +1,11 @@
 import { CLEARED_COUNT, CLEARED_INSTANT } from "../query/cleared.ts";
 import { toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { stringifyJson } from "../shared/json.ts";
+import { readUsage } from "../usage/read-usage.ts";
+import type { Usage } from "../usage/usage.ts";
+import { encodeUsage } from "../usage/usage-column.ts";
 import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
 import { refsText } from "./refs.ts";
-import { encodeUsage, readUsage, type Usage } from "./usage.ts";
 
 /** What a message says of a member: undefined leaves what was there, null clears it, a value replaces it. */
 export type Said<Value> = Value | null | undefined;

@@ -1,5 +1,5 @@
 import { completePart, type CallPart, type CallStart } from "../calls/call-part.ts";
-import { toCount } from "../calls/usage.ts";
+import { toCount } from "../usage/to-count.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { isTooDeep } from "../shared/json.ts";
 import { completionIdOf, storedId } from "../calls/completion.ts";

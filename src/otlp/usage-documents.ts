@@ -1,4 +1,4 @@
-import { toCount } from "../calls/usage.ts";
+import { toCount } from "../usage/to-count.ts";
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
 import type { TOKENS } from "./attribute-rows.ts";

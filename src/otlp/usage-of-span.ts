@@ -1,4 +1,4 @@
-import { toCount } from "../calls/usage.ts";
+import { toCount } from "../usage/to-count.ts";
 import { MODEL, NO_REQUESTS, TOKENS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { leavesCacheOut, usageAttributes, type SpanOfProducer } from "./producers.ts";

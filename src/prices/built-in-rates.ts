@@ -1,7 +1,8 @@
 import type { ModelPrice, TieredPrices } from "@pydantic/genai-prices";
 import { picodollars } from "./picodollars.ts";
 import type { Rates, TokenPrices } from "./rates.ts";
-import { pricedUnits, unitNames, wholeOfCached, type Unit, type UnitPrices } from "./units.ts";
+import { unitNames, type Unit } from "../usage/units.ts";
+import { pricedUnits, wholeOfCached, type UnitPrices } from "./units.ts";
 
 /** A price of the built-in list, USD per million tokens: flat, or with tiers on the size of the request. */
 type ListedPrice = number | TieredPrices | undefined;

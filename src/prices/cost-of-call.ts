@@ -1,29 +1,18 @@
-import type { CallUsage } from "./call-usage.ts";
+import type { PricedUsage } from "../usage/usage.ts";
+import { unitNames, type Unit, type UnitCounts } from "../usage/units.ts";
+import type { CallCost, CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
-import { pricedUnits, unitNames, wholeOfCached, type Unit, type UnitCounts } from "./units.ts";
-
-/** What a call costs, in picodollars. `null`: the price is not known; never 0 for that. */
-export interface CallCost {
-  /** Of the tokens that did not come from the cache alone. */
-  readonly prompt: number | null;
-  readonly completion: number | null;
-  readonly cacheRead: number | null;
-  readonly cacheCreation: number | null;
-  /** Of what is no token: requests and searches. */
-  readonly other: number | null;
-}
-
-export type CostKind = keyof CallCost;
+import { pricedUnits, wholeOfCached } from "./units.ts";
 
 /** One unit of a bill. `price` in picodollars for one; `null`: not known. */
 export interface CostLine {
-  readonly unit: Unit | "uncached_prompt_tokens" | CountName | "requests";
+  readonly unit: Unit | "uncached_prompt_tokens" | CountedTokens | "requests";
   readonly kind: CostKind;
   readonly quantity: number;
   readonly price: number | null;
 }
 
-type CountName = "completion_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens";
+type CountedTokens = "completion_tokens" | "cache_read_input_tokens" | "cache_creation_input_tokens";
 
 export const unknownCost: CallCost = Object.freeze({
   prompt: null,
@@ -37,7 +26,7 @@ export const unknownCost: CallCost = Object.freeze({
  * The costs of a call, none negative.
  * What was not used costs 0 once the model is known, also where its own price is not.
  */
-export function costOfCall(usage: CallUsage, rates: Rates | null): CallCost {
+export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
   if (rates === null) return unknownCost;
   if (usage.units !== undefined) return sumOfLines(costLines(usage, rates));
   const prices = pricesForCall(usage, rates);
@@ -51,7 +40,7 @@ export function costOfCall(usage: CallUsage, rates: Rates | null): CallCost {
 }
 
 /** The bill of a call, a line for each unit it used. Its sums are `costOfCall`. */
-export function costLines(usage: CallUsage, rates: Rates | null): readonly CostLine[] {
+export function costLines(usage: PricedUsage, rates: Rates | null): readonly CostLine[] {
   const prices = rates === null ? unknownPrices : pricesForCall(usage, rates);
   const parts = unitLines(usage.units ?? {}, prices, {
     prompt: uncachedTokens(usage),
@@ -151,18 +140,18 @@ function sumOfLines(lines: readonly CostLine[]): CallCost {
 const unknownPrices: TokenPrices = { prompt: null, completion: null, cacheRead: null, cacheCreation: null };
 
 /** A usage of several requests is a sum, and tiers are for one request: its mean decides. */
-function pricesForCall(usage: CallUsage, rates: Rates): TokenPrices {
+function pricesForCall(usage: PricedUsage, rates: Rates): TokenPrices {
   const input = uncachedTokens(usage) + usage.cacheReadTokens + usage.cacheCreationTokens;
   return pricesFor(rates, usage.requests > 1 ? input / usage.requests : input);
 }
 
-function uncachedTokens(usage: CallUsage): number {
+function uncachedTokens(usage: PricedUsage): number {
   const cached = usage.cacheReadTokens + usage.cacheCreationTokens;
   const outside = usage.cacheOutsidePrompt || cached > usage.promptTokens;
   return outside ? usage.promptTokens : usage.promptTokens - cached;
 }
 
-function requestsOf(usage: CallUsage): number {
+function requestsOf(usage: PricedUsage): number {
   return Math.max(1, usage.requests);
 }
 

@@ -1,17 +1,18 @@
 import type { BuiltInPrices } from "./built-in-prices.ts";
-import type { CallUsage } from "./call-usage.ts";
+import type { PricedUsage } from "../usage/usage.ts";
 import { costLines, type CostLine } from "./cost-of-call.ts";
 import { modelNames } from "./model-names.ts";
 import { inUsd } from "./picodollars.ts";
 import type { ListedModel } from "./price-list.ts";
 import type { Rates, TokenPrices } from "./rates.ts";
-import { pricedUnits, unitNames } from "./units.ts";
+import { unitNames } from "../usage/units.ts";
+import { pricedUnits } from "./units.ts";
 
 export interface PriceQuestion {
   readonly llmId: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  readonly usage: CallUsage | undefined;
+  readonly usage: PricedUsage | undefined;
 }
 
 /** Which entry of the public list prices a model at an instant, at what rates, and a bill for a usage: text for people. */
@@ -66,7 +67,7 @@ function rateLine(unit: string, price: number | null, per: number): string {
   return `  ${unit.padEnd(28)} ${rate}`;
 }
 
-function billLines(usage: CallUsage, rates: Rates): readonly string[] {
+function billLines(usage: PricedUsage, rates: Rates): readonly string[] {
   const lines = costLines(usage, rates);
   const known = lines.filter((line) => line.price !== null);
   const total = known.reduce((sum, { quantity, price }) => sum + quantity * price!, 0);

@@ -1,6 +1,7 @@
 import type { BuiltInPrices } from "./built-in-prices.ts";
-import type { CallUsage } from "./call-usage.ts";
-import { costOfCall, type CallCost } from "./cost-of-call.ts";
+import type { PricedUsage } from "../usage/usage.ts";
+import type { CallCost } from "./cost-fields.ts";
+import { costOfCall } from "./cost-of-call.ts";
 import { modelNames } from "./model-names.ts";
 import type { ProjectSchedules } from "./project-prices.ts";
 import type { Schedule } from "./rates.ts";
@@ -11,7 +12,7 @@ export interface PriceBook {
    * What a call that started at an instant (ms since the epoch) used of an LLM costs, at the price in force then:
    * the project's own, else the built-in one. Cost: a map look-up and four products once the LLM has been seen.
    */
-  cost(llmId: string, startedAtMs: number, usage: CallUsage): CallCost;
+  cost(llmId: string, startedAtMs: number, usage: PricedUsage): CallCost;
 }
 
 export interface BookOptions {

@@ -1,7 +1,16 @@
+import type { Unit } from "../usage/units.ts";
+import type { CostKind } from "./cost-fields.ts";
+
+interface PricedUnit {
+  readonly cost: CostKind;
+  /** What the built-in list calls the price of so many. */
+  readonly priceKey: string;
+  readonly per: number;
+}
+
 /**
- * What a call may use beside plain tokens, by the names of the built-in list. A unit is a part of one of the four
- * token counts and costs its own price instead of that count's, or it belongs to none of them (`other`).
- * Source: the unit registry of `@pydantic/genai-prices`.
+ * Where each unit is charged: it is a part of one of the four token counts and costs its own price instead of that
+ * count's, or it belongs to none of them (`other`).
  */
 export const pricedUnits = {
   cache_write_1h_tokens: { cost: "cacheCreation", priceKey: "cache_write_1h_mtok", per: 1_000_000 },
@@ -20,13 +29,7 @@ export const pricedUnits = {
   storage_searches: { cost: "other", priceKey: "storage_searches_kcount", per: 1_000 },
   rerank_searches: { cost: "other", priceKey: "rerank_searches_kcount", per: 1_000 },
   code_executions: { cost: "other", priceKey: "code_executions_kcount", per: 1_000 },
-} as const;
-
-export type Unit = keyof typeof pricedUnits;
-export const unitNames = Object.keys(pricedUnits) as readonly Unit[];
-
-/** How much of each unit a call used: whole, positive; a unit that is absent was not used. */
-export type UnitCounts = Readonly<Partial<Record<Unit, number>>>;
+} as const satisfies Record<Unit, PricedUnit>;
 
 /** What one of each unit costs, in picodollars; a unit that is absent has no price of its own. */
 export type UnitPrices = Readonly<Partial<Record<Unit, number>>>;

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { anyInteger } from "../http/fields.ts";
 import { wholeNumber } from "../http/zod-faults.ts";
+import type { TokenCostWire } from "../prices/cost-fields.ts";
+import type { CountWire } from "../usage/count-fields.ts";
 
 export const DEFAULT_LIMIT = 10_000;
 export const MAX_LIMIT = 1_000_000;
@@ -31,7 +33,7 @@ export const llmUsage = z
     completion_tokens_total_cost: cost,
     cache_read_input_tokens_total_cost: cost,
     cache_creation_input_tokens_total_cost: cost,
-  })
+  } satisfies Record<CountWire | TokenCostWire, z.ZodType>)
   .meta({ id: "LLMAggregatedUsage" });
 
 export const traceUsageRes = z

@@ -77,6 +77,7 @@ describe("bookFor", () => {
       requests: 1,
       promptTokens: 10,
       completionTokens: 0,
+      totalTokens: 10,
       cacheReadTokens: 0,
       cacheCreationTokens: 0,
       cacheOutsidePrompt: false,

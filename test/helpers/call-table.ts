@@ -1,6 +1,6 @@
 import { INCLUSIVE } from "../../src/calls/message-columns.ts";
 import { REPORTERS } from "../../src/calls/completion.ts";
-import { encodeUsage } from "../../src/calls/usage.ts";
+import { encodeUsage } from "../../src/usage/usage-column.ts";
 import type { CallTable } from "../../src/rollup/table/call-table.ts";
 import { END_DIGITS } from "../../src/rollup/fold/shared-completions.ts";
 import type { LlmNames } from "../../src/rollup/table/llm-names.ts";

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { INCLUSIVE } from "../../src/calls/message-columns.ts";
 import type { Inclusive } from "../../src/calls/message-columns.ts";
 import type { Reporter } from "../../src/calls/completion.ts";
-import { isNothing, type Usage } from "../../src/calls/usage.ts";
+import { unitNames, unitsOf, type UnitCounts } from "../../src/usage/units.ts";
+import { isNothing, type Usage } from "../../src/usage/usage.ts";
 
 /** A call as the roll-up sees it, written so that a test can read it. */
 export interface CallRow {
@@ -23,6 +24,22 @@ export interface CallRow {
 
 const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
 
+/** Some units, each used at least once. */
+export function unitCounts(count: fc.Arbitrary<number>): fc.Arbitrary<UnitCounts> {
+  return fc
+    .array(fc.tuple(fc.constantFrom(...unitNames), count), { minLength: 1, maxLength: 3 })
+    .map((pairs) => unitsOf((unit) => 1 + (pairs.find(([name]) => name === unit)?.[1] ?? -1)) ?? {});
+}
+
+const FEW_UNITS = ["web_searches", "output_audio_tokens", "cache_write_1h_tokens"] as const;
+const someUnits = fc
+  .array(fc.tuple(fc.constantFrom(...FEW_UNITS), fc.integer({ min: 1, max: 50 })), { minLength: 1 })
+  .map((pairs): UnitCounts => Object.fromEntries(pairs));
+const service = fc.record({
+  provider: fc.constantFrom("", "openai", "nobody-knows"),
+  tier: fc.constantFrom("flex", "priority"),
+});
+
 /** What used nothing is not stored. */
 const usage: fc.Arbitrary<Usage> = fc
   .record({
@@ -34,6 +51,8 @@ const usage: fc.Arbitrary<Usage> = fc
     cacheReadTokens: fc.nat(3000),
     cacheCreationTokens: fc.nat(3000),
     cacheOutsidePrompt: fc.boolean(),
+    units: fc.option(someUnits, { nil: undefined, freq: 3 }),
+    service: fc.option(service, { nil: undefined, freq: 3 }),
   })
   .filter((one) => !isNothing(one));
 

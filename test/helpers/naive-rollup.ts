@@ -1,9 +1,12 @@
 import type { CallRow } from "./forests.ts";
-import type { Usage } from "../../src/calls/usage.ts";
+import { countFields, countRow, countsAt } from "../../src/usage/count-fields.ts";
+import { unitNames, unitsOf, type Unit, type UnitCounts } from "../../src/usage/units.ts";
+import { isNothing, type Usage } from "../../src/usage/usage.ts";
 
-/** The six counts of a usage, and what the four kinds of tokens cost; an unknown cost is null. */
+/** The counts and units of a usage, and what each kind of cost comes to; an unknown cost is null. */
 export interface NaiveTotal {
   counts: number[];
+  units: UnitCounts;
   costs: (number | null)[];
 }
 export type NaiveTotals = Record<string, NaiveTotal>;
@@ -85,7 +88,7 @@ const EXACTNESS = ["estimate", "client", "gateway"];
 
 function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
   const exactness = (call: CallRow) => EXACTNESS.indexOf(call.reportedBy ?? "client");
-  const told = (call: CallRow) => call.usage.flatMap(countsOf).filter((count) => count > 0).length;
+  const told = (call: CallRow) => call.usage.flatMap(countRow).filter((count) => count > 0).length;
   const difference =
     exactness(one) - exactness(other) ||
     trees.depth(one) - trees.depth(other) ||
@@ -102,20 +105,50 @@ function ownOf(call: CallRow, trees: Trees, costOf: NaiveCost): [string, NaiveTo
   const below = totalOf(trees.below(call), trees, costOf);
   if (call.inclusive === "per_llm") {
     return call.usage.flatMap((usage): [string, NaiveTotal][] => {
-      const explained = below[usage.llm]?.counts ?? [0, 0, 0, 0, 0, 0];
-      const rest = countsOf(usage).map((count, slot) => Math.max(0, count - explained[slot]!));
-      return [[usage.llm, own(fromCounts(usage, rest), call, costOf)]];
+      const rest = lessThan(usage, below[usage.llm] ?? nothing());
+      return isNothing(rest) ? [] : [[usage.llm, own(rest, call, costOf)]];
     });
   }
-  const ofAllLlms = [0, 1, 2, 3, 4, 5].map((slot) =>
-    Object.values(below).reduce((sum, part) => sum + part.counts[slot]!, 0),
-  );
+  let ofAllLlms = Object.values(below).reduce(sumOf, nothing());
   return call.usage.flatMap((usage): [string, NaiveTotal][] => {
-    const reported = countsOf(usage);
-    const rest = reported.map((count, slot) => Math.max(0, count - ofAllLlms[slot]!));
-    reported.forEach((count, slot) => (ofAllLlms[slot] = Math.max(0, ofAllLlms[slot]! - count)));
-    return rest.some((count) => count > 0) ? [[usage.llm, own(fromCounts(usage, rest), call, costOf)]] : [];
+    const rest = lessThan(usage, ofAllLlms);
+    const reported = { counts: countRow(usage), units: usage.units ?? {} };
+    ofAllLlms = {
+      counts: ofAllLlms.counts.map((count, slot) => Math.max(0, count - reported.counts[slot]!)),
+      units: unitsOf((unit) => (ofAllLlms.units[unit] ?? 0) - (reported.units[unit] ?? 0)) ?? {},
+    };
+    return isNothing(rest) ? [] : [[usage.llm, own(rest, call, costOf)]];
   });
+}
+
+type Used = Pick<NaiveTotal, "counts" | "units">;
+
+function nothing(): Used {
+  return { counts: countFields.map(() => 0), units: {} };
+}
+
+function sumOf(one: Used, other: Used): Used {
+  const units = unitNames.map((unit): [Unit, number] => [
+    unit,
+    (one.units[unit] ?? 0) + (other.units[unit] ?? 0),
+  ]);
+  return {
+    counts: one.counts.map((count, slot) => count + other.counts[slot]!),
+    units: Object.fromEntries(units.filter(([, count]) => count > 0)),
+  };
+}
+
+/** What of a usage something else does not explain. */
+function lessThan(usage: Usage, explained: Used): Usage {
+  const rest = countRow(usage).map((count, slot) => Math.max(0, count - explained.counts[slot]!));
+  const units = unitNames
+    .map((unit): [Unit, number] => [unit, (usage.units?.[unit] ?? 0) - (explained.units[unit] ?? 0)])
+    .filter(([, count]) => count > 0);
+  return {
+    ...usage,
+    ...countsAt(rest, 0),
+    units: units.length === 0 ? undefined : Object.fromEntries(units),
+  };
 }
 
 function descendants(call: CallRow, childrenOf: (id: string) => CallRow[]): CallRow[] {
@@ -132,43 +165,20 @@ function descendants(call: CallRow, childrenOf: (id: string) => CallRow[]): Call
 }
 
 function own(usage: Usage, call: CallRow, costOf: NaiveCost): NaiveTotal {
-  return { counts: countsOf(usage), costs: costOf(usage, call.startedAtMs) };
+  return { counts: countRow(usage), units: usage.units ?? {}, costs: costOf(usage, call.startedAtMs) };
 }
 
 function add(total: NaiveTotals, llm: string, part: NaiveTotal): void {
   const known = total[llm];
   if (known === undefined) {
-    total[llm] = { counts: [...part.counts], costs: [...part.costs] };
+    total[llm] = { counts: [...part.counts], units: part.units, costs: [...part.costs] };
     return;
   }
-  known.counts = known.counts.map((count, slot) => count + part.counts[slot]!);
+  const { counts, units } = sumOf(known, part);
+  known.counts = counts;
+  known.units = units;
   known.costs = known.costs.map((cost, slot) => {
     const other = part.costs[slot]!;
     return cost === null ? other : other === null ? cost : cost + other;
   });
-}
-
-export function countsOf(usage: Usage): number[] {
-  return [
-    usage.requests,
-    usage.promptTokens,
-    usage.completionTokens,
-    usage.totalTokens,
-    usage.cacheReadTokens,
-    usage.cacheCreationTokens,
-  ];
-}
-
-function fromCounts(usage: Usage, counts: readonly number[]): Usage {
-  const [requests, promptTokens, completionTokens, totalTokens, cacheReadTokens, cacheCreationTokens] =
-    counts;
-  return {
-    ...usage,
-    requests: requests!,
-    promptTokens: promptTokens!,
-    completionTokens: completionTokens!,
-    totalTokens: totalTokens!,
-    cacheReadTokens: cacheReadTokens!,
-    cacheCreationTokens: cacheCreationTokens!,
-  };
 }

@@ -2,7 +2,7 @@ import type { Reporter } from "../../calls/completion.ts";
 import { release } from "../../shared/buffers.ts";
 import { inclusiveOf, NONE, reporterOf, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
-import { COUNT_SLOTS } from "../table/usage-entries.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { meetingsOf, type Meetings } from "./meetings.ts";
 
 /**

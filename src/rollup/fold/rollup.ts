@@ -1,13 +1,15 @@
-import type { Usage } from "../../calls/usage.ts";
-import type { CallCost } from "../../prices/cost-of-call.ts";
+import { COST_SLOTS, costsInto, type CallCost } from "../../prices/cost-fields.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
+import { COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
+import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
+import type { Usage } from "../../usage/usage.ts";
 import { inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { lossesOf, releaseLosses, type Losses } from "./losses.ts";
 import { buildForest, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmNames } from "../table/llm-names.ts";
-import { COST_SLOTS, Totals } from "./totals.ts";
-import { COUNT_SLOTS } from "../table/usage-entries.ts";
+import { addCosts, addParts, takeOffCosts } from "./part-costs.ts";
+import { Totals } from "./totals.ts";
 
 /** What one call's own usage costs at the price in force when it started. */
 export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
@@ -35,8 +37,18 @@ export function rollUp(calls: CallTable, names: LlmNames, costOf: CostOf | undef
   const shared = calls.completionOf;
   const losses = shared === undefined ? undefined : lossesOf(calls, forest, shared);
   const totals = new Totals(calls.count, { costs: costOf !== undefined, parts: losses !== undefined });
-  const own = new Float64Array(COUNT_SLOTS);
-  const fold: Fold = { calls, forest, losses, totals, entryOf: new EntryOfLlm(), names, costOf, own };
+  const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
+  const fold: Fold = {
+    calls,
+    forest,
+    losses,
+    totals,
+    entryOf: new EntryOfLlm(),
+    names,
+    costOf,
+    own,
+    costs: new Float64Array(COST_SLOTS),
+  };
   for (let at = forest.order.length - 1; at >= 0; at--) {
     foldCall(forest.order[at]!, fold);
     if (totals.length > MAX_ENTRIES) {
@@ -63,8 +75,14 @@ interface Fold {
   readonly entryOf: EntryOfLlm;
   readonly names: LlmNames;
   readonly costOf: CostOf | undefined;
-  /** The counts of the entry at hand. */
-  readonly own: Float64Array;
+  /** What is used by the entry at hand, and what it costs. */
+  readonly own: Used;
+  readonly costs: Float64Array;
+}
+
+interface Used {
+  readonly counts: Float64Array;
+  units: UnitCounts | undefined;
 }
 
 function foldCall(call: number, fold: Fold): void {
@@ -93,22 +111,27 @@ function addOwn(call: number, fold: Fold): void {
   const explained = inclusive === "in_total" ? sumOfAllLlms(call, totals) : undefined;
   for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
     readOwn(used, fold);
-    if (explained !== undefined && takeFrom(explained, own)) continue;
-    const entry = entryFor(calls.usage.llms[used]!, call, fold);
-    if (inclusive === "per_llm") takeOff(totals.counts, entry * COUNT_SLOTS, own);
-    for (let slot = 0; slot < COUNT_SLOTS; slot++) totals.counts[entry * COUNT_SLOTS + slot]! += own[slot]!;
-    if (totals.withParts && !isNothing(own)) totals.parts[entry]!++;
-    if (fold.costOf !== undefined) addCosts(costOfOwn(used, call, fold), totals, entry);
+    if (explained !== undefined) takeFrom(explained, own);
+    const llm = calls.usage.llms[used]!;
+    if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
+    if (inclusive !== false && isNothing(own)) continue;
+    const entry = entryFor(llm, call, fold);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      totals.counts[entry * COUNT_SLOTS + slot]! += own.counts[slot]!;
+    totals.addUnits(entry, own.units);
+    if (totals.withParts) totals.parts[entry]!++;
+    if (fold.costOf !== undefined) addCosts(costsOfOwn(used, call, fold), totals, entry);
   }
 }
 
-function isNothing(own: Float64Array): boolean {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) if (own[slot]! > 0) return false;
-  return true;
+function isNothing({ counts, units }: Used): boolean {
+  for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[slot]! > 0) return false;
+  return units === undefined;
 }
 
-function readOwn(used: number, { calls, own }: Fold): void {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) own[slot] = calls.usage.counts[used * COUNT_SLOTS + slot]!;
+function readOwn(used: number, { calls: { usage }, own }: Fold): void {
+  for (let slot = 0; slot < COUNT_SLOTS; slot++) own.counts[slot] = usage.counts[used * COUNT_SLOTS + slot]!;
+  own.units = usage.units.size === 0 ? undefined : usage.units.get(used);
 }
 
 /** Takes off a call's list what is lost at a node of the forest; true when the call's own report is. */
@@ -129,9 +152,11 @@ function takeOffReport(lost: number, call: number, fold: Fold): void {
   for (let used = usageStartOf(calls, lost); used < calls.usageEnd[lost]!; used++) {
     readOwn(used, fold);
     const entry = entryFor(calls.usage.llms[used]!, call, fold);
-    for (let slot = 0; slot < COUNT_SLOTS; slot++) totals.counts[entry * COUNT_SLOTS + slot]! -= own[slot]!;
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      totals.counts[entry * COUNT_SLOTS + slot]! -= own.counts[slot]!;
+    if (own.units !== undefined) totals.takeOffUnits(entry, own.units);
     totals.parts[entry]!--;
-    if (fold.costOf !== undefined) takeOffCosts(costOfOwn(used, lost, fold), totals, entry);
+    if (fold.costOf !== undefined) takeOffCosts(costsOfOwn(used, lost, fold), totals, entry);
   }
 }
 
@@ -147,98 +172,56 @@ function addList(head: number, into: number, fold: Fold): void {
   const { totals } = fold;
   for (let from = head; from !== NONE; from = totals.next[from]!) {
     const entry = entryFor(totals.llms[from]!, into, fold);
-    const { counts, costs } = totals;
+    const { counts, units } = totals;
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
       counts[entry * COUNT_SLOTS + slot]! += counts[from * COUNT_SLOTS + slot]!;
     }
-    if (totals.withParts) addParts(from, entry, totals);
-    if (!totals.withCosts) continue;
-    for (let slot = 0; slot < COST_SLOTS; slot++) {
-      addCost(costs, entry * COST_SLOTS + slot, costs[from * COST_SLOTS + slot]!);
-    }
+    if (units.size > 0) totals.addUnits(entry, units.get(from));
+    addParts(from, entry, totals);
   }
 }
 
-function addParts(from: number, into: number, { withCosts, parts, pricedParts }: Totals): void {
-  parts[into]! += parts[from]!;
-  if (!withCosts) return;
-  for (let slot = 0; slot < COST_SLOTS; slot++) {
-    pricedParts[into * COST_SLOTS + slot]! += pricedParts[from * COST_SLOTS + slot]!;
-  }
+/** What is reported loses what the children explain, which the entry holds already. */
+function takeOff({ counts, units }: Totals, entry: number, own: Used): void {
+  const at = entry * COUNT_SLOTS;
+  for (let slot = 0; slot < COUNT_SLOTS; slot++)
+    own.counts[slot] = Math.max(0, own.counts[slot]! - counts[at + slot]!);
+  own.units = lessUnits(own.units, units.get(entry));
 }
 
-/** What is reported loses what the children explain, which stands in `counts` already. */
-function takeOff(counts: Float64Array, at: number, own: Float64Array): void {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) own[slot] = Math.max(0, own[slot]! - counts[at + slot]!);
-}
-
-function sumOfAllLlms(call: number, totals: Totals): Float64Array {
+function sumOfAllLlms(call: number, { heads, next, counts, units }: Totals): Used {
   const sum = new Float64Array(COUNT_SLOTS);
-  for (let entry = totals.heads[call]!; entry !== NONE; entry = totals.next[entry]!) {
-    for (let slot = 0; slot < COUNT_SLOTS; slot++) sum[slot]! += totals.counts[entry * COUNT_SLOTS + slot]!;
+  let unitSum: UnitCounts | undefined;
+  for (let entry = heads[call]!; entry !== NONE; entry = next[entry]!) {
+    for (let slot = 0; slot < COUNT_SLOTS; slot++) sum[slot]! += counts[entry * COUNT_SLOTS + slot]!;
+    if (units.size > 0) unitSum = addUnits(unitSum, units.get(entry));
   }
-  return sum;
+  return { counts: sum, units: unitSum };
 }
 
-/** Each of what is reported and what explains it loses the other; true when nothing is left of what is reported. */
-function takeFrom(explained: Float64Array, own: Float64Array): boolean {
-  let left = 0;
+/** Each of what is reported and what explains it loses the other. */
+function takeFrom(explained: Used, own: Used): void {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) {
-    const common = Math.min(explained[slot]!, own[slot]!);
-    explained[slot]! -= common;
-    own[slot]! -= common;
-    left += own[slot]!;
+    const common = Math.min(explained.counts[slot]!, own.counts[slot]!);
+    explained.counts[slot]! -= common;
+    own.counts[slot]! -= common;
   }
-  return left === 0;
+  const reported = own.units;
+  own.units = lessUnits(reported, explained.units);
+  explained.units = lessUnits(explained.units, reported);
 }
 
-function costOfOwn(used: number, call: number, { calls, names, costOf, own }: Fold): CallCost {
-  const usage: Usage = {
-    llm: names.nameOf(calls.usage.llms[used]!),
-    requests: own[0]!,
-    promptTokens: own[1]!,
-    completionTokens: own[2]!,
-    totalTokens: own[3]!,
-    cacheReadTokens: own[4]!,
-    cacheCreationTokens: own[5]!,
-    cacheOutsidePrompt: calls.usage.cacheOutsidePrompt[used] === 1,
+function costsOfOwn(used: number, call: number, { calls, names, costOf, own, costs }: Fold): Float64Array {
+  const { usage } = calls;
+  const priced: Usage = {
+    ...countsAt(own.counts, 0),
+    llm: names.textOf(usage.llms[used]!),
+    cacheOutsidePrompt: usage.cacheOutsidePrompt[used] === 1,
+    units: own.units,
+    service: names.services.serviceOf(usage.services[used]!),
   };
-  return costOf!(usage, calls.startedAtUs[call]! / 1000);
-}
-
-function addCosts(cost: CallCost, totals: Totals, entry: number): void {
-  const { costs, pricedParts } = totals;
-  const at = entry * COST_SLOTS;
-  addCost(costs, at, cost.prompt ?? Number.NaN);
-  addCost(costs, at + 1, cost.completion ?? Number.NaN);
-  addCost(costs, at + 2, cost.cacheRead ?? Number.NaN);
-  addCost(costs, at + 3, cost.cacheCreation ?? Number.NaN);
-  if (!totals.withParts) return;
-  if (cost.prompt !== null) pricedParts[at]!++;
-  if (cost.completion !== null) pricedParts[at + 1]!++;
-  if (cost.cacheRead !== null) pricedParts[at + 2]!++;
-  if (cost.cacheCreation !== null) pricedParts[at + 3]!++;
-}
-
-function takeOffCosts(cost: CallCost, totals: Totals, entry: number): void {
-  const at = entry * COST_SLOTS;
-  takeOffCost(totals, at, cost.prompt);
-  takeOffCost(totals, at + 1, cost.completion);
-  takeOffCost(totals, at + 2, cost.cacheRead);
-  takeOffCost(totals, at + 3, cost.cacheCreation);
-}
-
-/** What is left of a sum without any known cost is unknown. */
-function takeOffCost({ costs, pricedParts }: Totals, at: number, cost: number | null): void {
-  if (cost === null) return;
-  const left = --pricedParts[at]!;
-  costs[at] = left === 0 ? Number.NaN : Math.max(0, costs[at]! - cost);
-}
-
-/** Unknown plus known is known: an aggregate is unknown only when all of it is. */
-function addCost(costs: Float64Array, at: number, cost: number): void {
-  if (Number.isNaN(cost)) return;
-  costs[at] = Number.isNaN(costs[at]) ? cost : costs[at]! + cost;
+  costsInto(costs, costOf!(priced, calls.startedAtUs[call]! / 1000));
+  return costs;
 }
 
 function shareTotal(number: number, fold: Fold): void {

@@ -1,15 +1,8 @@
 import { release, resize } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
-import { COUNT_SLOTS } from "../table/usage-entries.ts";
-
-/** The costs of an entry, in the order of its slots. */
-export const COSTS = [
-  "prompt_tokens_total_cost",
-  "completion_tokens_total_cost",
-  "cache_read_input_tokens_total_cost",
-  "cache_creation_input_tokens_total_cost",
-] as const;
-export const COST_SLOTS = COSTS.length;
+import { COST_SLOTS } from "../../prices/cost-fields.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
 
 /**
  * Per call, a list of entries, one per LLM. All entries live in a few flat arrays; a list that is complete never
@@ -27,6 +20,8 @@ export class Totals {
   costs: Float64Array;
   parts: Int32Array;
   pricedParts: Int32Array;
+  /** What few entries have: units beside the counts. */
+  readonly units = new Map<number, UnitCounts>();
 
   constructor(calls: number, kept: { costs: boolean; parts: boolean }) {
     this.heads = new Int32Array(calls).fill(NONE);
@@ -49,6 +44,16 @@ export class Totals {
     this.next[entry] = this.heads[call]!;
     this.heads[call] = entry;
     return entry;
+  }
+
+  addUnits(entry: number, more: UnitCounts | undefined): void {
+    if (more !== undefined) this.units.set(entry, addUnits(this.units.get(entry), more)!);
+  }
+
+  takeOffUnits(entry: number, lost: UnitCounts): void {
+    const left = lessUnits(this.units.get(entry), lost);
+    if (left === undefined) this.units.delete(entry);
+    else this.units.set(entry, left);
   }
 
   /** Takes the entries without any part out of a call's list, which nobody else has yet. */

@@ -39,7 +39,7 @@ export interface CallTable {
 export function releaseCalls(calls: CallTable): void {
   const { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf } = calls;
   release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);
-  release(usage.llms, usage.counts, usage.cacheOutsidePrompt);
+  usage.release();
   if (completionOf !== undefined) release(completionOf);
 }
 

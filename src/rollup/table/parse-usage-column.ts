@@ -1,12 +1,20 @@
-import { decodeUsage } from "../../calls/usage.ts";
+import { COUNT_SLOTS, countRow } from "../../usage/count-fields.ts";
+import { decodeUsage, readUnits } from "../../usage/usage-column.ts";
 import type { LlmNames } from "./llm-names.ts";
-import { COUNT_SLOTS, type UsageEntries } from "./usage-entries.ts";
+import type { UsageEntries } from "./usage-entries.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const BRACKET_CLOSE = 0x5d;
+const BRACE_CLOSE = 0x7d;
 const ZERO = 0x30;
+const ESCAPED = -1;
+
+interface Into {
+  readonly names: LlmNames;
+  readonly entries: UsageEntries;
+}
 
 /**
  * Reads the column `usage` (see `encodeUsage`) from the engine's bytes into entries, without making a string of it. The
@@ -15,20 +23,16 @@ const ZERO = 0x30;
 export function parseUsageColumn(
   source: Buffer,
   { start, end }: { start: number; end: number },
-  { names, entries }: { names: LlmNames; entries: UsageEntries },
+  into: Into,
 ): void {
   if (end - start <= 2) return;
+  const { names, entries } = into;
   const before = entries.length;
   let at = start + 1;
   while (source[at] !== BRACKET_CLOSE) {
     const nameStart = at + 2; // after `["`
-    let nameEnd = nameStart;
-    for (let byte = source[nameEnd]!; byte !== QUOTE; byte = source[++nameEnd]!) {
-      if (byte !== BACKSLASH) continue;
-      entries.length = before;
-      parseWithEscapes(source.toString("utf8", start, end), names, entries);
-      return;
-    }
+    const nameEnd = endOfText(source, nameStart);
+    if (nameEnd === ESCAPED) return parseAgain(source.toString("utf8", start, end), before, into);
     const entry = entries.add(names.numberOfBytes(source, nameStart, nameEnd));
     at = nameEnd + 2; // after `",`
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
@@ -40,25 +44,41 @@ export function parseUsageColumn(
       at++;
     }
     entries.cacheOutsidePrompt[entry] = source[at]! - ZERO;
-    at += 2; // after `0]`
+    at++;
+    if (source[at] === COMMA) at = parseMore(source, at + 1, entry, into);
+    if (at === ESCAPED) return parseAgain(source.toString("utf8", start, end), before, into);
+    at++; // after `]`
     if (source[at] === COMMA) at++;
   }
 }
 
-function parseWithEscapes(column: string, names: LlmNames, entries: UsageEntries): void {
+/** Reads `"provider","tier",{"unit":1}` and returns where it ends, or `ESCAPED`. */
+function parseMore(source: Buffer, start: number, entry: number, { names, entries }: Into): number {
+  const providerEnd = endOfText(source, start + 1);
+  const tierEnd = providerEnd === ESCAPED ? ESCAPED : endOfText(source, providerEnd + 3);
+  if (tierEnd === ESCAPED) return ESCAPED;
+  entries.services[entry] = names.services.numberOfBytes(source, start, tierEnd + 1);
+  const unitsStart = tierEnd + 2; // after `",`
+  const end = source.indexOf(BRACE_CLOSE, unitsStart) + 1;
+  const units = readUnits(source.toString("latin1", unitsStart, end));
+  if (units !== undefined) entries.units.set(entry, units);
+  return end;
+}
+
+/** Where the quote after a text stands; `ESCAPED` for a text with an escape in it. */
+function endOfText(source: Buffer, start: number): number {
+  let at = start;
+  for (let byte = source[at]!; byte !== QUOTE; byte = source[++at]!) if (byte === BACKSLASH) return ESCAPED;
+  return at;
+}
+
+function parseAgain(column: string, before: number, { names, entries }: Into): void {
+  entries.dropFrom(before);
   for (const usage of decodeUsage(column)) {
     const entry = entries.add(names.numberOf(usage.llm));
-    entries.counts.set(
-      [
-        usage.requests,
-        usage.promptTokens,
-        usage.completionTokens,
-        usage.totalTokens,
-        usage.cacheReadTokens,
-        usage.cacheCreationTokens,
-      ],
-      entry * COUNT_SLOTS,
-    );
+    entries.counts.set(countRow(usage), entry * COUNT_SLOTS);
     entries.cacheOutsidePrompt[entry] = usage.cacheOutsidePrompt ? 1 : 0;
+    entries.services[entry] = names.services.numberOf(usage.service);
+    if (usage.units !== undefined) entries.units.set(entry, usage.units);
   }
 }

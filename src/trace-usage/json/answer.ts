@@ -5,8 +5,9 @@ import { CostTexts, WITHOUT_COSTS } from "./cost-texts.ts";
 import { CountTexts } from "./count-texts.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
 import type { RolledUp } from "../../rollup/fold/rollup.ts";
-import { COST_SLOTS, type Totals } from "../../rollup/fold/totals.ts";
-import { COUNT_SLOTS } from "../../rollup/table/usage-entries.ts";
+import type { Totals } from "../../rollup/fold/totals.ts";
+import { COST_SLOTS } from "../../prices/cost-fields.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 
 /** The answer's text up to the first call. */
 export const OPENING = Buffer.from('{"call_usage":{');

@@ -1,6 +1,10 @@
 import { PER_USD } from "../../prices/picodollars.ts";
 import { type ByteWriter, MAX_TEMPLATES, type Template, templateOf } from "../bytes/byte-writer.ts";
-import { COST_SLOTS, COSTS } from "../../rollup/fold/totals.ts";
+import { tokenCostFields } from "../../prices/cost-fields.ts";
+
+/** What is printed of an entry's costs: the first ones, those of tokens. */
+const COSTS = tokenCostFields.map(({ wire }) => wire);
+const PRINTED = COSTS.length;
 
 const MILLION = 1e6;
 /** Four bits hold how a cost is written: with how many decimal places, none for zero, or as `null`. */
@@ -17,12 +21,12 @@ export const WITHOUT_COSTS = COSTS.map((name) => `,"${name}":null`).join("");
 export class CostTexts {
   private readonly templates = new Map<number, Template>();
   /** Per cost, its millionths of a dollar, and the last digits without the zeros at their end. */
-  private readonly millionths = new Int32Array(COST_SLOTS);
-  private readonly last = new Int32Array(COST_SLOTS);
+  private readonly millionths = new Int32Array(PRINTED);
+  private readonly last = new Int32Array(PRINTED);
 
   write(costs: Float64Array, at: number, writer: ByteWriter): void {
     let shapes = 0;
-    for (let slot = 0; slot < COST_SLOTS; slot++) {
+    for (let slot = 0; slot < PRINTED; slot++) {
       const cost = costs[at + slot]!;
       if (cost >= PER_USD || cost !== Math.floor(cost)) {
         if (!Number.isNaN(cost)) return writeOneByOne(costs, at, writer);
@@ -33,7 +37,7 @@ export class CostTexts {
     }
     const template = this.templates.get(shapes) ?? this.make(shapes);
     writer.copy(template.text);
-    for (let slot = 0; slot < COST_SLOTS; slot++) {
+    for (let slot = 0; slot < PRINTED; slot++) {
       const places = shapeOf(shapes, slot);
       if (places === 0 || places === UNKNOWN) continue;
       const end = template.fromEnd[slot]!;
@@ -69,7 +73,7 @@ export class CostTexts {
 }
 
 function shapeOf(shapes: number, slot: number): number {
-  return (shapes >> ((COST_SLOTS - 1 - slot) * SHAPE_BITS)) & ((1 << SHAPE_BITS) - 1);
+  return (shapes >> ((PRINTED - 1 - slot) * SHAPE_BITS)) & ((1 << SHAPE_BITS) - 1);
 }
 
 function numberOf(shape: number): string {
@@ -81,7 +85,7 @@ const beforeCost = COSTS.map((name) => Buffer.from(`,"${name}":`));
 const unknown = Buffer.from("null");
 
 function writeOneByOne(costs: Float64Array, at: number, writer: ByteWriter): void {
-  for (let slot = 0; slot < COST_SLOTS; slot++) {
+  for (let slot = 0; slot < PRINTED; slot++) {
     const cost = costs[at + slot]!;
     writer.copy(beforeCost[slot]!);
     if (Number.isFinite(cost)) writer.dollars(cost);

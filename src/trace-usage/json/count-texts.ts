@@ -1,6 +1,6 @@
 import { type ByteWriter, MAX_TEMPLATES, type Template, templateOf } from "../bytes/byte-writer.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
-import { COUNT_SLOTS, COUNTS } from "../../rollup/table/usage-entries.ts";
+import { COUNT_SLOTS, countFields } from "../../usage/count-fields.ts";
 
 /** Four bits hold the width of a whole number below 2^31. */
 const WIDTH_BITS = 4;
@@ -43,8 +43,10 @@ export class CountTexts {
   }
 
   private make(llm: number, counts: Float64Array): Template {
-    const opening = `${JSON.stringify(this.names.nameOf(llm))}:{`;
-    const pieces = COUNTS.map((name, slot) => `${slot === 0 ? opening : ","}"${name}":${counts[slot]}`);
+    const opening = `${JSON.stringify(this.names.textOf(llm))}:{`;
+    const pieces = countFields.map(
+      ({ wire }, slot) => `${slot === 0 ? opening : ","}"${wire}":${counts[slot]}`,
+    );
     return templateOf(pieces, this.tail);
   }
 }

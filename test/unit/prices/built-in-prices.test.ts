@@ -7,7 +7,7 @@ import { ratesOfListedPrice } from "../../../src/prices/built-in-rates.ts";
 import { costLines, costOfCall } from "../../../src/prices/cost-of-call.ts";
 import { inUsd } from "../../../src/prices/picodollars.ts";
 import { priceGrid } from "../../../src/prices/price-grid.ts";
-import type { CallUsage } from "../../../src/prices/call-usage.ts";
+import type { PricedUsage } from "../../../src/usage/usage.ts";
 import type { Rates, TokenPrices } from "../../../src/prices/rates.ts";
 import { usageOf } from "./usage.ts";
 
@@ -111,7 +111,7 @@ describe("the whole built-in list", () => {
   const ratesOf = (provider: Provider, model: ModelInfo) =>
     ratesOfListedPrice(askLibrary(provider, model, {}, new Date("2026-07-01T12:00:00Z")).model_price);
   /** What has no price adds nothing. */
-  const sumOfLines = (usage: CallUsage, rates: Rates) => {
+  const sumOfLines = (usage: PricedUsage, rates: Rates) => {
     const lines = costLines(usage, rates);
     const unknown = new Set(lines.filter((line) => line.price === null).map((line) => line.kind));
     return lines

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CallUsage } from "../../../src/prices/call-usage.ts";
-import { costOfCall, unknownCost, type CallCost } from "../../../src/prices/cost-of-call.ts";
+import type { PricedUsage } from "../../../src/usage/usage.ts";
+import type { CallCost } from "../../../src/prices/cost-fields.ts";
+import { costOfCall, unknownCost } from "../../../src/prices/cost-of-call.ts";
 import { picodollars } from "../../../src/prices/picodollars.ts";
 import type { Rates, TokenPrices } from "../../../src/prices/rates.ts";
 import { usageOf } from "./usage.ts";
@@ -112,10 +113,11 @@ describe("costOfCall by hand", () => {
 
 describe("costOfCall of any usage", () => {
   const tokens = fc.oneof(fc.nat(1_000), fc.nat(1_000_000), fc.nat(2 ** 40));
-  const anyUsage: fc.Arbitrary<CallUsage> = fc.record({
+  const anyUsage: fc.Arbitrary<PricedUsage> = fc.record({
     requests: fc.nat(5),
     promptTokens: tokens,
     completionTokens: tokens,
+    totalTokens: tokens,
     cacheReadTokens: tokens,
     cacheCreationTokens: tokens,
     cacheOutsidePrompt: fc.boolean(),
@@ -158,7 +160,7 @@ describe("costOfCall of any usage", () => {
       "cacheReadTokens",
       "cacheCreationTokens",
     );
-    const total = (usage: CallUsage, rates: Rates): number =>
+    const total = (usage: PricedUsage, rates: Rates): number =>
       Object.values(costOfCall(usage, rates)).reduce<number>((sum, cost) => sum + (cost ?? 0), 0);
     fc.assert(
       fc.property(anyUsage, flat, counted, fc.nat(100_000), (usage, rates, field, more) => {

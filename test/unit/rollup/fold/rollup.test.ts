@@ -1,14 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Usage } from "../../../../src/calls/usage.ts";
-import { unknownCost, type CallCost } from "../../../../src/prices/cost-of-call.ts";
+import {
+  COST_SLOTS,
+  costFields,
+  tokenCostFields,
+  type CallCost,
+} from "../../../../src/prices/cost-fields.ts";
+import { unknownCost } from "../../../../src/prices/cost-of-call.ts";
 import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/trace-usage/json/answer.ts";
 import type { CallTable } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { rollUp, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
 import { ByteWriter } from "../../../../src/trace-usage/bytes/byte-writer.ts";
-import { COSTS } from "../../../../src/rollup/fold/totals.ts";
-import { COUNTS } from "../../../../src/rollup/table/usage-entries.ts";
+import { NONE } from "../../../../src/rollup/table/call-table.ts";
+import { COUNT_SLOTS, countFields } from "../../../../src/usage/count-fields.ts";
+import type { Usage } from "../../../../src/usage/usage.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow } from "../../../helpers/forests.ts";
 import { naiveRollUp, type NaiveTotals } from "../../../helpers/naive-rollup.ts";
@@ -19,20 +25,21 @@ const LATER_PRICE = 2_000_000;
 
 /** In picodollars, so that sums are exact in any order; one model has no price. */
 function costOf(usage: Usage, startedAtMs: number): CallCost {
-  const price = startedAtMs < 500_000 ? 1 : LATER_PRICE;
-  if (usage.llm === "no-such-model") return unknownCost;
+  const { units, service } = usage;
+  const price = (startedAtMs < 500_000 ? 1 : LATER_PRICE) * (service?.tier === "priority" ? 2 : 1);
+  if (usage.llm === "no-such-model" || service?.provider === "nobody-knows") return unknownCost;
   return {
     prompt: usage.promptTokens * price,
-    completion: usage.completionTokens * price,
+    completion: usage.completionTokens * price + (units?.output_audio_tokens ?? 0),
     cacheRead: usage.cacheReadTokens,
-    cacheCreation: usage.cacheCreationTokens,
-    other: 0,
+    cacheCreation: usage.cacheCreationTokens + (units?.cache_write_1h_tokens ?? 0),
+    other: (units?.web_searches ?? 0) * 1000,
   };
 }
 
 function naiveCostOf(usage: Usage, startedAtMs: number): (number | null)[] {
-  const { prompt, completion, cacheRead, cacheCreation } = costOf(usage, startedAtMs);
-  return [prompt, completion, cacheRead, cacheCreation];
+  const cost = costOf(usage, startedAtMs);
+  return costFields.map(({ kind }) => cost[kind]);
 }
 
 function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
@@ -46,12 +53,34 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
     string,
     Record<string, Record<string, number | null>>
   >;
-  return mapValues(parsed, (perLlm) =>
-    mapValues(perLlm, (entry) => ({
-      counts: COUNTS.map((name) => entry[name]!),
-      costs: COSTS.map((name) => (entry[name] === null ? null : Math.round(entry[name]! * 1e12))),
+  const folded = foldedOf(rows, names, rolledUp);
+  return mapValues(parsed, (perLlm, id) =>
+    mapValues(perLlm, (entry, llm) => ({
+      counts: countFields.map(({ wire }) => entry[wire]!),
+      units: folded[id]![llm]!.units,
+      costs: [
+        ...tokenCostFields.map(({ wire }) => (entry[wire] === null ? null : Math.round(entry[wire]! * 1e12))),
+        folded[id]![llm]!.other,
+      ],
     })),
   );
+}
+
+/** What a total has that the answer does not print. */
+function foldedOf(rows: readonly CallRow[], names: LlmNames, { totals }: RolledUp) {
+  const folded: Record<string, Record<string, { units: object; other: number | null }>> = {};
+  rows.forEach(({ id }, call) => {
+    const perLlm: (typeof folded)[string] = {};
+    for (let entry = totals.heads[call]!; entry !== NONE; entry = totals.next[entry]!) {
+      const other = totals.costs[entry * COST_SLOTS + COST_SLOTS - 1]!;
+      perLlm[names.textOf(totals.llms[entry]!)] = {
+        units: totals.units.get(entry) ?? {},
+        other: Number.isNaN(other) ? null : other,
+      };
+    }
+    folded[id] = perLlm;
+  });
+  return folded;
 }
 
 function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
@@ -62,8 +91,11 @@ function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
   return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
 }
 
-function mapValues<From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+function mapValues<From, To>(
+  record: Record<string, From>,
+  change: (value: From, key: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
 
 function call(id: string, more: Partial<CallRow> = {}): CallRow {
@@ -199,7 +231,7 @@ describe("rollUp", () => {
     );
     const names = new LlmNames();
     const { totals } = rollUp(tableOf(calls, names), names, undefined);
-    expect(totals.counts[totals.heads[0]! * COUNTS.length + 1]).toBe(100_000);
+    expect(totals.counts[totals.heads[0]! * COUNT_SLOTS + 1]).toBe(100_000);
   });
 
   it("folds a cycle of 100,000 calls", () => {
@@ -208,7 +240,7 @@ describe("rollUp", () => {
     );
     const names = new LlmNames();
     const { totals } = rollUp(tableOf(calls, names), names, undefined);
-    expect(totals.counts[totals.heads[77]! * COUNTS.length + 1]).toBe(100_000);
+    expect(totals.counts[totals.heads[77]! * COUNT_SLOTS + 1]).toBe(100_000);
   });
 });
 

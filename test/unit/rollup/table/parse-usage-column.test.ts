@@ -1,24 +1,43 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeUsage, type Usage } from "../../../../src/calls/usage.ts";
+import { COUNT_SLOTS, countsAt } from "../../../../src/usage/count-fields.ts";
+import type { Usage } from "../../../../src/usage/usage.ts";
+import { encodeUsage } from "../../../../src/usage/usage-column.ts";
+import { unitCounts } from "../../../helpers/forests.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { parseUsageColumn } from "../../../../src/rollup/table/parse-usage-column.ts";
-import { COUNT_SLOTS, UsageEntries } from "../../../../src/rollup/table/usage-entries.ts";
+import { UsageEntries } from "../../../../src/rollup/table/usage-entries.ts";
 
 const count = fc.maxSafeNat();
-const usage: fc.Arbitrary<Usage> = fc.record({
-  llm: fc.oneof(
-    fc.constantFrom("gpt-4o", 'with "quotes"', "back\\slash", "é😀", "", "a,b]["),
-    fc.string({ unit: "binary" }),
-  ),
-  requests: count,
-  promptTokens: count,
-  completionTokens: count,
-  totalTokens: count,
-  cacheReadTokens: count,
-  cacheCreationTokens: count,
-  cacheOutsidePrompt: fc.boolean(),
-});
+const text = fc.oneof(
+  fc.constantFrom("gpt-4o", 'with "quotes"', "back\\slash", "é😀", "", "a,b]["),
+  fc.string({ unit: "binary" }),
+);
+const usage: fc.Arbitrary<Usage> = fc
+  .record({
+    llm: text,
+    requests: count,
+    promptTokens: count,
+    completionTokens: count,
+    totalTokens: count,
+    cacheReadTokens: count,
+    cacheCreationTokens: count,
+    cacheOutsidePrompt: fc.boolean(),
+    units: fc.option(unitCounts(count), { nil: undefined }),
+    service: fc.option(
+      fc
+        .record({ provider: text, tier: text })
+        .filter(({ provider, tier }) => provider !== "" || tier !== ""),
+      { nil: undefined },
+    ),
+  })
+  .map(withoutUndefined);
+
+function withoutUndefined(one: Usage): Usage {
+  return Object.fromEntries(
+    Object.entries(one).filter(([, value]) => value !== undefined),
+  ) as unknown as Usage;
+}
 
 describe("parseUsageColumn", () => {
   it("reads from bytes what was encoded", () => {
@@ -30,24 +49,15 @@ describe("parseUsageColumn", () => {
         const names = new LlmNames();
         const entries = new UsageEntries();
         parseUsageColumn(source, { start, end: start + column.length }, { names, entries });
-        const read = usages.map((_, entry) => [
-          names.nameOf(entries.llms[entry]!),
-          ...entries.counts.subarray(entry * COUNT_SLOTS, (entry + 1) * COUNT_SLOTS),
-          entries.cacheOutsidePrompt[entry] === 1,
-        ]);
+        const read = usages.map((_, entry) => ({
+          llm: names.textOf(entries.llms[entry]!),
+          ...countsAt(entries.counts, entry * COUNT_SLOTS),
+          cacheOutsidePrompt: entries.cacheOutsidePrompt[entry] === 1,
+          units: entries.units.get(entry),
+          service: names.services.serviceOf(entries.services[entry]!),
+        }));
         expect(entries.length).toBe(usages.length);
-        expect(read).toEqual(
-          usages.map((one) => [
-            one.llm,
-            one.requests,
-            one.promptTokens,
-            one.completionTokens,
-            one.totalTokens,
-            one.cacheReadTokens,
-            one.cacheCreationTokens,
-            one.cacheOutsidePrompt,
-          ]),
-        );
+        expect(read.map(withoutUndefined)).toEqual(usages);
       }),
       { numRuns: 2000 },
     );

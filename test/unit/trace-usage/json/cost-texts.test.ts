@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ByteWriter } from "../../../../src/trace-usage/bytes/byte-writer.ts";
 import { CostTexts } from "../../../../src/trace-usage/json/cost-texts.ts";
-import { COSTS } from "../../../../src/rollup/fold/totals.ts";
+import { tokenCostFields } from "../../../../src/prices/cost-fields.ts";
 
 /** Whole picodollars that end with some zeros, from nothing to more than nine dollars. */
 const whole = fc
@@ -34,7 +34,9 @@ describe("CostTexts", () => {
         const writer = new ByteWriter();
         for (const costs of entries) {
           texts.write(Float64Array.of(0, ...costs), 1, writer);
-          const expected = costs.map((one, slot) => `,"${COSTS[slot]}":${written(one)}`).join("");
+          const expected = costs
+            .map((one, slot) => `,"${tokenCostFields[slot]!.wire}":${written(one)}`)
+            .join("");
           expect(writer.take().toString()).toBe(expected);
         }
       }),
@@ -53,7 +55,7 @@ describe("CostTexts", () => {
     for (const costs of all) {
       texts.write(Float64Array.from(costs), 0, writer);
       const text = writer.take().toString();
-      const expected = costs.map((one, slot) => `,"${COSTS[slot]}":${written(one)}`).join("");
+      const expected = costs.map((one, slot) => `,"${tokenCostFields[slot]!.wire}":${written(one)}`).join("");
       if (text !== expected) expect(text).toBe(expected);
     }
     expect(all).toHaveLength(28_561);

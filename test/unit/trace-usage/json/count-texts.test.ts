@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ByteWriter } from "../../../../src/trace-usage/bytes/byte-writer.ts";
 import { CountTexts } from "../../../../src/trace-usage/json/count-texts.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
-import { COUNTS } from "../../../../src/rollup/table/usage-entries.ts";
+import { countFields } from "../../../../src/usage/count-fields.ts";
 
 const digits = fc.integer({ min: 0, max: 10 }).chain((width) => fc.nat(10 ** width));
 const count = fc.oneof(
@@ -25,7 +25,7 @@ describe("CountTexts", () => {
           return writer.take().toString();
         });
         const expected = entries.map(([name, counts]) => {
-          const members = COUNTS.map((what, slot) => `"${what}":${JSON.stringify(counts[slot])}`);
+          const members = countFields.map(({ wire }, slot) => `"${wire}":${JSON.stringify(counts[slot])}`);
           return `${JSON.stringify(name)}:{${members.join(",")}${tail}`;
         });
         expect(written).toEqual(expected);

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeUsage, encodeUsage, readUsage, toCount } from "../../../src/calls/usage.ts";
+import { readUsage } from "../../../src/usage/read-usage.ts";
+import { toCount } from "../../../src/usage/to-count.ts";
 
 const of = (entry: unknown) => readUsage({ usage: { m: entry } })[0];
 
@@ -81,25 +81,4 @@ describe("toCount", () => {
       expect(toCount(value)).toBe(0);
     },
   );
-});
-
-describe("encodeUsage", () => {
-  it("is undone by decodeUsage", () => {
-    const count = fc.maxSafeNat();
-    const usage = fc.record({
-      llm: fc.string({ unit: "grapheme" }),
-      requests: count,
-      promptTokens: count,
-      completionTokens: count,
-      totalTokens: count,
-      cacheReadTokens: count,
-      cacheCreationTokens: count,
-      cacheOutsidePrompt: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.array(usage), (usages) => {
-        expect(decodeUsage(encodeUsage(usages))).toEqual(usages);
-      }),
-    );
-  });
 });

@@ -1,0 +1,38 @@
+import { COST_SLOTS } from "../../prices/cost-fields.ts";
+import type { Totals } from "./totals.ts";
+
+/** Adds one part's costs, in their slots, to an entry. */
+export function addCosts(cost: Float64Array, { costs, pricedParts, withParts }: Totals, entry: number): void {
+  const at = entry * COST_SLOTS;
+  for (let slot = 0; slot < COST_SLOTS; slot++) {
+    addCost(costs, at + slot, cost[slot]!);
+    if (withParts && !Number.isNaN(cost[slot]!)) pricedParts[at + slot]!++;
+  }
+}
+
+/** Adds one entry's costs, and of how many parts it consists, to another one. */
+export function addParts(from: number, into: number, totals: Totals): void {
+  const { withCosts, withParts, costs, parts, pricedParts } = totals;
+  if (withParts) parts[into]! += parts[from]!;
+  if (!withCosts) return;
+  for (let slot = 0; slot < COST_SLOTS; slot++) {
+    addCost(costs, into * COST_SLOTS + slot, costs[from * COST_SLOTS + slot]!);
+    if (withParts) pricedParts[into * COST_SLOTS + slot]! += pricedParts[from * COST_SLOTS + slot]!;
+  }
+}
+
+/** Takes off what one part has added. What is left of a sum without any known cost is unknown. */
+export function takeOffCosts(cost: Float64Array, { costs, pricedParts }: Totals, entry: number): void {
+  for (let slot = 0; slot < COST_SLOTS; slot++) {
+    if (Number.isNaN(cost[slot]!)) continue;
+    const at = entry * COST_SLOTS + slot;
+    const left = --pricedParts[at]!;
+    costs[at] = left === 0 ? Number.NaN : Math.max(0, costs[at]! - cost[slot]!);
+  }
+}
+
+/** Unknown plus known is known: an aggregate is unknown only when all of it is. */
+function addCost(costs: Float64Array, at: number, cost: number): void {
+  if (Number.isNaN(cost)) return;
+  costs[at] = Number.isNaN(costs[at]) ? cost : costs[at]! + cost;
+}

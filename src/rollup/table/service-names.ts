@@ -1,0 +1,27 @@
+import { readService } from "../../usage/usage-column.ts";
+import type { Service } from "../../usage/usage.ts";
+import { NumberedTexts } from "./numbered-texts.ts";
+
+/** Numbers who served the calls of one answer, from 1 on. 0 stands for nobody. */
+export class ServiceNames {
+  private readonly texts = new NumberedTexts();
+  private readonly services: (Service | null)[] = [null];
+
+  /** Of the bytes that the column `usage` has for it. */
+  numberOfBytes(source: Buffer, start: number, end: number): number {
+    const number = this.texts.numberOfBytes(source, start, end) + 1;
+    if (number === this.services.length) this.services.push(readService(source.toString("utf8", start, end)));
+    return number;
+  }
+
+  numberOf(service: Service | undefined): number {
+    if (service === undefined) return 0;
+    const number = this.texts.numberOf(JSON.stringify(service)) + 1;
+    if (number === this.services.length) this.services.push(service);
+    return number;
+  }
+
+  serviceOf(number: number): Service | undefined {
+    return this.services[number] ?? undefined;
+  }
+}

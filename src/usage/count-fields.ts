@@ -1,0 +1,52 @@
+/**
+ * The counts of an entry of usage, in the order in which they are stored, added and printed. Everything that knows that
+ * order takes it from here.
+ */
+export const countFields = [
+  { name: "requests", wire: "requests" },
+  { name: "promptTokens", wire: "prompt_tokens" },
+  { name: "completionTokens", wire: "completion_tokens" },
+  { name: "totalTokens", wire: "total_tokens" },
+  { name: "cacheReadTokens", wire: "cache_read_input_tokens" },
+  { name: "cacheCreationTokens", wire: "cache_creation_input_tokens" },
+] as const;
+
+type CountField = (typeof countFields)[number];
+type CountName = CountField["name"];
+/** The names that requests and responses have for the counts. */
+export type CountWire = CountField["wire"];
+
+/** What was used: whole numbers, not negative. */
+export type Counts = { readonly [Name in CountName]: number };
+
+export const COUNT_SLOTS = countFields.length;
+
+/** The place of each count among the others. */
+export const countSlots = Object.fromEntries(countFields.map(({ name }, slot) => [name, slot])) as {
+  readonly [Name in CountName]: number;
+};
+
+/** The counts that stand in a row from a place on. Written out because the roll-up makes one for every entry. */
+export function countsAt(row: ArrayLike<number>, at: number): Counts {
+  return {
+    requests: row[at + countSlots.requests]!,
+    promptTokens: row[at + countSlots.promptTokens]!,
+    completionTokens: row[at + countSlots.completionTokens]!,
+    totalTokens: row[at + countSlots.totalTokens]!,
+    cacheReadTokens: row[at + countSlots.cacheReadTokens]!,
+    cacheCreationTokens: row[at + countSlots.cacheCreationTokens]!,
+  };
+}
+
+/** The counts in their order. */
+export function countRow(counts: Counts): number[] {
+  return countFields.map(({ name }) => counts[name]);
+}
+
+/** The counts under the names that responses have for them. */
+export function countMembers(counts: Counts): Record<CountWire, number> {
+  return Object.fromEntries(countFields.map(({ name, wire }) => [wire, counts[name]])) as Record<
+    CountWire,
+    number
+  >;
+}
