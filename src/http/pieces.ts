@@ -1,7 +1,50 @@
 import { Readable } from "node:stream";
+import { release } from "../shared/buffers.ts";
 
 /** Shorter answers are sent as a whole: they are not among the streams that slow clients can keep open. */
 export const MIN_STREAMED_BYTES = 2 ** 20;
+/** How many pieces are valid beside the one being written: a stream that is piped holds one and sends another. */
+const KEPT = 3;
+/** Pieces of this size are all valid until there are enough of them for a stream: `bodyOf` gathers them. */
+export const PIECE_BYTES = MIN_STREAMED_BYTES / (KEPT + 1);
+const FIRST_BYTES = 4096;
+
+/**
+ * The memory of an answer that is made piece by piece: buffers that are written in turn. A piece is valid until the fourth
+ * one after it is taken, which is as long as `bodyOf` and a piped stream, compressed or not, hold it.
+ */
+export class PieceBuffers {
+  private readonly taken: Buffer[] = [];
+  private bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+
+  /** Where to write. Valid until the next call of `grow` or `take`. */
+  get current(): Buffer {
+    return this.bytes;
+  }
+
+  /** Room for `size` bytes, of which the first `used` are written. */
+  grow(used: number, size: number): Buffer {
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, size));
+    larger.set(this.bytes.subarray(0, used));
+    release(this.bytes);
+    this.bytes = larger;
+    return larger;
+  }
+
+  /** The `used` bytes written so far; `current` is another buffer from then on. */
+  take(used: number): Buffer {
+    const piece = this.bytes.subarray(0, used);
+    this.taken.push(this.bytes);
+    const oldest = this.taken.length > KEPT ? this.taken.shift() : undefined;
+    this.bytes = oldest ?? Buffer.allocUnsafeSlow(this.bytes.length);
+    return piece;
+  }
+
+  /** Gives the memory back. Call it once every piece has been sent. */
+  release(): void {
+    release(this.bytes, ...this.taken.splice(0));
+  }
+}
 
 /**
  * The body of an answer that is made piece by piece. Nothing is sent before it is complete or long enough to be streamed:

@@ -1,4 +1,5 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from "@fastify/rate-limit";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../shared/clock.ts";
 
 interface Window {
@@ -6,7 +7,7 @@ interface Window {
   readonly endsAtMs: number;
 }
 
-/** Keys counted at a time. The one that was counted longest ago makes room. */
+/** Keys counted at a time. A new one takes the place of the key that was counted longest ago. */
 const MAX_KEYS = 5000;
 
 /**
@@ -15,14 +16,12 @@ const MAX_KEYS = 5000;
  */
 export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
   return class RateStore implements FastifyRateLimitStore {
-    readonly #windows = new Map<string, Window>();
+    readonly #windows = new LRUCache<string, Window>({ max: MAX_KEYS });
 
     incr(...[key, done, windowMs]: Parameters<FastifyRateLimitStore["incr"]>): void {
       const window = this.#open(key) ?? { count: 0, endsAtMs: steady.now() + windowMs };
       window.count++;
-      this.#windows.delete(key);
       this.#windows.set(key, window);
-      if (this.#windows.size > MAX_KEYS) this.#windows.delete(this.#windows.keys().next().value!);
       done(null, told(window));
     }
 
@@ -36,7 +35,7 @@ export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
     }
 
     #open(key: string): Window | undefined {
-      const window = this.#windows.get(key);
+      const window = this.#windows.peek(key);
       return window !== undefined && window.endsAtMs > steady.now() ? window : undefined;
     }
   };

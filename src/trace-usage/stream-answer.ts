@@ -1,10 +1,10 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { MIN_STREAMED_BYTES } from "../http/pieces.ts";
+import { PIECE_BYTES } from "../http/pieces.ts";
 import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
 import { viewOf } from "../shared/buffers.ts";
 import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./json/answer.ts";
-import { type ByteWriter, PIECES_KEPT } from "./bytes/byte-writer.ts";
+import type { ByteWriter } from "./bytes/byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
@@ -18,9 +18,6 @@ const CALLS_PER_READ = 25_000;
 const TRACES_PER_READ = 2000;
 /** The first one only begins when the group before it has been folded, because folding does not let go of the thread. */
 const READS_AHEAD = 2;
-/** What is gathered before a stream begins are the pieces that are good at the same time. */
-const PIECE_BYTES = MIN_STREAMED_BYTES / (PIECES_KEPT + 1);
-
 /** What was read for an answer. */
 export interface UsageSize {
   readonly calls: number;
@@ -28,7 +25,7 @@ export interface UsageSize {
 }
 
 /**
- * The answer's text, piece by piece; a piece is good until the fourth after it is asked for. A group of traces is folded,
+ * The answer's text, piece by piece; `PieceBuffers` says how long a piece is valid. A group of traces is folded,
  * written and forgotten while the next ones are being read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
  */
 export async function* streamAnswer(

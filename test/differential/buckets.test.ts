@@ -3,6 +3,7 @@ import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
 import { bucketStarts, MAX_BUCKETS, planBuckets, type TimeWindow } from "../../src/feedback-stats/buckets.ts";
 import { openZone } from "../../src/feedback-stats/zone.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { wallClock, zoneNames } from "../helpers/zones.ts";
 
 /** Windows per property, and zones whose every day of 1970–2100 is looked at. `BUCKET_ZONES=1000` takes all of them. */
@@ -115,7 +116,7 @@ describe("buckets by the local clock of any zone", () => {
   }, 120_000);
 
   it("of a day start at its first instant, every day of 1970 to 2100", () => {
-    const seed = Math.floor(Math.random() * 2 ** 31);
+    const seed = chosenSeed();
     const chosen = fc.sample(fc.shuffledSubarray([...names], { minLength: Math.min(ZONES, names.length) }), {
       numRuns: 1,
       seed,

@@ -4,11 +4,12 @@ import type { Project } from "../../src/shared/project.ts";
 import { aimedOperation } from "../helpers/aimed-queries.ts";
 import { evaluateQuery } from "../helpers/evaluate-query.ts";
 import { randomCall, randomOperation } from "../helpers/random-queries.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
 
-const SEED = Number(process.env["SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
+const SEED = chosenSeed();
 const EXPRESSIONS = Number(process.env["QUERY_EXPRESSIONS"] ?? 1000);
 const CALLS = 60;
 

@@ -2,11 +2,12 @@ import * as fc from "fast-check";
 import { Query } from "mingo";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Project } from "../../src/shared/project.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
 
-const SEED = Number(process.env["SEED"] ?? Math.trunc(Math.random() * 2 ** 31));
+const SEED = chosenSeed();
 const EXPRESSIONS = Number(process.env["MINGO_EXPRESSIONS"] ?? 1000);
 
 /**

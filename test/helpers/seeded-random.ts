@@ -4,8 +4,15 @@ export interface SeededRandom {
   next(): number;
 }
 
-/** Random numbers that `SEED` repeats. Source: mulberry32. */
-export function seededRandom(seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)): SeededRandom {
+/** Another one in each run, printed; `SEED` repeats a run. */
+export function chosenSeed(): number {
+  const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+  process.stdout.write(`SEED=${seed}\n`);
+  return seed;
+}
+
+/** Random numbers that a seed repeats. Source: mulberry32. */
+export function seededRandom(seed = chosenSeed()): SeededRandom {
   let state = seed | 0;
   return {
     seed,

@@ -41,7 +41,6 @@ it(
   { timeout: RUNS * 2000 },
   async () => {
     const random = seededRandom();
-    process.stdout.write(`SEED=${random.seed}\n`);
     const seeds = Array.from({ length: RUNS }, () => Math.floor(random.next() * 2 ** 31));
     await Promise.all(
       Array.from({ length: AT_ONCE }, async (_, worker) => {

@@ -144,7 +144,6 @@ describe("a completion", () => {
     { timeout: 120_000 },
     async () => {
       const random = seededRandom();
-      process.stdout.write(`SEED=${random.seed}\n`);
       const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
       const runs = Number(process.env["SHAPE_RUNS"] ?? 60);
       for (let run = 0; run < runs; run++) {

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Transform } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { createGunzip } from "node:zlib";
+import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { afterAll, beforeAll, expect, test as it } from "vitest";
 import { fillCalls } from "../../bench/sample-calls.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
@@ -10,6 +11,11 @@ import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 const PROJECT = "acme/long";
 const CALLS = 20_000;
 const body = JSON.stringify({ project_id: PROJECT, limit: 1_000_000, include_costs: true });
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  br: createBrotliDecompress,
+};
 
 let test: TestApp;
 beforeAll(async () => {
@@ -31,7 +37,9 @@ async function readSlowly(headers: Readonly<Record<string, string>>): Promise<st
   });
   sent.end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
-  const text = headers["accept-encoding"] === "gzip" ? response.pipe(createGunzip()) : response;
+  const coding = response.headers["content-encoding"] ?? "identity";
+  expect(coding).toBe(headers["accept-encoding"] ?? "identity");
+  const text = coding === "identity" ? response : response.pipe(DECODERS[coding]!());
   const chunks: Buffer[] = [];
   for await (const chunk of text) {
     chunks.push(chunk as Buffer);
@@ -40,12 +48,15 @@ async function readSlowly(headers: Readonly<Record<string, string>>): Promise<st
   return Buffer.concat(chunks).toString();
 }
 
-it.each([{}, { "accept-encoding": "gzip" }])("a long answer arrives as it was made, %o", async (headers) => {
-  const whole = (await test.post("/trace/usage", JSON.parse(body) as object)).text;
-  const slow = await readSlowly(headers);
-  expect(Object.keys((JSON.parse(slow) as { call_usage: object }).call_usage)).toHaveLength(CALLS);
-  expect(slow === whole).toBe(true);
-});
+it.each([{}, { "accept-encoding": "gzip" }, { "accept-encoding": "br" }, { "accept-encoding": "zstd" }])(
+  "a long answer arrives as it was made, %o",
+  async (headers) => {
+    const whole = (await test.post("/trace/usage", JSON.parse(body) as object)).text;
+    const slow = await readSlowly(headers);
+    expect(Object.keys((JSON.parse(slow) as { call_usage: object }).call_usage)).toHaveLength(CALLS);
+    expect(slow === whole).toBe(true);
+  },
+);
 
 it.each([
   [1500, "whole"],

@@ -1,20 +1,18 @@
 import { inUsd } from "../../prices/picodollars.ts";
-import { release, viewOf } from "../../shared/buffers.ts";
+import { PieceBuffers } from "../../http/pieces.ts";
+import { viewOf } from "../../shared/buffers.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 const ZERO = 0x30;
-const FIRST_BYTES = 4096;
-/** The first pieces are gathered (`bodyOf`); later on, a stream that is piped holds one and sends another. */
-export const PIECES_KEPT = 3;
 const MILLION = 1e6;
 const TWELVE_PLACES = Buffer.from(".000000000000");
 
 /** JSON text written as bytes: several times faster than making strings of it, because a large answer is mostly copying. */
 export class ByteWriter {
-  private readonly used: Buffer[] = [];
-  private bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  private readonly buffers = new PieceBuffers();
+  private bytes: Buffer = this.buffers.current;
   private view = viewOf(this.bytes);
   private at = 0;
 
@@ -22,19 +20,17 @@ export class ByteWriter {
     return this.at;
   }
 
-  /** What was written so far; the writer begins anew. Its memory is used again after `PIECES_KEPT` more. */
+  /** What was written so far, valid as long as `PieceBuffers` says; the writer begins anew. */
   take(): Buffer {
-    const taken = this.bytes.subarray(0, this.at);
-    this.used.push(this.bytes);
-    const again = this.used.length > PIECES_KEPT ? this.used.shift() : undefined;
-    this.use(again ?? Buffer.allocUnsafeSlow(this.bytes.length));
+    const taken = this.buffers.take(this.at);
+    this.use(this.buffers.current);
     this.at = 0;
     return taken;
   }
 
-  /** Lets its memory go, once no piece is on its way any more. */
+  /** Gives its memory back. Call it once every piece has been sent. */
   release(): void {
-    release(this.bytes, ...this.used.splice(0));
+    this.buffers.release();
   }
 
   copy(text: Uint8Array): void {
@@ -115,10 +111,7 @@ export class ByteWriter {
 
   private reserve(size: number): void {
     if (this.at + size <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.at + size));
-    larger.set(this.bytes.subarray(0, this.at));
-    release(this.bytes);
-    this.use(larger);
+    this.use(this.buffers.grow(this.at, this.at + size));
   }
 
   private use(bytes: Buffer): void {
