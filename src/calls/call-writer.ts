@@ -14,6 +14,7 @@ import {
   type ParkedPart,
 } from "./parked-parts.ts";
 import { keyOf, placeParts, type Placed } from "./place-parts.ts";
+import { readFences, type Fence } from "./project-fences.ts";
 import { settleParked } from "./settle-parked.ts";
 import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
@@ -21,9 +22,14 @@ import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 export interface CallWriter {
   /**
    * Resolves when the parts are durable, with the trace of each; undefined for one whose call is not known yet.
-   * Errors: `StorageError`; the caller may send them again.
+   * Errors: `StorageError`; the caller may send them again. `since`: parts that the store's own answer made; they are
+   * left out when their project has been deleted since.
    */
-  write(project: Project, parts: readonly CallPart[]): Promise<readonly (string | undefined)[]>;
+  write(
+    project: Project,
+    parts: readonly CallPart[],
+    since?: Fence,
+  ): Promise<readonly (string | undefined)[]>;
   /** Does some work while no part is on its way into the store. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Resolves when all that was accepted is durable. */
@@ -58,10 +64,11 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
     maxBatchBytes: MAX_BATCH_BYTES,
   });
   return {
-    async write(project, parts) {
+    async write(project, parts, since) {
       const items = parts.map((part): Placed => ({
         project,
         part,
+        since,
         traceId: part.traceId,
         hour: part.hour,
       }));
@@ -82,8 +89,9 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
 
 type NextVersion = (newest: number) => number;
 
-async function store(deps: WriterDeps, items: readonly Placed[], nextVersion: NextVersion): Promise<void> {
+async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: NextVersion): Promise<void> {
   const { engine, traces } = deps;
+  const items = await withoutOutlived(engine, given);
   await placeParts(items, traces);
   await chooseHours(engine, traces, items);
   const rows = items.flatMap((item) => toRow(item) ?? []);
@@ -106,6 +114,14 @@ async function store(deps: WriterDeps, items: readonly Placed[], nextVersion: Ne
   if (parked.length > 0) await park(engine, parked);
   const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
   await settleParked(engine, traces, distinct([...left, ...parked]));
+}
+
+/** A deletion of calls that the store has told of must not meet those that come after all of them were deleted. */
+async function withoutOutlived(engine: Engine, items: readonly Placed[]): Promise<readonly Placed[]> {
+  const asked = [...new Set(items.flatMap(({ since }) => since?.project ?? []))];
+  if (asked.length === 0) return items;
+  const fences = await readFences(engine, asked);
+  return items.filter(({ since }) => since === undefined || since.fence === fences.get(since.project));
 }
 
 /**

@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Project } from "../shared/project.ts";
 import { isStart, type CallPart } from "./call-part.ts";
+import type { Fence } from "./project-fences.ts";
 import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
 /** A part on its way into the store. */
 export interface Placed {
   readonly project: Project;
   readonly part: CallPart;
+  /** What its project was when the store was asked for what the part says. */
+  readonly since: Fence | undefined;
   /** The trace it goes to; undefined while its call is not known. */
   traceId: string | undefined;
   /** The hour in the key of its call; undefined while its call is not known. */

@@ -10,6 +10,17 @@ export async function raiseFence(engine: Engine, project: Project): Promise<void
   });
 }
 
+/** What a project was when it was read: it is another one when it has been deleted since. */
+export interface Fence {
+  readonly project: Project;
+  /** Undefined: never deleted. */
+  readonly fence: string | undefined;
+}
+
+export async function readFence(engine: Engine, project: Project): Promise<Fence> {
+  return { project, fence: (await readFences(engine, [project])).get(project) };
+}
+
 /** The fences of those projects that have one. */
 export async function readFences(
   engine: Engine,

@@ -1,5 +1,6 @@
 import { deletePart } from "../calls/call-part.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
+import { readFence } from "../calls/project-fences.ts";
 import type { EpochMicros } from "../shared/instant.ts";
 import type { TraceLookup } from "../calls/trace-lookup.ts";
 import { chunksOf, keyText } from "../calls/trace-lookup.ts";
@@ -34,6 +35,7 @@ export async function deleteCalls(
   request: { ids: readonly string[]; deletedAt: EpochMicros },
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
+  const since = await readFence(deps.engine, project);
   const placeOf = await deps.traces.find(
     ids.map((id) => ({ project, id })),
     { fresh: true },
@@ -60,6 +62,7 @@ export async function deleteCalls(
     await deps.writer.write(
       project,
       gone.map((call) => deletePart(call.id, { traceId: call.trace_id, hour: call.hour }, request.deletedAt)),
+      since,
     );
     count += gone.length;
   }

@@ -80,7 +80,7 @@ async function advance({ world, lanes, sequences, events }: Lived, at: number): 
     }
   }
   const deletions = happening.filter(({ what }) => what === "delete project meanwhile");
-  const meanwhile = deletions.map(() => PROJECT_DELETION);
+  const meanwhile = deletions.map(({ replica }) => ({ change: PROJECT_DELETION, replica }));
   await Promise.all([
     ...deletions.map(({ replica }) => deleteProject(world, replica)),
     ...lanes.map((lane, index) => takeStep(lane, sequences[index]![at] ?? [], { world, meanwhile })),

@@ -2,8 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
+/** What comes between a statement of a name and what follows from its rows. */
+let afterReading: (name: string) => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
-  test = await startApp({ settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" } });
+  test = await startApp({
+    settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" },
+    wrapEngine: (engine) => ({
+      ...engine,
+      async rows(query, options) {
+        const rows = await engine.rows<never>(query, options);
+        await afterReading(options.name);
+        return rows;
+      },
+    }),
+  });
 });
 afterAll(() => test.close());
 
@@ -256,6 +268,21 @@ describe("a project that is used again", () => {
     await p.start("a");
     expect(await p.read("a")).toMatchObject({ display_name: null, ended_at: null });
     expect(await p.tokens("a")).toBeUndefined();
+  });
+
+  it("has no tombstone of a call that was deleted with its parent at the same time", async () => {
+    const p = newProject();
+    await p.start("a");
+    await p.start("b", { parent_id: "a" });
+    afterReading = async (name) => {
+      if (name !== "calls_tree") return;
+      afterReading = () => Promise.resolve();
+      await p.removeAll();
+    };
+    await p.remove("a");
+    await p.start("a");
+    await p.start("b");
+    expect([(await p.read("a"))?.id, (await p.read("b"))?.id]).toEqual(["a", "b"]);
   });
 
   it.each(["end", "rename", "delete"])("does not lose what precedes its start: %s", async (what) => {
