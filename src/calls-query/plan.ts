@@ -7,7 +7,7 @@ import {
   type SelectionLimits,
   type SortKey,
 } from "../query/index.ts";
-import { EVER, meet, type HourRange } from "../query/time-range.ts";
+import { EVER, meet, type HourRange } from "../query/bounds/time-range.ts";
 import { invalid } from "../shared/errors.ts";
 import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
-import { EVER, type HourRange } from "../query/time-range.ts";
+import { EVER, type HourRange } from "../query/bounds/time-range.ts";
 import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
 import { tokenAfter, type TimeOrder } from "./page-token.ts";
 import type { CallsPlan } from "./plan.ts";

@@ -1,5 +1,5 @@
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
-import { columns, computedColumns } from "../query/columns.ts";
+import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, sql, type Sql } from "../query/sql.ts";
 
 export const PAYLOADS = ["inputs", "output", "attributes", "summary"] as const;

@@ -1,12 +1,12 @@
 import type { Project } from "../shared/project.ts";
-import { keyBoundsOf, type KeyBounds } from "./key-bounds.ts";
-import { leavesOfCondition, readsPayload } from "./leaves.ts";
-import { printPrefilter } from "./prefilter.ts";
-import { printCondition, type PrintScope } from "./print.ts";
-import { readQuery, type ReadOptions, type RefusedQuery } from "./read-query.ts";
+import { keyBoundsOf, type KeyBounds } from "./bounds/key-bounds.ts";
+import { leavesOfCondition, readsPayload } from "./read/leaves.ts";
+import { printPrefilter } from "./bounds/prefilter.ts";
+import { printCondition, type PrintScope } from "./print/print.ts";
+import { readQuery, type ReadOptions, type RefusedQuery } from "./read/read-query.ts";
 import { join, sql, type Sql } from "./sql.ts";
-import { saysWhen } from "./time-range.ts";
-import type { Condition } from "./typed.ts";
+import { saysWhen } from "./bounds/time-range.ts";
+import type { Condition } from "./read/typed.ts";
 
 export interface CompileOptions extends ReadOptions {
   /** Whose feedback a feedback field reads. The calls' own project is for `selectCalls` to say. */

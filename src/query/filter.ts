@@ -1,6 +1,6 @@
-import { INPUT_REFS, OUTPUT_REFS } from "./columns.ts";
+import { INPUT_REFS, OUTPUT_REFS } from "./fields/columns.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import type { CallsFilter } from "./wire-schema.ts";
+import type { CallsFilter } from "./read/wire-schema.ts";
 
 type List = readonly string[] | null | undefined;
 

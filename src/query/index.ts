@@ -1,5 +1,5 @@
 export { compileQuery, type CompiledQuery } from "./compile.ts";
-export { feedbackFields, priceFields } from "./fields.ts";
+export { feedbackFields, priceFields } from "./fields/fields.ts";
 export { compileFilter } from "./filter.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
@@ -13,4 +13,4 @@ export {
   defaultSelectionLimits,
   type CallsFilter,
   type SelectionLimits,
-} from "./wire-schema.ts";
+} from "./read/wire-schema.ts";

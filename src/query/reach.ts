@@ -2,8 +2,8 @@ import type { Project } from "../shared/project.ts";
 import type { CompiledQuery } from "./compile.ts";
 import { filterConditions } from "./filter.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import { meet, type HourRange, type TimeRange } from "./time-range.ts";
-import type { CallsFilter } from "./wire-schema.ts";
+import { meet, type HourRange, type TimeRange } from "./bounds/time-range.ts";
+import type { CallsFilter } from "./read/wire-schema.ts";
 
 /** A call that has started and was not deleted. */
 export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;

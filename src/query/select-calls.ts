@@ -1,7 +1,7 @@
 import { HOUR_MICROS } from "../shared/instant.ts";
 import { LIVE, narrowConditions, reachOf, type CallsSelection } from "./reach.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
-import type { HourRange } from "./time-range.ts";
+import type { HourRange } from "./bounds/time-range.ts";
 
 export interface CallSelection extends CallsSelection {
   /** What to select, over the columns of `calls`. */

@@ -1,8 +1,8 @@
-import { casts } from "./casts.ts";
-import type { RefusedQuery } from "./read-query.ts";
+import { casts } from "./print/casts.ts";
+import type { RefusedQuery } from "./read/read-query.ts";
 import { Faults, quote, type Loc } from "./faults.ts";
-import { callFields } from "./fields.ts";
-import { readJsonPath } from "./json-path.ts";
+import { callFields } from "./fields/fields.ts";
+import { readJsonPath } from "./fields/json-path.ts";
 import { join, sql, type Sql } from "./sql.ts";
 
 export interface SortKey {

@@ -1,7 +1,7 @@
 import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
-import { HAS_ENDED } from "../query/columns.ts";
+import { HAS_ENDED } from "../query/fields/columns.ts";
 import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";

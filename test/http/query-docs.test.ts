@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { columns, computedColumns } from "../../src/query/columns.ts";
+import { columns, computedColumns } from "../../src/query/fields/columns.ts";
 import { callsFilter } from "../../src/query/index.ts";
-import { operators } from "../../src/query/operators.ts";
+import { operators } from "../../src/query/read/operators.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const page = readFileSync(`${import.meta.dirname}/../../docs/query-language.md`, "utf8");

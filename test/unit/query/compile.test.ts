@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
-import { operators } from "../../../src/query/operators.ts";
+import { operators } from "../../../src/query/read/operators.ts";
 import { render } from "../../../src/query/sql.ts";
 import type { Fault } from "../../../src/shared/errors.ts";
 import { parseJson } from "../../../src/shared/json.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
-import { operators } from "../../../src/query/operators.ts";
+import { operators } from "../../../src/query/read/operators.ts";
 import { render } from "../../../src/query/sql.ts";
 import type { Project } from "../../../src/shared/project.ts";
 

@@ -1,6 +1,6 @@
-import { HOUR_MICROS, hourOf } from "../shared/instant.ts";
-import { columns, type Column } from "./columns.ts";
-import type { Condition, Value } from "./typed.ts";
+import { HOUR_MICROS, hourOf } from "../../shared/instant.ts";
+import { columns, type Column } from "../fields/columns.ts";
+import type { Condition, Value } from "../read/typed.ts";
 
 /** Hours since the epoch, both included. */
 export interface HourRange {

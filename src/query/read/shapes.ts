@@ -1,6 +1,6 @@
-import { isJsonObject } from "../shared/json.ts";
-import type { Faults, Loc } from "./faults.ts";
-import { didYouMean } from "./nearest-names.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import type { Faults, Loc } from "../faults.ts";
+import { didYouMean } from "../nearest-names.ts";
 
 interface Entry {
   readonly name: string;

@@ -1,8 +1,8 @@
-import type { Fault } from "../shared/errors.ts";
+import type { Fault } from "../../shared/errors.ts";
 import { checkOperation } from "./check.ts";
-import { Faults } from "./faults.ts";
-import { callFields, type FieldResolver } from "./fields.ts";
-import { weightOfPath } from "./json-path.ts";
+import { Faults } from "../faults.ts";
+import { callFields, type FieldResolver } from "../fields/fields.ts";
+import { weightOfPath } from "../fields/json-path.ts";
 import { leavesOfCondition, type Leaf } from "./leaves.ts";
 import { parseQuery, type QueryLimits } from "./parse.ts";
 import type { Condition } from "./typed.ts";

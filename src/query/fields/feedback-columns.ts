@@ -1,5 +1,5 @@
 import type { Column } from "./columns.ts";
-import { sql, type Sql } from "./sql.ts";
+import { sql, type Sql } from "../sql.ts";
 
 function text(expression: Sql): Column {
   return { type: "text", sql: expression, payload: false };

@@ -1,10 +1,10 @@
 import { columns, computedColumns, type Column, type ValueType } from "./columns.ts";
 import { feedbackColumns } from "./feedback-columns.ts";
-import { quote, type Faults, type Loc } from "./faults.ts";
+import { quote, type Faults, type Loc } from "../faults.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
 import { countIndexSteps, MAX_INDEX_STEPS, splitFieldName } from "./json-path.ts";
 import { priceColumns } from "./price-columns.ts";
-import { didYouMean } from "./nearest-names.ts";
+import { didYouMean } from "../nearest-names.ts";
 
 /** What a field's name stands for. */
 export type FieldValue =

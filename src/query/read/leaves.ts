@@ -1,4 +1,4 @@
-import { assertNever } from "../shared/assert-never.ts";
+import { assertNever } from "../../shared/assert-never.ts";
 import type { Condition, Value } from "./typed.ts";
 
 /** A value that is made of no others. */

@@ -1,4 +1,4 @@
-import type { Faults, Loc } from "./faults.ts";
+import type { Faults, Loc } from "../faults.ts";
 import { leavesOf } from "./leaves.ts";
 import type { Condition, Value } from "./typed.ts";
 

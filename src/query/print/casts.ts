@@ -1,6 +1,6 @@
-import type { ValueType } from "./columns.ts";
-import { sql, trusted, type Sql } from "./sql.ts";
-import type { Context } from "./typed.ts";
+import type { ValueType } from "../fields/columns.ts";
+import { sql, trusted, type Sql } from "../sql.ts";
+import type { Context } from "../read/typed.ts";
 
 type Cast = (value: Sql) => Sql;
 

@@ -1,7 +1,7 @@
-import { assertNever } from "../shared/assert-never.ts";
-import { stringifyJson } from "../shared/json.ts";
-import { join, param, sql, type Sql } from "./sql.ts";
-import type { Condition, Value } from "./typed.ts";
+import { assertNever } from "../../shared/assert-never.ts";
+import { stringifyJson } from "../../shared/json.ts";
+import { join, param, sql, type Sql } from "../sql.ts";
+import type { Condition, Value } from "../read/typed.ts";
 
 /** More needles than the engine's search for several takes. */
 const MAX_NEEDLES = 255;

@@ -1,9 +1,9 @@
-import { assertNever } from "../shared/assert-never.ts";
-import { isJsonObject, stringifyJson } from "../shared/json.ts";
+import { assertNever } from "../../shared/assert-never.ts";
+import { isJsonObject, stringifyJson } from "../../shared/json.ts";
 import { CONVERT_TARGETS, type ConvertTarget, type Operand, type Operation } from "./ast.ts";
-import { quote, type Faults, type Loc } from "./faults.ts";
-import type { FieldResolver } from "./fields.ts";
-import { didYouMean } from "./nearest-names.ts";
+import { quote, type Faults, type Loc } from "../faults.ts";
+import type { FieldResolver } from "../fields/fields.ts";
+import { didYouMean } from "../nearest-names.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
 import { checkLength, onlyEntry, parseMembers } from "./shapes.ts";
 

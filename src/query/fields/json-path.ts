@@ -1,4 +1,4 @@
-import { join, param, sql, type Sql } from "./sql.ts";
+import { join, param, sql, type Sql } from "../sql.ts";
 
 const ARRAY_INDEX = /^(?:0|-?[1-9]\d{0,8})$/;
 

@@ -1,7 +1,7 @@
-import type { Column } from "./columns.ts";
-import { columns } from "./columns.ts";
+import type { Column } from "../fields/columns.ts";
+import { columns } from "../fields/columns.ts";
 import { timeRangeOf, type TimeRange } from "./time-range.ts";
-import type { Condition, Value } from "./typed.ts";
+import type { Condition, Value } from "../read/typed.ts";
 
 /** What a query says about the key of `calls`: all of it holds for every selected call. */
 export interface KeyBounds extends TimeRange {

@@ -1,5 +1,5 @@
 import { CLEARED_COUNT, CLEARED_INSTANT } from "./cleared.ts";
-import { sql, trusted, type Sql } from "./sql.ts";
+import { sql, trusted, type Sql } from "../sql.ts";
 
 /**
  * What the engine makes of a value, which decides how each context reads it.

@@ -1,4 +1,4 @@
-import { assertNever } from "../shared/assert-never.ts";
+import { assertNever } from "../../shared/assert-never.ts";
 import { CONVERT_TARGETS } from "./ast.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
 

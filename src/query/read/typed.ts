@@ -1,7 +1,7 @@
 import type { CompareOperator, ConvertTarget } from "./ast.ts";
-import type { ValueType } from "./columns.ts";
-import type { FeedbackField } from "./feedback-field.ts";
-import type { FieldValue } from "./fields.ts";
+import type { ValueType } from "../fields/columns.ts";
+import type { FeedbackField } from "../fields/feedback-field.ts";
+import type { FieldValue } from "../fields/fields.ts";
 
 /** What is compared with what: each side is read as this, and is unknown (or '' as text) where it can not be. */
 export type Context = "text" | "number" | "bool" | "instant";

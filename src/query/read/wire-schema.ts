@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { feedbackFields, priceFields } from "./fields.ts";
+import { feedbackFields, priceFields } from "../fields/fields.ts";
 import { OPERAND_ID, operandSchema, OPERATION_ID, operationSchema, querySchema } from "./json-schema.ts";
 import type { QueryLimits } from "./parse.ts";
 import { defaultQueryLimits, readQuery, type ReadOptions } from "./read-query.ts";

@@ -1,11 +1,11 @@
-import { assertNever } from "../shared/assert-never.ts";
-import type { Project } from "../shared/project.ts";
-import type { CompareOperator, ConvertTarget } from "./ast.ts";
+import { assertNever } from "../../shared/assert-never.ts";
+import type { Project } from "../../shared/project.ts";
+import type { CompareOperator, ConvertTarget } from "../read/ast.ts";
 import { casts, UNKNOWN } from "./casts.ts";
-import { readJsonPath } from "./json-path.ts";
+import { readJsonPath } from "../fields/json-path.ts";
 import { printAnyFeedback } from "./print-feedback.ts";
-import { join, param, sql, type Sql } from "./sql.ts";
-import { typeOfContext, type Condition, type Constant, type Context, type Value } from "./typed.ts";
+import { join, param, sql, type Sql } from "../sql.ts";
+import { typeOfContext, type Condition, type Constant, type Context, type Value } from "../read/typed.ts";
 
 export interface PrintScope {
   readonly project: Project;

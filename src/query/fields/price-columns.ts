@@ -1,5 +1,5 @@
 import type { Column, ValueType } from "./columns.ts";
-import { sql, type Sql } from "./sql.ts";
+import { sql, type Sql } from "../sql.ts";
 
 function column(type: ValueType, expression: Sql): Column {
   return { type, sql: expression, payload: false };

@@ -1,8 +1,8 @@
-import type { Project } from "../shared/project.ts";
+import type { Project } from "../../shared/project.ts";
 import { casts } from "./casts.ts";
-import type { FeedbackField } from "./feedback-field.ts";
-import { join, param, sql, type Sql } from "./sql.ts";
-import type { Condition, Value } from "./typed.ts";
+import type { FeedbackField } from "../fields/feedback-field.ts";
+import { join, param, sql, type Sql } from "../sql.ts";
+import type { Condition, Value } from "../read/typed.ts";
 
 export interface FeedbackQuestion {
   readonly project: Project;

@@ -1,5 +1,5 @@
-import type { Loc } from "./faults.ts";
-import type { FieldValue } from "./fields.ts";
+import type { Loc } from "../faults.ts";
+import type { FieldValue } from "../fields/fields.ts";
 
 export type CompareOperator = "$eq" | "$gt" | "$lt" | "$gte" | "$lte";
 

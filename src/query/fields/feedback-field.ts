@@ -1,6 +1,6 @@
 import type { ValueType } from "./columns.ts";
 import { readJsonPath, splitFieldName } from "./json-path.ts";
-import { sql, type Sql } from "./sql.ts";
+import { sql, type Sql } from "../sql.ts";
 
 /** A field of the feedback given to a call. It has as many values as there is feedback that has the field. */
 export interface FeedbackField {

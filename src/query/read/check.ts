@@ -1,11 +1,11 @@
-import { assertNever } from "../shared/assert-never.ts";
-import { readInstant } from "../shared/instant.ts";
+import { assertNever } from "../../shared/assert-never.ts";
+import { readInstant } from "../../shared/instant.ts";
 import type { CompareOperator, Operand, Operation } from "./ast.ts";
 import { chooseContext } from "./context.ts";
-import type { Faults, Loc } from "./faults.ts";
+import type { Faults, Loc } from "../faults.ts";
 import { holdsCondition, liftFeedback } from "./lift-feedback.ts";
 import { typeOfContext, type Condition, type Constant, type Context, type Value } from "./typed.ts";
-import type { ValueType } from "./columns.ts";
+import type { ValueType } from "../fields/columns.ts";
 
 const NULL: Value = { kind: "null", type: "json" };
 
