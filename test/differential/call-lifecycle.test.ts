@@ -20,7 +20,7 @@ const SEQUENCES = Number(process.env["SEQUENCES"] ?? 25);
 const SHRINKING_MS = Number(process.env["SHRINKING_MS"] ?? 180_000);
 /** Sequences that are run in step with each other, in projects beside each other, each of which is read as a whole. */
 const PROJECTS = 4;
-const LANES = Math.min(Math.ceil(SEQUENCES / PROJECTS), 200);
+const LANES = Number(process.env["LANES"] ?? Math.min(Math.ceil(SEQUENCES / PROJECTS), 200));
 const settings = {
   INGEST_LINGER_MS: "1",
   RATE_LIMIT_PER_MINUTE: "1000000000",
