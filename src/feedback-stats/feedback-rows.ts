@@ -1,7 +1,7 @@
 import { join, param, sql, type Sql } from "../query/sql.ts";
 import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
-import type { TimeWindow } from "./buckets.ts";
+import type { TimeWindow } from "../buckets/buckets.ts";
 
 /** Which feedback counts. */
 export interface FeedbackRows {

@@ -1,11 +1,12 @@
+import type { Buckets, TimeWindow } from "../buckets/buckets.ts";
+import { bucketsOf } from "../buckets/window-fields.ts";
 import type { Sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
-import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "./buckets.ts";
 import { outputKey, outputNames, planMetrics, type Metric } from "./metrics.ts";
 import type { StatsRequest } from "./schema.ts";
 import { printStatement } from "./statement.ts";
-import { FIRST_MS, rowsOf } from "./window.ts";
+import { rowsOf } from "./window.ts";
 
 /** Everything that is decided before the store is asked. */
 export interface StatsPlan {
@@ -20,22 +21,12 @@ export interface StatsPlan {
 /** Errors: validation, when the window ends before it starts or the answer would be too large. */
 export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
   const rows = rowsOf(project, request, nowMs);
-  const { window } = rows;
-  const { name: timezone, zone } = request.timezone;
-  const buckets = planBuckets(window, request.granularity ?? defaultSizeSeconds(window), zone);
-  refuseSignedYears(buckets);
+  const { window, timezone, buckets } = bucketsOf(request, nowMs);
   const metrics = planMetrics(request.metrics);
   refuseLargeAnswer(buckets, metrics);
   const statement =
     buckets.startsMs.length === 0 ? undefined : printStatement(rows, buckets.startsMs, metrics);
   return { window, timezone, buckets, metrics, statement };
-}
-
-/** A year before 0000 has a sign, and is no instant as RFC 3339 writes them. */
-function refuseSignedYears({ startsMs, sizeSeconds }: Buckets): void {
-  if (startsMs.length === 0 || startsMs[0]! >= FIRST_MS) return;
-  const msg = `The bucket of ${sizeSeconds} s that holds start would begin before the year 0000. Ask for a later start`;
-  throw invalid([{ loc: ["body", "start"], msg, type: "value_error" }]);
 }
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;

@@ -1,19 +1,16 @@
 import { z } from "zod";
+import { bucketFields } from "../buckets/window-fields.ts";
 import { isoInstant } from "../http/fields.ts";
 import { wholeNumber } from "../http/zod-faults.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
-import { windowFields } from "./window.ts";
-import { openZone } from "./zone.ts";
+import { feedbackWindowFields } from "./window.ts";
 
 /** How much one question may ask for. */
 export interface StatsLimits {
   readonly maxMetrics: number;
   readonly maxPercentiles: number;
 }
-
-/** A century. */
-const MAX_GRANULARITY_SECONDS = 3_155_760_000;
 
 const jsonPath = z
   .string()
@@ -64,22 +61,8 @@ function metric({ maxMetrics, maxPercentiles }: StatsLimits) {
 /** `POST /feedback/stats`. Members that are not known are ignored. */
 export function statsRequest(limits: StatsLimits) {
   const body = z.object({
-    ...windowFields,
-    granularity: wholeNumber().min(1).max(MAX_GRANULARITY_SECONDS).nullish(),
-    timezone: z
-      .string()
-      .default("UTC")
-      .transform((given, context) => {
-        const name = given === "" ? "UTC" : given;
-        const zone = openZone(name);
-        if (zone !== undefined) return { name, zone };
-        context.issues.push({
-          code: "custom",
-          message: "Input should be a name of the IANA time zone database",
-          input: given,
-        });
-        return z.NEVER;
-      }),
+    ...feedbackWindowFields,
+    ...bucketFields,
     metrics: z
       .array(metric(limits))
       .max(limits.maxMetrics)
@@ -93,7 +76,7 @@ export type StatsRequest = z.output<ReturnType<typeof statsRequest>>;
 /** `POST /feedback/payload_schema`. */
 export const pathsRequestSchema = z
   .object({
-    ...windowFields,
+    ...feedbackWindowFields,
     sample_limit: wholeNumber().min(1).max(5000).default(2000).describe("How many feedbacks are looked at"),
   })
   .meta({ id: "FeedbackPayloadSchemaReq" });

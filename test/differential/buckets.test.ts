@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, it } from "vitest";
-import { bucketStarts, MAX_BUCKETS, planBuckets, type TimeWindow } from "../../src/feedback-stats/buckets.ts";
-import { openZone } from "../../src/feedback-stats/zone.ts";
+import { bucketStarts, MAX_BUCKETS, planBuckets, type TimeWindow } from "../../src/buckets/buckets.ts";
+import { openZone } from "../../src/buckets/zone.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { wallClock, zoneNames } from "../helpers/zones.ts";
 

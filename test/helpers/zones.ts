@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { openZone } from "../../src/feedback-stats/zone.ts";
+import { openZone } from "../../src/buckets/zone.ts";
 
 const TZDATA = "/usr/share/zoneinfo/tzdata.zi";
 /** Names kept for old programs, for machines without the database's own list. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bucketStarts, defaultSizeSeconds, planBuckets } from "../../../src/feedback-stats/buckets.ts";
-import { openZone } from "../../../src/feedback-stats/zone.ts";
+import { bucketStarts, defaultSizeSeconds, planBuckets } from "../../../src/buckets/buckets.ts";
+import { openZone } from "../../../src/buckets/zone.ts";
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
