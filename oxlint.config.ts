@@ -7,15 +7,16 @@ import { defineConfig } from "oxlint";
 const libraries = {
   shared: [],
   usage: ["shared"],
+  buckets: [],
   query: ["shared"],
   clickhouse: ["query", "shared"],
   prices: ["clickhouse", "query", "usage", "shared"],
   calls: ["clickhouse", "query", "usage", "shared"],
-  rollup: ["calls", "prices", "clickhouse", "query", "usage", "shared"],
+  rollup: ["calls", "prices", "buckets", "clickhouse", "query", "usage", "shared"],
 } as const;
 
 const edges = {
-  http: ["auth", "clickhouse", "query", "shared"],
+  http: ["auth", "buckets", "clickhouse", "query", "shared"],
   auth: ["http", "clickhouse", "query", "shared"],
   openapi: ["auth", "shared"],
 } as const;
@@ -33,6 +34,7 @@ const features = [
   "otlp",
   "projects",
   "trace-usage",
+  "usage-stats",
 ] as const;
 
 /** A feature imports libraries, `http` and `auth`, never another feature. */

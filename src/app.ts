@@ -61,6 +61,7 @@ import { sendGatewayError } from "./gateway/errors.ts";
 import { completionPart } from "./gateway/recording/completion-call.ts";
 import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
+import { usageStatsRoutes } from "./usage-stats/routes.ts";
 
 export interface Deps {
   /** A migrated store. `buildApp` does not close it. */
@@ -127,6 +128,14 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     onRead: metrics.usageRead,
   });
   await app.register(callsQueryRoutes, reading);
+  await app.register(usageStatsRoutes, {
+    ...reading,
+    clock,
+    maxPercentiles: config.MAX_PERCENTILES,
+    maxCalls: config.MAX_STATS_CALLS,
+    maxCells: config.MAX_STATS_CELLS,
+    providerOf: (llm) => prices.providerOf(llm),
+  });
   await registerFeedback(app, config, { engine, clock, writing });
   await app.register(gatewayRoutes, {
     prefix: "/v1",

@@ -116,6 +116,8 @@ const schema = z.object({
   HEAVY_QUERY_TIMEOUT_SECONDS: statementSeconds.default(120),
   HEAVY_QUERY_MEMORY_BYTES: bytes.default(4 * 1024 ** 3),
   MAX_TRACE_CALLS: count.default(2_000_000),
+  MAX_STATS_CALLS: count.default(20_000_000),
+  MAX_STATS_CELLS: count.default(1_000_000),
   MAX_FILTER_MEMBERS: count.default(10_000),
   MAX_METRICS: whole(1, 1000).default(100),
   MAX_PERCENTILES: whole(1, 1000).default(50),

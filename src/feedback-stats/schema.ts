@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bucketFields } from "../buckets/window-fields.ts";
+import { bucketFields } from "../http/window-fields.ts";
 import { isoInstant } from "../http/fields.ts";
 import { wholeNumber } from "../http/zod-faults.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { windowFields, windowOf } from "../buckets/window-fields.ts";
+import { windowFields, windowOf } from "../http/window-fields.ts";
 import { projectId } from "../http/fields.ts";
 import type { Project } from "../shared/project.ts";
 import type { FeedbackRows } from "./feedback-rows.ts";

@@ -9,6 +9,8 @@ import { projectSchedules } from "./project-prices.ts";
 export interface Prices {
   /** The prices of a project as they stand now. Cost: one small query; the book itself asks nothing more. */
   bookFor(project: Project): Promise<PriceBook>;
+  /** Who sells an LLM, as the public list names it; null when the list does not have it. */
+  providerOf(llmId: string): string | null;
 }
 
 export interface PricesOptions extends Pick<BookOptions, "onUnknown"> {
@@ -18,6 +20,7 @@ export interface PricesOptions extends Pick<BookOptions, "onUnknown"> {
 export function createPrices(store: PriceStore, { list, ...options }: PricesOptions): Prices {
   const builtIn = createBuiltInPrices(list);
   return {
+    providerOf: (llmId) => builtIn.find(llmId)?.provider ?? null,
     async bookFor(project) {
       return createPriceBook({
         ...options,

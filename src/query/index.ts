@@ -1,6 +1,8 @@
+export type { HourRange } from "./bounds/time-range.ts";
 export { compileQuery, type CompiledQuery } from "./compile.ts";
 export { feedbackFields, priceFields } from "./fields/fields.ts";
 export { compileFilter } from "./filter.ts";
+export { compileGroupKey } from "./group-key.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
 export { inTraces, LIVE, reachOf, type Reach } from "./reach.ts";

@@ -2,38 +2,67 @@ import {
   compileFilter,
   compileQuery,
   reachOf,
+  type HourRange,
   type CallsFilter,
   type CompiledQuery,
   type Reach,
   type SelectionLimits,
 } from "../query/index.ts";
-import { sql } from "../query/sql.ts";
+import { join, param, sql, type Sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
+import { hourOf, toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
+import type { TimeWindow } from "../buckets/buckets.ts";
 import type { Selection } from "./selection.ts";
 
 export interface SelectionRequest {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
   readonly limit: number;
+  /** When the calls started; any time by default. */
+  readonly window?: TimeWindow;
 }
 
 /** The calls that match filter AND query. Errors: validation. */
 export function planSelection(
   project: Project,
-  { filter, query: written, limit }: SelectionRequest,
+  { filter, query: written, limit, window }: SelectionRequest,
   limits?: SelectionLimits,
 ): Selection {
   const query = compile(project, written, limits);
-  const condition = compileFilter(withoutTraces(filter));
+  const conditions = [
+    ...(window === undefined ? [] : [startedIn(window)]),
+    compileFilter(withoutTraces(filter)),
+    ...(query === undefined ? [] : [query.condition]),
+  ];
   return {
     project,
-    condition: query === undefined ? condition : sql`(${condition} AND ${query.condition})`,
-    reach: reachOf({ project, filter, query }),
+    condition: sql`(${join(conditions, " AND ")})`,
+    reach: reachOf({ project, filter, query, startedIn: window === undefined ? undefined : hoursOf(window) }),
     onlyTrace: filter?.trace_ids?.length === 1 ? filter.trace_ids[0] : undefined,
     evaluateOnce: query !== undefined && (query.payload !== undefined || query.readsFeedback),
     limit,
   };
+}
+
+/** What the store can hold: instants beyond have no calls. */
+const FIRST_MS = Date.UTC(1900, 0, 1);
+const LAST_MS = Date.UTC(2255, 0, 1);
+
+function startedIn({ startMs, endMs }: TimeWindow): Sql {
+  return sql`started_at >= ${instant(startMs)} AND started_at < ${instant(endMs)}`;
+}
+
+function instant(ms: number) {
+  return param("DateTime64(3, 'UTC')", toStoreTextMs(bounded(ms)));
+}
+
+function hoursOf({ startMs, endMs }: TimeWindow): HourRange {
+  return { from: hourOf(bounded(startMs) * 1000), to: hourOf(bounded(endMs) * 1000) };
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(ms, FIRST_MS), LAST_MS);
 }
 
 /** The condition on the traces says it already. */

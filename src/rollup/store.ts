@@ -39,13 +39,14 @@ export async function selectTraces(
   };
 }
 
-interface CountedTrace {
+export interface CountedTrace {
   readonly traceId: string;
   readonly selectedCount: number;
   readonly callCount: number;
 }
 
-async function countPerTrace(
+/** The traces of the selected calls, oldest first, and how many calls of them there are. */
+export async function countPerTrace(
   engine: Engine,
   selection: Selection,
   signal: AbortSignal,
@@ -113,17 +114,23 @@ async function traceSizes(
   return sizes;
 }
 
-/** The narrow columns of all calls of some traces, at most `limit` rows, as `readCallTable` reads them. Of one trace without its id. */
+/** The narrow columns of all calls of some traces, at most `limit` rows, as `readCallTable` reads them. Of one trace without its id. `more`: columns behind these. */
 export function callRowBytes(
   engine: Engine,
-  read: { project: Project; traceIds: readonly string[]; condition: Sql; limit: number },
+  read: {
+    project: Project;
+    traceIds: readonly string[];
+    condition: Sql;
+    limit: number;
+    more?: Sql | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Buffer> {
   const traceId = read.traceIds.length === 1 ? sql`` : sql`trace_id,`;
   return engine.bytes(
     sql`SELECT ${traceId} id, parent_id, ${REPORTED},
           toUInt8(${HAS_ENDED} + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
-          assumeNotNull(started_at), usage
+          assumeNotNull(started_at), usage${read.more ?? sql``}
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} 
           AND ${inTraces(read.project, idList(read.traceIds))}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,

@@ -1,6 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { PIECE_BYTES } from "../http/pieces.ts";
-import { sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
 import { viewOf } from "../shared/buffers.ts";
 import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./json/answer.ts";
@@ -10,14 +9,8 @@ import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-us
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import { releaseRolledUp, rollUp, type CostOf } from "../rollup/fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
-import type { SelectedTrace } from "../rollup/selection.ts";
-import { callRowBytes } from "../rollup/store.ts";
+import { readTraces } from "../rollup/read-traces.ts";
 
-/** Calls read at once: what bounds memory beside the largest trace. */
-const CALLS_PER_READ = 25_000;
-const TRACES_PER_READ = 2000;
-/** The first one only begins when the group before it has been folded, because folding does not let go of the thread. */
-const READS_AHEAD = 2;
 /** What was read for an answer. */
 export interface UsageSize {
   readonly calls: number;
@@ -75,21 +68,9 @@ async function* callTables(
     yield calls;
     return;
   }
-  const groups = groupTraces(traces);
-  const read = (group: readonly SelectedTrace[]): Promise<Buffer> => {
-    const traceIds = group.map((trace) => trace.traceId);
-    const condition = group[0]?.ids === undefined ? selection.condition : sql`0`;
-    const request = { project: selection.project, traceIds, condition, limit: options.maxTraceCalls + 1 };
-    const bytes = callRowBytes(engine, request, options.signal);
-    bytes.catch(() => undefined); // it is awaited some turns later
-    return bytes;
-  };
-  const readings = groups.slice(0, READS_AHEAD).map(read);
-  for (const [index, group] of groups.entries()) {
-    const bytes = await readings.shift()!;
-    const next = groups[index + READS_AHEAD];
-    if (next !== undefined) readings.push(read(next));
-    const table = readCallTable(bytes, group, names);
+  const read = { maxCalls: options.maxTraceCalls, signal: options.signal };
+  for await (const group of readTraces(engine, { selection, traces }, read)) {
+    const table = readCallTable(group.bytes, group.traces, names);
     if (table.count > options.maxTraceCalls)
       throw tooManyCalls(`more than ${options.maxTraceCalls}`, options);
     yield table;
@@ -106,20 +87,4 @@ function refuseTwins(calls: CallTable, seen: SeenIds): void {
     const msg = `Calls of several traces have the id ${idOf(calls, call)}. Ask for one of the traces (filter.trace_ids).`;
     throw invalid([{ loc: ["body"], msg, type: "ambiguous_id" }]);
   }
-}
-
-function groupTraces(traces: readonly SelectedTrace[]): SelectedTrace[][] {
-  const groups: SelectedTrace[][] = [];
-  let room = 0;
-  for (const trace of traces) {
-    const group = groups.at(-1);
-    if (group === undefined || room < trace.callCount || group.length >= TRACES_PER_READ) {
-      groups.push([trace]);
-      room = CALLS_PER_READ - trace.callCount;
-    } else {
-      group.push(trace);
-      room -= trace.callCount;
-    }
-  }
-  return groups;
 }

@@ -86,12 +86,8 @@ type Answer = Awaited<ReturnType<typeof post>>;
 
 const bearer = { authorization: authorization(ROOT_KEY, "bearer") };
 const long = "x".repeat(3000);
-const stats = (metrics: unknown) => ({
-  project_id,
-  start: "2026-01-01T00:00:00Z",
-  end: "2026-01-02T00:00:00Z",
-  metrics,
-});
+const day = { project_id, start: "2026-01-01T00:00:00Z", end: "2026-01-02T00:00:00Z" };
+const stats = (metrics: unknown) => ({ ...day, metrics });
 const metric = (percentiles: readonly number[] = []) => ({
   json_path: "a",
   value_type: "numeric",
@@ -212,6 +208,16 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     const app = await start({ MAX_TRACE_CALLS: "1" });
     for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id));
     return usage(app);
+  },
+  async MAX_STATS_CALLS() {
+    const app = await start({ MAX_STATS_CALLS: "1" });
+    for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id));
+    return post(app, "/usage/stats", day);
+  },
+  async MAX_STATS_CELLS() {
+    const app = await start({ MAX_STATS_CELLS: "1" });
+    for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id, { op_name: id }));
+    return post(app, "/usage/stats", { ...day, group_by: ["op_name"] });
   },
   async FAILED_AUTH_PER_MINUTE() {
     const app = await start({ FAILED_AUTH_PER_MINUTE: "1" });

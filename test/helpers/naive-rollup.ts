@@ -25,6 +25,11 @@ export function naiveRollUp(calls: readonly CallRow[], costOf: NaiveCost): Recor
   return answer;
 }
 
+/** What a whole trace used: each of its completions once. */
+export function naiveTraceTotal(calls: readonly CallRow[], costOf: NaiveCost): NaiveTotals {
+  return totalOf(calls, new Trees(calls), costOf);
+}
+
 class Trees {
   private readonly calls: readonly CallRow[];
 
@@ -43,7 +48,8 @@ class Trees {
 
   depth(call: CallRow): number {
     const parent = this.calls.find((one) => one.id === call.parentId);
-    return parent === undefined || parent === call || this.isCyclic(call) ? 0 : 1 + this.depth(parent);
+    if (this.isCyclic(call)) return 1;
+    return parent === undefined || parent === call ? 0 : 1 + this.depth(parent);
   }
 
   /** The completion that a call reports and others too; undefined for what is its own, a wrapper's rest for one. */

@@ -16,9 +16,62 @@ const response = {
   call_usage: { "0198f5e2-0000-7000-8000-000000000001": { "gpt-4o": usage } },
   unfinished_call_ids: [],
 };
+const day = {
+  calls: 2,
+  errors: 0,
+  requests: 2,
+  prompt_tokens: 1200,
+  completion_tokens: 300,
+  total_tokens: 1500,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  prompt_tokens_total_cost: 0.003,
+  completion_tokens_total_cost: 0.003,
+  cache_read_input_tokens_total_cost: 0,
+  cache_creation_input_tokens_total_cost: 0,
+  other_cost: 0,
+  total_cost: 0.006,
+};
+
+const nothing = Object.fromEntries(Object.keys(day).map((name) => [name, 0]));
+
 const truncated = "more calls match than `limit` allows. The totals of those in the response are complete.";
 
 export const usageOperations: Operations = {
+  "POST /usage/stats": {
+    id: "usageStats",
+    summary: "What was used and spent over time, by anything",
+    description:
+      "The calls of a window that `filter` and `query` select, in buckets of local time and in up to a thousand groups. Each " +
+      "call adds what is its own, so that no token is counted twice: the groups and `other` together are `total`, and so " +
+      "are the buckets.",
+    response: "Totals by group and bucket",
+    example: {
+      request: {
+        project_id: "acme/demo",
+        start: "2026-01-15T00:00:00Z",
+        end: "2026-01-16T00:00:00Z",
+        timezone: "Europe/Berlin",
+        granularity: 86400,
+        group_by: ["llm", { $getField: "attributes.tenant" }],
+        include_costs: true,
+      },
+      response: {
+        start: "2026-01-15T00:00:00.000Z",
+        end: "2026-01-16T00:00:00.000Z",
+        granularity: 86400,
+        timezone: "Europe/Berlin",
+        groups: [{ key: { llm: "gpt-4o", "attributes.tenant": "a" }, total: day }],
+        other: null,
+        total: day,
+        buckets: [
+          { timestamp: "2026-01-14T23:00:00.000Z", total: day, groups: [day], other: null },
+          { timestamp: "2026-01-15T23:00:00.000Z", total: nothing, groups: [null], other: null },
+        ],
+        unpriced: [],
+      },
+    },
+  },
   "POST /trace/usage": {
     id: "traceUsage",
     summary: "What every selected call used and cost, descendants included",

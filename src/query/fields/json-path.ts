@@ -21,25 +21,27 @@ export function weightOfPath(steps: readonly string[]): number {
  * a key of an object and an index of an array, from the end when negative.
  */
 export function readJsonPath(column: Sql, steps: readonly string[]): Sql {
-  return branch(column, [], steps);
+  return branch([column], steps, (path) => sql`JSONExtract(${path}, 'Nullable(String)')`);
+}
+
+/** What stands at a path as JSON, `String`: '' for a missing key, `null` for JSON null. Steps as above. */
+export function readRawJson(column: Sql, steps: readonly string[]): Sql {
+  return branch([sql`ifNull(${column}, '')`], steps, (path) => sql`JSONExtractRaw(${path})`);
 }
 
 /**
  * An integer argument would take the n-th member of an object, so the container is looked at first. (Going down
  * container by container does not do: what the engine prints of one, it can not always read again.)
  */
-function branch(column: Sql, taken: readonly Sql[], steps: readonly string[]): Sql {
+function branch(taken: readonly Sql[], steps: readonly string[], read: (path: Sql) => Sql): Sql {
   const next = steps.findIndex(isIndex);
-  if (next === -1) {
-    const path = [column, ...taken, ...steps.map(key), sql`'Nullable(String)'`];
-    return sql`JSONExtract(${join(path, ", ")})`;
-  }
+  if (next === -1) return read(join([...taken, ...steps.map(key)], ", "));
   const step = steps[next]!;
   const rest = steps.slice(next + 1);
   const container = [...taken, ...steps.slice(0, next).map(key)];
-  const inArray = branch(column, [...container, sql`${param("Int64", engineIndex(step))}`], rest);
-  const inObject = branch(column, [...container, key(step)], rest);
-  return sql`if(JSONType(${join([column, ...container], ", ")}) = 'Array', ${inArray}, ${inObject})`;
+  const inArray = branch([...container, sql`${param("Int64", engineIndex(step))}`], rest, read);
+  const inObject = branch([...container, key(step)], rest, read);
+  return sql`if(JSONType(${join(container, ", ")}) = 'Array', ${inArray}, ${inObject})`;
 }
 
 function key(step: string): Sql {

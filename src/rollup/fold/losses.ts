@@ -16,6 +16,8 @@ export interface Losses {
   readonly first: Int32Array;
   readonly next: Int32Array;
   readonly lost: Int32Array;
+  /** 1 for a report that a better one of the same trace stands for: in its own tree, or in another. */
+  readonly borneElsewhere: Uint8Array;
 }
 
 /** Cost: O(calls + reports × log depth), iterative. */
@@ -27,18 +29,22 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
     first: new Int32Array(calls.count + forest.cycles.length).fill(NONE),
     next: new Int32Array(meetings.reports.length),
     lost: new Int32Array(meetings.reports.length),
+    borneElsewhere: new Uint8Array(calls.count),
   };
   let count = 0;
   const lose = (call: number, at: number): void => {
+    losses.borneElsewhere[call] = 1;
     losses.lost[count] = call;
     losses.next[count] = losses.first[at]!;
     losses.first[at] = count++;
   };
-  const rounds = new Rounds(meetings, comparing(calls, meetings), lose);
+  const isBetter = comparing(calls, meetings);
+  const rounds = new Rounds(meetings, isBetter, lose);
   for (let from = 0; from < meetings.reports.length;) {
     let to = from + 1;
     while (to < meetings.reports.length && sameCompletion(completionOf, meetings, from, to)) to++;
     rounds.play(from, to);
+    playAcrossTrees(meetings.reports.subarray(from, to), losses.borneElsewhere, isBetter);
     from = to;
   }
   rounds.release();
@@ -46,8 +52,22 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
   return losses;
 }
 
-export function releaseLosses({ completionOf, first, next, lost }: Losses): void {
-  release(completionOf, first, next, lost);
+export function releaseLosses({ completionOf, first, next, lost, borneElsewhere }: Losses): void {
+  release(completionOf, first, next, lost, borneElsewhere);
+}
+
+/** Reports of one completion that are each the best of their tree meet nowhere; in the trace one of them counts. */
+function playAcrossTrees(
+  reports: Int32Array,
+  borneElsewhere: Uint8Array,
+  isBetter: (one: number, other: number) => boolean,
+): void {
+  let best = NONE;
+  for (const report of reports) {
+    if (borneElsewhere[report] === 1) continue;
+    if (best !== NONE) borneElsewhere[isBetter(report, best) ? best : report] = 1;
+    if (best === NONE || borneElsewhere[best] === 1) best = report;
+  }
 }
 
 const MIXED = -2;

@@ -31,8 +31,15 @@ const MAX_ENTRIES = 20_000_000;
  * ancestors have one total. Of the calls below a call that report one completion the most exact one counts.
  * Errors: too_many_calls when the answer would not fit into memory. Cost: O(calls + entries), iterative; where
  * calls share completions, O(reports × log depth) more.
+ *
+ * `kept`: takes what each usage entry adds to the total of its trace, see `ownUsage`.
  */
-export function rollUp(calls: CallTable, names: LlmNames, costOf: CostOf | undefined): RolledUp {
+export function rollUp(
+  calls: CallTable,
+  names: LlmNames,
+  costOf: CostOf | undefined,
+  kept?: OwnUsage,
+): RolledUp {
   const forest = buildForest(calls.parents);
   const shared = calls.completionOf;
   const losses = shared === undefined ? undefined : lossesOf(calls, forest, shared);
@@ -48,6 +55,7 @@ export function rollUp(calls: CallTable, names: LlmNames, costOf: CostOf | undef
     costOf,
     own,
     costs: new Float64Array(COST_SLOTS),
+    kept,
   };
   for (let at = forest.order.length - 1; at >= 0; at--) {
     foldCall(forest.order[at]!, fold);
@@ -56,6 +64,7 @@ export function rollUp(calls: CallTable, names: LlmNames, costOf: CostOf | undef
     }
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);
+  if (losses !== undefined && kept !== undefined) dropBorneElsewhere(calls, losses, kept);
   if (losses !== undefined) releaseLosses(losses);
   return { forest, totals };
 }
@@ -78,6 +87,24 @@ interface Fold {
   /** What is used by the entry at hand, and what it costs. */
   readonly own: Used;
   readonly costs: Float64Array;
+  /** What each entry adds to the total of its trace, where that is asked for. */
+  readonly kept: OwnUsage | undefined;
+}
+
+/** What usage entries add to the total of their trace, in the order of the table. */
+export interface OwnUsage {
+  readonly counts: Float64Array;
+  readonly units: Map<number, UnitCounts>;
+}
+
+/** A report that another one of its trace stands for adds nothing. */
+function dropBorneElsewhere(calls: CallTable, { borneElsewhere }: Losses, kept: OwnUsage): void {
+  for (let call = 0; call < calls.count; call++) {
+    if (borneElsewhere[call] === 0) continue;
+    const [from, to] = [usageStartOf(calls, call), calls.usageEnd[call]!];
+    kept.counts.fill(0, from * COUNT_SLOTS, to * COUNT_SLOTS);
+    for (let used = from; used < to; used++) kept.units.delete(used);
+  }
 }
 
 interface Used {
@@ -115,6 +142,7 @@ function addOwn(call: number, fold: Fold): void {
     const llm = calls.usage.llms[used]!;
     if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
     if (inclusive !== false && isNothing(own)) continue;
+    if (fold.kept !== undefined) keep(used, own, fold.kept);
     const entry = entryFor(llm, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       totals.counts[entry * COUNT_SLOTS + slot]! += own.counts[slot]!;
@@ -122,6 +150,11 @@ function addOwn(call: number, fold: Fold): void {
     if (totals.withParts) totals.parts[entry]!++;
     if (fold.costOf !== undefined) addCosts(costsOfOwn(used, call, fold), totals, entry);
   }
+}
+
+function keep(used: number, own: Used, { counts, units }: OwnUsage): void {
+  counts.set(own.counts, used * COUNT_SLOTS);
+  if (own.units !== undefined) units.set(used, own.units);
 }
 
 function isNothing({ counts, units }: Used): boolean {
@@ -211,17 +244,26 @@ function takeFrom(explained: Used, own: Used): void {
   explained.units = lessUnits(explained.units, reported);
 }
 
-function costsOfOwn(used: number, call: number, { calls, names, costOf, own, costs }: Fold): Float64Array {
-  const { usage } = calls;
-  const priced: Usage = {
-    ...countsAt(own.counts, 0),
+function costsOfOwn(used: number, call: number, fold: Fold): Float64Array {
+  const { counts, units } = fold.own;
+  const priced = usageOf(used, { counts, at: 0, units }, fold);
+  costsInto(fold.costs, fold.costOf!(priced, fold.calls.startedAtUs[call]! / 1000));
+  return fold.costs;
+}
+
+/** A usage entry with other counts, those that stand at `at`, and other units. */
+export function usageOf(
+  used: number,
+  own: { readonly counts: Float64Array; readonly at: number; readonly units: UnitCounts | undefined },
+  { calls: { usage }, names }: { readonly calls: CallTable; readonly names: LlmNames },
+): Usage {
+  return {
+    ...countsAt(own.counts, own.at),
     llm: names.textOf(usage.llms[used]!),
     cacheOutsidePrompt: usage.cacheOutsidePrompt[used] === 1,
     units: own.units,
     service: names.services.serviceOf(usage.services[used]!),
   };
-  costsInto(costs, costOf!(priced, calls.startedAtUs[call]! / 1000));
-  return costs;
 }
 
 function shareTotal(number: number, fold: Fold): void {

@@ -11,11 +11,19 @@ import type { SelectedTrace } from "../selection.ts";
 import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
+/** Reads the columns that were added to a block of `count` calls, the first of which has the number `first`. */
+export type ReadMore = (reader: NativeReader, first: number, count: number) => void;
+
 /**
  * Decodes the answer to `callRowBytes`. Calls of several traces stand in one table; a parent is looked for in the call's
- * own trace.
+ * own trace. `readMore` reads what stands behind the columns of the table.
  */
-export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], names: LlmNames): CallTable {
+export function readCallTable(
+  source: Buffer,
+  traces: readonly SelectedTrace[],
+  names: LlmNames,
+  readMore?: ReadMore,
+): CallTable {
   const rows = new CallRows();
   const usage = new UsageEntries();
   const reader = new NativeReader(source);
@@ -45,6 +53,7 @@ export function readCallTable(source: Buffer, traces: readonly SelectedTrace[], 
       rows.usageEnd[first + row] = usage.length;
     }
     release(texts.starts, texts.ends);
+    readMore?.(reader, first, count);
   }
   selectByIds(source, rows, traces);
   const parents = parentsOf(source, rows);

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { instantField } from "../http/fields.ts";
-import { wholeNumber } from "../http/zod-faults.ts";
+import { instantField } from "./fields.ts";
+import { wholeNumber } from "./zod-faults.ts";
 import { invalid } from "../shared/errors.ts";
 import { readInstant } from "../shared/instant.ts";
-import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "./buckets.ts";
-import { openZone, type Zone } from "./zone.ts";
+import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../buckets/buckets.ts";
+import { openZone, type Zone } from "../buckets/zone.ts";
 
 /** The first instant that has a year of four digits. */
 const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");

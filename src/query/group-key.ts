@@ -1,0 +1,46 @@
+import { assertNever } from "../shared/assert-never.ts";
+import { casts } from "./print/casts.ts";
+import { Faults, quote } from "./faults.ts";
+import { callFields, type FieldValue } from "./fields/fields.ts";
+import { readRawJson } from "./fields/json-path.ts";
+import type { RefusedQuery } from "./read/read-query.ts";
+import { sql, type Sql } from "./sql.ts";
+
+export interface CompiledGroupKey {
+  readonly ok: true;
+  /** `String`: JSON on one line, '' for what is absent. */
+  readonly text: Sql;
+}
+
+/** The value of a field of a call, as groups are told apart by it. Errors: returned; `loc` is empty. */
+export function compileGroupKey(name: string): CompiledGroupKey | RefusedQuery {
+  const faults = new Faults();
+  const field = callFields(name, [], faults);
+  const text = field === undefined ? undefined : textOf(field);
+  if (field !== undefined && text === undefined)
+    faults.add([], "ungroupable_field", `Calls can not be grouped by ${quote(name)}`);
+  return text === undefined ? { ok: false, faults: faults.found } : { ok: true, text };
+}
+
+function textOf(field: FieldValue): Sql | undefined {
+  if (field.kind === "feedback") return undefined;
+  const column = field.column.sql;
+  if (field.kind === "path") return readRawJson(column, field.steps);
+  switch (field.type) {
+    case "json":
+      return sql`ifNull(${column}, '')`;
+    case "text":
+      return sql`if(${column} = '', '', toJSONString(${column}))`;
+    case "string":
+      return sql`toJSONString(${column})`;
+    case "number":
+    case "bool":
+      return casts[field.type].text(column);
+    case "instant":
+      return sql`if(isNull(${column}), '', toJSONString(${casts.instant.text(column)}))`;
+    case "refs":
+      return casts.refs.text(column);
+    default:
+      return assertNever(field);
+  }
+}

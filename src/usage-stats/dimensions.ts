@@ -1,0 +1,53 @@
+import { compileGroupKey } from "../query/index.ts";
+import { join, sql, type Sql } from "../query/sql.ts";
+import { invalid, type Fault } from "../shared/errors.ts";
+
+/** What groups can be made of by a name of their own. */
+export const DIMENSION_NAMES = [
+  "llm",
+  "provider",
+  "op_name",
+  "svc_user_id",
+  "svc_run_id",
+  "thread_id",
+  "turn_id",
+  "trace_id",
+  "status",
+] as const;
+type DimensionName = (typeof DIMENSION_NAMES)[number];
+
+export type RequestedDimension = DimensionName | { readonly $getField: string };
+
+/** One part of a group's key. */
+export interface Dimension {
+  /** Its name in the key. */
+  readonly label: string;
+  /** What tells the value: the LLM that was used, who sells it, or a field of the call. */
+  readonly source: "llm" | "provider" | "call";
+}
+
+export interface Dimensions {
+  readonly all: readonly Dimension[];
+  /** Of a call, the values of the fields as JSON texts, one a line; absent ones are empty. Undefined: no field is asked for. */
+  readonly callKey: Sql | undefined;
+}
+
+/** Errors: validation, when a field is not known, or asked for twice. */
+export function planDimensions(requested: readonly RequestedDimension[]): Dimensions {
+  const faults: Fault[] = [];
+  const seen = new Set<string>();
+  const texts: Sql[] = [];
+  const all = requested.map((one, index): Dimension => {
+    const label = typeof one === "string" ? one : one.$getField;
+    const loc = ["body", "group_by", index];
+    if (seen.has(label)) faults.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
+    seen.add(label);
+    if (one === "llm" || one === "provider") return { label, source: one };
+    const compiled = compileGroupKey(one === "status" ? "summary.weave.status" : label);
+    if (compiled.ok) texts.push(compiled.text);
+    else faults.push(...compiled.faults.map((fault) => ({ ...fault, loc: [...loc, ...fault.loc] })));
+    return { label, source: "call" };
+  });
+  if (faults.length > 0) throw invalid(faults);
+  return { all, callKey: texts.length === 0 ? undefined : sql`concat(${join(texts, ", '\\n', ")}, '')` };
+}

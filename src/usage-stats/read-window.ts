@@ -1,0 +1,66 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { releaseCalls } from "../rollup/table/call-table.ts";
+import { readCallTable } from "../rollup/table/read-call-table.ts";
+import { readTraces } from "../rollup/read-traces.ts";
+import type { SelectedTrace, Selection } from "../rollup/selection.ts";
+import { countPerTrace, selectTraces } from "../rollup/store.ts";
+import { AppError } from "../shared/errors.ts";
+import { CallColumns } from "./call-columns.ts";
+import type { WindowFold, FoldOptions } from "./window-fold.ts";
+
+/** Calls that are chosen by their ids, because what they are asked about is looked at once only, are all in memory. */
+const MAX_CHOSEN = 1_000_000;
+
+export interface WindowLimits {
+  /** The most calls that are read for one answer. */
+  readonly maxCalls: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the traces that the selected calls are in, whole, because what is a call's own depends on the others, and adds
+ * them up one group after the other. Errors: `StorageError`; too_many_calls.
+ */
+export async function foldWindow(
+  engine: Engine,
+  fold: WindowFold,
+  { plan, names }: Pick<FoldOptions, "plan" | "names">,
+  limits: WindowLimits,
+): Promise<void> {
+  if (plan.buckets.startsMs.length === 0) return;
+  const { selection } = plan;
+  const traces = await tracesOf(engine, selection, limits);
+  const count = traces.reduce((sum, trace) => sum + trace.callCount, 0);
+  if (count > limits.maxCalls) throw tooMany(`${count} calls`, limits);
+  const columns = (selected: Parameters<typeof CallColumns.select>[1]) => CallColumns.select(plan, selected);
+  for await (const { bytes, traces: group } of readTraces(engine, { selection, traces, columns }, limits)) {
+    const read = new CallColumns(bytes, plan);
+    const calls = readCallTable(bytes, group, names, read.readBlock);
+    if (calls.count > limits.maxCalls) throw tooMany(`more than ${limits.maxCalls} calls`, limits);
+    fold.add(calls, read);
+    releaseCalls(calls);
+  }
+}
+
+async function tracesOf(
+  engine: Engine,
+  selection: Selection,
+  { maxCalls, signal }: WindowLimits,
+): Promise<readonly SelectedTrace[]> {
+  if (!selection.evaluateOnce) {
+    const traces = await countPerTrace(engine, selection, signal);
+    return traces.map((trace) => ({ ...trace, ids: undefined }));
+  }
+  const limit = Math.min(maxCalls, MAX_CHOSEN);
+  const { traces, truncated } = await selectTraces(engine, { ...selection, limit }, signal);
+  if (truncated) throw tooMany(`more than ${limit} calls that match the query`, { maxCalls });
+  return traces;
+}
+
+function tooMany(what: string, { maxCalls }: Pick<WindowLimits, "maxCalls">): AppError {
+  return new AppError(
+    "too_many_calls",
+    `The traces of this question have ${what}; one answer reads at most ${maxCalls}. ` +
+      "Ask for a shorter window, select fewer calls, or raise MAX_STATS_CALLS.",
+  );
+}

@@ -1,0 +1,148 @@
+import { usageOf, type CostOf, type OwnUsage } from "../rollup/fold/rollup.ts";
+import { ownUsage } from "../rollup/fold/own-usage.ts";
+import { isSelected, NONE, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
+import type { LlmNames } from "../rollup/table/llm-names.ts";
+import { costFields } from "../prices/cost-fields.ts";
+import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
+import { release } from "../shared/buffers.ts";
+import type { CallColumns } from "./call-columns.ts";
+import { Cells } from "./cells.ts";
+import { Groups } from "./groups.ts";
+import { LatencyValues } from "./latency.ts";
+import type { StatsPlan } from "./plan.ts";
+import { Unpriced } from "./unpriced.ts";
+
+export interface FoldOptions {
+  readonly plan: StatsPlan;
+  readonly names: LlmNames;
+  /** Undefined: costs are not asked for. */
+  readonly costOf: CostOf | undefined;
+  readonly providerOf: (llm: string) => string | null;
+  readonly maxCells: number;
+}
+
+/** The calls of a window, added up by group and bucket: each with what is its own. */
+export class WindowFold {
+  readonly groups: Groups;
+  readonly cells: Cells;
+  readonly unpriced: Unpriced;
+  private readonly options: FoldOptions;
+  private readonly bucketAt: (ms: number) => number;
+  /** Of each call key the groups by LLM. */
+  private readonly byCallKey = new Map<string, Map<number, number>>();
+  private readonly byUsage: boolean;
+
+  constructor(options: FoldOptions) {
+    const { plan } = options;
+    this.options = options;
+    this.groups = new Groups(plan.dimensions.all);
+    this.unpriced = new Unpriced(options.names);
+    this.bucketAt = bucketFinder(plan.buckets.startsMs);
+    this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
+    this.cells = new Cells({
+      buckets: plan.buckets.startsMs.length,
+      maxCells: options.maxCells,
+      withCosts: options.costOf !== undefined,
+      latencies: plan.latency?.percentiles.length ? new LatencyValues() : undefined,
+    });
+  }
+
+  /** Adds the selected calls of some whole traces. */
+  add(calls: CallTable, columns: CallColumns): void {
+    const own = ownUsage(calls, this.options.names);
+    for (let call = 0; call < calls.count; call++) {
+      if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
+    }
+    if (own.counts !== calls.usage.counts) release(own.counts);
+  }
+
+  /**
+   * What a call used stands under the LLM it was used of. The call itself counts once: under the LLM of which it used
+   * most, so that the calls of all groups are the calls of the window.
+   */
+  private addCall(call: number, read: Read): void {
+    const { calls, own, columns } = read;
+    const startedAtMs = calls.startedAtUs[call]! / 1000;
+    const bucket = this.bucketAt(startedAtMs);
+    const byLlm = this.groupsOf(columns.keyOf(call));
+    let callCell = NONE;
+    let most = -1;
+    for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+      if (isNothing(own, used)) continue;
+      const cell = this.cells.at(this.groupOf(calls.usage.llms[used]!, byLlm, columns.keyOf(call)), bucket);
+      this.addUsage(cell, used, { ...read, startedAtMs });
+      const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
+      if (tokens <= most) continue;
+      most = tokens;
+      callCell = cell;
+    }
+    if (callCell === NONE) callCell = this.cells.at(this.groupOf(NONE, byLlm, columns.keyOf(call)), bucket);
+    this.cells.sums.addCall(callCell, columns.isError(call));
+    const latency = columns.latencyOf(call);
+    if (latency === undefined) return;
+    this.cells.sums.addLatency(callCell, latency);
+    this.cells.latencies?.add(callCell, latency);
+  }
+
+  private addUsage(cell: number, used: number, read: Read & { readonly startedAtMs: number }): void {
+    const { costOf, names } = this.options;
+    const { sums } = this.cells;
+    const { calls, own, startedAtMs } = read;
+    sums.addUsage(cell, own.counts, used * COUNT_SLOTS);
+    if (costOf === undefined) return;
+    const cost = costOf(
+      usageOf(used, { ...own, at: used * COUNT_SLOTS, units: own.units.get(used) }, { calls, names }),
+      startedAtMs,
+    );
+    for (const [slot, { kind }] of costFields.entries()) sums.addCost(cell, slot, cost[kind]);
+    this.unpriced.add(calls.usage.llms[used]!, cost, { counts: own.counts, at: used * COUNT_SLOTS });
+  }
+
+  private groupsOf(callKey: string): Map<number, number> {
+    const known = this.byCallKey.get(callKey);
+    if (known !== undefined) return known;
+    const byLlm = new Map<number, number>();
+    this.byCallKey.set(callKey, byLlm);
+    return byLlm;
+  }
+
+  private groupOf(used: number, byLlm: Map<number, number>, callKey: string): number {
+    const llm = this.byUsage ? used : NONE;
+    const known = byLlm.get(llm);
+    if (known !== undefined) return known;
+    const { names, providerOf } = this.options;
+    const name = llm === NONE ? null : names.textOf(llm);
+    const provider = name === null ? null : providerOf(name);
+    const group = this.groups.numberOf(callKey, { llm: name, provider });
+    byLlm.set(llm, group);
+    return group;
+  }
+}
+
+interface Read {
+  readonly calls: CallTable;
+  readonly own: OwnUsage;
+  readonly columns: CallColumns;
+}
+
+function isNothing({ counts, units }: OwnUsage, used: number): boolean {
+  for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[used * COUNT_SLOTS + slot]! > 0) return false;
+  return !units.has(used);
+}
+
+/** Which bucket an instant lies in; calls that come one after the other often lie in one. */
+function bucketFinder(startsMs: readonly number[]): (ms: number) => number {
+  let last = 0;
+  return (ms) => {
+    if (startsMs[last]! <= ms && ms < (startsMs[last + 1] ?? Infinity)) return last;
+    let low = 0;
+    let high = startsMs.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (startsMs[middle]! <= ms) low = middle;
+      else high = middle - 1;
+    }
+    last = low;
+    return low;
+  };
+}

@@ -1,0 +1,113 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ownUsage } from "../../../../src/rollup/fold/own-usage.ts";
+import { rollUp, usageOf } from "../../../../src/rollup/fold/rollup.ts";
+import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
+import { COUNT_SLOTS, countRow } from "../../../../src/usage/count-fields.ts";
+import { tableOf } from "../../../helpers/call-table.ts";
+import { forest, type CallRow, type ForestOptions } from "../../../helpers/forests.ts";
+import { naiveRollUp, naiveTraceTotal } from "../../../helpers/naive-rollup.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
+const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+
+type Counts = Record<string, number[]>;
+
+function add(total: Counts, llm: string, counts: readonly number[]): void {
+  if (counts.every((count) => count === 0)) return;
+  total[llm] = counts.map((count, slot) => count + (total[llm]?.[slot] ?? 0));
+}
+
+/** What the calls add to their trace, summed. */
+function sumOfOwn(rows: readonly CallRow[]): Counts {
+  const names = new LlmNames();
+  const calls = tableOf(rows, names);
+  const own = ownUsage(calls, names);
+  const total: Counts = {};
+  for (let used = 0; used < calls.usage.length; used++) {
+    const usage = usageOf(
+      used,
+      { ...own, at: used * COUNT_SLOTS, units: own.units.get(used) },
+      { calls, names },
+    );
+    add(total, usage.llm, countRow(usage));
+  }
+  return total;
+}
+
+const free = () => [null, null, null, null];
+
+function naiveTotal(rows: readonly CallRow[]): Counts {
+  const total: Counts = {};
+  for (const [llm, { counts }] of Object.entries(naiveTraceTotal(rows, free))) add(total, llm, counts);
+  return total;
+}
+
+function check(options: ForestOptions): void {
+  fc.assert(
+    fc.property(forest(options), (rows) => {
+      expect(sumOfOwn(rows)).toEqual(naiveTotal(rows));
+    }),
+    { numRuns: RUNS, seed },
+  );
+}
+
+describe("ownUsage", () => {
+  it("sums up to what the trace used: wrappers, shared completions", () => {
+    check({ maxCalls: 14, inclusive: true, cycles: false, shared: true });
+  });
+
+  it("sums up to what the trace used: cycles, shared completions", () => {
+    check({ maxCalls: 10, inclusive: false, cycles: true, shared: true });
+  });
+
+  it("is the total of the root, where the trace has one", () => {
+    fc.assert(
+      fc.property(forest({ maxCalls: 14, inclusive: true, cycles: false, shared: true }), (rows) => {
+        const ids = new Set(rows.map(({ id }) => id));
+        const top: CallRow = { ...rows[0]!, id: "top", parentId: "", usage: [], completionId: undefined };
+        const tree = [top, ...rows.map((row) => (ids.has(row.parentId) ? row : { ...row, parentId: "top" }))];
+        const root: Counts = {};
+        for (const [llm, { counts }] of Object.entries(naiveRollUp(tree, free)["top"]!))
+          add(root, llm, counts);
+        expect(sumOfOwn(tree)).toEqual(root);
+      }),
+      { numRuns: RUNS, seed },
+    );
+  });
+
+  it("adds a completion that two roots of one trace tell of once, by its most exact report", () => {
+    const usage = (promptTokens: number) => [
+      {
+        llm: "m",
+        requests: 1,
+        promptTokens,
+        completionTokens: 0,
+        totalTokens: promptTokens,
+        cacheReadTokens: 0,
+        cacheCreationTokens: 0,
+        cacheOutsidePrompt: false,
+      },
+    ];
+    const base = { parentId: "", finished: true, inclusive: false, selected: true, startedAtMs: 0 } as const;
+    const completionId = "chatcmpl-AbC0dEf1GhI2";
+    const rows: CallRow[] = [
+      { ...base, id: "sdk", usage: usage(100), completionId },
+      { ...base, id: "gateway", usage: usage(101), completionId, reportedBy: "gateway" },
+    ];
+    expect(sumOfOwn(rows)).toEqual({ m: [1, 101, 0, 101, 0, 0] });
+  });
+
+  it("leaves the totals of the roll-up as they were", () => {
+    const names = new LlmNames();
+    fc.assert(
+      fc.property(forest({ maxCalls: 14, inclusive: true, cycles: false, shared: true }), (rows) => {
+        const calls = tableOf(rows, names);
+        const before = rollUp(calls, names, undefined).totals.counts.slice();
+        ownUsage(calls, names);
+        expect(rollUp(calls, names, undefined).totals.counts).toEqual(before);
+      }),
+      { numRuns: 100, seed },
+    );
+  });
+});
