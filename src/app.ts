@@ -40,6 +40,7 @@ import { registerSlowClients } from "./http/slow-clients.ts";
 import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { BUILT_PAGE, pageRoutes } from "./page/routes.ts";
 import { registerPeriodic } from "./periodic.ts";
 import { createContentWriter } from "./objects/content-writer.ts";
 import { objectRoutes } from "./objects/routes.ts";
@@ -68,6 +69,8 @@ export interface Deps {
   readonly engine: Engine;
   readonly rootKey: string;
   readonly logger: FastifyBaseLogger;
+  /** Where the page was built. */
+  readonly pageDir?: string;
   readonly clock?: Clock;
   /** For limits and waits. */
   readonly steady?: Clock;
@@ -149,6 +152,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     registry,
   });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
+  await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });
   return app;
 }
 

@@ -4,6 +4,11 @@ export interface Demo {
   readonly project: string;
 }
 
+/** The page with the key behind `#`, which no server is told and the page takes out of the address. */
+export function pageAddress({ url, key, project }: Demo): string {
+  return `${url}/#key=${key}&to=${encodeURIComponent(`/${project}/traces`)}`;
+}
+
 /** What the demo prints: each request can be pasted into a shell as it stands. */
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
@@ -16,6 +21,10 @@ export function requestsToPaste({ url, key, project }: Demo): string {
   const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
   return `
 Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
+
+See it: ${pageAddress({ url, key, project })}
+
+Or ask it. Each of these can be pasted into a shell:
 
 KEY=${key}
 pretty() { node -p 'JSON.stringify(JSON.parse(require("fs").readFileSync(0)), null, 2)'; }

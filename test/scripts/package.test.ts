@@ -57,6 +57,7 @@ describe("the packed file", () => {
       "CHANGELOG.md",
       "bin/sumtree.js",
       "dist/migrations",
+      "dist/web/built/index.html",
       "deploy",
     ])
       expect(files).toContain(file);
@@ -89,6 +90,7 @@ describe("the packed file", () => {
       const url = /listening at (http:[^"]+)/.exec(line)?.[1];
       if (url === undefined) continue;
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      expect(await (await fetch(url)).text()).toContain("<title>Sumtree</title>");
       const me = await fetch(`${url}/me`, { headers: { authorization: `Bearer ${made.stdout.trim()}` } });
       expect(await me.json()).toMatchObject({ name: "x", scopes: ["read"] });
       child.kill("SIGTERM");

@@ -1,0 +1,38 @@
+import type { App } from "../../src/app.ts";
+import { scoreOf } from "./sample-feedback.ts";
+import { failedRun, longContextRun, runningAgent, sdkRun, supportRun } from "./sample-traces.ts";
+
+export const PROJECT = "acme/demo";
+const HOUR_MS = 3_600_000;
+
+/** The samples come in the way any client's data comes in: over the API. */
+export async function loadSamples(app: App, rootKey: string): Promise<void> {
+  const now = Date.now();
+  const runs = Array.from({ length: 48 }, (_, run) => ({
+    id: `support-${run + 1}`,
+    atMs: now - (run + 1) * HOUR_MS,
+  }));
+  const calls = [
+    ...runs.flatMap(({ id, atMs }) => supportRun(id, atMs, "Where is my parcel?")),
+    ...sdkRun("report-1", now - 2 * HOUR_MS),
+    ...longContextRun("contract-1", now - 3 * HOUR_MS),
+    ...failedRun("refund-1", now - 4 * HOUR_MS),
+    ...runningAgent("research-1", now - 60_000),
+  ];
+  await post(app, rootKey, `/v2/${PROJECT}/calls/complete`, { batch: calls });
+  const scores = runs.map(({ id, atMs }) => scoreOf(PROJECT, `${id}-agent`, atMs + 10_000));
+  await post(app, rootKey, "/feedback/batch/create", { batch: scores });
+}
+
+async function post(app: App, key: string, path: string, body: object): Promise<void> {
+  const response = await app.inject({
+    method: "POST",
+    url: path,
+    headers: { authorization: `Bearer ${key}` },
+    payload: body,
+  });
+  const { rejected = [] } = response.json<{ rejected?: readonly unknown[] }>();
+  if (response.statusCode !== 200 || rejected.length > 0) {
+    throw new Error(`${path} answered ${response.statusCode}: ${response.payload}`);
+  }
+}

@@ -1,0 +1,96 @@
+import { AskError, refusal } from "./failure.ts";
+import { keptKey } from "./key.ts";
+import { readLines } from "./lines.ts";
+
+/** A question to the service: what is asked, and what can be pasted into a shell to ask it again. */
+export interface Question {
+  readonly path: string;
+  readonly body: object;
+}
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** Told how many calls or bytes have come. */
+  readonly onProgress?: (count: number) => void;
+}
+
+/** Below the page's own place, wherever that is. */
+function urlOf(path: string): string {
+  return new URL(path.replace(/^\//, ""), document.baseURI).href;
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  const authorization = `Basic ${btoa(`api:${keptKey() ?? ""}`)}`;
+  const response = await fetch(urlOf(path), {
+    ...init,
+    headers: { authorization, "content-type": "application/json" },
+    cache: "no-store",
+  }).catch((error: unknown) => {
+    throw isAbort(error) ? error : new AskError({ kind: "unreachable" });
+  });
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+export interface Answer<Body> {
+  readonly body: Body;
+  /** More matches than the answer has. */
+  readonly truncated: boolean;
+  readonly nextPage: string | null;
+}
+
+export async function ask<Body>({ path, body }: Question, { signal }: Asking): Promise<Answer<Body>> {
+  const response = await send(path, { method: "POST", body: JSON.stringify(body), signal });
+  return answerOf(response, await whole<Body>(response));
+}
+
+export async function get<Body>(path: string, signal: AbortSignal): Promise<Body> {
+  return whole<Body>(await send(path, { method: "GET", signal }));
+}
+
+/** An answer of one JSON object a line; each is handed on as soon as it is there. */
+export async function askLines<Line>(
+  { path, body }: Question,
+  onLine: (line: Line) => void,
+  { signal, onProgress }: Asking,
+): Promise<Answer<number>> {
+  const response = await send(path, { method: "POST", body: JSON.stringify(body), signal });
+  let count = 0;
+  try {
+    for await (const lines of readLines(response)) {
+      for (const line of lines) onLine(JSON.parse(line) as Line);
+      count += lines.length;
+      onProgress?.(count);
+    }
+  } catch (error) {
+    throw isAbort(error) ? error : new AskError({ kind: "broken" });
+  }
+  return answerOf(response, count);
+}
+
+async function whole<Body>(response: Response): Promise<Body> {
+  try {
+    return (await response.json()) as Body;
+  } catch (error) {
+    throw isAbort(error) ? error : new AskError({ kind: "broken" });
+  }
+}
+
+function answerOf<Body>(response: Response, body: Body): Answer<Body> {
+  const { headers } = response;
+  return {
+    body,
+    truncated: headers.get("x-truncated") === "true",
+    nextPage: headers.get("x-next-page-token"),
+  };
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** The same question for a shell. The key is the reader's own. */
+export function asCurl({ path, body }: Question): string {
+  const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
+  return `curl -s -u "api:$KEY" -H content-type:application/json ${urlOf(path)} -d '${text}'`;
+}

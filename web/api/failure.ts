@@ -1,0 +1,54 @@
+/** Why there is no answer, or not all of it. */
+export type Failure =
+  /** The service did not take the question. */
+  | {
+      readonly kind: "refused";
+      readonly status: number;
+      readonly text: string;
+      readonly faults: readonly Fault[];
+      readonly requestId: string | null;
+    }
+  /** Nothing came back. */
+  | { readonly kind: "unreachable" }
+  /** The answer broke off. */
+  | { readonly kind: "broken" };
+
+export interface Fault {
+  readonly path: string;
+  readonly msg: string;
+}
+
+export class AskError extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.kind);
+    this.failure = failure;
+  }
+}
+
+/** What a refusal says, of whatever shape its body is. */
+export async function refusal(response: Response): Promise<AskError> {
+  const text = await response.text().catch(() => "");
+  const detail = detailOf(text);
+  const faults = Array.isArray(detail) ? detail.map(faultOf) : [];
+  return new AskError({
+    kind: "refused",
+    status: response.status,
+    text: typeof detail === "string" ? detail : (faults[0]?.msg ?? response.statusText),
+    faults,
+    requestId: response.headers.get("x-request-id"),
+  });
+}
+
+function detailOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { detail?: unknown }).detail;
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOf(one: unknown): Fault {
+  const { loc, msg } = one as { loc?: unknown; msg?: unknown };
+  return { path: Array.isArray(loc) ? loc.slice(1).join(" › ") : "", msg: String(msg) };
+}

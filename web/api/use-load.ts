@@ -1,0 +1,74 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { isAbort, type Asking } from "./ask.ts";
+import { AskError, type Failure } from "./failure.ts";
+
+/** Where a question has got to. */
+export interface Load<Value> {
+  readonly value: Value | undefined;
+  readonly failure: Failure | undefined;
+  /** It takes longer than a blink. */
+  readonly waiting: boolean;
+  /** What has come of it. */
+  readonly progress: number;
+  readonly stopped: boolean;
+  readonly stop: () => void;
+  readonly again: () => void;
+}
+
+type State<Value> = Omit<Load<Value>, "stop" | "again">;
+
+const BLINK_MS = 150;
+const LEFT = "left";
+const idle = { value: undefined, failure: undefined, waiting: false, progress: 0, stopped: false };
+
+/** Asks when `key` changes; undefined: not at all. What was asked before is let go. */
+export function useLoad<Value>(
+  key: string | undefined,
+  load: (asking: Asking) => Promise<Value>,
+): Load<Value> {
+  const [state, setState] = useState<State<Value>>(idle);
+  const [round, setRound] = useState(0);
+  const running = useRef<AbortController | undefined>(undefined);
+  const latest = useRef(load);
+  latest.current = load;
+  const shownKey = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (key === undefined) return;
+    const controller = new AbortController();
+    running.current = controller;
+    const { signal } = controller;
+    let counted = 0;
+    // what is asked again stays until the new answer is there
+    const kept = (state: State<Value>) => (shownKey.current === key ? state.value : undefined);
+    // nothing is drawn for what is there in a blink; a long answer is told of a few times a second
+    const timer = setInterval(
+      () => setState((state) => ({ ...idle, value: kept(state), waiting: true, progress: counted })),
+      BLINK_MS,
+    );
+    const settle = (next: Partial<State<Value>>): void => {
+      clearInterval(timer);
+      setState((state) => ({ ...idle, value: kept(state), ...next }));
+      shownKey.current = key;
+    };
+    latest.current({ signal, onProgress: (count) => (counted = count) }).then(
+      (value) => !signal.aborted && settle({ value }),
+      (error: unknown) => {
+        if (signal.reason === LEFT) return;
+        if (signal.aborted || isAbort(error)) settle({ stopped: true });
+        else settle({ failure: error instanceof AskError ? error.failure : bugOf(error) });
+      },
+    );
+    return () => {
+      clearInterval(timer);
+      controller.abort(LEFT);
+    };
+  }, [key, round]);
+  const stop = useCallback(() => running.current?.abort("stopped"), []);
+  const again = useCallback(() => setRound((count) => count + 1), []);
+  return { ...state, stop, again };
+}
+
+function bugOf(error: unknown): Failure {
+  reportError(error);
+  return { kind: "broken" };
+}

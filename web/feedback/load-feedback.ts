@@ -1,0 +1,89 @@
+import { ask, type Asking, type Question } from "../api/ask.ts";
+import type { FeedbackPath, FeedbackPaths, FeedbackStats, FeedbackStatsQuery } from "../api/routes.ts";
+import type { TimeWindow } from "../state/time-window.ts";
+import { metricOf, questionsOf, slugOf } from "./paths.ts";
+
+export interface FeedbackQuestion {
+  readonly project: string;
+  readonly window: TimeWindow;
+  readonly zone: string;
+}
+
+/** What was found at a path, over the window and bucket by bucket. */
+export interface PathStats {
+  readonly path: FeedbackPath;
+  /** By aggregation: `avg`, `p50`, `count_true`; null where there is no value. */
+  readonly window: Readonly<Record<string, number | null>>;
+  readonly buckets: readonly Readonly<Record<string, number | null>>[];
+}
+
+export interface LoadedFeedback {
+  readonly paths: readonly PathStats[];
+  /** All feedback of the window, by bucket. */
+  readonly counts: readonly number[];
+  readonly times: readonly number[];
+  readonly endMs: number;
+  readonly granularity: number;
+  /** There are more paths than are shown. */
+  readonly more: number;
+}
+
+const MAX_PATHS = 60;
+
+export function statsQuestion(
+  { project, window, zone }: FeedbackQuestion,
+  paths: readonly FeedbackPath[],
+): Question {
+  const body = {
+    project_id: project,
+    ...bounds(window),
+    timezone: zone,
+    metrics: paths.map(metricOf),
+  } satisfies FeedbackStatsQuery;
+  return { path: "/feedback/stats", body };
+}
+
+function bounds({ fromMs, toMs }: TimeWindow): { readonly start: string; readonly end?: string } {
+  const start = new Date(fromMs).toISOString();
+  return toMs === undefined ? { start } : { start, end: new Date(toMs).toISOString() };
+}
+
+export async function loadFeedback(question: FeedbackQuestion, asking: Asking): Promise<LoadedFeedback> {
+  const schema = { project_id: question.project, ...bounds(question.window) };
+  const { body: found } = await ask<FeedbackPaths>(
+    { path: "/feedback/payload_schema", body: schema },
+    asking,
+  );
+  const shown = found.paths.slice(0, MAX_PATHS);
+  const asked = shown.length === 0 ? [[]] : questionsOf(shown);
+  const answers = await Promise.all(
+    asked.map(async (paths) => {
+      const { body } = await ask<FeedbackStats>(statsQuestion(question, paths), asking);
+      return { body, paths: paths.map((path) => statsOf(path, body)) };
+    }),
+  );
+  const first = answers[0]?.body;
+  const times = first?.buckets.map(({ timestamp }) => Date.parse(timestamp)) ?? [];
+  const granularity = first?.granularity ?? 0;
+  return {
+    paths: shown.flatMap((path) => answers.flatMap(({ paths }) => paths.filter((one) => one.path === path))),
+    counts: first?.buckets.map(({ count }) => count) ?? [],
+    times,
+    endMs: (times.at(-1) ?? 0) + granularity * 1000,
+    granularity,
+    more: found.paths.length - shown.length,
+  };
+}
+
+function statsOf(path: FeedbackPath, { buckets, window_stats }: FeedbackStats): PathStats {
+  const slug = slugOf(path.json_path);
+  const window = window_stats[slug] ?? {};
+  const names = Object.keys(window);
+  return {
+    path,
+    window,
+    buckets: buckets.map((bucket) =>
+      Object.fromEntries(names.map((name) => [name, bucket[`${name}_${slug}`] ?? null])),
+    ),
+  };
+}

@@ -1,0 +1,62 @@
+import { plainNumber, share, tokens } from "../numbers/figure.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Chart } from "../parts/chart.tsx";
+import { Shown, Unknown } from "../parts/figure.tsx";
+import type { PathStats } from "./load-feedback.ts";
+
+interface PathCardProps {
+  readonly stats: PathStats;
+  readonly times: readonly number[];
+  readonly endMs: number;
+  readonly zone: string;
+  readonly chosen: boolean;
+  readonly onChoose: () => void;
+}
+
+/** A path, its number over the window, and a small picture of how it went. */
+export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCardProps) {
+  const { path, buckets } = stats;
+  return (
+    <li>
+      <button class="card" aria-pressed={chosen} onClick={onChoose}>
+        <bdi class="path">{oneLine(path.json_path, 80)}</bdi>
+        <span class="value">
+          <WindowValue stats={stats} />
+        </span>
+        <span class="dim">{WORDS[path.value_type]}</span>
+        <Chart
+          bare
+          label=""
+          {...{ times, endMs, zone }}
+          heightPx={34}
+          format={String}
+          series={[
+            {
+              label: path.json_path,
+              color: "--accent",
+              kind: path.value_type === "categorical" ? "bars" : "line",
+              values: buckets.map((bucket) => valueOf(stats, bucket)),
+            },
+          ]}
+        />
+      </button>
+    </li>
+  );
+}
+
+const WORDS = { numeric: "mean", boolean: "true", categorical: "labels" } as const;
+
+/** The one number of a path: a mean, a rate, how many. */
+export function valueOf({ path }: PathStats, values: PathStats["window"]): number | null {
+  if (path.value_type === "numeric") return values["avg"] ?? null;
+  if (path.value_type === "categorical") return values["count"] ?? null;
+  const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
+  return yes + no === 0 ? null : yes / (yes + no);
+}
+
+export function WindowValue({ stats }: { readonly stats: PathStats }) {
+  const value = valueOf(stats, stats.window);
+  if (value === null) return <Unknown why="no feedback of the window has a value there" />;
+  const figure = { numeric: plainNumber, boolean: share, categorical: tokens }[stats.path.value_type];
+  return <Shown figure={figure(value)} />;
+}

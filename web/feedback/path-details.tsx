@@ -1,0 +1,150 @@
+import { useState } from "preact/hooks";
+import { plainNumber, share, tokens, type Figure } from "../numbers/figure.ts";
+import { bucketName } from "../numbers/instants.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Chart, type ChartSeries } from "../parts/chart.tsx";
+import { Shown, Unknown } from "../parts/figure.tsx";
+import type { TimeWindow } from "../state/time-window.ts";
+import { LabelShares } from "./label-shares.tsx";
+import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
+import { valueOf } from "./path-card.tsx";
+
+interface PathDetailsProps {
+  readonly stats: PathStats;
+  readonly loaded: LoadedFeedback;
+  readonly project: string;
+  readonly zone: string;
+  readonly window: TimeWindow;
+}
+
+/** A path at large: percentiles as bands, rates with their counts, labels as shares, and every bucket in a table. */
+export function PathDetails({ stats, loaded, project, zone, window }: PathDetailsProps) {
+  const { path, buckets } = stats;
+  const [hovered, setHovered] = useState<number | undefined>(undefined);
+  const isBoolean = path.value_type === "boolean";
+  const format = (value: number): string => (isBoolean ? share(value) : plainNumber(value)).text;
+  return (
+    <section class="path-details" aria-label={path.json_path}>
+      <h2>
+        <bdi>{oneLine(path.json_path, 120)}</bdi>
+      </h2>
+      <Chart
+        label={`${path.json_path} over time; the table below has its numbers`}
+        times={loaded.times}
+        endMs={loaded.endMs}
+        series={seriesOf(stats)}
+        bands={path.value_type === "numeric" ? [{ between: [3, 1], color: "--band" }] : []}
+        {...{ zone, format }}
+        heightPx={220}
+        onHover={setHovered}
+      />
+      {path.value_type === "categorical" && <LabelShares path={path.json_path} {...{ project, window }} />}
+      <div class="wide" tabIndex={0} role="region" aria-label="Buckets">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">from</th>
+              {COLUMNS[path.value_type].map(([name]) => (
+                <th key={name} scope="col" class="number">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            <BucketRow name="all" stats={stats} values={stats.window} />
+            {buckets.map((values, at) => (
+              <BucketRow
+                key={at}
+                name={bucketName(loaded.times[at] ?? 0, loaded.times[at + 1] ?? loaded.endMs, {
+                  zone,
+                  granularity: loaded.granularity,
+                })}
+                {...{ stats, values }}
+                hovered={at === hovered}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+type Column = readonly [
+  name: string,
+  value: (values: PathStats["window"]) => number | null | undefined,
+  figure: (value: number) => Figure,
+];
+
+const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Column[]>> = {
+  numeric: (["avg", "p10", "p50", "p90", "min", "max"] as const)
+    .map((name): Column => [name, (values) => values[name], plainNumber])
+    .concat([["values", (values) => values["count"], tokens]]),
+  boolean: [
+    ["true", (values) => values["count_true"], tokens],
+    ["false", (values) => values["count_false"], tokens],
+    [
+      "rate",
+      (values) => {
+        const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
+        return yes + no === 0 ? null : yes / (yes + no);
+      },
+      share,
+    ],
+  ],
+  categorical: [["values", (values) => values["count"], tokens]],
+};
+
+interface BucketRowProps {
+  readonly name: string;
+  readonly stats: PathStats;
+  readonly values: PathStats["window"];
+  readonly hovered?: boolean;
+}
+
+function BucketRow({ name, stats, values, hovered = false }: BucketRowProps) {
+  return (
+    <tr class={hovered ? "hovered" : ""}>
+      <th scope="row">{name}</th>
+      {COLUMNS[stats.path.value_type].map(([column, read, figure]) => {
+        const value = read(values);
+        return (
+          <td key={column} class="number">
+            {value == null ? (
+              <Unknown why="nothing was said there" />
+            ) : (
+              <Shown figure={figure(value)} dim={value === 0} />
+            )}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+function seriesOf(stats: PathStats): readonly ChartSeries[] {
+  const { path, buckets } = stats;
+  const line = (label: string, color: string): ChartSeries => ({
+    label,
+    color,
+    kind: "line",
+    values: buckets.map((bucket) => bucket[label] ?? null),
+  });
+  if (path.value_type === "numeric")
+    return [
+      line("avg", "--accent"),
+      { ...line("p10", "--band"), kind: "hidden" },
+      line("p50", "--muted"),
+      { ...line("p90", "--band"), kind: "hidden" },
+    ];
+  const values = buckets.map((bucket) => valueOf(stats, bucket));
+  return [
+    {
+      label: path.json_path,
+      color: "--accent",
+      kind: path.value_type === "boolean" ? "line" : "bars",
+      values,
+    },
+  ];
+}

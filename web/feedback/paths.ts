@@ -1,0 +1,50 @@
+import type { FeedbackMetric, FeedbackPath } from "../api/routes.ts";
+
+const PERCENTILES = [10, 50, 90];
+
+/** What is asked of a path, by what stands there. */
+export function metricOf({ json_path, value_type }: FeedbackPath): FeedbackMetric {
+  if (value_type === "numeric")
+    return { json_path, value_type, aggregations: ["avg", "min", "max", "count"], percentiles: PERCENTILES };
+  if (value_type === "boolean") return { json_path, value_type, aggregations: ["count_true", "count_false"] };
+  return { json_path, value_type, aggregations: ["count"] };
+}
+
+/** How a path is named in an answer. */
+export function slugOf(path: string): string {
+  return path.replaceAll(/[^0-9A-Za-z_]/gu, "_");
+}
+
+/** Paths in so few questions that in each their names differ. */
+export function questionsOf(paths: readonly FeedbackPath[]): readonly (readonly FeedbackPath[])[] {
+  const questions: FeedbackPath[][] = [];
+  const times = new Map<string, number>();
+  for (const path of paths) {
+    const slug = slugOf(path.json_path);
+    const turn = times.get(slug) ?? 0;
+    times.set(slug, turn + 1);
+    (questions[turn] ??= []).push(path);
+  }
+  return questions;
+}
+
+/** How often each value stands at a path, the most frequent first. */
+export function labelCounts(
+  payloads: readonly object[],
+  path: string,
+): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const payload of payloads) {
+    const value = path.split(".").reduce<unknown>(memberOf, payload);
+    if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") continue;
+    const label = String(value);
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a);
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,13 @@
+import { render } from "preact";
+import { takeHandedKey } from "./api/key.ts";
+import { App } from "./app.tsx";
+import { applyTheme, keptTheme } from "./state/theme.ts";
+import "./style/base.css";
+import "./style/shell.css";
+import "./style/rows.css";
+import "./style/details.css";
+
+takeHandedKey();
+applyTheme(keptTheme());
+const place = document.querySelector("#page");
+if (place !== null) render(<App />, place);

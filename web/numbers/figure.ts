@@ -1,0 +1,89 @@
+/** A number as it is shown, and as it is. */
+export interface Figure {
+  readonly text: string;
+  /** On hover and in copies: every digit. */
+  readonly exact: string;
+}
+
+const grouped = new Intl.NumberFormat("en-US");
+
+/** 1,234 · 12.3 k · 4.56 M */
+export function tokens(count: number): Figure {
+  return { text: short(count), exact: grouped.format(count) };
+}
+
+function short(count: number): string {
+  if (Math.abs(count) < 10_000) return grouped.format(count);
+  for (const [unit, size] of [
+    ["k", 1e3],
+    ["M", 1e6],
+    ["G", 1e9],
+    ["T", 1e12],
+  ] as const) {
+    const digits = threeDigits(count / size);
+    if (Math.abs(Number(digits)) < 1000 || unit === "T") return `${digits} ${unit}`;
+  }
+  return grouped.format(count);
+}
+
+function threeDigits(value: number): string {
+  return Math.abs(value) < 999.5 ? value.toPrecision(3) : value.toFixed(0);
+}
+
+/** Dollars with three significant digits, and never fewer than two decimals: $412.08, $0.0312, $0.00000180. */
+export function dollars(usd: number): Figure {
+  const sign = usd < 0 ? "−" : "";
+  const size = Math.abs(usd);
+  return { text: `${sign}$${dollarDigits(size)}`, exact: `${sign}$${plainDecimal(size)}` };
+}
+
+function dollarDigits(usd: number): string {
+  if (usd === 0) return "0";
+  const decimals = Math.max(2, 2 - Math.floor(Math.log10(usd)));
+  return new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: Math.min(decimals, 14),
+    maximumFractionDigits: Math.min(decimals, 14),
+  }).format(usd);
+}
+
+/** All the digits that tell this number from its neighbours, without an exponent. */
+export function plainDecimal(value: number): string {
+  const text = String(value);
+  if (!text.includes("e-")) return text;
+  const [digits = "", exponent = "0"] = text.split("e-");
+  return `0.${"0".repeat(Number(exponent) - 1)}${digits.replace(".", "")}`;
+}
+
+/** A mean, a rate, a percentile: three significant digits. */
+export function plainNumber(value: number): Figure {
+  const shown = Number.isInteger(value) && Math.abs(value) < 1e6 ? value : Number(value.toPrecision(3));
+  return {
+    text: new Intl.NumberFormat("en-US", { maximumFractionDigits: 12 }).format(shown),
+    exact: String(value),
+  };
+}
+
+/** 0.4 of a whole as 40 %. */
+export function share(part: number): Figure {
+  return { text: `${Number((part * 100).toPrecision(3))} %`, exact: `${part * 100} %` };
+}
+
+/** 850 ms · 41.2 s · 3 min 05 s · 2 h 14 min */
+export function duration(ms: number): Figure {
+  return { text: shortDuration(ms), exact: `${grouped.format(ms)} ms` };
+}
+
+function shortDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 99.95) return `${threeDigits(seconds)} s`;
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
+  if (hours === 0) return `${minutes} min ${two(rest)} s`;
+  if (hours < 48) return `${hours} h ${two(minutes)} min`;
+  return `${grouped.format(Math.round(hours / 24))} d`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,70 @@
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = zone + JSON.stringify(options);
+  const found =
+    formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...options });
+  formats.set(key, found);
+  return found;
+}
+
+const TIME = {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+} as const;
+const DAY = { day: "numeric", month: "short" } as const;
+
+/** 14:02:11.204 where the day is clear, 21 Nov 14:02:11 otherwise. */
+export function clock(iso: string, zone: string, { now }: { readonly now: number }): string {
+  const at = new Date(iso);
+  if (dayOf(at, zone) === dayOf(new Date(now), zone)) return formatOf(zone, TIME).format(at);
+  return `${formatOf(zone, DAY).format(at)} ${formatOf(zone, { ...TIME, fractionalSecondDigits: undefined }).format(at)}`;
+}
+
+/** With day, zone and milliseconds. */
+export function fullInstant(iso: string, zone: string): string {
+  const options = { ...DAY, year: "numeric", ...TIME, timeZoneName: "short" } as const;
+  return formatOf(zone, options).format(new Date(iso));
+}
+
+/** 1–30 Nov · 21 Nov 14:00 – 22 Nov 03:00 */
+export function span(fromMs: number, toMs: number, zone: string): string {
+  const format = formatOf(zone, { ...DAY, hour: "2-digit", minute: "2-digit" });
+  return format.formatRange(new Date(fromMs), new Date(toMs));
+}
+
+function dayOf(at: Date, zone: string): string {
+  return formatOf(zone, { year: "numeric", month: "2-digit", day: "2-digit" }).format(at);
+}
+
+export function isZone(zone: string): boolean {
+  try {
+    formatOf(zone, DAY);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where a bucket begins, by the clock of the zone; of a day, how long it is when that is not 24 hours. */
+export function bucketName(
+  fromMs: number,
+  toMs: number | undefined,
+  { zone, granularity }: { readonly zone: string; readonly granularity: number },
+): string {
+  const daily = granularity % 86_400 === 0;
+  const clocked = daily ? {} : ({ hour: "2-digit", minute: "2-digit" } as const);
+  const name = formatOf(zone, { weekday: "short", ...DAY, ...clocked }).format(new Date(fromMs));
+  const hours = toMs === undefined ? undefined : (toMs - fromMs) / 3_600_000;
+  return daily && granularity === 86_400 && hours !== undefined && hours !== 24
+    ? `${name} (${hours} h)`
+    : name;
+}
+
+/** On an axis: the day where it begins, the time otherwise. */
+export function tick(ms: number, zone: string): string {
+  const time = formatOf(zone, { hour: "2-digit", minute: "2-digit" }).format(new Date(ms));
+  return time === "00:00" ? formatOf(zone, DAY).format(new Date(ms)) : time;
+}

@@ -1,0 +1,28 @@
+import { useState } from "preact/hooks";
+import { tokens } from "../numbers/figure.ts";
+import { visible } from "../numbers/plain-text.ts";
+import { CopyButton } from "./copy-button.tsx";
+
+const FIRST_CHARS = 20_000;
+const MORE_CHARS = 200_000;
+
+/** Text of a call as text, however long it is: a first part of it, and more when asked. */
+export function LongText({ text, label }: { readonly text: string; readonly label: string }) {
+  const [chars, setChars] = useState(FIRST_CHARS);
+  return (
+    <div class="long-text">
+      <CopyButton label="copy" title={`Copy all of the ${label}`} text={() => text} />
+      <pre dir="auto" tabIndex={0} aria-label={label}>
+        {visible(text.slice(0, chars))}
+      </pre>
+      {chars < text.length && (
+        <p>
+          {tokens(chars).text} of {tokens(text.length).text} characters.{" "}
+          <button onClick={() => setChars(chars + MORE_CHARS)}>
+            Show {tokens(Math.min(MORE_CHARS, text.length - chars)).text} more
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import type { ComponentChildren } from "preact";
+import type { Failure } from "../api/failure.ts";
+import type { Load } from "../api/use-load.ts";
+import { tokens } from "../numbers/figure.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+
+interface NoticeProps {
+  readonly kind: "quiet" | "warning" | "error";
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+/** What is the case, and what to do. */
+export function Notice({ kind, title, children }: NoticeProps) {
+  return (
+    <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
+      <strong>{title}</strong>
+      {children !== undefined && <div>{children}</div>}
+    </div>
+  );
+}
+
+/** How far a question has got, what went wrong with it, and a way to ask again. */
+export function LoadState({ load, counting }: { readonly load: Load<unknown>; readonly counting?: string }) {
+  const { failure, waiting, stopped, progress, value, stop, again } = load;
+  if (failure !== undefined) return <Failed failure={failure} again={again} kept={value !== undefined} />;
+  if (stopped) {
+    return (
+      <Notice kind="quiet" title="Stopped.">
+        <button onClick={again}>Ask again</button>
+      </Notice>
+    );
+  }
+  if (!waiting || value !== undefined) return null;
+  return (
+    <Notice
+      kind="quiet"
+      title={progress > 0 ? `${tokens(progress).text} ${counting ?? "read"} …` : "Asking …"}
+    >
+      <button onClick={stop}>Stop</button>
+    </Notice>
+  );
+}
+
+const HELP: Readonly<Record<number, string>> = {
+  401: "The key is not valid, or no longer. Paste another one.",
+  403: "Ask whoever runs the service for a key that may read this project.",
+  413: "Ask for less: a shorter window, or a narrower filter.",
+  429: "Too many questions at a time. Wait a moment.",
+  503: "The store behind the service does not answer. Nothing is lost; ask again in a moment.",
+  504: "Ask for less: a shorter window, or a narrower filter.",
+};
+
+interface FailedProps {
+  readonly failure: Failure;
+  readonly again: () => void;
+  /** What was there before is still shown. */
+  readonly kept: boolean;
+}
+
+function Failed({ failure, again, kept }: FailedProps) {
+  const stale = kept ? " What is shown is from before." : "";
+  const retry = <button onClick={again}>Ask again</button>;
+  if (failure.kind === "unreachable") {
+    return (
+      <Notice kind="error" title="The service does not answer.">
+        It may be restarting, or the network is away.{stale} {retry}
+      </Notice>
+    );
+  }
+  if (failure.kind === "broken") {
+    return (
+      <Notice kind="error" title="The answer broke off, so nothing of it is shown.">
+        The service or the network failed while it was on its way.{stale} {retry}
+      </Notice>
+    );
+  }
+  return (
+    <Notice kind="error" title={`${failure.status}: ${oneLine(failure.text)}`}>
+      {failure.faults.length > 0 && (
+        <ul>
+          {failure.faults.map(({ path, msg }) => (
+            <li key={path + msg}>
+              <code>{oneLine(path)}</code> {oneLine(msg)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {HELP[failure.status]}
+      {failure.status >= 500 && failure.requestId !== null && ` Request ${failure.requestId}.`}
+      {stale} {retry}
+    </Notice>
+  );
+}

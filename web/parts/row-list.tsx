@@ -1,0 +1,104 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useVirtualRows } from "./use-virtual-rows.ts";
+
+export const ROW_PX = 28;
+
+export interface RowAria {
+  readonly level?: number;
+  readonly expanded?: boolean | undefined;
+}
+
+interface RowListProps {
+  /** Of all elements of this list. */
+  readonly id: string;
+  readonly role: "grid" | "treegrid";
+  readonly label: string;
+  readonly class: string;
+  readonly header: ComponentChildren;
+  readonly count: number;
+  readonly active: number;
+  readonly aria?: (index: number) => RowAria;
+  readonly rowClass?: (index: number) => string;
+  readonly row: (index: number) => ComponentChildren;
+  /** What lies over all rows and is drawn anew with them. */
+  readonly layer?: (visible: {
+    readonly first: number;
+    readonly last: number;
+    readonly offsetPx: number;
+  }) => ComponentChildren;
+  readonly onActive: (index: number) => void;
+  readonly onOpen: (index: number) => void;
+  /** True: the key is taken. */
+  readonly onKey?: (event: KeyboardEvent) => boolean;
+}
+
+/** Rows of which only those that can be seen are in the document. Up and down walk them, Enter opens. */
+export function RowList(props: RowListProps) {
+  const { id, count, active, onActive, onOpen } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const { items, totalPx, offsetPx, show } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
+  useEffect(() => {
+    if (active >= 0 && active < count) show(active);
+  }, [active, count]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 2);
+    const to = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: count - 1,
+    }[event.key];
+    if (to !== undefined) onActive(Math.max(0, Math.min(count - 1, to)));
+    else if (event.key === "Enter" && active >= 0) onOpen(active);
+    else if (props.onKey?.(event) !== true) return;
+    event.preventDefault();
+  };
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
+  return (
+    <div
+      ref={scroller}
+      class={`rows ${props.class}`}
+      role={props.role}
+      aria-label={props.label}
+      aria-rowcount={count + 1}
+      aria-activedescendant={active >= first && active <= last ? `${id}-${active}` : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <div role="rowgroup" class="head">
+        <div role="row" aria-rowindex={1} class="row">
+          {props.header}
+        </div>
+      </div>
+      {props.layer?.({ first, last, offsetPx })}
+      <div role="rowgroup" class="body" style={{ height: `${totalPx}px` }}>
+        {items.map(({ index, start }) => {
+          const { level, expanded } = props.aria?.(index) ?? {};
+          return (
+            <div
+              key={index}
+              id={`${id}-${index}`}
+              role="row"
+              class={`row ${index === active ? "active" : ""} ${props.rowClass?.(index) ?? ""}`}
+              style={{ transform: `translateY(${start}px)` }}
+              aria-rowindex={index + 2}
+              aria-level={level}
+              aria-expanded={expanded}
+              aria-selected={index === active}
+              onClick={(event) => {
+                onActive(index);
+                if (!(event.target as Element).closest("a, button")) onOpen(index);
+              }}
+            >
+              {props.row(index)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Notice } from "../parts/notice.tsx";
+
+/** A view that is fetched when it is first looked at. */
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined;
+  return function Lazy(props: Props) {
+    const [View, setView] = useState<ComponentType<Props> | undefined>(() => loaded);
+    const [failed, setFailed] = useState(false);
+    useEffect(() => {
+      if (View !== undefined) return;
+      load().then(
+        (view) => {
+          loaded = view;
+          setView(() => view);
+        },
+        () => setFailed(true),
+      );
+    }, [View]);
+    if (failed) {
+      return (
+        <Notice kind="error" title="This view could not be fetched.">
+          The service may have been updated:{" "}
+          <button onClick={() => location.reload()}>load the page again</button>
+        </Notice>
+      );
+    }
+    return View === undefined ? null : <View {...props} />;
+  };
+}

@@ -1,0 +1,26 @@
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { printAddress, readAddress, type Address } from "./address.ts";
+
+export type Go = (change: Partial<Address>, how?: "replace") => void;
+
+/** The address as it is, and a way to change it. */
+export function useAddress(): readonly [Address, Go] {
+  const [address, setAddress] = useState(() => readAddress(location.hash));
+  useEffect(() => {
+    const follow = (): void => setAddress(readAddress(location.hash));
+    addEventListener("hashchange", follow);
+    addEventListener("popstate", follow);
+    return () => {
+      removeEventListener("hashchange", follow);
+      removeEventListener("popstate", follow);
+    };
+  }, []);
+  const go = useCallback<Go>((change, how) => {
+    const next = { ...readAddress(location.hash), ...change };
+    const hash = printAddress(next);
+    if (hash === location.hash) return;
+    history[how === "replace" ? "replaceState" : "pushState"](null, "", hash);
+    setAddress(next);
+  }, []);
+  return [address, go];
+}

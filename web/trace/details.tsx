@@ -1,0 +1,106 @@
+import { ask, askLines } from "../api/ask.ts";
+import type { Call, CallsQuery, Feedback, FeedbackQuery } from "../api/routes.ts";
+import { useLoad } from "../api/use-load.ts";
+import { LoadState } from "../parts/notice.tsx";
+import { LongText } from "../parts/long-text.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { oneLine } from "../numbers/plain-text.ts";
+import type { UsageByLlm } from "../numbers/usage.ts";
+import { Facts } from "./facts.tsx";
+import { FeedbackList } from "./feedback-list.tsx";
+import type { Ledger } from "./ledger.ts";
+import type { TreeNode } from "./tree.ts";
+
+interface DetailsProps {
+  readonly project: string;
+  readonly traceId: string;
+  readonly zone: string;
+  readonly node: TreeNode;
+  readonly ledger: Ledger;
+  /** With everything below. */
+  readonly usage: UsageByLlm;
+  readonly tab: string;
+  readonly onTab: (tab: string) => void;
+  readonly close: () => void;
+}
+
+const TABS = {
+  details: "Details",
+  input: "Input",
+  output: "Output",
+  attributes: "Attributes",
+  feedback: "Feedback",
+} as const;
+type Tab = keyof typeof TABS;
+
+/** One call: what is known of it, what went in and out, and what people said. */
+export function Details({ project, traceId, zone, node, ledger, usage, tab, onTab, close }: DetailsProps) {
+  const { id, name } = node.call;
+  const shown: Tab = Object.hasOwn(TABS, tab) ? (tab as Tab) : "details";
+  const load = useLoad(`${project}\n${traceId}\n${id}`, async (asking) => {
+    const filter = { trace_ids: [traceId], call_ids: [id] };
+    const calls: Call[] = [];
+    const body = { project_id: project, filter, include_costs: true } satisfies CallsQuery;
+    await askLines<Call>({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
+    return calls[0];
+  });
+  const call = load.value;
+  return (
+    <section
+      class="details"
+      aria-label={`Call ${name}`}
+      onKeyDown={(event) => event.key === "Escape" && close()}
+    >
+      <div class="bar">
+        <h2>
+          <bdi>{oneLine(name, 80)}</bdi>
+        </h2>
+        <Tabs tabs={TABS} shown={shown} onTab={onTab} />
+        <button class="quiet" aria-label="Close the details" onClick={close}>
+          ✕
+        </button>
+      </div>
+      <div class="content" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
+        <LoadState load={load} />
+        {shown === "details" && <Facts {...{ call, node, zone, usage }} own={ledger.own(node)} />}
+        {shown === "input" && call !== undefined && <Json label="input" value={call.inputs} />}
+        {shown === "output" && call !== undefined && <Json label="output" value={call.output} />}
+        {shown === "attributes" && call !== undefined && <Json label="attributes" value={call.attributes} />}
+        {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
+      </div>
+    </section>
+  );
+}
+
+function Json({ label, value }: { readonly label: string; readonly value: unknown }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  if (value == null || text === "{}") return <p class="dim">There is no {label}.</p>;
+  return <LongText key={label} label={label} text={text} />;
+}
+
+function CallFeedback({
+  project,
+  id,
+  zone,
+}: {
+  readonly project: string;
+  readonly id: string;
+  readonly zone: string;
+}) {
+  const load = useLoad(`${project}\n${id}`, (asking) => {
+    const body = {
+      project_id: project,
+      query: { $expr: { $eq: [{ $getField: "weave_ref" }, { $literal: `weave:///${project}/call/${id}` }] } },
+      limit: 100,
+    } satisfies FeedbackQuery;
+    return ask<{ result: Feedback[] }>({ path: "/feedback/query", body }, asking);
+  });
+  return (
+    <>
+      <LoadState load={load} />
+      {load.value !== undefined && (
+        <FeedbackList feedback={load.value.body.result} truncated={load.value.truncated} zone={zone} />
+      )}
+    </>
+  );
+}

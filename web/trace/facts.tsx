@@ -1,0 +1,78 @@
+import type { ComponentChildren } from "preact";
+import type { Call } from "../api/routes.ts";
+import { duration, tokens } from "../numbers/figure.ts";
+import { fullInstant } from "../numbers/instants.ts";
+import { oneLine, visible } from "../numbers/plain-text.ts";
+import type { Total, UsageByLlm } from "../numbers/usage.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Dollars, Live, Shown, Unknown } from "../parts/figure.tsx";
+import type { TreeNode } from "./tree.ts";
+import { UsageTable } from "./usage-table.tsx";
+
+interface FactsProps {
+  /** Undefined: it is still on its way. */
+  readonly call: Call | undefined;
+  readonly node: TreeNode;
+  readonly zone: string;
+  readonly usage: UsageByLlm;
+  readonly own: Total | null;
+}
+
+export function Facts({ call, node, zone, usage, own }: FactsProps) {
+  const { startMs, endMs, exception } = node.call;
+  return (
+    <div class="facts">
+      {exception !== null && (
+        <div class="exception">
+          <strong class="failed">✕ failed</strong>
+          <pre dir="auto" tabIndex={0} aria-label="exception">
+            {visible((call?.exception ?? exception).slice(0, 20_000))}
+          </pre>
+        </div>
+      )}
+      <UsageTable caption="Used, with everything below it" usage={usage} />
+      <dl>
+        <Fact name="itself">
+          {own === null ? (
+            <Unknown why="calls below tell of the same completion" />
+          ) : (
+            <>
+              <Shown figure={tokens(own.tokens)} /> tokens · <Dollars total={own} />
+            </>
+          )}
+        </Fact>
+        <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
+        <Fact name="took">{endMs === null ? <Live /> : <Shown figure={duration(endMs - startMs)} />}</Fact>
+        <Fact name="calls below">
+          <Shown figure={tokens(node.calls - 1)} />
+        </Fact>
+        <Text name="operation" text={call?.op_name} />
+        <Text name="user" text={call?.wb_user_id} />
+        <Text name="thread" text={call?.thread_id} />
+        <Text name="turn" text={call?.turn_id} />
+        <Text name="run" text={call?.wb_run_id} />
+        <Fact name="id">
+          <bdi>{oneLine(node.call.id)}</bdi> <CopyButton label="copy" text={() => node.call.id} />
+        </Fact>
+      </dl>
+    </div>
+  );
+}
+
+function Text({ name, text }: { readonly name: string; readonly text: string | null | undefined }) {
+  if (text == null || text === "") return null;
+  return (
+    <Fact name={name}>
+      <bdi>{oneLine(text)}</bdi>
+    </Fact>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,212 @@
+import { useMemo } from "preact/hooks";
+import { duration } from "../numbers/figure.ts";
+import { Dollars, Live, Tokens, Unknown } from "../parts/figure.tsx";
+import { RowList, ROW_PX } from "../parts/row-list.tsx";
+import type { Axis, Bar } from "./bars.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Row } from "./rows.ts";
+import { extentOf } from "./tree.ts";
+import type { TraceState } from "./trace-state.ts";
+import { Waterfall } from "./waterfall.tsx";
+
+interface TreeTableProps {
+  readonly state: TraceState;
+  readonly active: number;
+  readonly opened: string | undefined;
+  readonly onActive: (index: number) => void;
+  readonly onOpen: (index: number) => void;
+  readonly onFold: (key: string) => void;
+  readonly onKey: (event: KeyboardEvent) => boolean;
+}
+
+export function TreeTable({ state, opened, onFold, ...list }: TreeTableProps) {
+  const { rows, ledger, axis, unfinished, roots } = state;
+  const whole = useMemo(() => ledger.sum(roots).usd ?? 0, [ledger, roots]);
+  return (
+    <RowList
+      {...list}
+      id="call"
+      role="treegrid"
+      label="Calls of the trace"
+      class="tree"
+      count={rows.length}
+      header={<Head axis={axis} />}
+      aria={(index) => ({ level: (rows[index]?.depth ?? 0) + 1, expanded: rows[index]?.open })}
+      rowClass={(index) => (rows[index]?.key === opened ? "opened" : "")}
+      row={(index) => {
+        const row = rows[index];
+        return row && <Cells row={row} ledger={ledger} unfinished={unfinished} axis={axis} onFold={onFold} />;
+      }}
+      layer={({ first, last, offsetPx }) => (
+        <Waterfall
+          axis={axis}
+          offsetPx={offsetPx}
+          bars={rows
+            .slice(first, last + 1)
+            .map((row, at) => barOf(row, { topPx: (first + at) * ROW_PX, ledger, whole, axis }))}
+        />
+      )}
+    />
+  );
+}
+
+function Head({ axis }: { readonly axis: Axis }) {
+  const marks = [0, 0.25, 0.5, 0.75].map((part) => duration((axis.toMs - axis.fromMs) * part).text);
+  return (
+    <>
+      <span role="columnheader">call</span>
+      <span role="columnheader" class="number own" title="Total less the totals of the calls directly below">
+        own tok
+      </span>
+      <span role="columnheader" class="number tokens" title="With everything below; each completion once">
+        total
+      </span>
+      <span role="columnheader" class="number own" title="Total less the totals of the calls directly below">
+        own $
+      </span>
+      <span role="columnheader" class="number" title="With everything below; each completion once">
+        total $
+      </span>
+      <span role="columnheader" class="bars" aria-label="when">
+        {marks.map((mark, at) => (
+          <span key={at} class={`mark at-${at}`}>
+            {mark}
+          </span>
+        ))}
+      </span>
+    </>
+  );
+}
+
+interface CellsProps {
+  readonly row: Row;
+  readonly ledger: Ledger;
+  readonly unfinished: ReadonlySet<string>;
+  readonly axis: Axis;
+  readonly onFold: (key: string) => void;
+}
+
+function Cells({ row, ledger, unfinished, axis, onFold }: CellsProps) {
+  const total = row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.nodes);
+  const own = row.kind === "call" ? ledger.own(row.node) : undefined;
+  return (
+    <>
+      <span role="gridcell" class="name" style={{ paddingLeft: `${6 + Math.min(row.depth, 24) * 16}px` }}>
+        <Guides depth={row.depth} />
+        <Fold row={row} onFold={onFold} />
+        <Name row={row} unfinished={unfinished} />
+      </span>
+      <span role="gridcell" class="number own own-tokens">
+        {own === null ? <Unknown why={SHARED} /> : own && <Tokens count={own.tokens} />}
+      </span>
+      <span role="gridcell" class="number tokens">
+        <Tokens count={total.tokens} />
+      </span>
+      <span role="gridcell" class="number own own-usd">
+        {own === null ? <Unknown why={SHARED} /> : own && <Dollars total={own} />}
+      </span>
+      <span role="gridcell" class="number cost">
+        <Dollars total={total} />
+      </span>
+      <span role="gridcell" class="bars">
+        <span class="unseen">{timesOf(row, axis)}</span>
+      </span>
+    </>
+  );
+}
+
+const SHARED = "calls below tell of the same completion, so their totals do not add up";
+
+function Guides({ depth }: { readonly depth: number }) {
+  return (
+    <>
+      {Array.from({ length: Math.min(depth, 24) }, (_, at) => (
+        <i key={at} class="guide" style={{ left: `${13 + at * 16}px` }} />
+      ))}
+    </>
+  );
+}
+
+function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: string) => void }) {
+  if (row.open === undefined) return <span class="fold" />;
+  return (
+    <button
+      class="fold"
+      tabIndex={-1}
+      aria-label={row.open ? "Fold" : "Unfold"}
+      onClick={() => onFold(row.key)}
+    >
+      {row.open ? "▾" : "▸"}
+    </button>
+  );
+}
+
+function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: ReadonlySet<string> }) {
+  if (row.kind === "group") {
+    const failed = row.nodes.filter((node) => node.call.exception !== null).length;
+    return (
+      <>
+        <bdi class="text">{row.name}</bdi>
+        <span class="times">×{row.nodes.length}</span>
+        {failed > 0 && <span class="failed">{failed} failed</span>}
+      </>
+    );
+  }
+  const { call, errors, calls } = row.node;
+  const below = errors - (call.exception === null ? 0 : 1);
+  return (
+    <>
+      {call.exception !== null && (
+        <span class="failed" title={call.exception}>
+          <span aria-hidden="true">✕</span>
+          <span class="unseen">failed: </span>
+        </span>
+      )}
+      <bdi class="text" title={call.name} data-call={call.id}>
+        {call.name}
+      </bdi>
+      {unfinished.has(call.id) && <Live />}
+      {row.open === false && <span class="times">{calls - 1} below</span>}
+      {row.open === false && below > 0 && <span class="failed">{below} failed</span>}
+    </>
+  );
+}
+
+function timesOf(row: Row, axis: Axis): string {
+  const { startMs, endMs } = timesOfRow(row, axis);
+  return `begins after ${duration(startMs - axis.fromMs).text}, takes ${duration(endMs - startMs).text}`;
+}
+
+function timesOfRow(
+  row: Row,
+  axis: Axis,
+): { readonly startMs: number; readonly endMs: number; readonly running: boolean } {
+  if (row.kind === "call") {
+    const { startMs, endMs } = row.node.call;
+    return { startMs, endMs: endMs ?? axis.toMs, running: endMs === null };
+  }
+  const calls = row.nodes.map((node) => node.call);
+  const { fromMs, toMs } = extentOf(calls, axis.toMs);
+  return { startMs: fromMs, endMs: toMs, running: calls.some((call) => call.endMs === null) };
+}
+
+interface BarContext {
+  readonly topPx: number;
+  readonly ledger: Ledger;
+  /** What all of the trace cost. */
+  readonly whole: number;
+  readonly axis: Axis;
+}
+
+function barOf(row: Row, { topPx, ledger, whole, axis }: BarContext): Bar {
+  const { usd } = row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.nodes);
+  return {
+    topPx,
+    ...timesOfRow(row, axis),
+    failed:
+      row.kind === "call"
+        ? row.node.call.exception !== null
+        : row.nodes.some((node) => node.call.exception !== null),
+    share: usd === null || whole === 0 ? undefined : usd / whole,
+  };
+}

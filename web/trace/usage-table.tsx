@@ -1,0 +1,92 @@
+import { dollars, tokens } from "../numbers/figure.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { costOf, isPriced, totalOf, type LlmUsage, type UsageByLlm } from "../numbers/usage.ts";
+import { Dollars, Shown, Unknown } from "../parts/figure.tsx";
+
+const COLUMNS = [
+  { name: "requests", count: "requests", cost: undefined },
+  { name: "prompt", count: "prompt_tokens", cost: "prompt_tokens_total_cost" },
+  { name: "cache read", count: "cache_read_input_tokens", cost: "cache_read_input_tokens_total_cost" },
+  {
+    name: "cache write",
+    count: "cache_creation_input_tokens",
+    cost: "cache_creation_input_tokens_total_cost",
+  },
+  { name: "completion", count: "completion_tokens", cost: "completion_tokens_total_cost" },
+  { name: "total", count: "total_tokens", cost: undefined },
+] as const;
+
+/** Usage by model, each count with what it cost below it. */
+export function UsageTable({ caption, usage }: { readonly caption: string; readonly usage: UsageByLlm }) {
+  const llms = Object.entries(usage);
+  if (llms.length === 0) return <p class="dim">Neither this call nor any below it used a model.</p>;
+  return (
+    <div class="wide" tabIndex={0} role="region" aria-label={caption}>
+      <table class="usage-table">
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">model</th>
+            {COLUMNS.map(({ name }) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+            <th scope="col" class="number">
+              cost
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {llms.map(([llm, one]) => (
+            <tr key={llm}>
+              <th scope="row">
+                <bdi>{oneLine(llm, 80)}</bdi>
+              </th>
+              {COLUMNS.map(({ name, count, cost }) => (
+                <td key={name} class="number">
+                  <Shown figure={tokens(one[count])} dim={one[count] === 0} />
+                  {cost !== undefined && one[count] !== 0 && <Cost llm={llm} usd={one[cost]} />}
+                </td>
+              ))}
+              <td class="number">
+                <CostOf llm={llm} usage={one} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+        {llms.length > 1 && (
+          <tfoot>
+            <tr>
+              <th scope="row">all</th>
+              <td colSpan={COLUMNS.length - 1} />
+              <td class="number">
+                <Shown figure={tokens(totalOf(usage).tokens)} />
+              </td>
+              <td class="number">
+                <Dollars total={totalOf(usage)} />
+              </td>
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
+  );
+}
+
+function Cost({ llm, usd }: { readonly llm: string; readonly usd: number | null }) {
+  return (
+    <small class="below">
+      {usd === null ? (
+        <Unknown why={`no price is known for ${oneLine(llm, 60)}`} />
+      ) : (
+        <Shown figure={dollars(usd)} />
+      )}
+    </small>
+  );
+}
+
+function CostOf({ llm, usage }: { readonly llm: string; readonly usage: LlmUsage }) {
+  const total = { usd: costOf(usage), unpriced: isPriced(usage) ? [] : [llm] };
+  return <Dollars total={{ ...totalOf({ [llm]: usage }), ...total }} />;
+}

@@ -1,0 +1,192 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLoad } from "../api/use-load.ts";
+import { asCurl } from "../api/ask.ts";
+import { clock } from "../numbers/instants.ts";
+import { duration, tokens } from "../numbers/figure.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { Dollars, Live, Shown } from "../parts/figure.tsx";
+import { LoadState, Notice } from "../parts/notice.tsx";
+import type { Address } from "../state/address.ts";
+import type { Go } from "../state/use-address.ts";
+import { Details } from "./details.tsx";
+import { FindBox } from "./find-box.tsx";
+import { loadTrace, traceQuestions, type LoadedTrace } from "./load-trace.ts";
+import { openedFor, type Folding } from "./rows.ts";
+import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
+import { TreeTable } from "./tree-table.tsx";
+import { useTreeKeys } from "./use-tree-keys.ts";
+import { nodeOf } from "./walk.ts";
+
+const REFRESH_MS = 5000;
+/** Larger ones are asked for again by hand. */
+const MAX_REFRESHED_CALLS = 20_000;
+
+interface TraceViewProps {
+  readonly address: Address;
+  readonly project: string;
+  readonly traceId: string;
+  readonly zone: string;
+  readonly go: Go;
+}
+
+export function TraceView({ address, project, traceId, zone, go }: TraceViewProps) {
+  const load = useLoad(`${project}\n${traceId}`, (asking) => loadTrace(project, traceId, asking));
+  const [folding, setFolding] = useState(() => readFolding(address.options));
+  const state = useTraceState(load.value, folding);
+  useRefresh(load.value, load.again);
+  const changeFolding = useCallback(
+    (next: Folding) => {
+      setFolding(next);
+      go({ options: { ...address.options, ...printFolding(next) } }, "replace");
+    },
+    [address, go],
+  );
+  return (
+    <main class="trace-view">
+      <h1 class="unseen">Trace</h1>
+      <LoadState load={load} counting="calls read" />
+      {load.value?.calls.length === 0 && (
+        <Notice kind="quiet" title="There is no such trace in this project.">
+          It may be in another project, or deleted, or on its way.
+        </Notice>
+      )}
+      {load.value !== undefined && state !== undefined && state.roots.length > 0 && (
+        <Shell
+          {...{ address, project, traceId, zone, go, state, folding, changeFolding }}
+          trace={load.value}
+        />
+      )}
+    </main>
+  );
+}
+
+/** What runs is asked for again while somebody looks. */
+function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
+  const runs =
+    trace !== undefined &&
+    trace.usage.unfinished_call_ids.length > 0 &&
+    trace.calls.length <= MAX_REFRESHED_CALLS;
+  useEffect(() => {
+    if (!runs) return;
+    const timer = setInterval(() => document.visibilityState === "visible" && again(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [runs, again]);
+}
+
+interface ShellProps extends TraceViewProps {
+  readonly trace: LoadedTrace;
+  readonly state: TraceState;
+  readonly folding: Folding;
+  readonly changeFolding: (folding: Folding) => void;
+}
+
+function Shell({ address, project, traceId, zone, go, trace, state, folding, changeFolding }: ShellProps) {
+  const { options } = address;
+  const opened = options["call"];
+  const find = useRef<HTMLInputElement>(null);
+  const [activeKey, setActiveKey] = useState(opened ?? state.rows[0]?.key);
+  const active = useMemo(() => state.rows.findIndex((row) => row.key === activeKey), [state.rows, activeKey]);
+  const open = (index: number): void => {
+    const row = state.rows[index];
+    if (row?.kind === "group") fold(row.key);
+    else if (row !== undefined) go({ options: { ...options, call: row.key } });
+  };
+  const close = (): void => go({ options: { ...options, call: "", tab: "" } });
+  const fold = (key: string): void => {
+    const changed = new Set(folding.changed);
+    if (!changed.delete(key)) changed.add(key);
+    changeFolding({ ...folding, changed });
+  };
+  const reveal = (id: string): void => {
+    changeFolding({ ...folding, changed: openedFor({ id }, state.roots, folding) });
+    setActiveKey(id);
+  };
+  const onKey = useTreeKeys({ state, active, setActiveKey, fold, reveal, close, find });
+  const node = nodeOf(opened, state.roots);
+  return (
+    <>
+      <Summary state={state} trace={trace} zone={zone}>
+        <FindBox
+          input={find}
+          roots={state.roots}
+          from={activeKey}
+          reveal={reveal}
+          find={options["find"] ?? ""}
+          onFind={(text) => go({ options: { ...options, find: text } }, "replace")}
+        />
+        <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
+          {folding.groupsOpen ? "Group alike" : "Show all"}
+        </button>
+        <CopyButton
+          label="copy curl"
+          title="The questions behind this view"
+          text={() => traceQuestions(project, traceId).map(asCurl).join("\n")}
+        />
+      </Summary>
+      {trace.truncated && (
+        <Notice kind="warning" title="This trace has more calls than are shown: the oldest are." />
+      )}
+      <TreeTable
+        state={state}
+        active={active}
+        opened={opened}
+        onActive={(index) => setActiveKey(state.rows[index]?.key)}
+        onOpen={open}
+        onFold={fold}
+        onKey={onKey}
+      />
+      {node !== undefined && (
+        <Details
+          {...{ project, traceId, zone, node, close }}
+          ledger={state.ledger}
+          usage={trace.usage.call_usage[node.call.id] ?? {}}
+          tab={options["tab"] ?? ""}
+          onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
+        />
+      )}
+    </>
+  );
+}
+
+interface SummaryProps {
+  readonly state: TraceState;
+  readonly trace: LoadedTrace;
+  readonly zone: string;
+  readonly children: preact.ComponentChildren;
+}
+
+function Summary({ state, trace, zone, children }: SummaryProps) {
+  const { roots, ledger, axis, unfinished } = state;
+  const total = ledger.sum(roots);
+  const errors = roots.reduce((sum, root) => sum + root.errors, 0);
+  const startedAt = new Date(axis.fromMs).toISOString();
+  return (
+    <div class="summary">
+      <p class="answer">
+        <span class="sum">
+          <Dollars total={total} />
+        </span>
+        <bdi class="what">{roots[0]?.call.name}</bdi>
+        <span>
+          <Shown figure={tokens(total.tokens)} /> tokens
+        </span>
+        <span>
+          <Shown figure={tokens(trace.calls.length)} /> calls
+        </span>
+        <span>{unfinished.size > 0 ? <Live /> : <Shown figure={duration(axis.toMs - axis.fromMs)} />}</span>
+        {roots.length > 1 && <span>{roots.length} roots</span>}
+        {errors > 0 && <span class="failed">✕ {errors} failed</span>}
+        <span class="dim" title={startedAt}>
+          {clock(startedAt, zone, { now: Date.now() })}
+        </span>
+        {total.unpriced.length > 0 && (
+          <span class="unpriced">
+            without a price: {total.unpriced.map((llm) => oneLine(llm, 60)).join(", ")}
+          </span>
+        )}
+      </p>
+      <div class="tools">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { ask, type Asking } from "../api/ask.ts";
+import type { Feedback, FeedbackQuery } from "../api/routes.ts";
+
+/** What was said about the root of a trace, in short. */
+export interface FeedbackMark {
+  readonly count: number;
+  /** Of the first number in each payload; null: there is none. */
+  readonly mean: number | null;
+  /** Where that number stands. */
+  readonly path: string | undefined;
+}
+
+const MAX_READ = 5000;
+
+/** By call id. Errors: as of any question. */
+export async function loadMarks(
+  project_id: string,
+  ids: readonly string[],
+  asking: Asking,
+): Promise<ReadonlyMap<string, FeedbackMark>> {
+  const prefix = `weave:///${project_id}/call/`;
+  const body = {
+    project_id,
+    fields: ["weave_ref", "payload"],
+    query: { $expr: { $in: [{ $getField: "weave_ref" }, ids.map((id) => ({ $literal: prefix + id }))] } },
+    limit: MAX_READ,
+  } satisfies FeedbackQuery;
+  const { body: answer } = await ask<{ result: Feedback[] }>({ path: "/feedback/query", body }, asking);
+  const byCall = Map.groupBy(answer.result, ({ weave_ref }) => (weave_ref ?? "").slice(prefix.length));
+  return new Map([...byCall].map(([id, all]) => [id, markOf(all.map(({ payload }) => payload ?? {}))]));
+}
+
+export function markOf(payloads: readonly object[]): FeedbackMark {
+  const found = payloads.map((payload) => firstNumber(payload));
+  const path = found.find((one) => one !== undefined)?.path;
+  const values = found.flatMap((one) => (one !== undefined && one.path === path ? [one.value] : []));
+  const mean = values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  return { count: payloads.length, mean, path };
+}
+
+function firstNumber(
+  payload: object,
+  above = "",
+): { readonly path: string; readonly value: number } | undefined {
+  for (const [name, value] of Object.entries(payload) as [string, unknown][]) {
+    const path = above === "" ? name : `${above}.${name}`;
+    if (typeof value === "number") return { path, value };
+    if (typeof value === "object" && value !== null && path.split(".").length < 4) {
+      const inner = firstNumber(value, path);
+      if (inner !== undefined) return inner;
+    }
+  }
+  return undefined;
+}

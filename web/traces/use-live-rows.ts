@@ -1,0 +1,58 @@
+import { useEffect, useState } from "preact/hooks";
+import { ask, askLines } from "../api/ask.ts";
+import type { Call, TraceUsage } from "../api/routes.ts";
+import { totalOf } from "../numbers/usage.ts";
+import type { LoadedTraces, TraceRow } from "./load-traces.ts";
+
+const REFRESH_MS = 5000;
+const MAX_REFRESHED = 100;
+
+/** Rows that are not finished follow what happens; all others, and the order, stay as they are. */
+export function useLiveRows(project: string, loaded: LoadedTraces | undefined): LoadedTraces | undefined {
+  const [rows, setRows] = useState<ReadonlyMap<string, TraceRow>>(new Map());
+  useEffect(() => {
+    setRows(new Map());
+    const running = new Set(
+      loaded?.rows.flatMap(({ call }) => (call.ended_at === null ? [call.id] : [])).slice(0, MAX_REFRESHED),
+    );
+    if (running.size === 0) return;
+    const controller = new AbortController();
+    const timer = setInterval(() => {
+      if (document.visibilityState !== "visible" || running.size === 0) return;
+      void refreshed(project, [...running], controller.signal).then(
+        (fresh) => {
+          for (const { call } of fresh) if (call.ended_at !== null) running.delete(call.id);
+          setRows((rows) => new Map([...rows, ...fresh.map((row) => [row.call.id, row] as const)]));
+        },
+        // what could not be asked is asked again; the rows say when they are from
+        () => undefined,
+      );
+    }, REFRESH_MS);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, [project, loaded]);
+  return loaded && { ...loaded, rows: loaded.rows.map((row) => rows.get(row.call.id) ?? row) };
+}
+
+async function refreshed(
+  project_id: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly TraceRow[]> {
+  const calls: Call[] = [];
+  const filter = { call_ids: ids, trace_roots_only: true };
+  const [, usage] = await Promise.all([
+    askLines<Call>(
+      { path: "/calls/stream_query", body: { project_id, filter, columns: ["id"] } },
+      (call) => calls.push(call),
+      { signal },
+    ),
+    ask<TraceUsage>(
+      { path: "/calls/usage", body: { project_id, call_ids: ids, include_costs: true } },
+      { signal },
+    ),
+  ]);
+  return calls.map((call) => ({ call, total: totalOf(usage.body.call_usage[call.id] ?? {}) }));
+}

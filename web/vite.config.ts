@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+/** Each file once more for browsers that take it compressed: done once here, not for every visitor. */
+const compressed: Plugin = {
+  name: "compressed",
+  writeBundle({ dir = "" }, bundle) {
+    for (const [name, file] of Object.entries(bundle)) {
+      const bytes = file.type === "chunk" ? file.code : file.source;
+      writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes));
+      writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+    }
+  },
+};
+
+export default defineConfig({
+  // relative: the service may be served below a path
+  base: "./",
+  build: {
+    outDir: "built",
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: false,
+  },
+  plugins: [compressed],
+  server: {
+    // `npm run dev:page` beside `npm start`: what is no file of the page is asked of the service
+    proxy: { "^/(me|trace|call|calls|feedback|usage)\\b": "http://127.0.0.1:8080" },
+  },
+});
