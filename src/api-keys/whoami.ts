@@ -4,7 +4,7 @@ import { z } from "zod";
 import { SCOPES } from "../auth/api-key.ts";
 import { anyAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
-import { abortOnClose } from "../http/abort-on-close.ts";
+import { abortOnClose } from "../http/when-closed.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
 
 const MAX_PROJECTS = 1000;

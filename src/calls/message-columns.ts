@@ -1,4 +1,4 @@
-import { CLEARED_COUNT, CLEARED_INSTANT } from "../query/fields/cleared.ts";
+import { CLEARED_COUNT, CLEARED_INSTANT } from "../query/fields/columns.ts";
 import { toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { stringifyJson } from "../shared/json.ts";
 import { readUsage } from "../usage/read-usage.ts";

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess, type Access } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
-import { abortOnClose } from "../http/abort-on-close.ts";
+import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import type { Clock } from "../shared/clock.ts";
 import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";

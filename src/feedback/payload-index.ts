@@ -1,5 +1,5 @@
 import { isJsonObject, stringifyJson } from "../shared/json.ts";
-import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../shared/payload-path.ts";
+import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../query/fields/json-path.ts";
 
 /** The scalars of a payload by path, as they are stored beside it for statistics. Nulls are no values. */
 export interface PayloadIndex {

@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Grant } from "../auth/grant.ts";
 import { ingestAccess, readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
-import { abortOnClose } from "../http/abort-on-close.ts";
+import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/purge-by-id.ts";
 import { emptyRes } from "../http/response-schema.ts";

@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { anyAccess, ingestAccess, readAccess } from "../auth/guard.ts";
 import type { Grant } from "../auth/grant.ts";
 import type { Engine } from "../clickhouse/engine.ts";
-import { abortOnClose } from "../http/abort-on-close.ts";
+import { abortOnClose } from "../http/when-closed.ts";
 import { JSON_TYPE, sendJsonText } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
 import { describedBody } from "../http/validation.ts";

@@ -1,5 +1,4 @@
-import type { Column } from "../fields/columns.ts";
-import { columns } from "../fields/columns.ts";
+import { type Column, columns } from "../fields/columns.ts";
 import { timeRangeOf, type TimeRange } from "./time-range.ts";
 import type { Condition, Value } from "../read/typed.ts";
 

@@ -1,5 +1,5 @@
 import { HOUR_MICROS, hourOf } from "../../shared/instant.ts";
-import { columns, type Column } from "../fields/columns.ts";
+import { type Column, columns } from "../fields/columns.ts";
 import type { Condition, Value } from "../read/typed.ts";
 
 /** Hours since the epoch, both included. */

@@ -1,5 +1,11 @@
-import { CLEARED_COUNT, CLEARED_INSTANT } from "./cleared.ts";
 import { sql, trusted, type Sql } from "../sql.ts";
+
+/**
+ * What stands for "cleared" in columns where NULL says "nothing was said": values that no message can bring. In texts
+ * it is ''.
+ */
+export const CLEARED_INSTANT = "2299-12-31 00:00:00.000000";
+export const CLEARED_COUNT = "18446744073709551615";
 
 /**
  * What the engine makes of a value, which decides how each context reads it.

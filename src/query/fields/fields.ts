@@ -1,4 +1,4 @@
-import { columns, computedColumns, type Column, type ValueType } from "./columns.ts";
+import { type Column, columns, computedColumns, type ValueType } from "./columns.ts";
 import { feedbackColumns } from "./feedback-columns.ts";
 import { quote, type Faults, type Loc } from "../faults.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
