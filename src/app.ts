@@ -291,8 +291,16 @@ async function registerKeys(
 
 function gatewayRoutesSettings(config: Config): GatewayRoutesSettings {
   return {
-    training: { url: config.TRAINING_UPSTREAM_URL, apiKey: config.TRAINING_UPSTREAM_API_KEY },
-    chat: { url: config.CHAT_UPSTREAM_URL, apiKey: config.CHAT_UPSTREAM_API_KEY },
+    training: {
+      url: config.TRAINING_UPSTREAM_URL,
+      apiKey: config.TRAINING_UPSTREAM_API_KEY,
+      provider: config.TRAINING_UPSTREAM_PROVIDER,
+    },
+    chat: {
+      url: config.CHAT_UPSTREAM_URL,
+      apiKey: config.CHAT_UPSTREAM_API_KEY,
+      provider: config.CHAT_UPSTREAM_PROVIDER,
+    },
     maxConcurrent: config.UPSTREAM_MAX_CONCURRENT,
     connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,
     headersTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,

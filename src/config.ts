@@ -132,6 +132,8 @@ const schema = z.object({
   TRAINING_UPSTREAM_API_KEY: z.string().optional(),
   CHAT_UPSTREAM_URL: upstreamUrl.optional(),
   CHAT_UPSTREAM_API_KEY: z.string().optional(),
+  TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
+  CHAT_UPSTREAM_PROVIDER: z.string().optional(),
   TRAINING_PASS_THROUGH: z.stringbool().default(true),
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),

@@ -1,4 +1,5 @@
 import { hourOf, type EpochMicros } from "../shared/instant.ts";
+import { readUsage } from "../usage/read-usage.ts";
 import type { Usage } from "../usage/usage.ts";
 import type { Reporter } from "./completion.ts";
 import {
@@ -41,8 +42,8 @@ export interface CallEnd {
   readonly output?: unknown;
   readonly summary?: unknown;
   readonly exception?: Said<string>;
-  /** Default: what `summary.usage` says. */
-  readonly usage?: readonly Usage[];
+  /** Default: what `summary.usage` says, and `output` of the same. */
+  readonly usage?: readonly Usage[] | undefined;
   /** The provider's id of the completion whose usage this is, '' for none. Default: what `output` says. */
   readonly completionId?: string | undefined;
   /** Default: the client. */
@@ -79,7 +80,7 @@ export function completePart(start: CallStart, end: CallEnd): CallPart {
     kind: "complete",
     traceId: start.traceId,
     hour: hourOf(start.startedAt),
-    columns: { ...columnsOf(startMembers, start), ...columnsOf(endMembers, end) },
+    columns: { ...columnsOf(startMembers, start), ...endColumns(end) },
   };
 }
 
@@ -89,8 +90,14 @@ export function endPart(end: CallEnd): CallPart {
     kind: "end",
     traceId: undefined,
     hour: undefined,
-    columns: columnsOf(endMembers, end),
+    columns: endColumns(end),
   };
+}
+
+/** What an answer says of its usage is read only beside the summary that counts it. */
+function endColumns(end: CallEnd): Columns {
+  const isBoth = end.usage === undefined && end.summary != null && end.output != null;
+  return columnsOf(endMembers, isBoth ? { ...end, usage: readUsage(end.summary, end.output) } : end);
 }
 
 export function renamePart(id: string, displayName: string | null): CallPart {

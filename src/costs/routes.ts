@@ -7,6 +7,7 @@ import { emptyRes } from "../http/response-schema.ts";
 import type { NewPrice, PriceStore } from "../prices/price-store.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
+import { tierNamed } from "../usage/read-service.ts";
 import { planPriceList } from "./price-list.ts";
 import {
   createRes,
@@ -76,6 +77,8 @@ function toPrice(llmId: string, message: PriceMessage, nowMs: number): NewPrice 
     completion_token_cost: message.completion_token_cost,
     cache_read_input_token_cost: message.cache_read_input_token_cost,
     cache_creation_input_token_cost: message.cache_creation_input_token_cost,
+    service_tier: tierNamed(message.service_tier),
+    unit_costs: message.unit_costs ?? {},
   };
 }
 

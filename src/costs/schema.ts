@@ -2,6 +2,7 @@ import { z } from "zod";
 import { instantMs, isoInstant, projectId } from "../http/fields.ts";
 import { priceQuery } from "../query/index.ts";
 import { isJsonObject } from "../shared/json.ts";
+import { unitNames } from "../usage/units.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 
 /** What can be asked of a price. */
@@ -14,6 +15,8 @@ export const priceFields = [
   "completion_token_cost",
   "cache_read_input_token_cost",
   "cache_creation_input_token_cost",
+  "service_tier",
+  "unit_costs",
   "prompt_token_cost_unit",
   "completion_token_cost_unit",
   "created_by",
@@ -31,12 +34,24 @@ const cacheCost = tokenCost
   .transform((cost) => cost ?? null)
   .describe("USD per token; not set: cached tokens cost what prompt tokens cost. 0: they are free.");
 
+const unitCosts = z
+  .partialRecord(z.enum([...unitNames, "requests"]), z.number().min(0).max(1_000_000))
+  .describe(
+    "USD for one of each unit. A unit of tokens that is not set costs what other tokens of its side cost.",
+  );
+
 const newPrice = z
   .strictObject({
     prompt_token_cost: tokenCost,
     completion_token_cost: tokenCost,
     cache_read_input_token_cost: cacheCost,
     cache_creation_input_token_cost: cacheCost,
+    service_tier: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe("The tier, as served, that this is the price of. Default: the usual one"),
+    unit_costs: unitCosts.nullish(),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
     effective_date: instantMs.nullish().describe("Calls that start from then on cost this. Default: now"),
@@ -101,6 +116,8 @@ const listedPrice = z
     completion_token_cost: z.number(),
     cache_read_input_token_cost: z.number().nullable(),
     cache_creation_input_token_cost: z.number().nullable(),
+    service_tier: z.string(),
+    unit_costs: unitCosts,
     prompt_token_cost_unit: z.literal("USD"),
     completion_token_cost_unit: z.literal("USD"),
     created_by: z.string(),

@@ -106,6 +106,7 @@ function recordingOf(
     trace: readTraceContext(request.headers),
     requestId: request.id,
     upstream: target.name,
+    provider: target.provider,
     recorder,
     clock,
     keepContent: settings.keepContent,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
+import { providerAt } from "../usage/provider-at.ts";
 import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } from "./relay/relay.ts";
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
 
@@ -7,6 +8,8 @@ export interface UpstreamSettings {
   /** With its path, e.g. `https://host/api/training/v1`. Without it the upstream is not there. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
+  /** Who serves there. Undefined: whom its address tells, if anybody. */
+  readonly provider?: string | undefined;
 }
 
 export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections"> {
@@ -18,6 +21,8 @@ export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "conn
 
 export interface Target extends RelayTarget {
   readonly apiKey: string | undefined;
+  /** Who serves there: as it is set, else as its address tells. */
+  readonly provider: string | undefined;
   /** Where this upstream takes chat: with a final slash, once it has redirected there. */
   chatPath: string;
 }
@@ -110,7 +115,7 @@ export class Gateway {
     await Promise.all([this.#training?.upstream.close(), this.#chat?.upstream.close()]);
   }
 
-  #openTarget(name: Target["name"], { url, apiKey }: UpstreamSettings): Target | undefined {
+  #openTarget(name: Target["name"], { url, apiKey, provider }: UpstreamSettings): Target | undefined {
     if (url === undefined) return undefined;
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs, maxConcurrent } = this.#settings;
     const upstream = openUpstream({
@@ -121,7 +126,13 @@ export class Gateway {
       bodyTimeoutMs,
       keepAliveMs,
     });
-    return { name, apiKey, upstream, chatPath: "/chat/completions" };
+    return {
+      name,
+      apiKey,
+      upstream,
+      provider: provider ?? providerAt(upstream.base.hostname),
+      chatPath: "/chat/completions",
+    };
   }
 }
 

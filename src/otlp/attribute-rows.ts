@@ -68,6 +68,41 @@ export const TOKENS = {
   ],
 } as const;
 
+/** Units beside plain tokens, by the names that a call's `summary.usage` gives them. */
+export const UNITS = {
+  cache_write_1h_tokens: [
+    "anthropic.usage.cache_creation.ephemeral_1h_input_tokens",
+    "gen_ai.usage.details.cache_write_1h_tokens",
+    "gen_ai.usage.details.ephemeral_1h_input_tokens", // Pydantic AI
+  ],
+  input_audio_tokens: [
+    "llm.token_count.prompt_details.audio",
+    "gen_ai.usage.details.input_audio_tokens",
+    "gen_ai.usage.input_audio_tokens",
+  ],
+  output_audio_tokens: [
+    "llm.token_count.completion_details.audio",
+    "gen_ai.usage.details.output_audio_tokens",
+    "gen_ai.usage.output_audio_tokens",
+  ],
+  cache_audio_read_tokens: ["gen_ai.usage.details.cache_audio_read_tokens"],
+  web_searches: [
+    "anthropic.usage.server_tool_use.web_search_requests",
+    "gen_ai.usage.server_tool_use.web_search_requests",
+    "gen_ai.usage.details.web_search_requests",
+  ],
+} as const;
+
+/** Who served, by name; where, by address. */
+export const PROVIDER = [
+  "gen_ai.provider.name",
+  "gen_ai.system",
+  "llm.provider",
+  "llm.system",
+  "ai.model.provider",
+] as const;
+export const SERVER = ["server.address", "gen_ai.openai.api_base", "llm.api_base", "net.peer.name"] as const;
+
 /** The model that answered, else the one that was asked. */
 export const MODEL = [
   "gen_ai.response.model",

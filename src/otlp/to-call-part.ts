@@ -1,5 +1,8 @@
 import { completePart, type CallPart, type CallStart } from "../calls/call-part.ts";
+import { readUsage } from "../usage/read-usage.ts";
+import { serviceOf } from "../usage/read-service.ts";
 import { toCount } from "../usage/to-count.ts";
+import type { Usage } from "../usage/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { isTooDeep } from "../shared/json.ts";
 import { completionIdOf, storedId } from "../calls/completion.ts";
@@ -17,7 +20,8 @@ import { textOf, type Attributes } from "./attributes.ts";
 import { nest } from "./nest.ts";
 import { takePayload } from "./payload.ts";
 import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
-import { inclusiveOf } from "./producers.ts";
+import { inclusiveOf, type SpanOfProducer } from "./producers.ts";
+import { serviceOfSpan } from "./service-of-span.ts";
 import { firstText, usageOfSpan } from "./usage-of-span.ts";
 
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
@@ -58,9 +62,17 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | strin
     endedAt,
     output,
     summary: usage === undefined ? undefined : { usage },
+    usage: usage === undefined ? undefined : readUsage({ usage }, output).map((used) => servedBy(used, sent)),
     exception: exceptionOf(span),
     completionId: completionId || (usage === undefined ? undefined : ""),
   });
+}
+
+/** What the span says of who served it goes before what its output says. */
+function servedBy(used: Usage, { attributes }: SpanOfProducer): Usage {
+  const said = serviceOfSpan(attributes);
+  if (said === undefined) return used;
+  return { ...used, service: serviceOf(said.provider, [said.tier || (used.service?.tier ?? "")]) };
 }
 
 function toStart(

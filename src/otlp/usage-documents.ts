@@ -1,11 +1,13 @@
 import { toCount } from "../usage/to-count.ts";
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import { isJsonObject } from "../shared/json.ts";
+import { readUnits } from "../usage/read-units.ts";
+import type { UnitCounts } from "../usage/units.ts";
 import type { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 
 /** Counts by the names that a call's `summary.usage` gives them. */
-export type Counts = { readonly [Count in keyof typeof TOKENS]?: number };
+export type Counts = { readonly [Count in keyof typeof TOKENS]?: number } & UnitCounts;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -29,7 +31,8 @@ export function countsInDocuments(attributes: Attributes): Counts {
   return found;
 }
 
-function documentIn(value: unknown): Json | undefined {
+/** The JSON object that an attribute holds, or is. */
+export function documentIn(value: unknown): Json | undefined {
   const document = typeof value === "string" ? parseOrUndefined(value) : value;
   return isJsonObject(document) ? document : undefined;
 }
@@ -114,7 +117,8 @@ function providerMetadata(byProvider: Json): Counts {
     .filter(isJsonObject)
     .map((said): Counts => {
       const usage = isJsonObject(said["usage"]) ? said["usage"] : {};
-      return counts({
+      const native = isJsonObject(said["usageMetadata"]) ? said["usageMetadata"] : usage;
+      const found = counts({
         cacheRead:
           usage["cache_read_input_tokens"] ??
           usage["cacheReadInputTokens"] ??
@@ -126,6 +130,7 @@ function providerMetadata(byProvider: Json): Counts {
           usage["cacheWriteTokens"] ??
           said["cacheCreationInputTokens"],
       });
+      return { ...found, ...readUnits(native) };
     });
   return Object.assign({}, ...found) as Counts;
 }

@@ -1,5 +1,5 @@
 import { toCount } from "../usage/to-count.ts";
-import { MODEL, NO_REQUESTS, TOKENS } from "./attribute-rows.ts";
+import { MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { leavesCacheOut, usageAttributes, type SpanOfProducer } from "./producers.ts";
 import { countsInDocuments, type Counts } from "./usage-documents.ts";
@@ -29,7 +29,7 @@ function asksNoModel({ name, attributes }: SpanOfProducer): boolean {
 }
 
 function countsInRows(attributes: Attributes): Counts {
-  const counts = Object.entries(TOKENS).flatMap(([name, row]) => {
+  const counts = Object.entries({ ...TOKENS, ...UNITS }).flatMap(([name, row]) => {
     const count = firstCount(attributes, row);
     return count === undefined ? [] : [[name, count] as const];
   });

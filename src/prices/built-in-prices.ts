@@ -1,11 +1,14 @@
 import { LRUCache } from "lru-cache";
-import { maxIdLength, modelNames } from "./model-names.ts";
+import { maxIdLength, modelNames, namesAt, sellerNamed } from "./model-names.ts";
 import type { ListedModel, PriceList } from "./price-list.ts";
 
 /** The public list prices. They change with a release or with `PRICES_FILE`, never by themselves. */
 export interface BuiltInPrices {
-  /** The list's entry for an LLM id; null when it has none. Cost: up to 1 ms at first, then a look-up. */
-  find(llmId: string): ListedModel | null;
+  /**
+   * The list's entry for an LLM id; null when it has none. Who served it decides before what the id looks like, where
+   * that is known. Cost: up to 1 ms at first, then a look-up.
+   */
+  find(llmId: string, provider?: string): ListedModel | null;
 }
 
 const maxRemembered = 5_000;
@@ -16,15 +19,26 @@ const ollamaTag = /:\d+(?:\.\d+)?b$/i;
 export function createBuiltInPrices(list: PriceList): BuiltInPrices {
   const remembered = new LRUCache<string, { readonly entry: ListedModel | null }>({ max: maxRemembered });
   return {
-    find(llmId) {
+    find(llmId, provider = "") {
       if (llmId.length > maxIdLength || ollamaTag.test(llmId)) return null;
-      const known = remembered.get(llmId);
+      const key = provider === "" ? llmId : `${provider}\n${llmId}`;
+      const known = remembered.get(key);
       if (known !== undefined) return known.entry;
-      const entry = findIn(list, llmId);
-      remembered.set(llmId, { entry });
+      const entry = findAt(list, llmId, provider);
+      remembered.set(key, { entry });
       return entry;
     },
   };
+}
+
+function findAt(list: PriceList, llmId: string, provider: string): ListedModel | null {
+  const seller = sellerNamed(provider);
+  if (seller === undefined) return findIn(list, llmId);
+  for (const name of namesAt(seller.id, llmId)) {
+    const entry = list.find(name);
+    if (entry !== null) return entry;
+  }
+  return seller.ownPrices ? null : findIn(list, llmId);
 }
 
 function findIn(list: PriceList, llmId: string): ListedModel | null {

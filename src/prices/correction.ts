@@ -75,6 +75,10 @@ export function correctedSchedule(correction: Correction, listed: Schedule | nul
       if (period === undefined) return listed?.ratesAt(atMs) ?? null;
       return period.peak?.times(atMs) === true ? period.peak.rates : period.rates;
     },
+    sinceAt(atMs) {
+      const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
+      return period?.fromMs ?? listed?.sinceAt(atMs) ?? null;
+    },
   };
 }
 

@@ -51,6 +51,24 @@ const sellers: ReadonlyMap<string, string> = new Map([
   ["openrouter", "openrouter"],
 ]);
 
+/** What conventions and SDKs call providers, where that is not the prefix of an id. */
+const providerNames: ReadonlyMap<string, string> = new Map([
+  ["azure.ai.openai", "azure"],
+  ["azure.ai.inference", "azure"],
+  ["az.ai.openai", "azure"],
+  ["az.ai.inference", "azure"],
+  ["aws.bedrock", "aws"],
+  ["gcp.gemini", "google"],
+  ["gcp.gen_ai", "google"],
+  ["gcp.vertex_ai", "google"],
+  ["google.vertex", "google"],
+  ["google.generative-ai", "google"],
+  ["x_ai", "x-ai"],
+  ["mistral_ai", "mistral"],
+  ["moonshot_ai", "moonshotai"],
+  ["togetherai", "together"],
+]);
+
 /** Who hosts open models at prices of its own: without a price there, the maker's price would be a wrong one. */
 const hosts: ReadonlyMap<string, string> = new Map([
   ["groq", "groq"],
@@ -65,6 +83,28 @@ const hosts: ReadonlyMap<string, string> = new Map([
   ["cloudflare", "cloudflare"],
   ["ovhcloud", "ovhcloud"],
 ]);
+
+/**
+ * The list's name of a provider as conventions, SDKs and addresses name it, `aws.bedrock`, `openai.chat`; undefined for others.
+ * `ownPrices`: it sells others' models at prices of its own.
+ */
+export function sellerNamed(
+  provider: string,
+): { readonly id: string; readonly ownPrices: boolean } | undefined {
+  for (let name = provider; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
+    const host = hosts.get(name) ?? hosts.get(providerNames.get(name) ?? "");
+    if (host !== undefined) return { id: host, ownPrices: true };
+    const seller = sellers.get(name) ?? providerNames.get(name);
+    if (seller !== undefined) return { id: seller, ownPrices: seller === "openrouter" };
+  }
+  return undefined;
+}
+
+/** The names under which a seller may list a model: as it is, then without prefixes, then without its date. */
+export function namesAt(seller: string, llmId: string): readonly ModelName[] {
+  const ids = modelNames(llmId).map(({ id }) => id);
+  return [...new Set(ids)].map((id) => ({ id, seller }));
+}
 
 /** What stands before a model without naming its seller: gateways, endpoints, regions of clouds. */
 const route =

@@ -1,18 +1,36 @@
+import type { PricedUsage, Service } from "../usage/usage.ts";
 import type { BuiltInPrices } from "./built-in-prices.ts";
-import type { PricedUsage } from "../usage/usage.ts";
 import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
-import { modelNames } from "./model-names.ts";
-import type { ProjectSchedules } from "./project-prices.ts";
-import type { Schedule } from "./rates.ts";
+import { modelNames, sellerNamed } from "./model-names.ts";
+import type { ListedModel } from "./price-list.ts";
+import {
+  scheduleKey,
+  type ProjectPrice,
+  type ProjectSchedule,
+  type ProjectSchedules,
+} from "./project-prices.ts";
+import type { Rates } from "./rates.ts";
+import { isUsualTier, scheduleAtTier } from "./service-tiers.ts";
 
 /** All prices that hold for one project, as they stood when the book was opened. One book serves one answer. */
 export interface PriceBook {
   /**
-   * What a call that started at an instant (ms since the epoch) used of an LLM costs, at the price in force then:
-   * the project's own, else the built-in one. Cost: a map look-up and four products once the LLM has been seen.
+   * What a call that started at an instant (ms since the epoch) used of an LLM costs, at the price in force then for who
+   * served it and at which tier: the project's own, else the built-in one. Cost: a look-up or two and four products once
+   * the LLM has been seen.
    */
   cost(llmId: string, startedAtMs: number, usage: PricedUsage): CallCost;
+  /** Which price that is; null when none is known. */
+  priceOf(llmId: string, startedAtMs: number, service: Service | undefined): FoundPrice | null;
+}
+
+/** A price, and who has set it. */
+export interface FoundPrice {
+  readonly rates: Rates;
+  readonly origin:
+    | { readonly source: "project"; readonly price: ProjectPrice }
+    | { readonly source: "list"; readonly listed: ListedModel; readonly sinceMs: number | null };
 }
 
 export interface BookOptions {
@@ -25,16 +43,21 @@ export interface BookOptions {
 /** How many LLM ids a book keeps; ids come from what calls say, so that there can be any number of them. */
 const maxSchedules = 10_000;
 
+const nobody: Service = { provider: "", tier: "" };
+
 export function createPriceBook(options: BookOptions): PriceBook {
-  const schedules = new Map<string, Schedule>();
+  const plain = new Map<string, Prices>();
+  const served = new Map<string, Prices>();
   const unknown = new Set<string>();
-  const scheduleOf = (llmId: string): Schedule => {
-    const known = schedules.get(llmId);
-    if (known !== undefined) return known;
-    if (schedules.size >= maxSchedules) schedules.clear();
-    const schedule = combinedSchedule(llmId, options);
-    schedules.set(llmId, schedule);
-    return schedule;
+  const pricesOf = (llmId: string, service: Service | undefined): Prices => {
+    const known = service === undefined ? plain : served;
+    const key = service === undefined ? llmId : `${service.provider}\n${service.tier}\n${llmId}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= maxSchedules) known.clear();
+    const prices = new Prices(llmId, service ?? nobody, options);
+    known.set(key, prices);
+    return prices;
   };
   const reportUnknown = (llmId: string): void => {
     if (options.onUnknown === undefined || unknown.has(llmId)) return;
@@ -44,31 +67,49 @@ export function createPriceBook(options: BookOptions): PriceBook {
   };
   return {
     cost(llmId, startedAtMs, usage) {
-      const rates = scheduleOf(llmId).ratesAt(startedAtMs);
+      const rates = pricesOf(llmId, usage.service).ratesAt(startedAtMs);
       if (rates === null) reportUnknown(llmId);
       return costOfCall(usage, rates);
     },
+    priceOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).find(startedAtMs),
   };
 }
 
-function combinedSchedule(llmId: string, { builtIn, project }: BookOptions): Schedule {
-  const listed = builtIn.find(llmId)?.schedule;
-  const own = project.size === 0 ? [] : ownSchedules(llmId, project);
-  if (own.length === 0) return listed ?? neverPriced;
-  return {
-    ratesAt(atMs) {
-      for (const schedule of own) {
-        const rates = schedule.ratesAt(atMs);
-        if (rates !== null) return rates;
-      }
-      return listed?.ratesAt(atMs) ?? null;
-    },
-  };
+/** The prices of one LLM at one service over time. */
+class Prices {
+  readonly #own: readonly ProjectSchedule[];
+  readonly #listed: ListedModel | undefined;
+
+  constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
+    const listed = builtIn.find(llmId, provider);
+    const seller = sellerNamed(provider)?.id ?? listed?.provider;
+    const tiers = tier !== "" && isUsualTier(tier, seller) ? [tier, ""] : [tier];
+    const schedule = listed === null ? null : scheduleAtTier(listed, tier);
+    this.#own = project.size === 0 ? [] : tiers.flatMap((one) => ownSchedules(llmId, one, project));
+    this.#listed = listed === null || schedule === null ? undefined : { ...listed, schedule };
+  }
+
+  ratesAt(atMs: number): Rates | null {
+    for (const schedule of this.#own) {
+      const rates = schedule.ratesAt(atMs);
+      if (rates !== null) return rates;
+    }
+    return this.#listed?.schedule.ratesAt(atMs) ?? null;
+  }
+
+  find(atMs: number): FoundPrice | null {
+    const rates = this.ratesAt(atMs);
+    if (rates === null) return null;
+    const price = this.#own.map((schedule) => schedule.priceAt(atMs)).find((own) => own !== null);
+    if (price !== undefined && price !== null) return { rates, origin: { source: "project", price } };
+    const listed = this.#listed!;
+    return { rates, origin: { source: "list", listed, sinceMs: listed.schedule.sinceAt(atMs) } };
+  }
 }
 
-function ownSchedules(llmId: string, project: ProjectSchedules): readonly Schedule[] {
+function ownSchedules(llmId: string, tier: string, project: ProjectSchedules): readonly ProjectSchedule[] {
   const ids = new Set(modelNames(llmId).map((name) => name.id));
-  return [...ids].map((id) => project.get(id)).filter((schedule) => schedule !== undefined);
+  return [...ids]
+    .map((id) => project.get(scheduleKey(id, tier)))
+    .filter((schedule) => schedule !== undefined);
 }
-
-const neverPriced: Schedule = { ratesAt: () => null };

@@ -19,11 +19,12 @@ export function priceGrid(prices: ModelInfo["prices"], ratesAt: (atMs: number) =
       const timeMs = ((atMs % dayMs) + dayMs) % dayMs;
       return cells[row]![countUpTo(hours, timeMs) - 1]!;
     },
+    sinceAt: (atMs) => dates[countUpTo(dates, atMs) - 1] ?? null,
   };
 }
 
 function constantSchedule(rates: Rates | null): Schedule {
-  return { ratesAt: () => rates };
+  return { ratesAt: () => rates, sinceAt: () => null };
 }
 
 function startDateMs({ constraint }: ConditionalPrice): number[] {

@@ -54,7 +54,7 @@ export function createPriceStore(engine: Engine): PriceStore {
               toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
               toUnixTimestamp64Milli(created_at) AS createdAtMs,
               prompt_token_cost, completion_token_cost,
-              cache_read_input_token_cost, cache_creation_input_token_cost
+              cache_read_input_token_cost, cache_creation_input_token_cost, service_tier, unit_costs
             FROM llm_prices FINAL
             WHERE project_id = ${param("String", project)} AND purged = 0`,
         { name: "price_all" },

@@ -1,5 +1,7 @@
+import type { Unit } from "../usage/units.ts";
 import { picodollars } from "./picodollars.ts";
 import type { Rates, Schedule } from "./rates.ts";
+import type { UnitPrices } from "./units.ts";
 
 /** A price that a project has set. Costs in USD per token. */
 export interface ProjectPrice {
@@ -13,33 +15,50 @@ export interface ProjectPrice {
   /** `null`: not set, so that the prompt price holds. */
   readonly cache_read_input_token_cost: number | null;
   readonly cache_creation_input_token_cost: number | null;
+  /** The service tier whose price it is; '' for the usual one. */
+  readonly service_tier: string;
+  /** USD for one of each unit, and of `requests`; what is not set costs what the count it belongs to costs. */
+  readonly unit_costs: UnitCosts;
 }
 
-/** A project's own prices, by the LLM id they were set for. */
-export type ProjectSchedules = ReadonlyMap<string, Schedule>;
+export type UnitCosts = Readonly<Partial<Record<Unit | "requests", number>>>;
+
+export interface ProjectSchedule extends Schedule {
+  /** The price in force at an instant (ms since the epoch). */
+  priceAt(atMs: number): ProjectPrice | null;
+}
+
+/** A project's own prices, by the LLM id and the service tier they were set for: see `scheduleKey`. */
+export type ProjectSchedules = ReadonlyMap<string, ProjectSchedule>;
+
+export function scheduleKey(llmId: string, tier: string): string {
+  return `${tier}\n${llmId}`;
+}
 
 /** Of several prices of one LLM the one with the latest date holds; of the same date, the one set last. */
 export function projectSchedules(prices: readonly ProjectPrice[]): ProjectSchedules {
-  const byLlm = Map.groupBy(prices, (price) => price.llm_id);
-  return new Map([...byLlm].map(([llmId, own]) => [llmId, datedSchedule(own)]));
+  const byKey = Map.groupBy(prices, (price) => scheduleKey(price.llm_id, price.service_tier));
+  return new Map([...byKey].map(([key, own]) => [key, datedSchedule(own)]));
 }
 
-function datedSchedule(prices: readonly ProjectPrice[]): Schedule {
-  const periods = prices.toSorted(byPrecedence).map((price) => ({
-    fromMs: price.effectiveAtMs,
-    rates: ratesOfProjectPrice(price),
-  }));
+function datedSchedule(prices: readonly ProjectPrice[]): ProjectSchedule {
+  const periods = prices
+    .toSorted(byPrecedence)
+    .map((price) => ({ fromMs: price.effectiveAtMs, price, rates: ratesOfProjectPrice(price) }));
+  const periodAt = (atMs: number) => {
+    let low = 0;
+    let high = periods.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (periods[middle]!.fromMs <= atMs) low = middle + 1;
+      else high = middle;
+    }
+    return periods[low - 1];
+  };
   return {
-    ratesAt(atMs) {
-      let low = 0;
-      let high = periods.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (periods[middle]!.fromMs <= atMs) low = middle + 1;
-        else high = middle;
-      }
-      return periods[low - 1]?.rates ?? null;
-    },
+    ratesAt: (atMs) => periodAt(atMs)?.rates ?? null,
+    priceAt: (atMs) => periodAt(atMs)?.price ?? null,
+    sinceAt: (atMs) => periodAt(atMs)?.fromMs ?? null,
   };
 }
 
@@ -53,12 +72,16 @@ function byPrecedence(left: ProjectPrice, right: ProjectPrice): number {
 
 function ratesOfProjectPrice(price: ProjectPrice): Rates {
   const prompt = price.prompt_token_cost;
+  const { requests, ...units } = price.unit_costs;
+  const unitPrices = Object.entries(units).map(([unit, usd]) => [unit, picodollars(usd, 1)] as const);
   return {
     base: {
       prompt: picodollars(prompt, 1),
       completion: picodollars(price.completion_token_cost, 1),
       cacheRead: picodollars(price.cache_read_input_token_cost ?? prompt, 1),
       cacheCreation: picodollars(price.cache_creation_input_token_cost ?? prompt, 1),
+      ...(unitPrices.length > 0 && { units: Object.fromEntries(unitPrices) as UnitPrices }),
+      ...(requests !== undefined && { request: picodollars(requests, 1) }),
     },
     tiers: [],
   };

@@ -29,6 +29,8 @@ export interface Rates {
 export interface Schedule {
   /** The rates in force at an instant (ms since the epoch); null when no token price is known. */
   ratesAt(atMs: number): Rates | null;
+  /** Since when they are (ms since the epoch); null: for as long as is known. */
+  sinceAt(atMs: number): number | null;
 }
 
 /** The prices for a request of so many input tokens, those from the cache included. */

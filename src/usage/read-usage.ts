@@ -1,44 +1,62 @@
 import { isJsonObject } from "../shared/json.ts";
-import { toCount } from "./to-count.ts";
-import { isNothing, type Usage } from "./usage.ts";
+import { readEntry } from "./read-entry.ts";
+import { readService, serviceOf } from "./read-service.ts";
+import { searchesIn } from "./read-units.ts";
+import { unitsOf, type UnitCounts } from "./units.ts";
+import { isNothing, type PricedUsage, type Usage } from "./usage.ts";
 
-/** Reads `summary.usage`: the LLM id as it stands, one entry per LLM; entries that used nothing are dropped. */
-export function readUsage(summary: unknown): readonly Usage[] {
+/**
+ * Reads `summary.usage`: the LLM id as it stands, one entry per LLM; entries that used nothing are dropped. Where the
+ * output is the provider's own answer, and counts the same, it says what the summary left out.
+ */
+export function readUsage(summary: unknown, output?: unknown): readonly Usage[] {
   const byLlm = isJsonObject(summary) ? summary["usage"] : undefined;
   if (!isJsonObject(byLlm)) return [];
-  return Object.entries(byLlm).flatMap(([llm, entry]) => {
-    const usage = isJsonObject(entry) ? readEntry(llm, entry) : undefined;
+  const usages = Object.entries(byLlm).flatMap(([llm, entry]) => {
+    const usage = isJsonObject(entry) ? { llm, ...readEntry(entry) } : undefined;
     return usage === undefined || isNothing(usage) ? [] : [usage];
   });
+  const [only] = usages;
+  const answer = only !== undefined && usages.length === 1 ? readAnswer(output) : undefined;
+  return answer === undefined ? usages : [completed(only!, answer)];
 }
 
-function readEntry(llm: string, entry: Readonly<Record<string, unknown>>): Usage {
-  const promptTokens = larger(entry["prompt_tokens"], entry["input_tokens"]);
-  const completionTokens = larger(entry["completion_tokens"], entry["output_tokens"]);
-  const cacheRead = entry["cache_read_input_tokens"] ?? detailOf(entry, "cached_tokens");
-  const cacheCreation = entry["cache_creation_input_tokens"] ?? detailOf(entry, "cache_write_tokens");
-  const flatCache = entry["cache_read_input_tokens"] ?? entry["cache_creation_input_tokens"];
+/** What a provider's own answer says that it used; undefined for other things. */
+export function readAnswer(output: unknown): PricedUsage | undefined {
+  if (!isJsonObject(output)) return undefined;
+  const said = [output["usage"], output["usageMetadata"], output["usage_metadata"]].find(isJsonObject);
+  if (said === undefined)
+    return isJsonObject(output["response"]) ? readAnswer(output["response"]) : undefined;
+  const usage = readEntry(said);
   return {
-    llm,
-    requests: toCount(entry["requests"]),
-    promptTokens,
-    completionTokens,
-    totalTokens: toCount(entry["total_tokens"]) || promptTokens + completionTokens,
-    cacheReadTokens: toCount(cacheRead),
-    cacheCreationTokens: toCount(cacheCreation),
-    cacheOutsidePrompt: entry["input_tokens"] != null && entry["prompt_tokens"] == null && flatCache != null,
+    ...usage,
+    units: together(usage.units, searchesIn(output)),
+    service: usage.service ?? readService({ ...output, provider: undefined }),
   };
 }
 
-/** Two names of one number: never their sum. */
-function larger(one: unknown, other: unknown): number {
-  return Math.max(toCount(one), toCount(other));
+function together(one: UnitCounts | undefined, other: UnitCounts | undefined): UnitCounts | undefined {
+  return other === undefined ? one : unitsOf((unit) => one?.[unit] ?? other[unit] ?? 0);
 }
 
-/** What OpenAI says of the prompt, in the words of its chat or of its responses. */
-function detailOf(entry: Readonly<Record<string, unknown>>, name: string): unknown {
-  const [chat, response] = [entry["prompt_tokens_details"], entry["input_tokens_details"]];
-  return (
-    (isJsonObject(chat) ? chat[name] : undefined) ?? (isJsonObject(response) ? response[name] : undefined)
-  );
+/**
+ * The SDKs that write summaries add cached tokens to the prompt, or leave out whom and what they do not know. An answer
+ * that counts otherwise is another one's.
+ */
+function completed(usage: Usage, answer: PricedUsage): Usage {
+  const cached = answer.cacheReadTokens + answer.cacheCreationTokens;
+  const gross =
+    answer.cacheOutsidePrompt && cached > 0 && usage.promptTokens === answer.promptTokens + cached;
+  const isSame =
+    (gross || usage.promptTokens === answer.promptTokens) &&
+    usage.completionTokens === answer.completionTokens;
+  if (!isSame) return usage;
+  return {
+    ...usage,
+    cacheReadTokens: usage.cacheReadTokens || answer.cacheReadTokens,
+    cacheCreationTokens: usage.cacheCreationTokens || answer.cacheCreationTokens,
+    cacheOutsidePrompt: gross ? false : usage.cacheOutsidePrompt || answer.cacheOutsidePrompt,
+    units: together(usage.units, answer.units),
+    service: serviceOf(usage.service?.provider, [usage.service?.tier || (answer.service?.tier ?? "")]),
+  };
 }

@@ -41,12 +41,12 @@ export function decodeUsage(column: string): readonly Usage[] {
 }
 
 /** Provider and tier as they stand in the column, `"groq","priority"`; null where both are empty. */
-export function readService(text: string): Service | null {
+export function serviceInColumn(text: string): Service | null {
   const [provider, tier] = JSON.parse(`[${text}]`) as [string, string];
   return provider === "" && tier === "" ? null : { provider, tier };
 }
 
 /** The units as they stand in the column, `{"web_searches":3}`; undefined where there are none. */
-export function readUnits(text: string): UnitCounts | undefined {
+export function unitsInColumn(text: string): UnitCounts | undefined {
   return text === "{}" ? undefined : (JSON.parse(text) as UnitCounts);
 }

@@ -23,6 +23,8 @@ const newPrice = (llm_id: string, from: string, prompt: number): NewPrice => ({
   completion_token_cost: 0.5,
   cache_read_input_token_cost: null,
   cache_creation_input_token_cost: 0,
+  service_tier: "",
+  unit_costs: {},
 });
 let projects = 0;
 const freshProject = (): Project => `acme/prices-${projects++}` as Project;
@@ -41,6 +43,8 @@ describe("the price store", () => {
         completion_token_cost: 0.5,
         cache_read_input_token_cost: null,
         cache_creation_input_token_cost: 0,
+        service_tier: "",
+        unit_costs: {},
       },
     ]);
   });

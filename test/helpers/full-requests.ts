@@ -76,6 +76,8 @@ const fullPrice = {
   completion_token_cost: 0.002,
   cache_read_input_token_cost: 0.0001,
   cache_creation_input_token_cost: 0.0002,
+  service_tier: "priority",
+  unit_costs: { web_searches: 0.01 },
   prompt_token_cost_unit: "USD",
   completion_token_cost_unit: "USD",
   effective_date: at,

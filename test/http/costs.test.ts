@@ -52,6 +52,7 @@ describe("POST /cost/create", () => {
     });
     expect(ids.map(([, llmId]) => llmId)).toEqual(["gpt-4o", "own"]);
     const units = { prompt_token_cost_unit: "USD", completion_token_cost_unit: "USD" };
+    const usual = { service_tier: "", unit_costs: {} };
     const made = { created_by: expect.any(String), created_at: "2026-05-05T05:05:05.555Z" };
     expect(await listed(project_id, { sort_by: [{ field: "llm_id", direction: "asc" }] })).toEqual([
       {
@@ -63,6 +64,7 @@ describe("POST /cost/create", () => {
         completion_token_cost: 0.000_01,
         cache_read_input_token_cost: null,
         cache_creation_input_token_cost: null,
+        ...usual,
         ...units,
         ...made,
       },
@@ -75,10 +77,68 @@ describe("POST /cost/create", () => {
         completion_token_cost: 2,
         cache_read_input_token_cost: 0,
         cache_creation_input_token_cost: 0.5,
+        ...usual,
         ...units,
         ...made,
       },
     ]);
+  });
+
+  it("sets prices of a service tier and of units, which calls are charged by", async () => {
+    const project_id = freshProject();
+    await setPrices(project_id, {
+      own: perToken(0.001, 0.002, { effective_date: "2026-01-01T00:00:00Z" }),
+    });
+    await setPrices(project_id, {
+      own: perToken(0.01, 0.02, {
+        effective_date: "2026-01-01T00:00:00Z",
+        service_tier: "Scale",
+        unit_costs: { output_audio_tokens: 0.5, web_searches: 0.03 },
+      }),
+    });
+    const [row] = await listed(project_id, {
+      query: { $expr: { $eq: [{ $getField: "service_tier" }, { $literal: "scale" }] } },
+    });
+    expect(row).toMatchObject({
+      service_tier: "scale",
+      unit_costs: { output_audio_tokens: 0.5, web_searches: 0.03 },
+    });
+    const at = "2026-05-01T00:00:00Z";
+    const call = (id: string, service_tier?: string) => ({
+      project_id,
+      id,
+      trace_id: "t",
+      op_name: "ask",
+      started_at: at,
+      ended_at: at,
+      inputs: {},
+      attributes: {},
+      output: null,
+      summary: {
+        usage: {
+          own: {
+            prompt_tokens: 10,
+            completion_tokens: 20,
+            completion_tokens_details: { audio_tokens: 5 },
+            service_tier,
+          },
+        },
+      },
+    });
+    const batch = [call("usual"), call("scale", "scale"), call("other", "priority")];
+    const stored = await test.post(`/v2/${project_id}/calls/complete`, { batch });
+    expect(stored.status, stored.text).toBe(200);
+    const { call_usage } = (
+      await test.post("/trace/usage", { project_id, filter: { trace_ids: ["t"] }, include_costs: true })
+    ).json();
+    const costs = (id: string) => [
+      call_usage[id].own.prompt_tokens_total_cost,
+      call_usage[id].own.completion_tokens_total_cost,
+    ];
+    expect(costs("usual")).toEqual([0.01, 0.04]);
+    // 15 × $0.02 and 5 × $0.50
+    expect(costs("scale")).toEqual([0.1, 2.8]);
+    expect(costs("other")).toEqual([null, null]);
   });
 
   it("names every fault of a request, and sets nothing then", async () => {
@@ -91,6 +151,7 @@ describe("POST /cost/create", () => {
       date: perToken(1, 1, { effective_date: "tomorrow" }),
       more: perToken(1, 1, { price: 1 }),
       less: { prompt_token_cost: 1 },
+      unit: perToken(1, 1, { unit_costs: { web_search: 1 } }),
     };
     expect(await faultsOf("/cost/create", { project_id, costs, extra: 1 })).toEqual(
       expect.arrayContaining([
@@ -100,6 +161,7 @@ describe("POST /cost/create", () => {
         ["body.costs.date.effective_date", "datetime_parsing"],
         ["body.costs.more.price", "extra_forbidden"],
         ["body.costs.less.completion_token_cost", "missing"],
+        ["body.costs.unit.unit_costs.web_search", expect.any(String)],
         ["body.extra", "extra_forbidden"],
       ]),
     );

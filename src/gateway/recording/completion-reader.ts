@@ -48,6 +48,11 @@ export class CompletionReader {
     return this.#model;
   }
 
+  /** The tier that the answer was served at. */
+  get serviceTier(): string | undefined {
+    return this.#serviceTier;
+  }
+
   /** Bytes of text the model wrote, for all choices. */
   get textBytes(): number {
     return this.#textBytes;

@@ -19,6 +19,8 @@ export interface RecordingOptions {
   readonly trace: TraceContext;
   readonly requestId: string;
   readonly upstream: string;
+  /** Who serves there, as far as its address tells. */
+  readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly clock: Clock;
   /** Whether to keep what was asked and said, or only what it used. */
@@ -125,8 +127,20 @@ export class CompletionRecording implements RelayObserver {
       inputs: this.#keptInputs() ?? { model: this.#request.model },
       output: this.#reader.output(),
       attributes: { sumtree: this.#marks(outcome, basis, status) },
-      summary: { usage: usage === undefined ? {} : { [model]: { ...usage, requests: 1 } } },
+      summary: { usage: usage === undefined ? {} : { [model]: this.#entry(usage) } },
       exception: this.#exception ?? exceptionOf(outcome),
+    };
+  }
+
+  /** The provider's usage, with what the answer says beside it of how it was served. */
+  #entry(usage: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const { provider } = this.#options;
+    const tier = usage["service_tier"] ?? this.#reader.serviceTier;
+    return {
+      ...usage,
+      ...(tier === undefined ? {} : { service_tier: tier }),
+      ...(provider === undefined ? {} : { provider }),
+      requests: 1,
     };
   }
 

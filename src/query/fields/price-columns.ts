@@ -16,6 +16,7 @@ export const priceColumns: ReadonlyMap<string, Column> = new Map(
     completion_token_cost: column("number", sql`completion_token_cost`),
     cache_read_input_token_cost: column("number", sql`cache_read_input_token_cost`),
     cache_creation_input_token_cost: column("number", sql`cache_creation_input_token_cost`),
+    service_tier: column("text", sql`service_tier`),
     prompt_token_cost_unit: column("text", sql`'USD'`),
     completion_token_cost_unit: column("text", sql`'USD'`),
     created_by: column("text", sql`created_by`),

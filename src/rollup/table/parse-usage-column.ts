@@ -1,5 +1,5 @@
 import { COUNT_SLOTS, countRow } from "../../usage/count-fields.ts";
-import { decodeUsage, readUnits } from "../../usage/usage-column.ts";
+import { decodeUsage, unitsInColumn } from "../../usage/usage-column.ts";
 import type { LlmNames } from "./llm-names.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 
@@ -60,7 +60,7 @@ function parseMore(source: Buffer, start: number, entry: number, { names, entrie
   entries.services[entry] = names.services.numberOfBytes(source, start, tierEnd + 1);
   const unitsStart = tierEnd + 2; // after `",`
   const end = source.indexOf(BRACE_CLOSE, unitsStart) + 1;
-  const units = readUnits(source.toString("latin1", unitsStart, end));
+  const units = unitsInColumn(source.toString("latin1", unitsStart, end));
   if (units !== undefined) entries.units.set(entry, units);
   return end;
 }

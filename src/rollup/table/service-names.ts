@@ -1,4 +1,4 @@
-import { readService } from "../../usage/usage-column.ts";
+import { serviceInColumn } from "../../usage/usage-column.ts";
 import type { Service } from "../../usage/usage.ts";
 import { NumberedTexts } from "./numbered-texts.ts";
 
@@ -10,7 +10,8 @@ export class ServiceNames {
   /** Of the bytes that the column `usage` has for it. */
   numberOfBytes(source: Buffer, start: number, end: number): number {
     const number = this.texts.numberOfBytes(source, start, end) + 1;
-    if (number === this.services.length) this.services.push(readService(source.toString("utf8", start, end)));
+    if (number === this.services.length)
+      this.services.push(serviceInColumn(source.toString("utf8", start, end)));
     return number;
   }
 

@@ -23,6 +23,8 @@ const priced = (
   completion_token_cost: 0,
   cache_read_input_token_cost: null,
   cache_creation_input_token_cost: null,
+  service_tier: "",
+  unit_costs: {},
   ...more,
 });
 const bookOf = (prices: readonly ProjectPrice[], onUnknown?: (llmId: string) => void) =>
@@ -114,5 +116,66 @@ describe("createPriceBook", () => {
     for (let index = 0; index < 11_000; index++) book.cost(`mystery-${index}`, at, thousand);
     expect(usd(book.cost("gpt-4o", at, thousand).prompt)).toBe(0.0025);
     expect(book.cost("mystery-0", at, thousand)).toEqual(unknownCost);
+  });
+});
+
+describe("the service that a call was served by", () => {
+  const at = ms("2026-11-01T00:00:00Z");
+  const million = usageOf({ promptTokens: 1_000_000, completionTokens: 1_000_000 });
+  const pair = (llmId: string, provider: string, tier = "", prices: readonly ProjectPrice[] = []) => {
+    const cost = bookOf(prices).cost(llmId, at, { ...million, service: { provider, tier } });
+    return [usd(cost.prompt), usd(cost.completion)];
+  };
+
+  it("decides the seller before the id does", () => {
+    expect(pair("openai/gpt-oss-120b", "groq")).toEqual([0.15, 0.6]);
+    expect(pair("groq/openai/gpt-oss-120b", "groq.chat")).toEqual([0.15, 0.6]);
+    expect(pair("gpt-4o", "openai.responses")).toEqual([2.5, 10]);
+    expect(pair("claude-sonnet-4-5", "aws.bedrock")).toEqual(pair("claude-sonnet-4-5", "anthropic"));
+  });
+
+  it("is no reason for another seller's price, where a host has none", () => {
+    expect(pair("gpt-4o", "groq")).toEqual([null, null]);
+    expect(pair("gpt-4o", "our-proxy")).toEqual([2.5, 10]);
+  });
+
+  it("charges the tiers whose prices are published", () => {
+    // OpenAI: flex at half, priority $2.50 and $20 for GPT-5; Anthropic: batches at half
+    expect(pair("gpt-5", "openai", "flex")).toEqual([0.625, 5]);
+    expect(pair("gpt-5", "", "priority")).toEqual([2.5, 20]);
+    expect(pair("claude-haiku-4-5", "anthropic", "batch")).toEqual([0.5, 2.5]);
+    // Groq: flex costs what on demand costs
+    expect(pair("openai/gpt-oss-120b", "groq", "flex")).toEqual([0.15, 0.6]);
+  });
+
+  it("leaves a tier that nobody has a price for without one", () => {
+    expect(pair("gpt-5", "openai", "scale")).toEqual([null, null]);
+    expect(pair("claude-sonnet-4-5", "anthropic", "priority")).toEqual([null, null]);
+    expect(pair("o1", "openai", "priority")).toEqual([null, null]);
+  });
+
+  it("takes a project's price of that tier, and never its usual one for another tier", () => {
+    const prices = [
+      priced("gpt-5", "2026-01-01T00:00:00Z", 0.1),
+      priced("gpt-5", "2026-01-01T00:00:00Z", 0.2, { id: "b", service_tier: "scale" }),
+      priced("openai/gpt-oss-120b", "2026-01-01T00:00:00Z", 0.3, { id: "c" }),
+    ];
+    expect(pair("gpt-5", "", "", prices)[0]).toBe(100_000);
+    expect(pair("gpt-5", "", "scale", prices)[0]).toBe(200_000);
+    expect(pair("gpt-5", "", "flex", prices)[0]).toBe(0.625);
+    expect(pair("openai/gpt-oss-120b", "groq", "flex", prices)[0]).toBe(300_000);
+  });
+
+  it("charges a project's prices of units", () => {
+    const own = priced("own", "2026-01-01T00:00:00Z", 0.001, {
+      unit_costs: { web_searches: 0.02, input_audio_tokens: 0.01, requests: 0.5 },
+    });
+    const cost = bookOf([own]).cost(
+      "own",
+      at,
+      usageOf({ requests: 2, promptTokens: 100, units: { web_searches: 3, input_audio_tokens: 40 } }),
+    );
+    // 60 × $0.001 + 40 × $0.01; 3 × $0.02 + 2 × $0.50
+    expect([usd(cost.prompt), usd(cost.other)]).toEqual([0.46, 1.06]);
   });
 });

@@ -1,0 +1,101 @@
+import { isJsonObject } from "../shared/json.ts";
+import { toCount } from "./to-count.ts";
+import { unitsOf, type Unit, type UnitCounts } from "./units.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Where providers tell of parts of the counts by kind: an object of counts, or Gemini's list of modalities. */
+const INPUT_DETAILS = [
+  "prompt_tokens_details",
+  "input_tokens_details",
+  "input_token_details",
+  "promptTokensDetails",
+] as const;
+const TOOL_DETAILS = ["toolUsePromptTokensDetails", "tool_use_prompt_tokens_details"] as const;
+const CACHE_DETAILS = ["cacheTokensDetails", "cache_tokens_details"] as const;
+const OUTPUT_DETAILS = [
+  "completion_tokens_details",
+  "output_tokens_details",
+  "output_token_details",
+  "candidatesTokensDetails",
+  "candidates_tokens_details",
+  "responseTokensDetails",
+  "response_tokens_details",
+] as const;
+
+/** The details of the first name that an entry has. */
+export function detailsOf(entry: Json, names: readonly string[]): unknown {
+  return names.map((name) => entry[name]).find((details) => details != null);
+}
+
+/** How much there is of a kind in such details. */
+function ofKind(details: unknown, kind: "audio" | "image" | "video"): number {
+  if (isJsonObject(details)) return toCount(details[`${kind}_tokens`]);
+  if (!Array.isArray(details)) return 0;
+  return details.filter(isJsonObject).reduce((sum, part) => {
+    const modality = String(part["modality"]).toLowerCase();
+    const isOfKind = modality === kind || (kind === "image" && modality === "document");
+    return isOfKind ? sum + toCount(part["tokenCount"] ?? part["token_count"]) : sum;
+  }, 0);
+}
+
+function within(entry: Json, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), entry);
+}
+
+/** The units beside plain tokens that an entry of usage tells of, in the words of its provider or by our own names. */
+export function readUnits(entry: Json): UnitCounts | undefined {
+  const input = detailsOf(entry, INPUT_DETAILS);
+  const tool = detailsOf(entry, TOOL_DETAILS);
+  const output = detailsOf(entry, OUTPUT_DETAILS);
+  const cached = detailsOf(entry, CACHE_DETAILS) ?? within({ input }, "input", "cached_tokens_details");
+  const researches = entry["citation_tokens"] != null;
+  const told: Partial<Record<Unit, unknown>> = {
+    cache_write_1h_tokens: within(entry, "cache_creation", "ephemeral_1h_input_tokens") ?? bedrockHour(entry),
+    cache_audio_read_tokens: ofKind(cached, "audio"),
+    cache_image_read_tokens: ofKind(cached, "image"),
+    input_audio_tokens: ofKind(input, "audio") + ofKind(tool, "audio"),
+    input_image_tokens: ofKind(input, "image") + ofKind(tool, "image"),
+    input_video_tokens: ofKind(input, "video") + ofKind(tool, "video"),
+    output_audio_tokens: ofKind(output, "audio"),
+    output_image_tokens: ofKind(output, "image"),
+    output_video_tokens: ofKind(output, "video"),
+    output_reasoning_tokens: researches ? entry["reasoning_tokens"] : undefined,
+    output_citation_tokens: entry["citation_tokens"],
+    web_searches:
+      within(entry, "server_tool_use", "web_search_requests") ??
+      within(entry, "server_side_tool_usage_details", "web_search_calls") ??
+      (researches ? entry["num_search_queries"] : undefined),
+    social_searches: within(entry, "server_side_tool_usage_details", "x_search_calls"),
+    storage_searches: within(entry, "server_side_tool_usage_details", "document_search_calls"),
+    code_executions: within(entry, "server_side_tool_usage_details", "code_interpreter_calls"),
+    rerank_searches: within(entry, "billed_units", "search_units") ?? entry["search_units"],
+  };
+  return unitsOf((unit) => toCount(entry[unit] ?? told[unit]));
+}
+
+/** Bedrock's Converse tells how long each part of the cache is kept. */
+function bedrockHour(entry: Json): number {
+  const details = entry["cacheDetails"];
+  if (!Array.isArray(details)) return 0;
+  return details
+    .filter(isJsonObject)
+    .reduce((sum, part) => (part["ttl"] === "1h" ? sum + toCount(part["inputTokens"]) : sum), 0);
+}
+
+/** Searches that an answer of OpenAI's Responses made; they stand in its output, not in its usage. */
+export function searchesIn(answer: Json): UnitCounts | undefined {
+  const items = Array.isArray(answer["output"]) ? answer["output"].filter(isJsonObject) : [];
+  const count = (type: string): number =>
+    items.filter((item) => item["type"] === type && isSearch(item["action"])).length;
+  const made: UnitCounts = {
+    web_searches: count("web_search_call"),
+    storage_searches: count("file_search_call"),
+  };
+  return unitsOf((unit) => made[unit] ?? 0);
+}
+
+/** Opening a page that was found, and looking for something on it, are no searches. */
+function isSearch(action: unknown): boolean {
+  return !isJsonObject(action) || action["type"] == null || action["type"] === "search";
+}
