@@ -29,7 +29,7 @@ export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "q
   readonly namesCalls: boolean;
 }
 
-/** Errors: validation, with the faults of query and order together. */
+/** Errors: validation, with the issues of query and order together. */
 export function planCalls(project: Project, question: CallsQuestion, limits: SelectionLimits): CallsPlan {
   const { filter, page_token } = question;
   const cursor = page_token == null ? undefined : readToken(page_token);
@@ -37,8 +37,8 @@ export function planCalls(project: Project, question: CallsQuestion, limits: Sel
   const query = question.query == null ? undefined : compileQuery(question.query, { project, limits });
   const sort = sort_by.length > 0 ? compileSort(sort_by) : undefined;
   if (query?.ok === false || sort?.ok === false) {
-    const faults = [query, sort].flatMap((one) => (one === undefined || one.ok ? [] : one.faults));
-    throw invalid(faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
+    const issues = [query, sort].flatMap((one) => (one === undefined || one.ok ? [] : one.issues));
+    throw invalid(issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
   }
   const timeOrder = timeOrderOf(sort_by);
   if (cursor !== undefined && cursor.order !== timeOrder) throw refusedToken("This page is of another order");

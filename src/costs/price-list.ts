@@ -32,5 +32,5 @@ function conditionOf(project: Project, { query }: PriceQuery): Sql {
   if (query == null) return sql`1`;
   const compiled = compileQuery(query, { project, fields: queryFields });
   if (compiled.ok) return compiled.condition;
-  throw invalid(compiled.faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
+  throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
 }

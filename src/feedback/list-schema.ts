@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { projectId } from "../http/fields.ts";
-import { wholeNumber } from "../http/zod-faults.ts";
+import { wholeNumber } from "../http/zod-issues.ts";
 import { feedbackQuery } from "../query/index.ts";
 import { scorerMembers } from "./schema.ts";
 

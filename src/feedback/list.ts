@@ -1,6 +1,6 @@
 import { compileQuery, feedbackFields } from "../query/index.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
-import { invalid, type Fault } from "../shared/errors.ts";
+import { invalid, type Issue } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./list-schema.ts";
 
@@ -79,5 +79,5 @@ function conditionOf(project: Project, { query }: ListRequest): Sql {
   if (query == null) return sql`1`;
   const compiled = compileQuery(query, { project, fields: feedbackFields });
   if (compiled.ok) return compiled.condition;
-  throw invalid(compiled.faults.map((fault): Fault => ({ ...fault, loc: ["body", ...fault.loc] })));
+  throw invalid(compiled.issues.map((issue): Issue => ({ ...issue, loc: ["body", ...issue.loc] })));
 }

@@ -2,14 +2,14 @@ import { invalid } from "../shared/errors.ts";
 import { stringifyJson } from "../shared/json.ts";
 import type { FeedbackColumns } from "./feedback-row.ts";
 import { indexPayload, MAX_PATHS_CHARS, MAX_VALUES } from "./payload-index.ts";
-import { completePayload, payloadFaults } from "./payload.ts";
+import { completePayload, payloadIssues } from "./payload.ts";
 import { scorerMembers, type FeedbackMessage } from "./schema.ts";
 
 /** What a message says, as it is stored. Errors: validation, when the payload is not one of its feedback type. */
 export function toColumns(message: FeedbackMessage, senderId: string): FeedbackColumns {
-  const faults = payloadFaults(message.feedback_type, message.payload);
-  if (faults.length > 0) {
-    throw invalid(faults.map((fault) => ({ ...fault, loc: ["body", "payload", ...fault.loc] })));
+  const issues = payloadIssues(message.feedback_type, message.payload);
+  if (issues.length > 0) {
+    throw invalid(issues.map((issue) => ({ ...issue, loc: ["body", "payload", ...issue.loc] })));
   }
   const payload = completePayload(message.feedback_type, message.payload);
   const index = indexPayload(payload);

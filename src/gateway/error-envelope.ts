@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode, Fault } from "../shared/errors.ts";
+import type { AppError, ErrorCode, Issue } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
 import { parseOrUndefined } from "./parse-or-undefined.ts";
 
@@ -12,7 +12,7 @@ export interface ErrorObject {
 
 export interface ErrorEnvelope {
   readonly error: ErrorObject;
-  readonly detail: string | readonly Fault[];
+  readonly detail: string | readonly Issue[];
 }
 
 const typeByCode = {
@@ -43,16 +43,16 @@ const typeByCode = {
 
 /** Our own errors, in both shapes. */
 export function envelopeOf(error: AppError): ErrorEnvelope {
-  const { code, faults } = error;
-  const [first] = faults;
+  const { code, issues } = error;
+  const [first] = issues;
   return {
     error: {
-      message: first === undefined ? error.message : describeFaults(faults),
+      message: first === undefined ? error.message : describeIssues(issues),
       type: typeByCode[code],
       param: first === undefined ? null : paramOf(first),
       code,
     },
-    detail: first === undefined ? error.message : faults,
+    detail: first === undefined ? error.message : issues,
   };
 }
 
@@ -94,30 +94,30 @@ export function errorObjectOf(status: number, flat: Readonly<Record<string, unkn
 function describeDetail(detail: unknown, status: number): string {
   if (typeof detail === "string") return detail;
   if (Array.isArray(detail)) {
-    const faults = detail.filter(isFault);
-    if (faults.length > 0) return describeFaults(faults);
+    const issues = detail.filter(isIssue);
+    if (issues.length > 0) return describeIssues(issues);
   }
   const told = detail === undefined || isTooDeep(detail) ? undefined : JSON.stringify(detail);
   return told ?? `The upstream answered ${status}.`;
 }
 
-function describeFaults(faults: readonly Fault[]): string {
-  const [first, ...others] = faults;
+function describeIssues(issues: readonly Issue[]): string {
+  const [first, ...others] = issues;
   const where = first === undefined ? null : paramOf(first);
   const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
   return `${where === null ? "" : `${where}: `}${first?.msg ?? ""}${more}`;
 }
 
-function paramOf(fault: Fault): string | null {
-  return fault.loc.length < 2 ? null : fault.loc.slice(1).join(".");
+function paramOf(issue: Issue): string | null {
+  return issue.loc.length < 2 ? null : issue.loc.slice(1).join(".");
 }
 
 function paramOfDetail(detail: unknown): string | null {
   const first: unknown = Array.isArray(detail) ? detail[0] : undefined;
-  return isFault(first) ? paramOf(first) : null;
+  return isIssue(first) ? paramOf(first) : null;
 }
 
-function isFault(value: unknown): value is Fault {
+function isIssue(value: unknown): value is Issue {
   return isJsonObject(value) && typeof value["msg"] === "string" && Array.isArray(value["loc"]);
 }
 

@@ -1,11 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { StorageError } from "../clickhouse/storage-error.ts";
 import { assertNever } from "../shared/assert-never.ts";
-import { AppError, type ErrorCode, type Fault } from "../shared/errors.ts";
+import { AppError, type ErrorCode, type Issue } from "../shared/errors.ts";
 
 /** Body of every error outside `/v1`. */
 export interface ErrorBody {
-  readonly detail: string | readonly Fault[];
+  readonly detail: string | readonly Issue[];
 }
 
 const statusByCode = {
@@ -112,7 +112,7 @@ function badRequestText(error: Error): string {
 }
 
 export function errorBody(error: AppError): ErrorBody {
-  return { detail: error.code === "validation" ? error.faults : error.message };
+  return { detail: error.code === "validation" ? error.issues : error.message };
 }
 
 /** The one mapping from errors to answers, and the answer to unknown routes. Register it before the routes. */

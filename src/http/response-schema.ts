@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Fault } from "../shared/errors.ts";
+import type { Issue } from "../shared/errors.ts";
 
 /** One thing that is wrong with a request. */
 const issueSchema = z
@@ -9,7 +9,7 @@ const issueSchema = z
       .describe("The way to it: the part of the request, then members and indices"),
     msg: z.string().describe("What is wrong, for people"),
     type: z.string().describe("What is wrong, for programs"),
-  } satisfies Record<keyof Fault, z.ZodType>)
+  } satisfies Record<keyof Issue, z.ZodType>)
   .meta({ id: "ValidationError" });
 
 // What errors look like, for `openapi.json`: responses refer to them by their names.

@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { AppError, type Fault } from "../shared/errors.ts";
-import { toFaults } from "./zod-faults.ts";
+import { AppError, type Issue } from "../shared/errors.ts";
+import { toIssues } from "./zod-issues.ts";
 
 /** An item that was set aside, and why. The others of its batch are stored. */
 export interface Rejected {
   readonly index: number;
-  readonly detail: string | readonly Fault[];
+  readonly detail: string | readonly Issue[];
 }
 
 export interface Sorted<Item> {
@@ -28,15 +28,15 @@ export function sortBatch<Message, Item extends object>(
   items.forEach((item, index) => {
     const parsed = schema.safeParse(item, { reportInput: true });
     if (!parsed.success) {
-      rejected.push({ index, detail: inBatch(toFaults(parsed.error.issues, "body"), index) });
+      rejected.push({ index, detail: inBatch(toIssues(parsed.error.issues, "body"), index) });
       return;
     }
     try {
       accepted.push({ ...toItem(parsed.data), index });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const isFault = error.code === "validation";
-      rejected.push({ index, detail: isFault ? inBatch(error.faults, index) : error.message });
+      const isInvalid = error.code === "validation";
+      rejected.push({ index, detail: isInvalid ? inBatch(error.issues, index) : error.message });
       if (error.code === "forbidden") refusal = error;
     }
   });
@@ -44,9 +44,9 @@ export function sortBatch<Message, Item extends object>(
   return { accepted, rejected };
 }
 
-function inBatch(faults: readonly Fault[], index: number): Fault[] {
-  return faults.map((fault) => {
-    const [part = "body", ...rest] = fault.loc;
-    return { ...fault, loc: [part, "batch", index, ...rest] };
+function inBatch(issues: readonly Issue[], index: number): Issue[] {
+  return issues.map((issue) => {
+    const [part = "body", ...rest] = issue.loc;
+    return { ...issue, loc: [part, "batch", index, ...rest] };
   });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { invalid } from "../shared/errors.ts";
-import { toFaults } from "./zod-faults.ts";
+import { toIssues } from "./zod-issues.ts";
 
 const partNames: Readonly<Record<string, string>> = {
   body: "body",
@@ -16,7 +16,7 @@ export function registerValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const result = schema.safeParse(value, { reportInput: true });
     if (result.success) return { value: result.data };
-    return { error: invalid(toFaults(result.error.issues, partNames[httpPart ?? "body"] ?? "body")) };
+    return { error: invalid(toIssues(result.error.issues, partNames[httpPart ?? "body"] ?? "body")) };
   });
   app.setSerializerCompiler(serializerCompiler);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { instantField } from "./fields.ts";
-import { wholeNumber } from "./zod-faults.ts";
+import { wholeNumber } from "./zod-issues.ts";
 import { invalid } from "../shared/errors.ts";
 import { readInstant } from "../shared/instant.ts";
 import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../buckets/buckets.ts";

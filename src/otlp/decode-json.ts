@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { toFaults } from "../http/zod-faults.ts";
+import { toIssues } from "../http/zod-issues.ts";
 import { invalid } from "../shared/errors.ts";
 import { isTooDeep } from "../shared/json.ts";
 import { readAttributes } from "./attributes.ts";
@@ -29,7 +29,7 @@ const request = z.object({
 /** The spans of a request in OTLP's JSON. Errors: validation when it is none; payload_too_large. */
 export function spansOfJson(body: unknown): readonly SentSpan[] {
   const parsed = request.safeParse(body, { reportInput: true });
-  if (!parsed.success) throw invalid(toFaults(parsed.error.issues, "body"));
+  if (!parsed.success) throw invalid(toIssues(parsed.error.issues, "body"));
   const spans: SentSpan[] = [];
   for (const { resource, scopeSpans } of parsed.data.resourceSpans) {
     for (const { scope, spans: sent } of scopeSpans) {

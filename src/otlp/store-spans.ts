@@ -64,5 +64,5 @@ function readPart({ origin, decode }: SentSpan): CallPart | string {
 }
 
 function reasonOf(error: AppError): string {
-  return error.faults[0]?.msg ?? error.message;
+  return error.issues[0]?.msg ?? error.message;
 }

@@ -1,6 +1,6 @@
 import { assertNever } from "../shared/assert-never.ts";
 import { casts } from "./print/casts.ts";
-import { Faults, quote } from "./faults.ts";
+import { Issues, quote } from "./issues.ts";
 import { callFields, type FieldValue } from "./fields/fields.ts";
 import { readRawJson } from "./fields/json-path.ts";
 import type { RefusedQuery } from "./read/read-query.ts";
@@ -14,12 +14,12 @@ export interface CompiledGroupKey {
 
 /** The value of a field of a call, as groups are told apart by it. Errors: returned; `loc` is empty. */
 export function compileGroupKey(name: string): CompiledGroupKey | RefusedQuery {
-  const faults = new Faults();
-  const field = callFields(name, [], faults);
+  const issues = new Issues();
+  const field = callFields(name, [], issues);
   const text = field === undefined ? undefined : textOf(field);
   if (field !== undefined && text === undefined)
-    faults.add([], "ungroupable_field", `Calls can not be grouped by ${quote(name)}`);
-  return text === undefined ? { ok: false, faults: faults.found } : { ok: true, text };
+    issues.add([], "ungroupable_field", `Calls can not be grouped by ${quote(name)}`);
+  return text === undefined ? { ok: false, issues: issues.found } : { ok: true, text };
 }
 
 function textOf(field: FieldValue): Sql | undefined {

@@ -1,6 +1,6 @@
 import { casts } from "./print/casts.ts";
 import type { RefusedQuery } from "./read/read-query.ts";
-import { Faults, quote, type Loc } from "./faults.ts";
+import { Issues, quote, type Loc } from "./issues.ts";
 import { callFields } from "./fields/fields.ts";
 import { readJsonPath } from "./fields/json-path.ts";
 import { join, sql, type Sql } from "./sql.ts";
@@ -21,11 +21,11 @@ export interface CompiledSort {
  * descending. Errors: returned; `loc` begins with "sort_by".
  */
 export function compileSort(keys: readonly SortKey[]): CompiledSort | RefusedQuery {
-  const faults = new Faults();
-  const orders = keys.map((key, index) => orderBy(key, ["sort_by", index, "field"], faults) ?? sql`1`);
-  return faults.found.length === 0
+  const issues = new Issues();
+  const orders = keys.map((key, index) => orderBy(key, ["sort_by", index, "field"], issues) ?? sql`1`);
+  return issues.found.length === 0
     ? { ok: true, orderBy: join([...orders, byId(keys)], ", ") }
-    : { ok: false, faults: faults.found };
+    : { ok: false, issues: issues.found };
 }
 
 /** Two traces may have the same id. */
@@ -38,11 +38,11 @@ function wayOf(direction: SortKey["direction"]): Sql {
   return direction === "asc" ? sql`ASC` : sql`DESC`;
 }
 
-function orderBy({ field, direction }: SortKey, loc: Loc, faults: Faults): Sql | undefined {
-  const value = callFields(field, loc, faults);
+function orderBy({ field, direction }: SortKey, loc: Loc, issues: Issues): Sql | undefined {
+  const value = callFields(field, loc, issues);
   if (value === undefined) return undefined;
   if (value.kind === "feedback" || value.type === "refs") {
-    return faults.add(loc, "unsortable_field", `Calls can not be sorted by ${quote(field)}`);
+    return issues.add(loc, "unsortable_field", `Calls can not be sorted by ${quote(field)}`);
   }
   const text = value.kind === "path" ? readJsonPath(value.column.sql, value.steps) : value.column.sql;
   const way = wayOf(direction);

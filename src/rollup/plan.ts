@@ -78,7 +78,7 @@ function compile(
   if (query == null) return undefined;
   const compiled = compileQuery(query, limits === undefined ? { project } : { project, limits });
   if (compiled.ok) return compiled;
-  throw invalid(compiled.faults.map((fault) => ({ ...fault, loc: ["body", ...fault.loc] })));
+  throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
 }
 
 const NOWHERE: Reach = { calls: sql`0`, traces: sql`(SELECT '' WHERE 0)`, isBounded: true };

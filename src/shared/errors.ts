@@ -24,8 +24,8 @@ export type ErrorCode =
   | "upstream_invalid"
   | "internal";
 
-/** One fault of a request. `loc` goes from the part of the request ("body", "query", "path") down to the fault. */
-export interface Fault {
+/** One issue of a request. `loc` goes from the part of the request ("body", "query", "path") down to the issue. */
+export interface Issue {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
@@ -34,24 +34,24 @@ export interface Fault {
 /** An error whose message may be shown to the caller. Anything else becomes a 500 that tells only the request id. */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  /** All faults found; only for code "validation". */
-  readonly faults: readonly Fault[];
+  /** All issues found; only for code "validation". */
+  readonly issues: readonly Issue[];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; faults?: readonly Fault[]; retryAfterSeconds?: number } = {},
+    options: { cause?: unknown; issues?: readonly Issue[]; retryAfterSeconds?: number } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.code = code;
-    this.faults = options.faults ?? [];
+    this.issues = options.issues ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
-/** A request that does not validate: 422 with every fault. */
-export function invalid(faults: readonly Fault[]): AppError {
-  return new AppError("validation", "The request does not validate", { faults });
+/** A request that does not validate: 422 with every issue. */
+export function invalid(issues: readonly Issue[]): AppError {
+  return new AppError("validation", "The request does not validate", { issues });
 }

@@ -1,6 +1,6 @@
 import { compileGroupKey } from "../query/index.ts";
 import { join, sql, type Sql } from "../query/sql.ts";
-import { invalid, type Fault } from "../shared/errors.ts";
+import { invalid, type Issue } from "../shared/errors.ts";
 
 /** What groups can be made of by a name of their own. */
 export const DIMENSION_NAMES = [
@@ -34,20 +34,20 @@ export interface Dimensions {
 
 /** Errors: validation, when a field is not known, or asked for twice. */
 export function planDimensions(requested: readonly RequestedDimension[]): Dimensions {
-  const faults: Fault[] = [];
+  const issues: Issue[] = [];
   const seen = new Set<string>();
   const texts: Sql[] = [];
   const all = requested.map((one, index): Dimension => {
     const label = typeof one === "string" ? one : one.$getField;
     const loc = ["body", "group_by", index];
-    if (seen.has(label)) faults.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
+    if (seen.has(label)) issues.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
     seen.add(label);
     if (one === "llm" || one === "provider") return { label, source: one };
     const compiled = compileGroupKey(one === "status" ? "summary.weave.status" : label);
     if (compiled.ok) texts.push(compiled.text);
-    else faults.push(...compiled.faults.map((fault) => ({ ...fault, loc: [...loc, ...fault.loc] })));
+    else issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [...loc, ...issue.loc] })));
     return { label, source: "call" };
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (issues.length > 0) throw invalid(issues);
   return { all, callKey: texts.length === 0 ? undefined : sql`concat(${join(texts, ", '\\n', ")}, '')` };
 }

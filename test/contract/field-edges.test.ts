@@ -114,7 +114,7 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
       const tried = fields
         .flatMap((field) => edgesOf(field.schema).map((edge) => ({ field, edge })))
         .filter(() => random.next() < SHARE);
-      const faults: string[] = [];
+      const issues: string[] = [];
       const attempt = async ({ field, edge }: (typeof tried)[number]) => {
         const answer = await test.app.inject({
           method: method.toUpperCase() as "POST",
@@ -126,7 +126,7 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
           payload: withEdge(fullRequests[route]!, field.path, edge),
         });
         const told = `${field.path.join(".")} = ${edge.name}: ${answer.statusCode} ${answer.payload.slice(0, 300)}`;
-        if (![200, 201, 202, 400, 403, 404, 409, 413, 422].includes(answer.statusCode)) faults.push(told);
+        if (![200, 201, 202, 400, 403, 404, 409, 413, 422].includes(answer.statusCode)) issues.push(told);
         if (answer.statusCode === 422) {
           const detail = (JSON.parse(answer.payload) as { detail: { loc: Path; msg: string }[] }).detail;
           const elsewhere = detail.filter(
@@ -136,12 +136,12 @@ describe.each(routes)("$route", ({ route, method, path, fields }) => {
               // what is wrong with two fields is said of one
               msg !== "end lies before start",
           );
-          if (elsewhere.length > 0) faults.push(`blames another: ${told}`);
+          if (elsewhere.length > 0) issues.push(`blames another: ${told}`);
         }
       };
       for (let from = 0; from < tried.length; from += 64)
         await Promise.all(tried.slice(from, from + 64).map(attempt));
-      expect(faults.map((fault) => fault.slice(0, 400))).toEqual([]);
+      expect(issues.map((issue) => issue.slice(0, 400))).toEqual([]);
     },
   );
 });

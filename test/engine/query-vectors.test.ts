@@ -35,7 +35,7 @@ afterAll(() => test.close());
 describe("the query vectors on the engine", () => {
   it.each(cases.filter((item) => item.expect_error === undefined))("$name", async (item) => {
     const query = item.query === undefined ? undefined : compileQuery(item.query, { project });
-    if (query?.ok === false) throw new Error(JSON.stringify(query.faults));
+    if (query?.ok === false) throw new Error(JSON.stringify(query.issues));
     const statement = selectCalls({
       project,
       columns: sql`id`,

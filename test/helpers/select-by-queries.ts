@@ -16,7 +16,7 @@ export async function selectByQueries(
     const asked = queries.slice(from, from + PER_STATEMENT);
     const conditions = asked.map((query) => {
       const compiled = compileQuery(query, { project });
-      if (!compiled.ok) throw new Error(`${JSON.stringify(query)}: ${JSON.stringify(compiled.faults)}`);
+      if (!compiled.ok) throw new Error(`${JSON.stringify(query)}: ${JSON.stringify(compiled.issues)}`);
       return sql`ifNull(${compiled.condition}, 0)`;
     });
     const rows = await engine.rows<{ id: string; found: number[] }>(

@@ -63,7 +63,7 @@ describe("POST /api-keys", () => {
     expect((await test.post("/api-keys", {}, { key: made.key })).status).toBe(403);
   });
 
-  it("names every fault of a request that does not validate", async () => {
+  it("names every issue of a request that does not validate", async () => {
     const answer = await test.post("/api-keys", {
       name: "",
       scopes: ["root"],
@@ -73,7 +73,7 @@ describe("POST /api-keys", () => {
     });
     expect(answer.status).toBe(422);
     expect(
-      answer.json().detail.map((fault: { loc: string[]; type: string }) => [fault.loc.join("."), fault.type]),
+      answer.json().detail.map((issue: { loc: string[]; type: string }) => [issue.loc.join("."), issue.type]),
     ).toEqual(
       expect.arrayContaining([
         ["body.name", "too_short"],

@@ -247,7 +247,7 @@ describe("the calls of a question", () => {
     });
   });
 
-  it("are asked for with every fault told", async () => {
+  it("are asked for with every issue told", async () => {
     const answer = await test.post("/calls/stream_query", {
       project_id: project,
       query: { $expr: { $eq: [{ $getField: "inputz" }, { $literal: 1 }] } },
@@ -265,7 +265,7 @@ describe("the calls of a question", () => {
         { field: "input_refs", direction: "asc" },
       ],
     });
-    expect(byQuery.json().detail.map((fault: { loc: unknown }) => fault.loc)).toEqual([
+    expect(byQuery.json().detail.map((issue: { loc: unknown }) => issue.loc)).toEqual([
       ["body", "sort_by", 0, "field"],
       ["body", "sort_by", 1, "field"],
     ]);

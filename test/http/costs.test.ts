@@ -28,12 +28,12 @@ async function listed(project_id: string, more: object = {}): Promise<Record<str
   return answer.json().results;
 }
 
-async function faultsOf(url: string, body: unknown): Promise<[string, string][]> {
+async function issuesOf(url: string, body: unknown): Promise<[string, string][]> {
   const answer = await test.post(url, body);
   expect(answer.status, answer.text).toBe(422);
   return answer
     .json()
-    .detail.map((fault: { loc: string[]; type: string }) => [fault.loc.join("."), fault.type]);
+    .detail.map((issue: { loc: string[]; type: string }) => [issue.loc.join("."), issue.type]);
 }
 
 describe("POST /cost/create", () => {
@@ -141,7 +141,7 @@ describe("POST /cost/create", () => {
     expect(costs("other")).toEqual([null, null]);
   });
 
-  it("names every fault of a request, and sets nothing then", async () => {
+  it("names every issue of a request, and sets nothing then", async () => {
     const project_id = freshProject();
     const costs = {
       good: perToken(1, 1),
@@ -153,7 +153,7 @@ describe("POST /cost/create", () => {
       less: { prompt_token_cost: 1 },
       unit: perToken(1, 1, { unit_costs: { web_search: 1 } }),
     };
-    expect(await faultsOf("/cost/create", { project_id, costs, extra: 1 })).toEqual(
+    expect(await issuesOf("/cost/create", { project_id, costs, extra: 1 })).toEqual(
       expect.arrayContaining([
         ["body.costs.negative.prompt_token_cost", "greater_than_equal"],
         ["body.costs.text.prompt_token_cost", "float_parsing"],
@@ -166,7 +166,7 @@ describe("POST /cost/create", () => {
       ]),
     );
     expect(await listed(project_id)).toEqual([]);
-    expect(await faultsOf("/cost/create", {})).toEqual([
+    expect(await issuesOf("/cost/create", {})).toEqual([
       ["body.project_id", "missing"],
       ["body.costs", "missing"],
     ]);
@@ -178,7 +178,7 @@ describe("POST /cost/create", () => {
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, price]));
     for (let times = 0; times < 4; times++) await setPrices(project_id, many(5_000));
-    expect(await faultsOf("/cost/create", { project_id, costs: { one: price } })).toEqual([
+    expect(await issuesOf("/cost/create", { project_id, costs: { one: price } })).toEqual([
       ["body.costs", "too_long"],
     ]);
   });
@@ -208,8 +208,8 @@ describe("POST /cost/query", () => {
     expect(await names({ limit: 0 })).toEqual([]);
   });
 
-  it("names the faults of a request", async () => {
-    expect(await faultsOf("/cost/query", { project_id: "acme/costs", fields: [] })).toEqual([
+  it("names the issues of a request", async () => {
+    expect(await issuesOf("/cost/query", { project_id: "acme/costs", fields: [] })).toEqual([
       ["body.fields", "too_short"],
     ]);
     const project_id = freshProject();
@@ -219,7 +219,7 @@ describe("POST /cost/query", () => {
       sort_by: [{ field: "1; DROP", direction: "up" }],
       limit: -1,
     };
-    expect(await faultsOf("/cost/query", body)).toEqual([
+    expect(await issuesOf("/cost/query", body)).toEqual([
       ["body.fields.1", "literal_error"],
       ["body.sort_by.0.field", "literal_error"],
       ["body.sort_by.0.direction", "literal_error"],
@@ -268,14 +268,14 @@ describe("POST /cost/purge", () => {
     [{ $in: [id, literal("a")] }, "body.query.$expr.$in.1"],
     [{ $or: [{ $eq: [{ $getField: "llm_id" }, literal("a")] }] }, "body.query.$expr.$or.0.$eq.0.$getField"],
   ])("purges by id alone: refuses %j", async ($expr, loc) => {
-    const faults = await faultsOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
-    expect(faults.map(([at]) => at)).toContain(loc);
+    const issues = await issuesOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
+    expect(issues.map(([at]) => at)).toContain(loc);
   });
 
   it.each([[{ $not: [] }], [{}], [{ $or: [] }], [{ $eq: [id, literal("a")], $in: [id, []] }]])(
     "refuses %j",
     async ($expr) => {
-      await faultsOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
+      await issuesOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
     },
   );
 });

@@ -63,7 +63,7 @@ describe("what a caller gets for", () => {
     ]);
   });
 
-  it("several faults: 422 with all of them and their places", async () => {
+  it("several issues: 422 with all of them and their places", async () => {
     const answer = await ask({
       filter: { trace_ids: [1, "a", null], wat: 1 },
       include_costs: "yes",
@@ -72,7 +72,7 @@ describe("what a caller gets for", () => {
     });
     expect(answer.status).toBe(422);
     expect(
-      answer.json().detail.map((fault: { loc: unknown; type: string }) => [fault.loc, fault.type]),
+      answer.json().detail.map((issue: { loc: unknown; type: string }) => [issue.loc, issue.type]),
     ).toEqual([
       [["body", "project_id"], "missing"],
       [["body", "filter", "trace_ids", 0], "string_type"],
@@ -184,12 +184,12 @@ describe("what a caller gets for", () => {
     expect((await send({})).statusCode).toBe(200);
   });
 
-  it("keys that poison prototypes: a fault like any other extra property", async () => {
+  it("keys that poison prototypes: a issue like any other extra property", async () => {
     const answer = await ask(
       '{"project_id":"acme/x","__proto__":{"limit":1},"constructor":{"prototype":{}}}',
     );
     expect(answer.status).toBe(422);
-    expect(answer.json().detail.map((fault: { type: string }) => fault.type)).toEqual(
+    expect(answer.json().detail.map((issue: { type: string }) => issue.type)).toEqual(
       expect.arrayContaining(["extra_forbidden"]),
     );
   });

@@ -23,10 +23,10 @@ function ask(more: object) {
   return test.post("/feedback/stats", { project_id: "acme/limits", ...window, ...more });
 }
 
-async function faults(more: object): Promise<unknown[]> {
+async function issues(more: object): Promise<unknown[]> {
   const answer = await ask(more);
   expect(answer.status, answer.text).toBe(422);
-  return answer.json().detail.map((fault: { loc: unknown[]; type: string }) => [fault.loc, fault.type]);
+  return answer.json().detail.map((issue: { loc: unknown[]; type: string }) => [issue.loc, issue.type]);
 }
 
 describe("POST /feedback/stats refuses with 422", () => {
@@ -94,13 +94,13 @@ describe("POST /feedback/stats refuses with 422", () => {
       { metrics: [{ ...metric, aggregations: ["avg", "median"] }] },
       [["body", "metrics", 0, "aggregations", 1], "literal_error"],
     ],
-  ])("%s", async (_name, more, fault) => {
-    expect(await faults(more)).toEqual([fault]);
+  ])("%s", async (_name, more, issue) => {
+    expect(await issues(more)).toEqual([issue]);
   });
 
-  it("every fault at once", async () => {
-    const found = await faults({ granularity: -1, timezone: "nowhere", metrics: [{}, { json_path: " " }] });
-    expect(found.map((fault) => (fault as [unknown[]])[0])).toEqual([
+  it("every issue at once", async () => {
+    const found = await issues({ granularity: -1, timezone: "nowhere", metrics: [{}, { json_path: " " }] });
+    expect(found.map((issue) => (issue as [unknown[]])[0])).toEqual([
       ["body", "granularity"],
       ["body", "timezone"],
       ["body", "metrics", 0, "json_path"],

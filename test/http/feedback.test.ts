@@ -42,11 +42,11 @@ async function create(more: object = {}) {
   return answer.json();
 }
 
-async function faults(more: object): Promise<unknown> {
+async function issues(more: object): Promise<unknown> {
   const answer = await test.post("/feedback/create", feedback(more));
   return [
     answer.status,
-    answer.json().detail.map((fault: { loc: unknown; type: string }) => [fault.loc, fault.type]),
+    answer.json().detail.map((issue: { loc: unknown; type: string }) => [issue.loc, issue.type]),
   ];
 }
 
@@ -156,7 +156,7 @@ describe("POST /feedback/create", () => {
     ["wandb.annotation.isok", { output: 1 }, ["value"], "missing"],
     ["wandb.runnable.acc", { value: 1 }, ["output"], "missing"],
   ])("refuses a %s of %j", async (feedback_type, payload, loc, type) => {
-    expect(await faults({ feedback_type, payload })).toEqual([422, [[["body", "payload", ...loc], type]]]);
+    expect(await issues({ feedback_type, payload })).toEqual([422, [[["body", "payload", ...loc], type]]]);
   });
 
   it.each([
@@ -170,7 +170,7 @@ describe("POST /feedback/create", () => {
     [{ created_at: "yesterday" }, ["created_at"], "datetime_parsing"],
     [{ project_id: "noslash" }, ["project_id"], "string_pattern_mismatch"],
   ])("refuses %o", async (more, loc, type) => {
-    expect(await faults(more)).toEqual([422, [[["body", ...loc], type]]]);
+    expect(await issues(more)).toEqual([422, [[["body", ...loc], type]]]);
   });
 });
 

@@ -150,10 +150,10 @@ describe("what the gateway refuses itself", () => {
     expect(test.upstream.seen).toHaveLength(0);
   });
 
-  it("is 422 with every fault for a wrong small body, but not for members it does not know", async () => {
+  it("is 422 with every issue for a wrong small body, but not for members it does not know", async () => {
     const answer = await ask("POST", "/v1/preview/models", { project: 1, name: "n", extra: true });
     expect(answer.status).toBe(422);
-    expect(answer.json().detail.map((fault: { loc: unknown }) => fault.loc)).toEqual([
+    expect(answer.json().detail.map((issue: { loc: unknown }) => issue.loc)).toEqual([
       ["body", "project"],
       ["body", "base_model"],
     ]);

@@ -129,7 +129,7 @@ describe("POST /call/upsert_batch", () => {
     expect([ended.status, ended.json()]).toEqual([200, {}]);
   });
 
-  it("refuses a body that is not a batch with every fault", async () => {
+  it("refuses a body that is not a batch with every issue", async () => {
     const answer = await test.post("/call/upsert_batch", { batch: 5 });
     expect([answer.status, answer.json().detail]).toEqual([
       422,

@@ -97,7 +97,7 @@ describe("an object", () => {
     const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
     const body = `{"obj":{"project_id":"${project_id}","object_id":"","val":${deep}}}`;
     const answer = await test.post("/obj/create", body);
-    expect([answer.status, answer.json().detail.map((fault: { type: string }) => fault.type)]).toEqual([
+    expect([answer.status, answer.json().detail.map((issue: { type: string }) => issue.type)]).toEqual([
       422,
       ["too_short", "recursion_loop"],
     ]);

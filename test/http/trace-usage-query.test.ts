@@ -56,7 +56,7 @@ describe("POST /trace/usage with filter and query", () => {
       expect(body.unfinished_call_ids).toEqual(item.expect_unfinished);
   });
 
-  it("tells every fault of filter and query at once, with their paths", async () => {
+  it("tells every issue of filter and query at once, with their paths", async () => {
     const answer = await test.post("/trace/usage", {
       project_id: "acme/demo",
       filter: { op_name: [], call_ids: "a1" },
@@ -77,6 +77,6 @@ describe("POST /trace/usage with filter and query", () => {
       "body.query.$expr.$and.0.$eq: too_short",
       "body.query.$expr.$and.1.$gte: too_short",
     ]);
-    expect(detail.find((fault) => fault.type === "unknown_field")?.msg).toContain("Did you mean inputs");
+    expect(detail.find((issue) => issue.type === "unknown_field")?.msg).toContain("Did you mean inputs");
   });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { z } from "zod";
-import { toFaults } from "../../http/zod-faults.ts";
+import { toIssues } from "../../http/zod-issues.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { checkDeclaredLength, hasBody, readBody, tooLarge } from "./upload.ts";
@@ -36,7 +36,7 @@ export async function readTypedBody(request: IncomingMessage, options: TypedBody
   const plain = await unpack(read.bytes, request.headers["content-encoding"], limitBytes);
   if (plain === undefined) return read.bytes;
   const result = schema.safeParse(parse(plain), { reportInput: true });
-  if (!result.success) throw invalid(toFaults(result.error.issues, "body"));
+  if (!result.success) throw invalid(toIssues(result.error.issues, "body"));
   return read.bytes;
 }
 

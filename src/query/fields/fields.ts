@@ -1,6 +1,6 @@
 import { type Column, columns, computedColumns, type ValueType } from "./columns.ts";
 import { feedbackColumns } from "./feedback-columns.ts";
-import { quote, type Faults, type Loc } from "../faults.ts";
+import { quote, type Issues, type Loc } from "../issues.ts";
 import { FEEDBACK_FORMS, FEEDBACK_PREFIX, parseFeedbackField, type FeedbackField } from "./feedback-field.ts";
 import { countIndexSteps, MAX_INDEX_STEPS, splitFieldName } from "./json-path.ts";
 import { priceColumns } from "./price-columns.ts";
@@ -21,62 +21,62 @@ export type FieldValue =
 const MAX_PARTS = 64;
 
 /** Looks a field's name up. Errors: `unknown_field` with the nearest names; too many parts. */
-export type FieldResolver = (name: string, loc: Loc, faults: Faults) => FieldValue | undefined;
+export type FieldResolver = (name: string, loc: Loc, issues: Issues) => FieldValue | undefined;
 
 /** The fields of a call. */
-export const callFields: FieldResolver = (name, loc, faults) => {
-  const parts = partsOf(name, loc, faults);
+export const callFields: FieldResolver = (name, loc, issues) => {
+  const parts = partsOf(name, loc, issues);
   if (parts === undefined) return undefined;
   const [head, ...steps] = parts;
   if (name.startsWith(FEEDBACK_PREFIX)) {
     const field = parseFeedbackField(name);
     if (field !== undefined) return { kind: "feedback", type: field.type, field };
-    return faults.add(
+    return issues.add(
       loc,
       "unknown_field",
       `Unknown field ${quote(name)}. Feedback is read by ${FEEDBACK_FORMS}`,
     );
   }
   if (head === "summary" && steps[0] === "weave")
-    return resolveComputed(name, steps.slice(1), { loc, faults });
-  return resolveColumn(columns, parts, { name, loc, faults });
+    return resolveComputed(name, steps.slice(1), { loc, issues });
+  return resolveColumn(columns, parts, { name, loc, issues });
 };
 
 /** The fields of a feedback. */
-export const feedbackFields: FieldResolver = (name, loc, faults) => {
-  const parts = partsOf(name, loc, faults);
-  return parts && resolveColumn(feedbackColumns, parts, { name, loc, faults });
+export const feedbackFields: FieldResolver = (name, loc, issues) => {
+  const parts = partsOf(name, loc, issues);
+  return parts && resolveColumn(feedbackColumns, parts, { name, loc, issues });
 };
 
 /** The fields of a price. */
-export const priceFields: FieldResolver = (name, loc, faults) => {
-  const parts = partsOf(name, loc, faults);
-  return parts && resolveColumn(priceColumns, parts, { name, loc, faults });
+export const priceFields: FieldResolver = (name, loc, issues) => {
+  const parts = partsOf(name, loc, issues);
+  return parts && resolveColumn(priceColumns, parts, { name, loc, issues });
 };
 
 type Parts = readonly [head: string, ...steps: string[]];
 
-function partsOf(name: string, loc: Loc, faults: Faults): Parts | undefined {
+function partsOf(name: string, loc: Loc, issues: Issues): Parts | undefined {
   const parts = splitFieldName(name);
   if (parts.length > MAX_PARTS)
-    return faults.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
+    return issues.add(loc, "too_long", `A field's name has at most ${MAX_PARTS} parts`);
   if (countIndexSteps(parts) <= MAX_INDEX_STEPS) return parts;
-  return faults.add(loc, "too_long", `A path has at most ${MAX_INDEX_STEPS} steps that look like integers`);
+  return issues.add(loc, "too_long", `A path has at most ${MAX_INDEX_STEPS} steps that look like integers`);
 }
 
 function resolveColumn(
   columns: ReadonlyMap<string, Column>,
   [head, ...steps]: Parts,
-  { name, loc, faults }: { name: string; loc: Loc; faults: Faults },
+  { name, loc, issues }: { name: string; loc: Loc; issues: Issues },
 ): FieldValue | undefined {
   const column = columns.get(head);
   if (column === undefined) {
     const hint = didYouMean(name, columns.keys()) || didYouMean(head, columns.keys());
-    return faults.add(loc, "unknown_field", `Unknown field ${quote(name)}.${hint}`);
+    return issues.add(loc, "unknown_field", `Unknown field ${quote(name)}.${hint}`);
   }
   if (steps.length === 0) return { kind: "column", type: column.type, column };
   if (column.type !== "json") {
-    return faults.add(loc, "unknown_field", `Unknown field ${quote(name)}: ${head} has no fields of its own`);
+    return issues.add(loc, "unknown_field", `Unknown field ${quote(name)}: ${head} has no fields of its own`);
   }
   return { kind: "path", type: "json", column, steps };
 }
@@ -84,10 +84,10 @@ function resolveColumn(
 function resolveComputed(
   name: string,
   [member = "", ...rest]: readonly string[],
-  { loc, faults }: { loc: Loc; faults: Faults },
+  { loc, issues }: { loc: Loc; issues: Issues },
 ): FieldValue | undefined {
   const column = rest.length === 0 ? computedColumns.get(member) : undefined;
   if (column !== undefined) return { kind: "column", type: column.type, column };
   const known = [...computedColumns.keys()].map((key) => `summary.weave.${key}`).join(", ");
-  return faults.add(loc, "unknown_field", `Unknown field ${quote(name)}; known are ${known}`);
+  return issues.add(loc, "unknown_field", `Unknown field ${quote(name)}; known are ${known}`);
 }

@@ -1,4 +1,4 @@
-import type { Loc } from "../faults.ts";
+import type { Loc } from "../issues.ts";
 import type { FieldValue } from "../fields/fields.ts";
 
 export type CompareOperator = "$eq" | "$gt" | "$lt" | "$gte" | "$lte";

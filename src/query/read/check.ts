@@ -2,62 +2,62 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { readInstant } from "../../shared/instant.ts";
 import type { CompareOperator, Operand, Operation } from "./ast.ts";
 import { chooseContext } from "./context.ts";
-import type { Faults, Loc } from "../faults.ts";
+import type { Issues, Loc } from "../issues.ts";
 import { holdsCondition, liftFeedback } from "./lift-feedback.ts";
 import { typeOfContext, type Condition, type Constant, type Context, type Value } from "./typed.ts";
 import type { ValueType } from "../fields/columns.ts";
 
 const NULL: Value = { kind: "null", type: "json" };
 
-/** Nodes to conditions: every comparison given its context. Errors: added to `faults`. */
-export function checkOperation(operation: Operation, faults: Faults): Condition | undefined {
+/** Nodes to conditions: every comparison given its context. Errors: added to `issues`. */
+export function checkOperation(operation: Operation, issues: Issues): Condition | undefined {
   switch (operation.kind) {
     case "and":
     case "or": {
-      const conditions = all(operation.operands.map((operand) => checkTruth(operand, faults)));
+      const conditions = all(operation.operands.map((operand) => checkTruth(operand, issues)));
       return conditions === undefined ? undefined : { kind: operation.kind, conditions };
     }
     case "not": {
-      const condition = checkTruth(operation.operand, faults);
+      const condition = checkTruth(operation.operand, issues);
       return condition === undefined ? undefined : { kind: "not", condition };
     }
     case "compare":
-      return checkCompare(operation, faults);
+      return checkCompare(operation, issues);
     case "in":
-      return checkIn(operation, faults);
+      return checkIn(operation, issues);
     case "contains":
-      return checkContains(operation, faults);
+      return checkContains(operation, issues);
     default:
       return assertNever(operation);
   }
 }
 
 /** An operand where a condition stands. */
-function checkTruth(operand: Operand, faults: Faults): Condition | undefined {
-  const value = checkScalar(operand, faults);
+function checkTruth(operand: Operand, issues: Issues): Condition | undefined {
+  const value = checkScalar(operand, issues);
   if (value === undefined) return undefined;
   return value.kind === "condition"
     ? value.condition
-    : liftFeedback([value], { kind: "truth", value }, { loc: operand.loc, faults });
+    : liftFeedback([value], { kind: "truth", value }, { loc: operand.loc, issues });
 }
 
 function checkCompare(
   { operator, left, right, loc }: Extract<Operation, { kind: "compare" }>,
-  faults: Faults,
+  issues: Issues,
 ): Condition | undefined {
-  const sides = all([checkScalar(left, faults), checkScalar(right, faults)]);
+  const sides = all([checkScalar(left, issues), checkScalar(right, issues)]);
   if (sides === undefined) return undefined;
   const [a, b] = sides as [Value, Value];
   if (operator !== "$eq" && (a.kind === "null" || b.kind === "null")) return { kind: "unknown" };
   const context = chooseContext(a, [b]);
   const typed = all([
-    inContext(a, context, { loc: left.loc, faults }),
-    inContext(b, context, { loc: right.loc, faults }),
+    inContext(a, context, { loc: left.loc, issues }),
+    inContext(b, context, { loc: right.loc, issues }),
   ]);
   if (typed === undefined) return undefined;
   const [x, y] = typed as [Value, Value];
   const condition = operator === "$eq" ? equal(x, y, context) : range(operator, [x, y], context);
-  return liftFeedback(typed, condition, { loc, faults });
+  return liftFeedback(typed, condition, { loc, issues });
 }
 
 function range(
@@ -72,16 +72,16 @@ function range(
 /** The same as `$eq` with any of the list, in one context for all of it. */
 function checkIn(
   { input, list, loc }: Extract<Operation, { kind: "in" }>,
-  faults: Faults,
+  issues: Issues,
 ): Condition | undefined {
-  const checked = all([input, ...list].map((operand) => checkScalar(operand, faults)));
+  const checked = all([input, ...list].map((operand) => checkScalar(operand, issues)));
   if (checked === undefined) return undefined;
   const [value, ...elements] = checked as [Value, ...Value[]];
   const present = elements.filter((element) => element.kind !== "null");
   const context = chooseContext(value, present);
-  const read = inContext(value, context, { loc: input.loc, faults });
+  const read = inContext(value, context, { loc: input.loc, issues });
   const typed = all(
-    elements.map((element, index) => inContext(element, context, { loc: list[index]!.loc, faults })),
+    elements.map((element, index) => inContext(element, context, { loc: list[index]!.loc, issues })),
   );
   if (read === undefined || typed === undefined) return undefined;
   const bound: Value = { kind: "bound", type: read.type };
@@ -89,7 +89,7 @@ function checkIn(
     holdsCondition(read) && typed.length > 1
       ? { kind: "with", value: read, condition: anyEqual(bound, typed, context) }
       : anyEqual(read, typed, context);
-  return liftFeedback([read, ...typed], condition, { loc, faults });
+  return liftFeedback([read, ...typed], condition, { loc, issues });
 }
 
 /** Constants of the context's own type become one look-up in a set. */
@@ -114,26 +114,26 @@ function isConstantOf(value: Value, context: Context): value is Constant {
 
 function checkContains(
   { input, substr, caseInsensitive, loc }: Extract<Operation, { kind: "contains" }>,
-  faults: Faults,
+  issues: Issues,
 ): Condition | undefined {
-  const values = all([checkValue(input, faults), checkScalar(substr, faults)]);
+  const values = all([checkValue(input, issues), checkScalar(substr, issues)]);
   if (values === undefined) return undefined;
   const [text, part] = values as [Value, Value];
   if (part.kind === "null") return { kind: "unknown" };
   const condition: Condition = { kind: "contains", input: text, substr: part, caseInsensitive };
-  return liftFeedback(values, condition, { loc, faults });
+  return liftFeedback(values, condition, { loc, issues });
 }
 
-function checkScalar(operand: Operand, faults: Faults): Value | undefined {
-  if (operand.kind !== "structure") return checkValue(operand, faults);
-  return faults.add(
+function checkScalar(operand: Operand, issues: Issues): Value | undefined {
+  if (operand.kind !== "structure") return checkValue(operand, issues);
+  return issues.add(
     operand.loc,
     "scalar_type",
     "A literal object or array can not be compared, only converted",
   );
 }
 
-function checkValue(operand: Operand, faults: Faults): Value | undefined {
+function checkValue(operand: Operand, issues: Issues): Value | undefined {
   switch (operand.kind) {
     case "literal":
       return constantOf(operand.value);
@@ -142,7 +142,7 @@ function checkValue(operand: Operand, faults: Faults): Value | undefined {
     case "field":
       return operand.value;
     case "convert": {
-      const input = checkValue(operand.input, faults);
+      const input = checkValue(operand.input, issues);
       return input && { kind: "convert", type: convertedTypes[operand.to], to: operand.to, input };
     }
     case "and":
@@ -151,7 +151,7 @@ function checkValue(operand: Operand, faults: Faults): Value | undefined {
     case "compare":
     case "in":
     case "contains": {
-      const condition = checkOperation(operand, faults);
+      const condition = checkOperation(operand, issues);
       return condition && { kind: "condition", type: "bool", condition };
     }
     default:
@@ -177,7 +177,7 @@ function constantOf(value: string | number | boolean | null): Value {
 function inContext(
   value: Value,
   context: Context,
-  { loc, faults }: { loc: Loc; faults: Faults },
+  { loc, issues }: { loc: Loc; issues: Issues },
 ): Value | undefined {
   if (
     context !== "instant" ||
@@ -189,7 +189,7 @@ function inContext(
   }
   const micros = value.type === "string" ? readInstant(value.value) : undefined;
   if (micros !== undefined) return { kind: "constant", type: "instant", value: micros };
-  return faults.add(
+  return issues.add(
     [...loc, "$literal"],
     "datetime_parsing",
     "Input should be an ISO 8601 instant or a number of seconds since 1970, because it is compared with one",

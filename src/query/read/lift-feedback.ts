@@ -1,4 +1,4 @@
-import type { Faults, Loc } from "../faults.ts";
+import type { Issues, Loc } from "../issues.ts";
 import { leavesOf } from "./leaves.ts";
 import type { Condition, Value } from "./typed.ts";
 
@@ -9,7 +9,7 @@ import type { Condition, Value } from "./typed.ts";
 export function liftFeedback(
   values: readonly Value[],
   condition: Condition,
-  { loc, faults }: { loc: Loc; faults: Faults },
+  { loc, issues }: { loc: Loc; issues: Issues },
 ): Condition | undefined {
   // What a nested operation reads has been lifted there.
   const leaves = values.flatMap((value) => (holdsCondition(value) ? [] : leavesOf(value)));
@@ -18,7 +18,7 @@ export function liftFeedback(
   const alone = others.length === 0 && leaves.every((leaf) => !("column" in leaf));
   if (alone && !values.some(holdsCondition))
     return { kind: "any_feedback", field: feedback.field, condition };
-  return faults.add(loc, "value_error", "A feedback field can be compared with literals only");
+  return issues.add(loc, "value_error", "A feedback field can be compared with literals only");
 }
 
 /** Whether an operation stands where a value does. */

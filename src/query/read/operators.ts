@@ -1,5 +1,5 @@
 import type { CompareOperator, Operand, Operation } from "./ast.ts";
-import type { Loc } from "../faults.ts";
+import type { Loc } from "../issues.ts";
 
 export type OperatorName =
   | "$and"

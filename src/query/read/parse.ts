@@ -1,7 +1,7 @@
 import { assertNever } from "../../shared/assert-never.ts";
 import { isJsonObject, stringifyJson } from "../../shared/json.ts";
 import { CONVERT_TARGETS, type ConvertTarget, type Operand, type Operation } from "./ast.ts";
-import { quote, type Faults, type Loc } from "../faults.ts";
+import { quote, type Issues, type Loc } from "../issues.ts";
 import type { FieldResolver } from "../fields/fields.ts";
 import { didYouMean } from "../nearest-names.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
@@ -17,7 +17,7 @@ export interface QueryLimits {
 export interface QueryReading {
   readonly limits: QueryLimits;
   readonly fields: FieldResolver;
-  readonly faults: Faults;
+  readonly issues: Issues;
 }
 
 interface Reading extends QueryReading {
@@ -31,20 +31,20 @@ interface Place {
 }
 
 /**
- * JSON to nodes. Errors: every fault found is added; what is returned then is of no use.
+ * JSON to nodes. Errors: every issue found is added; what is returned then is of no use.
  * Cost: O(maxNodes) time and O(maxDepth) stack, whatever comes in.
  */
 export function parseQuery(json: unknown, reading: QueryReading): Operation | undefined {
-  const { faults } = reading;
-  const members = parseMembers(json, ["query"], { required: ["$expr"], optional: [] }, faults);
+  const { issues } = reading;
+  const members = parseMembers(json, ["query"], { required: ["$expr"], optional: [] }, issues);
   if (members === undefined) return undefined;
   const loc = ["query", "$expr"];
-  const entry = onlyEntry(members["$expr"], loc, faults);
+  const entry = onlyEntry(members["$expr"], loc, issues);
   if (entry === undefined) return undefined;
   const row = operators.get(entry.name);
   if (row !== undefined && !isOperation(row)) {
     const names = [...operators].filter(([, other]) => isOperation(other)).map(([name]) => name);
-    return faults.add(
+    return issues.add(
       [...loc, entry.name],
       "union_tag_invalid",
       `A query is one of ${names.join(", ")}; ${entry.name} is an operand of them`,
@@ -56,29 +56,29 @@ export function parseQuery(json: unknown, reading: QueryReading): Operation | un
 }
 
 function parseOperand(json: unknown, { loc, depth }: Place, reading: Reading): Operand | undefined {
-  const { faults, limits } = reading;
+  const { issues, limits } = reading;
   if (reading.nodes >= limits.maxNodes) {
     // Told once; what follows is not looked at.
     return reading.nodes++ === limits.maxNodes
-      ? faults.add(["query", "$expr"], "too_long", `A query has at most ${limits.maxNodes} nodes`)
+      ? issues.add(["query", "$expr"], "too_long", `A query has at most ${limits.maxNodes} nodes`)
       : undefined;
   }
   reading.nodes++;
-  const entry = onlyEntry(json, loc, faults);
+  const entry = onlyEntry(json, loc, issues);
   if (entry === undefined) return undefined;
   const row = operators.get(entry.name);
   const at = [...loc, entry.name];
   if (row === undefined) {
     const known = [...operators.keys()];
     const hint = didYouMean(entry.name, known);
-    return faults.add(
+    return issues.add(
       at,
       "union_tag_invalid",
       `Unknown operator ${quote(entry.name)}, known are ${known.join(", ")}.${hint}`,
     );
   }
   if (depth > limits.maxDepth && !isScalar(entry.value)) {
-    return faults.add(at, "too_deep", `A query nests at most ${limits.maxDepth} levels deep`);
+    return issues.add(at, "too_deep", `A query nests at most ${limits.maxDepth} levels deep`);
   }
   return parseSyntax(entry.value, { loc, row, at: { loc: at, depth: depth + 1 } }, reading);
 }
@@ -97,11 +97,11 @@ interface Operator {
 }
 
 function parseSyntax(json: unknown, { loc, row, at }: Operator, reading: Reading): Operand | undefined {
-  const { faults } = reading;
+  const { issues } = reading;
   switch (row.syntax) {
     case "operands": {
       const operands = parseOperands(json, at, reading);
-      const counted = Array.isArray(json) && checkLength(json, at.loc, row, faults);
+      const counted = Array.isArray(json) && checkLength(json, at.loc, row, issues);
       return operands === undefined || !counted ? undefined : row.node(loc, operands);
     }
     case "member_and_list":
@@ -121,7 +121,7 @@ function parseSyntax(json: unknown, { loc, row, at }: Operator, reading: Reading
 
 function parseOperands(json: unknown, at: Place, reading: Reading): readonly Operand[] | undefined {
   if (!Array.isArray(json))
-    return reading.faults.add(at.loc, "list_type", "Input should be a list of operands");
+    return reading.issues.add(at.loc, "list_type", "Input should be a list of operands");
   const operands: Operand[] = [];
   for (const [index, item] of json.entries()) {
     const operand = parseOperand(item, { loc: [...at.loc, index], depth: at.depth }, reading);
@@ -138,14 +138,14 @@ interface Within {
 
 function parseIn(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
   if (!Array.isArray(json)) {
-    return reading.faults.add(
+    return reading.issues.add(
       at.loc,
       "list_type",
       "Input should be a list: an operand, then a list of operands",
     );
   }
   const [first, second] = json as readonly unknown[];
-  if (!checkLength(json, at.loc, { min: 2, max: 2 }, reading.faults)) return undefined;
+  if (!checkLength(json, at.loc, { min: 2, max: 2 }, reading.issues)) return undefined;
   const input = parseOperand(first, { loc: [...at.loc, 0], depth: at.depth }, reading);
   const list = parseOperands(second, { loc: [...at.loc, 1], depth: at.depth }, reading);
   return input === undefined || list === undefined ? undefined : { kind: "in", loc, input, list };
@@ -153,13 +153,13 @@ function parseIn(json: unknown, { loc, at }: Within, reading: Reading): Operand 
 
 function parseContains(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
   const names = { required: ["input", "substr"], optional: ["case_insensitive"] };
-  const members = parseMembers(json, at.loc, names, reading.faults);
+  const members = parseMembers(json, at.loc, names, reading.issues);
   if (members === undefined) return undefined;
   const input = parseOperand(members["input"], { ...at, loc: [...at.loc, "input"] }, reading);
   const substr = parseOperand(members["substr"], { ...at, loc: [...at.loc, "substr"] }, reading);
   const caseInsensitive = members["case_insensitive"] ?? false;
   if (typeof caseInsensitive !== "boolean") {
-    return reading.faults.add(
+    return reading.issues.add(
       [...at.loc, "case_insensitive"],
       "bool_type",
       "Input should be true, false or null",
@@ -170,13 +170,13 @@ function parseContains(json: unknown, { loc, at }: Within, reading: Reading): Op
 }
 
 function parseConvert(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {
-  const members = parseMembers(json, at.loc, { required: ["input", "to"], optional: [] }, reading.faults);
+  const members = parseMembers(json, at.loc, { required: ["input", "to"], optional: [] }, reading.issues);
   if (members === undefined) return undefined;
   const input = parseOperand(members["input"], { ...at, loc: [...at.loc, "input"] }, reading);
   const to = members["to"];
   if (!isConvertTarget(to)) {
     const names = CONVERT_TARGETS.join(", ");
-    return reading.faults.add([...at.loc, "to"], "literal_error", `Input should be one of ${names}`);
+    return reading.issues.add([...at.loc, "to"], "literal_error", `Input should be one of ${names}`);
   }
   return input === undefined ? undefined : { kind: "convert", loc, input, to };
 }
@@ -185,9 +185,9 @@ function isConvertTarget(value: unknown): value is ConvertTarget {
   return CONVERT_TARGETS.some((target) => target === value);
 }
 
-function parseField(json: unknown, { loc, at }: Within, { fields, faults }: Reading): Operand | undefined {
-  if (typeof json !== "string") return faults.add(at.loc, "string_type", "A field's name is text");
-  const value = fields(json.toWellFormed(), at.loc, faults);
+function parseField(json: unknown, { loc, at }: Within, { fields, issues }: Reading): Operand | undefined {
+  if (typeof json !== "string") return issues.add(at.loc, "string_type", "A field's name is text");
+  const value = fields(json.toWellFormed(), at.loc, issues);
   return value && { kind: "field", loc, value };
 }
 
@@ -200,12 +200,12 @@ function parseConstant(json: unknown, { loc, at }: Within, reading: Reading): Op
   const value = typeof json === "number" ? json : Number(stringifyJson(json));
   return Number.isFinite(value)
     ? { kind: "literal", loc, value }
-    : reading.faults.add(at.loc, "finite_number", "Input should be a number that a double can hold");
+    : reading.issues.add(at.loc, "finite_number", "Input should be a number that a double can hold");
 }
 
 function parseArray(items: readonly unknown[], { loc, at }: Within, reading: Reading): Operand | undefined {
   const operands = parseOperands(items, at, reading);
-  const texts = operands?.map((operand) => jsonOfLiteral(operand, reading.faults));
+  const texts = operands?.map((operand) => jsonOfLiteral(operand, reading.issues));
   if (texts === undefined || texts.includes(undefined)) return undefined;
   return { kind: "structure", loc, json: `[${texts.join(",")}]` };
 }
@@ -218,15 +218,15 @@ function parseObject(
   const texts: (string | undefined)[] = [];
   for (const [name, value] of Object.entries(members)) {
     const operand = parseOperand(value, { loc: [...at.loc, name], depth: at.depth }, reading);
-    const text = operand === undefined ? undefined : jsonOfLiteral(operand, reading.faults);
+    const text = operand === undefined ? undefined : jsonOfLiteral(operand, reading.issues);
     texts.push(text === undefined ? undefined : `${stringifyJson(name)}:${text}`);
     if (reading.nodes > reading.limits.maxNodes) return undefined;
   }
   return texts.includes(undefined) ? undefined : { kind: "structure", loc, json: `{${texts.join(",")}}` };
 }
 
-function jsonOfLiteral(operand: Operand, faults: Faults): string | undefined {
+function jsonOfLiteral(operand: Operand, issues: Issues): string | undefined {
   if (operand.kind === "literal") return stringifyJson(operand.value);
   if (operand.kind === "structure") return operand.json;
-  return faults.add(operand.loc, "union_tag_invalid", "Only $literal stands inside a $literal");
+  return issues.add(operand.loc, "union_tag_invalid", "Only $literal stands inside a $literal");
 }

@@ -1,6 +1,6 @@
-import type { Fault } from "../../shared/errors.ts";
+import type { Issue } from "../../shared/errors.ts";
 import { checkOperation } from "./check.ts";
-import { Faults } from "../faults.ts";
+import { Issues } from "../issues.ts";
 import { callFields, type FieldResolver } from "../fields/fields.ts";
 import { weightOfPath } from "../fields/json-path.ts";
 import { leavesOfCondition, type Leaf } from "./leaves.ts";
@@ -16,7 +16,7 @@ export interface ReadOptions {
 export interface RefusedQuery {
   readonly ok: false;
   /** `loc` begins with "query". */
-  readonly faults: readonly Fault[];
+  readonly issues: readonly Issue[];
 }
 
 export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
@@ -26,14 +26,14 @@ export function readQuery(
   query: unknown,
   { fields = callFields, limits = defaultQueryLimits }: ReadOptions = {},
 ): { readonly ok: true; readonly condition: Condition } | RefusedQuery {
-  const faults = new Faults();
-  const operation = parseQuery(query, { fields, limits, faults });
-  const condition = operation && checkOperation(operation, faults);
+  const issues = new Issues();
+  const operation = parseQuery(query, { fields, limits, issues });
+  const condition = operation && checkOperation(operation, issues);
   if (condition !== undefined && leavesOfCondition(condition).reduce(addWeight, 0) > MAX_WEIGHT) {
-    faults.add(["query", "$expr"], "too_long", "The query has too many long paths or feedback fields");
+    issues.add(["query", "$expr"], "too_long", "The query has too many long paths or feedback fields");
   }
-  return condition === undefined || faults.found.length > 0
-    ? { ok: false, faults: faults.found }
+  return condition === undefined || issues.found.length > 0
+    ? { ok: false, issues: issues.found }
     : { ok: true, condition };
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../shared/json.ts";
-import type { Faults, Loc } from "../faults.ts";
+import type { Issues, Loc } from "../issues.ts";
 import { didYouMean } from "../nearest-names.ts";
 
 interface Entry {
@@ -8,13 +8,13 @@ interface Entry {
 }
 
 /** `{"$operator": …}`: an object with exactly one member. */
-export function onlyEntry(json: unknown, loc: Loc, faults: Faults): Entry | undefined {
+export function onlyEntry(json: unknown, loc: Loc, issues: Issues): Entry | undefined {
   if (!isJsonObject(json))
-    return faults.add(loc, "dict_type", 'Input should be an object like {"$operator": …}');
+    return issues.add(loc, "dict_type", 'Input should be an object like {"$operator": …}');
   const names = Object.keys(json);
   const [name] = names;
-  if (name === undefined) return faults.add(loc, "too_short", "Takes exactly one operator, not none");
-  if (names.length > 1) return faults.add(loc, "too_long", `Takes exactly one operator, not ${names.length}`);
+  if (name === undefined) return issues.add(loc, "too_short", "Takes exactly one operator, not none");
+  if (names.length > 1) return issues.add(loc, "too_long", `Takes exactly one operator, not ${names.length}`);
   return { name, value: json[name] };
 }
 
@@ -23,27 +23,27 @@ interface MemberNames {
   readonly optional: readonly string[];
 }
 
-/** An object with just these members. Extra ones are faults, but do not keep the others from being read. */
+/** An object with just these members. Extra ones are issues, but do not keep the others from being read. */
 export function parseMembers(
   json: unknown,
   loc: Loc,
   { required, optional }: MemberNames,
-  faults: Faults,
+  issues: Issues,
 ): Record<string, unknown> | undefined {
   if (!isJsonObject(json)) {
-    return faults.add(loc, "dict_type", `Input should be an object with ${required.join(" and ")}`);
+    return issues.add(loc, "dict_type", `Input should be an object with ${required.join(" and ")}`);
   }
   const known = [...required, ...optional];
   for (const name of Object.keys(json)) {
     if (known.includes(name)) continue;
-    faults.add(
+    issues.add(
       [...loc, name],
       "extra_forbidden",
       `Extra inputs are not permitted.${didYouMean(name, known)}`,
     );
   }
   const missing = required.filter((name) => !Object.hasOwn(json, name));
-  for (const name of missing) faults.add([...loc, name], "missing", "Field required");
+  for (const name of missing) issues.add([...loc, name], "missing", "Field required");
   return missing.length === 0 ? json : undefined;
 }
 
@@ -52,10 +52,10 @@ export function checkLength(
   list: readonly unknown[],
   loc: Loc,
   { min, max }: { min: number; max: number },
-  faults: Faults,
+  issues: Issues,
 ): boolean {
   if (list.length >= min && list.length <= max) return true;
   const wanted = `${min === max ? "exactly" : "at least"} ${min} ${min === 1 ? "operand" : "operands"}`;
-  faults.add(loc, list.length < min ? "too_short" : "too_long", `Takes ${wanted}, not ${list.length}`);
+  issues.add(loc, list.length < min ? "too_short" : "too_long", `Takes ${wanted}, not ${list.length}`);
   return false;
 }

@@ -72,7 +72,7 @@ function checkedQuery(options: ReadOptions) {
   return z.unknown().superRefine((query, context) => {
     const read = readQuery(query, options);
     if (read.ok) return;
-    for (const { loc, msg, type } of read.faults) {
+    for (const { loc, msg, type } of read.issues) {
       context.addIssue({ code: "custom", path: loc.slice(1), message: msg, params: { type } });
     }
   });

@@ -15,19 +15,19 @@ describe("envelopeOf", () => {
     });
   });
 
-  it("names the first fault and counts the others", () => {
-    const faults = [
+  it("names the first issue and counts the others", () => {
+    const issues = [
       { loc: ["query", "limit"], msg: "Too big", type: "less_than_equal" },
       { loc: ["query", "order"], msg: "Odd", type: "literal_error" },
     ];
-    expect(envelopeOf(invalid(faults))).toEqual({
+    expect(envelopeOf(invalid(issues))).toEqual({
       error: {
         message: "limit: Too big (and 1 more)",
         type: "invalid_request_error",
         param: "limit",
         code: "validation",
       },
-      detail: faults,
+      detail: issues,
     });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
 import { operators } from "../../../src/query/read/operators.ts";
 import { render } from "../../../src/query/sql.ts";
-import type { Fault } from "../../../src/shared/errors.ts";
+import type { Issue } from "../../../src/shared/errors.ts";
 import { parseJson } from "../../../src/shared/json.ts";
 import type { Project } from "../../../src/shared/project.ts";
 import { randomOperation } from "../../helpers/random-queries.ts";
@@ -14,13 +14,13 @@ const one = { $eq: [x, { $literal: 1 }] };
 
 function textOf(query: unknown): string {
   const compiled = compileQuery(query, { project });
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.issues));
   return render(compiled.condition).text;
 }
 
-function faultsOf(query: unknown, limits?: { maxDepth: number; maxNodes: number }): readonly Fault[] {
+function issuesOf(query: unknown, limits?: { maxDepth: number; maxNodes: number }): readonly Issue[] {
   const compiled = compileQuery(query, limits === undefined ? { project } : { project, limits });
-  return compiled.ok ? [] : compiled.faults;
+  return compiled.ok ? [] : compiled.issues;
 }
 
 function nested(levels: number, innermost: object): object {
@@ -101,45 +101,45 @@ describe("compileQuery", () => {
       fc.property(json, ($expr) => {
         const compiled = compileQuery({ $expr }, { project });
         if (compiled.ok) return;
-        expect(compiled.faults.length).toBeGreaterThan(0);
-        for (const fault of compiled.faults) expect(fault.loc.slice(0, 2)).toEqual(["query", "$expr"]);
+        expect(compiled.issues.length).toBeGreaterThan(0);
+        for (const issue of compiled.issues) expect(issue.loc.slice(0, 2)).toEqual(["query", "$expr"]);
       }),
       { numRuns: 3000 },
     );
   });
 
   it("takes 64 levels, and no more", () => {
-    expect(faultsOf(nested(64, one))).toEqual([]);
-    expect(faultsOf(nested(65, one))).toEqual([
+    expect(issuesOf(nested(64, one))).toEqual([]);
+    expect(issuesOf(nested(65, one))).toEqual([
       {
         loc: ["query", "$expr", ...Array.from({ length: 64 }, () => ["$not", 0]).flat(), "$eq"],
         msg: "A query nests at most 64 levels deep",
         type: "too_deep",
       },
     ]);
-    expect(faultsOf(nested(10, one), { maxDepth: 9, maxNodes: 1000 })).toHaveLength(1);
+    expect(issuesOf(nested(10, one), { maxDepth: 9, maxNodes: 1000 })).toHaveLength(1);
   });
 
   it("takes 1,000 nodes, and no more, and says so once", () => {
     const many = (count: number): object => ({ $expr: { $or: Array.from({ length: count }, () => x) } });
-    expect(faultsOf(many(999))).toEqual([]);
-    expect(faultsOf(many(1000))).toEqual([
+    expect(issuesOf(many(999))).toEqual([]);
+    expect(issuesOf(many(1000))).toEqual([
       { loc: ["query", "$expr"], msg: "A query has at most 1000 nodes", type: "too_long" },
     ]);
-    expect(faultsOf(many(1_000_000))).toHaveLength(1);
+    expect(issuesOf(many(1_000_000))).toHaveLength(1);
   });
 
   it("takes a thousand nodes of ordinary conditions", () => {
     const conditions = Array.from({ length: 333 }, (_, n) => ({
       $eq: [{ $getField: `output.choices.0.message.${n}.text` }, { $literal: `value ${n}` }],
     }));
-    expect(faultsOf({ $expr: { $or: conditions } })).toEqual([]);
+    expect(issuesOf({ $expr: { $or: conditions } })).toEqual([]);
   });
 
   it("refuses what the engine would refuse as too large a statement", () => {
     const long = { $getField: `inputs${".a".repeat(60)}` };
     const conditions = Array.from({ length: 400 }, () => long);
-    expect(faultsOf({ $expr: { $or: conditions } }).map((fault) => fault.type)).toEqual(["too_long"]);
+    expect(issuesOf({ $expr: { $or: conditions } }).map((issue) => issue.type)).toEqual(["too_long"]);
   });
 
   it("does not grow exponentially however conditions are nested", () => {
@@ -157,15 +157,15 @@ describe("compileQuery", () => {
     }
   });
 
-  it("stops listing faults at a hundred", () => {
+  it("stops listing issues at a hundred", () => {
     const wrong = Array.from({ length: 900 }, () => ({ $nope: 1 }));
-    expect(faultsOf({ $expr: { $and: wrong } })).toHaveLength(100);
+    expect(issuesOf({ $expr: { $and: wrong } })).toHaveLength(100);
   });
 
   it("reads integers of 64 bits that the body's parser keeps as text", () => {
     const query = parseJson('{"$expr":{"$eq":[{"$getField":"inputs.x"},{"$literal":9007199254740993}]}}');
     const compiled = compileQuery(query, { project });
-    if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.issues));
     expect(Object.values(render(compiled.condition).params)).toContain("9007199254740992");
   });
 
@@ -175,7 +175,7 @@ describe("compileQuery", () => {
       { $expr: { $and: [one, { $and: [narrow, { $not: [one] }] }] } },
       { project },
     );
-    if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
+    if (!compiled.ok) throw new Error(JSON.stringify(compiled.issues));
     expect(render(compiled.narrow!).text).toBe("(ifNull(op_name, '') = {p0:String})");
     expect(render(compiled.payload!).text).not.toContain("op_name");
   });

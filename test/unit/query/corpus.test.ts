@@ -20,7 +20,7 @@ function readCorpus(name: string): Entry[] {
   const lines = readFileSync(fileOf(name), "utf8").trim().split("\n");
   return lines.map((line) => {
     const { name, query: _, ...expected } = JSON.parse(line) as { name: string; query: unknown };
-    const text = /"query":(.*?),"(?:sql|faults)":/.exec(line)![1]!;
+    const text = /"query":(.*?),"(?:sql|issues)":/.exec(line)![1]!;
     return { name, text, expected };
   });
 }
@@ -31,7 +31,7 @@ function fileOf(name: string): string {
 
 function outcomeOf(text: string): object {
   const compiled = compileQuery(JSON.parse(text), { project: "acme/demo" as Project });
-  if (!compiled.ok) return { faults: compiled.faults };
+  if (!compiled.ok) return { issues: compiled.issues };
   const { text: sql, params } = render(compiled.condition);
   return { sql, params };
 }

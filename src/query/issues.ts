@@ -1,19 +1,19 @@
-import type { Fault } from "../shared/errors.ts";
+import type { Issue } from "../shared/errors.ts";
 
 /** Where something stands in the request: `["query", "$expr", "$eq", 1]`. */
-export type Loc = Fault["loc"];
+export type Loc = Issue["loc"];
 
 /** A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these. */
-const MAX_FAULTS = 100;
+const MAX_ISSUES = 100;
 const MAX_QUOTED = 80;
 
-/** Collects the faults of a request, all of them up to a bound. */
-export class Faults {
-  readonly found: Fault[] = [];
+/** Collects the issues of a request, all of them up to a bound. */
+export class Issues {
+  readonly found: Issue[] = [];
 
-  /** Returns undefined, so that a parser can say `return faults.add(…)`. */
+  /** Returns undefined, so that a parser can say `return issues.add(…)`. */
   add(loc: Loc, type: string, msg: string): undefined {
-    if (this.found.length < MAX_FAULTS) this.found.push({ loc, msg, type });
+    if (this.found.length < MAX_ISSUES) this.found.push({ loc, msg, type });
   }
 }
 

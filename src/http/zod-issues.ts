@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { assertNever } from "../shared/assert-never.ts";
-import type { Fault } from "../shared/errors.ts";
+import type { Issue } from "../shared/errors.ts";
 
-type Issue = z.core.$ZodIssue;
+type ZodIssue = z.core.$ZodIssue;
 
 const typeByExpected: Readonly<Record<string, string>> = {
   string: "string_type",
@@ -14,16 +14,16 @@ const typeByExpected: Readonly<Record<string, string>> = {
   record: "dict_type",
 };
 
-/** Zod's issues as the field writes them: one fault per wrong thing, `loc` down to it. */
-export function toFaults(issues: readonly Issue[], part: string): Fault[] {
-  return issues.flatMap((issue) => faultsOf(issue, [part, ...issue.path.map(toLoc)]));
+/** Zod's issues as the field writes them: one issue per wrong thing, `loc` down to it. */
+export function toIssues(issues: readonly ZodIssue[], part: string): Issue[] {
+  return issues.flatMap((issue) => issuesOf(issue, [part, ...issue.path.map(toLoc)]));
 }
 
 function toLoc(key: PropertyKey): string | number {
   return typeof key === "symbol" ? key.toString() : key;
 }
 
-function faultsOf(issue: Issue, loc: readonly (string | number)[]): Fault[] {
+function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
   switch (issue.code) {
     case "invalid_type":
       return [invalidType(issue, loc)];
@@ -56,7 +56,7 @@ function faultsOf(issue: Issue, loc: readonly (string | number)[]): Fault[] {
         },
       ];
     case "invalid_union":
-      return unionFaults(issue, loc);
+      return unionIssues(issue, loc);
     case "custom":
       return [
         {
@@ -76,12 +76,12 @@ function faultsOf(issue: Issue, loc: readonly (string | number)[]): Fault[] {
 
 const WHOLE_NUMBER = "Input should be a whole number";
 
-/** A whole number, and faults that say so: zod itself tells only of integers that are too fine, not of text. */
+/** A whole number, and issues that say so: zod itself tells only of integers that are too fine, not of text. */
 export function wholeNumber(): z.ZodInt {
   return z.int({ error: (issue) => (issue.code === "invalid_type" ? WHOLE_NUMBER : undefined) });
 }
 
-function invalidType(issue: z.core.$ZodIssueInvalidType, loc: readonly (string | number)[]): Fault {
+function invalidType(issue: z.core.$ZodIssueInvalidType, loc: readonly (string | number)[]): Issue {
   if (issue.input === undefined) return { loc, msg: "Field required", type: "missing" };
   const whole = issue.message === WHOLE_NUMBER;
   if (whole && typeof issue.input === "number") return { loc, msg: WHOLE_NUMBER, type: "int_from_float" };
@@ -98,10 +98,10 @@ function boundType(origin: string, size: string, bound: string, inclusive: boole
   return inclusive === false ? bound : `${bound}_equal`;
 }
 
-/** Of a union, the branch that came closest: the one whose first fault lies deepest. */
-function unionFaults(issue: z.core.$ZodIssueInvalidUnion, loc: readonly (string | number)[]): Fault[] {
+/** Of a union, the branch that came closest: the one whose first issue lies deepest. */
+function unionIssues(issue: z.core.$ZodIssueInvalidUnion, loc: readonly (string | number)[]): Issue[] {
   const branches = issue.errors.map((errors) =>
-    errors.flatMap((inner) => faultsOf(inner, [...loc, ...inner.path.map(toLoc)])),
+    errors.flatMap((inner) => issuesOf(inner, [...loc, ...inner.path.map(toLoc)])),
   );
   const closest = branches.toSorted((a, b) => depthOf(b) - depthOf(a))[0];
   return closest === undefined || closest.length === 0
@@ -109,6 +109,6 @@ function unionFaults(issue: z.core.$ZodIssueInvalidUnion, loc: readonly (string 
     : closest;
 }
 
-function depthOf(faults: readonly Fault[]): number {
-  return faults[0]?.loc.length ?? 0;
+function depthOf(issues: readonly Issue[]): number {
+  return issues[0]?.loc.length ?? 0;
 }
