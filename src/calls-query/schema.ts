@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { describedAs, isoInstant, projectId, anyInteger } from "../http/fields.ts";
 import { jsonObject } from "../http/response-schema.ts";
-import { callsFilter, callsQuery, oncePerLimits, type SelectionLimits } from "../query/index.ts";
+import { callsQuery, sdkFilter, type SelectionLimits } from "../query/index.ts";
 
 /** More calls than this are not streamed in one answer. */
 export const MAX_LIMIT = 1_000_000;
@@ -10,22 +10,6 @@ const includeCosts = z
   .boolean()
   .nullish()
   .describe("Adds what the call's usage costs, as `summary.weave.costs`.");
-
-/** The filter as the Weave SDKs send it: `wb_user_ids` and `wb_run_ids` are `svc_user_ids` and `svc_run_ids`. */
-const sdkFilter = oncePerLimits((limits) => {
-  const names = z.array(z.string()).max(limits.maxFilterMembers).nullish();
-  return callsFilter(limits)
-    .extend({
-      wb_user_ids: names.describe("The Weave SDKs' name of svc_user_ids"),
-      wb_run_ids: names.describe("The Weave SDKs' name of svc_run_ids"),
-    })
-    .meta({ id: "SdkCallsFilter" })
-    .transform(({ wb_user_ids: users, wb_run_ids: runs, ...filter }) => ({
-      ...filter,
-      svc_user_ids: filter.svc_user_ids ?? users,
-      svc_run_ids: filter.svc_run_ids ?? runs,
-    }));
-});
 
 /** Members of the SDKs that are not known here are left aside. */
 export function streamQueryBody(limits: SelectionLimits) {

@@ -1,10 +1,12 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess, type Access } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
+import { asCsv, wantsCsv } from "../http/csv.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import type { Clock } from "../shared/clock.ts";
+import { printCsv } from "./csv.ts";
 import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";
 import { planStats } from "./plan.ts";
 import { printResponse } from "./response.ts";
@@ -39,7 +41,9 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
     const project = request.grant.project(request.body.project_id);
     const plan = planStats(project, request.body, deps.clock.now());
     const rows = await readStats(deps.engine, plan, abortOnClose(reply));
-    return sendJsonText(reply, printResponse(plan, fillSeries(plan, rows)));
+    const series = fillSeries(plan, rows);
+    if (wantsCsv(request)) return sendCsv(reply, printCsv(plan, series));
+    return sendJsonText(reply, printResponse(plan, series));
   });
   const paths = {
     config: { access: readAccess },
@@ -52,4 +56,8 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
     void reply.header("x-truncated", String(found.length > MAX_PATHS));
     return { paths: found.slice(0, MAX_PATHS).map(toFoundPath) };
   });
+}
+
+function sendCsv(reply: FastifyReply, text: string): FastifyReply {
+  return asCsv(reply, "feedback-stats.csv").send(text);
 }

@@ -8,7 +8,7 @@ export { compileSort, type SortKey } from "./sort.ts";
 export { inTraces, LIVE, reachOf, type Reach } from "./reach.ts";
 export {
   callsFilter,
-  oncePerLimits,
+  sdkFilter,
   callsQuery,
   feedbackQuery,
   priceQuery,

@@ -58,7 +58,7 @@ export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<strin
     });
     yield (
       `${bucket === 0 ? "" : ","}{"timestamp":"${iso(startMs)}","total":${buckets.text(bucket)}` +
-        `,"groups":[${texts.join(",")}],"other":${others.hasCalls(bucket) ? others.text(bucket) : "null"}}`
+        `,"groups":[${texts.join(",")}],"other":${others.isUsed(bucket) ? others.text(bucket) : "null"}}`
     );
   }
   const left = unpriced.list().map(({ llm, counts }) => {

@@ -1,14 +1,14 @@
 import type { NativeReader, Places } from "../clickhouse/native-reader.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { sql, type Sql } from "../query/sql.ts";
-import type { StatsPlan } from "./plan.ts";
+import type { WindowPlan } from "./plan.ts";
 
 /** Stands for a call that has not ended. */
 const NO_LATENCY = Number.MIN_SAFE_INTEGER;
 const latencyMs = computedColumns.get("latency_ms")!.sql;
 const exception = columns.get("exception")!.sql;
 
-type Asked = Pick<StatsPlan, "dimensions" | "latency">;
+type Asked = Pick<WindowPlan, "dimensions" | "latency">;
 
 /** What is read of every call beside what the fold needs: whether it failed, its latency, its part of a group's key. */
 export class CallColumns {

@@ -1,11 +1,11 @@
 import { AppError } from "../shared/errors.ts";
-import type { LatencyValues } from "./latency.ts";
+import type { CellValues } from "./cell-values.ts";
 import { Sums } from "./sums.ts";
 
 /** The sums of every group in every bucket that has calls of it. What an answer's memory is bounded by. */
 export class Cells {
   readonly sums: Sums;
-  readonly latencies: LatencyValues | undefined;
+  readonly latencies: CellValues | undefined;
   readonly groupOf: number[] = [];
   readonly bucketOf: number[] = [];
   private readonly maxCells: number;
@@ -16,7 +16,7 @@ export class Cells {
     buckets: number;
     maxCells: number;
     withCosts: boolean;
-    latencies: LatencyValues | undefined;
+    latencies: CellValues | undefined;
   }) {
     this.buckets = options.buckets;
     this.maxCells = options.maxCells;

@@ -9,12 +9,16 @@ import { latencyNames, type LatencyQuestion } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
 import type { UsageStatsRequest } from "./schema.ts";
 
-/** Everything that is decided before the store is asked. */
-export interface StatsPlan extends BucketedWindow {
+/** Which calls are read, and what of them. */
+export interface WindowPlan extends BucketedWindow {
   readonly selection: Selection;
   readonly dimensions: Dimensions;
   readonly withCosts: boolean;
   readonly latency: LatencyQuestion | undefined;
+}
+
+/** Everything that is decided before the store is asked. */
+export interface StatsPlan extends WindowPlan {
   readonly order: Order;
   /** How many groups are shown by themselves. */
   readonly maxGroups: number;

@@ -1,12 +1,13 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { releaseCalls } from "../rollup/table/call-table.ts";
+import { releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
+import type { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import { readTraces } from "../rollup/read-traces.ts";
 import type { SelectedTrace, Selection } from "../rollup/selection.ts";
 import { countPerTrace, selectTraces } from "../rollup/store.ts";
 import { AppError } from "../shared/errors.ts";
 import { CallColumns } from "./call-columns.ts";
-import type { WindowFold, FoldOptions } from "./window-fold.ts";
+import type { WindowPlan } from "./plan.ts";
 
 /** Calls that are chosen by their ids, because what they are asked about is looked at once only, are all in memory. */
 const MAX_CHOSEN = 1_000_000;
@@ -17,14 +18,20 @@ export interface WindowLimits {
   readonly signal: AbortSignal;
 }
 
+export interface WindowToFold {
+  readonly plan: WindowPlan;
+  readonly names: LlmNames;
+  /** Takes the calls of some whole traces. */
+  readonly fold: { add(calls: CallTable, columns: CallColumns): void };
+}
+
 /**
  * Reads the traces that the selected calls are in, whole, because what is a call's own depends on the others, and adds
  * them up one group after the other. Errors: `StorageError`; too_many_calls.
  */
 export async function foldWindow(
   engine: Engine,
-  fold: WindowFold,
-  { plan, names }: Pick<FoldOptions, "plan" | "names">,
+  { plan, names, fold }: WindowToFold,
   limits: WindowLimits,
 ): Promise<void> {
   if (plan.buckets.startsMs.length === 0) return;

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
+import { asCsv, wantsCsv } from "../http/csv.ts";
 import { JSON_TYPE } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
@@ -11,7 +12,12 @@ import { LlmNames } from "../rollup/table/llm-names.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import { printAnswer } from "./answer.ts";
-import { planStats, type StatsPlan } from "./plan.ts";
+import { printCallsStats } from "./calls-stats/answer.ts";
+import { CallsFold } from "./calls-stats/calls-fold.ts";
+import { planCallsStats, type CallsStatsPlan } from "./calls-stats/plan.ts";
+import { callsStatsRequest, callsStatsResponse } from "./calls-stats/schema.ts";
+import { printCsv } from "./csv.ts";
+import { planStats, type PlanSettings, type StatsPlan, type WindowPlan } from "./plan.ts";
 import { foldWindow } from "./read-window.ts";
 import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
 import { WindowFold } from "./window-fold.ts";
@@ -30,27 +36,56 @@ export interface UsageStatsDeps {
   readonly providerOf: (llm: string) => string | null;
 }
 
-/** What was used and spent, by anything, over local time. */
+/** What was used and spent, by anything, over local time; and the same as the Weave SDKs ask for it. */
 export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { selectionLimits, maxPercentiles, maxCalls, clock } = deps;
-  const body = usageStatsRequest({ selection: selectionLimits, maxPercentiles });
-  const schema = { body, response: { 200: usageStatsResponse } };
+  const limits = { selection: selectionLimits, maxPercentiles };
+  const config = { access: readAccess };
+  const settings = (): PlanSettings => ({ selectionLimits, maxCalls, nowMs: clock.now() });
 
-  app.post("/usage/stats", { config: { access: readAccess }, schema }, async (request, reply) => {
+  const stats = { body: usageStatsRequest(limits), response: { 200: usageStatsResponse } };
+  app.post("/usage/stats", { config, schema: stats }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
-    const plan = planStats(project, request.body, { selectionLimits, maxCalls, nowMs: clock.now() });
-    return sendStats(reply, plan, deps);
+    const plan = planStats(project, request.body, settings());
+    const fold = await foldStats(reply, plan, deps);
+    if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, plan));
+    return send(reply.type(JSON_TYPE), printAnswer(fold, plan));
+  });
+
+  const calls = { body: callsStatsRequest(limits), response: { 200: callsStatsResponse } };
+  app.post("/calls/stats", { config, schema: calls }, async (request, reply) => {
+    const project = request.grant.project(request.body.project_id);
+    return sendCallsStats(reply, planCallsStats(project, request.body, settings()), deps);
   });
 }
 
-async function sendStats(reply: FastifyReply, plan: StatsPlan, deps: UsageStatsDeps): Promise<FastifyReply> {
+async function foldStats(reply: FastifyReply, plan: StatsPlan, deps: UsageStatsDeps): Promise<WindowFold> {
   const { engine, providerOf, maxCells, maxCalls } = deps;
   const names = new LlmNames();
-  const costOf = plan.withCosts ? await deps.costsFor(plan.selection.project) : undefined;
-  const fold = new WindowFold({ plan, names, costOf, providerOf, maxCells });
-  await foldWindow(engine, fold, { plan, names }, { maxCalls, signal: abortOnClose(reply) });
-  return reply.type(JSON_TYPE).send(await bodyOf(inPieces(printAnswer(fold, plan))));
+  const fold = new WindowFold({ plan, names, costOf: await costsOf(plan, deps), providerOf, maxCells });
+  await foldWindow(engine, { plan, names, fold }, { maxCalls, signal: abortOnClose(reply) });
+  return fold;
+}
+
+async function sendCallsStats(
+  reply: FastifyReply,
+  plan: CallsStatsPlan,
+  deps: UsageStatsDeps,
+): Promise<FastifyReply> {
+  const { engine, maxCells, maxCalls } = deps;
+  const names = new LlmNames();
+  const fold = new CallsFold({ plan, names, costOf: await costsOf(plan, deps), maxCells });
+  await foldWindow(engine, { plan, names, fold }, { maxCalls, signal: abortOnClose(reply) });
+  return send(reply.type(JSON_TYPE), printCallsStats(fold, plan));
+}
+
+async function send(reply: FastifyReply, texts: Iterable<string>): Promise<FastifyReply> {
+  return reply.send(await bodyOf(inPieces(texts)));
+}
+
+async function costsOf(plan: WindowPlan, deps: UsageStatsDeps): Promise<CostOf | undefined> {
+  return plan.withCosts ? deps.costsFor(plan.selection.project) : undefined;
 }
 
 const PIECE_CHARS = 256 * 1024;

@@ -1,14 +1,32 @@
 import type { Cells } from "./cells.ts";
-import { aggregateOf, latencyNames, percentileOf, type LatencyQuestion } from "./latency.ts";
+import { percentileOf } from "./cell-values.ts";
+import { aggregateOf, latencyNames, type LatencyQuestion } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
 import type { Order } from "./plan.ts";
 import { Sums } from "./sums.ts";
-import { compareUsd, usdText } from "./usd.ts";
+import { compareUsd, usdText, type Usd } from "./usd.ts";
 
 /** How totals are told. */
 export interface TotalShape {
   readonly withCosts: boolean;
   readonly latency: LatencyQuestion | undefined;
+}
+
+function memberNames({ withCosts }: TotalShape): readonly string[] {
+  return withCosts ? [...COUNT_MEMBERS, ...COST_MEMBERS] : COUNT_MEMBERS;
+}
+
+function latencyMembers({ latency }: TotalShape): readonly string[] {
+  return latency === undefined ? [] : latencyNames(latency);
+}
+
+/** The numbers of a total, one after the other. */
+export function columnNames(shape: TotalShape): readonly string[] {
+  return [...memberNames(shape), ...latencyMembers(shape).map((name) => `latency_ms_${name}`)];
+}
+
+function costText(cost: Usd | null): string {
+  return cost === null ? "null" : usdText(cost);
 }
 
 /** Cells put together in rows: those of a group, of a bucket, of a window. */
@@ -32,26 +50,28 @@ export class View {
     this.sorted = cells.latencies?.sortedRows(rowOf, rows);
   }
 
-  hasCalls(row: number): boolean {
-    return this.sums.countOf(row, 0) > 0 || this.sums.countOf(row, 2 + 2) > 0;
+  /** A group has usage of calls that count in another one, see `WindowFold`. */
+  isUsed(row: number): boolean {
+    return COUNT_MEMBERS.some((_, slot) => this.sums.countOf(row, slot) > 0);
   }
 
   /** The JSON of a row's total. */
   text(row: number): string {
+    const numbers = this.numbers(row);
+    const members = memberNames(this.shape).map((name, place) => `"${name}":${numbers[place]}`);
+    const latencies = latencyMembers(this.shape).map(
+      (name, place) => `"${name}":${numbers[members.length + place]}`,
+    );
+    const latency = this.shape.latency === undefined ? [] : [`"latency_ms":{${latencies.join(",")}}`];
+    return `{${[...members, ...latency].join(",")}}`;
+  }
+
+  /** The numbers of a row as texts, in the order of `columnNames`; `null` for what is not known. */
+  numbers(row: number): readonly string[] {
     const { sums, shape } = this;
-    let text = "";
-    for (const [slot, name] of COUNT_MEMBERS.entries()) {
-      text += `${slot === 0 ? "{" : ","}"${name}":${sums.countOf(row, slot)}`;
-    }
-    if (shape.withCosts) {
-      for (const [slot, name] of COST_MEMBERS.entries()) {
-        const cost = sums.costOf(row, slot);
-        text += `,"${name}":${cost === null ? "null" : usdText(cost)}`;
-      }
-    }
-    if (shape.latency === undefined) return `${text}}`;
-    const numbers = latencyNames(shape.latency).map((name) => `"${name}":${this.latencyOf(row, name)}`);
-    return `${text},"latency_ms":{${numbers.join(",")}}}`;
+    const counts = COUNT_MEMBERS.map((_, slot) => String(sums.countOf(row, slot)));
+    const costs = shape.withCosts ? COST_MEMBERS.map((_, slot) => costText(sums.costOf(row, slot))) : [];
+    return [...counts, ...costs, ...latencyMembers(shape).map((name) => String(this.latencyOf(row, name)))];
   }
 
   /** The larger row first; what is not known last. */

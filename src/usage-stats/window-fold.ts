@@ -5,10 +5,11 @@ import type { LlmNames } from "../rollup/table/llm-names.ts";
 import { costFields } from "../prices/cost-fields.ts";
 import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
 import { release } from "../shared/buffers.ts";
+import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "./call-columns.ts";
 import { Cells } from "./cells.ts";
 import { Groups } from "./groups.ts";
-import { LatencyValues } from "./latency.ts";
+import { CellValues, MAX_VALUES } from "./cell-values.ts";
 import type { StatsPlan } from "./plan.ts";
 import { Unpriced } from "./unpriced.ts";
 
@@ -43,7 +44,7 @@ export class WindowFold {
       buckets: plan.buckets.startsMs.length,
       maxCells: options.maxCells,
       withCosts: options.costOf !== undefined,
-      latencies: plan.latency?.percentiles.length ? new LatencyValues() : undefined,
+      latencies: plan.latency?.percentiles.length ? new CellValues(MAX_VALUES) : undefined,
     });
   }
 
@@ -128,21 +129,4 @@ interface Read {
 function isNothing({ counts, units }: OwnUsage, used: number): boolean {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[used * COUNT_SLOTS + slot]! > 0) return false;
   return !units.has(used);
-}
-
-/** Which bucket an instant lies in; calls that come one after the other often lie in one. */
-function bucketFinder(startsMs: readonly number[]): (ms: number) => number {
-  let last = 0;
-  return (ms) => {
-    if (startsMs[last]! <= ms && ms < (startsMs[last + 1] ?? Infinity)) return last;
-    let low = 0;
-    let high = startsMs.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (startsMs[middle]! <= ms) low = middle;
-      else high = middle - 1;
-    }
-    last = low;
-    return low;
-  };
 }

@@ -71,6 +71,7 @@ export const feedbackOperations: Operations = {
       "whole window. Buckets begin where `timezone` has its midnights and hours, across changes of daylight saving time; all " +
       "of the window are in the response, empty ones too. An average of nothing is null.",
     response: "The buckets in order, and the whole window",
+    also: { response: { "text/csv": { schema: { type: "string" } } } },
     example: {
       request: {
         project_id: "acme/demo",

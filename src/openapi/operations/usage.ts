@@ -37,6 +37,9 @@ const nothing = Object.fromEntries(Object.keys(day).map((name) => [name, 0]));
 
 const truncated = "more calls match than `limit` allows. The totals of those in the response are complete.";
 
+/** With `accept: text/csv`: a line for every group in every bucket that has something of it. */
+const csv = { "text/csv": { schema: { type: "string" } } } as const;
+
 export const usageOperations: Operations = {
   "POST /usage/stats": {
     id: "usageStats",
@@ -44,8 +47,9 @@ export const usageOperations: Operations = {
     description:
       "The calls of a window that `filter` and `query` select, in buckets of local time and in up to a thousand groups. Each " +
       "call adds what is its own, so that no token is counted twice: the groups and `other` together are `total`, and so " +
-      "are the buckets.",
+      "are the buckets. With `accept: text/csv` a line for every group in every bucket that has calls of it.",
     response: "Totals by group and bucket",
+    also: { response: csv },
     example: {
       request: {
         project_id: "acme/demo",
@@ -69,6 +73,43 @@ export const usageOperations: Operations = {
           { timestamp: "2026-01-15T23:00:00.000Z", total: nothing, groups: [null], other: null },
         ],
         unpriced: [],
+      },
+    },
+  },
+  "POST /calls/stats": {
+    id: "callsStats",
+    summary: "Usage by model and latencies over time, as the Weave SDKs ask for them",
+    description:
+      "`usage_metrics` by bucket and model, `call_metrics` by bucket, of the calls of a window. Each call adds what is its " +
+      "own, so that no filter is needed to keep sums from doubling. Costs are of calls, at the prices of their time.",
+    response: "Buckets of usage and of calls",
+    example: {
+      request: {
+        project_id: "acme/demo",
+        start: "2026-01-15T00:00:00Z",
+        end: "2026-01-16T00:00:00Z",
+        granularity: 86400,
+        usage_metrics: [{ metric: "input_tokens" }, { metric: "total_cost", aggregations: ["sum", "max"] }],
+        call_metrics: [{ metric: "latency_ms", aggregations: ["avg"], percentiles: [95] }],
+      },
+      response: {
+        start: "2026-01-15T00:00:00.000Z",
+        end: "2026-01-16T00:00:00.000Z",
+        granularity: 86400,
+        timezone: "UTC",
+        usage_buckets: [
+          {
+            timestamp: "2026-01-15T00:00:00.000Z",
+            model: "gpt-4o",
+            sum_input_tokens: 1200,
+            sum_total_cost: 0.006,
+            max_total_cost: 0.004,
+            count: 2,
+          },
+        ],
+        call_buckets: [
+          { timestamp: "2026-01-15T00:00:00.000Z", avg_latency_ms: 850, p95_latency_ms: 1200, count: 2 },
+        ],
       },
     },
   },

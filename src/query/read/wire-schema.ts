@@ -77,3 +77,19 @@ function checkedQuery(options: ReadOptions) {
     }
   });
 }
+
+/** The filter as the Weave SDKs send it: `wb_user_ids` and `wb_run_ids` are `svc_user_ids` and `svc_run_ids`. */
+export const sdkFilter = oncePerLimits((limits) => {
+  const names = z.array(z.string()).max(limits.maxFilterMembers).nullish();
+  return callsFilter(limits)
+    .extend({
+      wb_user_ids: names.describe("The Weave SDKs' name of svc_user_ids"),
+      wb_run_ids: names.describe("The Weave SDKs' name of svc_run_ids"),
+    })
+    .meta({ id: "SdkCallsFilter" })
+    .transform(({ wb_user_ids: users, wb_run_ids: runs, ...filter }) => ({
+      ...filter,
+      svc_user_ids: filter.svc_user_ids ?? users,
+      svc_run_ids: filter.svc_run_ids ?? runs,
+    }));
+});

@@ -1,0 +1,99 @@
+import { assertNever } from "../../shared/assert-never.ts";
+import { CellValues, MAX_VALUES, percentileOf } from "../cell-values.ts";
+import { addUsd, usd, usdText, type Usd } from "../usd.ts";
+import { isCost, type Aggregation, type MetricQuestion } from "./metrics.ts";
+
+interface Row {
+  /** A whole and a rest as dollars have them, so that no sum of large numbers is rounded. */
+  sum: Usd;
+  count: number;
+  min: number;
+  max: number;
+  ones: number;
+  zeros: number;
+}
+
+/** The values of a metric, put together in rows. */
+export class MetricRows {
+  private readonly question: MetricQuestion<string>;
+  private readonly rows: Row[] = [];
+  private readonly values: CellValues | undefined;
+  private sorted: readonly Float64Array[] | undefined;
+
+  constructor(question: MetricQuestion<string>, metrics: number) {
+    this.question = question;
+    this.values =
+      question.percentiles.length > 0 ? new CellValues(Math.floor(MAX_VALUES / metrics)) : undefined;
+  }
+
+  add(row: number, value: number | null): void {
+    if (value === null) return;
+    const of = (this.rows[row] ??= { sum: usd(0), count: 0, min: value, max: value, ones: 0, zeros: 0 });
+    of.sum = addUsd(of.sum, usd(value));
+    of.count++;
+    of.min = Math.min(of.min, value);
+    of.max = Math.max(of.max, value);
+    if (value === this.one) of.ones++;
+    if (value === 0) of.zeros++;
+    this.values?.add(row, value);
+  }
+
+  /** `,"sum_input_tokens":12`, one for each number asked for. Of no values, sums and counts are 0, the others null. */
+  text(row: number): string {
+    const { metric, aggregations, percentiles } = this.question;
+    let text = "";
+    for (const name of aggregations) text += `,"${name}_${metric}":${this.aggregate(name, this.rows[row])}`;
+    for (const percentile of percentiles)
+      text += `,"p${percentile}_${metric}":${this.number(this.percentile(row, percentile))}`;
+    return text;
+  }
+
+  private aggregate(name: Aggregation, row: Row | undefined): string {
+    switch (name) {
+      case "sum":
+        return row === undefined ? "0" : this.sum(row.sum);
+      case "avg":
+        return this.number(row === undefined ? null : inUnits(row.sum) / row.count);
+      case "min":
+        return this.number(row?.min ?? null);
+      case "max":
+        return this.number(row?.max ?? null);
+      case "count":
+        return String(row?.count ?? 0);
+      case "count_true":
+        return String(row?.ones ?? 0);
+      case "count_false":
+        return String(row?.zeros ?? 0);
+      default:
+        return assertNever(name);
+    }
+  }
+
+  private percentile(row: number, percentile: number): number | null {
+    this.sorted ??= this.values!.sortedRows((cell) => cell, this.rows.length);
+    const values = this.sorted[row];
+    return values === undefined ? null : percentileOf(values, percentile);
+  }
+
+  /** Costs are kept in picodollars and told in dollars. */
+  private get isCost(): boolean {
+    return isCost(this.question.metric);
+  }
+
+  private get one(): number {
+    return this.isCost ? inUnits({ dollars: 1, picodollars: 0 }) : 1;
+  }
+
+  private sum(sum: Usd): string {
+    return this.isCost ? usdText(sum) : String(inUnits(sum));
+  }
+
+  private number(value: number | null): string {
+    if (value === null) return "null";
+    return this.isCost ? usdText(usd(value)) : String(value);
+  }
+}
+
+function inUnits({ dollars, picodollars }: Usd): number {
+  return dollars * 1e12 + picodollars;
+}

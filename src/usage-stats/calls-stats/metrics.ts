@@ -1,0 +1,71 @@
+import type { CallCost } from "../../prices/cost-fields.ts";
+import type { Counts } from "../../usage/count-fields.ts";
+
+export const AGGREGATIONS = ["sum", "avg", "min", "max", "count", "count_true", "count_false"] as const;
+export type Aggregation = (typeof AGGREGATIONS)[number];
+
+/** The counts of a usage, by the Weave SDKs' names of them. */
+const tokenMetrics = {
+  input_tokens: (counts) => counts.promptTokens,
+  output_tokens: (counts) => counts.completionTokens,
+  total_tokens: (counts) => counts.totalTokens,
+  cache_read_input_tokens: (counts) => counts.cacheReadTokens,
+  cache_creation_input_tokens: (counts) => counts.cacheCreationTokens,
+} as const satisfies Record<string, (counts: Counts) => number>;
+
+/** Its costs in picodollars: what went in, cached or not, and what came out. Null where no price is known. */
+const costMetrics = {
+  input_cost: ({ prompt, cacheRead, cacheCreation }) => known([prompt, cacheRead, cacheCreation]),
+  output_cost: ({ completion }) => completion,
+  total_cost: ({ prompt, completion, cacheRead, cacheCreation, other }) =>
+    known([prompt, completion, cacheRead, cacheCreation, other]),
+} as const satisfies Record<string, (cost: CallCost) => number | null>;
+
+type TokenMetric = keyof typeof tokenMetrics;
+type CostMetric = keyof typeof costMetrics;
+export type UsageMetric = TokenMetric | CostMetric;
+export const USAGE_METRICS = [...Object.keys(tokenMetrics), ...Object.keys(costMetrics)] as [
+  UsageMetric,
+  ...UsageMetric[],
+];
+export const CALL_METRICS = ["latency_ms", "call_count", "error_count"] as const;
+export type CallMetric = (typeof CALL_METRICS)[number];
+
+export function isCost(metric: string): metric is CostMetric {
+  return metric in costMetrics;
+}
+
+/** The value of a metric. Null: no price is known. */
+export function usageValue(metric: UsageMetric, counts: Counts, cost: CallCost | undefined): number | null {
+  if (!isCost(metric)) return tokenMetrics[metric](counts);
+  return cost === undefined ? null : costMetrics[metric](cost);
+}
+
+function known(costs: readonly (number | null)[]): number | null {
+  const some = costs.filter((cost) => cost !== null);
+  return some.length === 0 ? null : some.reduce((sum, cost) => sum + cost, 0);
+}
+
+/** What is asked of a metric. */
+export interface MetricQuestion<Name extends string> {
+  readonly metric: Name;
+  readonly aggregations: readonly Aggregation[];
+  /** 0 to 100. */
+  readonly percentiles: readonly number[];
+}
+
+/** One question for each metric, each number once; of a metric without any, the sum. */
+export function mergeQuestions<Name extends string>(
+  asked: readonly MetricQuestion<Name>[],
+): readonly MetricQuestion<Name>[] {
+  return [...Map.groupBy(asked, ({ metric }) => metric)].map(([metric, same]) => {
+    const aggregations = [
+      ...new Set(
+        same.flatMap((one) =>
+          one.aggregations.length + one.percentiles.length === 0 ? ["sum" as const] : one.aggregations,
+        ),
+      ),
+    ];
+    return { metric, aggregations, percentiles: [...new Set(same.flatMap((one) => one.percentiles))] };
+  });
+}

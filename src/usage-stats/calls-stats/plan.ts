@@ -1,0 +1,36 @@
+import { bucketsOf } from "../../http/window-fields.ts";
+import { planSelection } from "../../rollup/plan.ts";
+import type { Project } from "../../shared/project.ts";
+import { planDimensions } from "../dimensions.ts";
+import type { PlanSettings, WindowPlan } from "../plan.ts";
+import { isCost, mergeQuestions, type CallMetric, type MetricQuestion, type UsageMetric } from "./metrics.ts";
+import type { CallsStatsRequest } from "./schema.ts";
+
+/** Everything that is decided before the store is asked. */
+export interface CallsStatsPlan extends WindowPlan {
+  readonly usageMetrics: readonly MetricQuestion<UsageMetric>[];
+  readonly callMetrics: readonly MetricQuestion<CallMetric>[];
+}
+
+/** Errors: validation. */
+export function planCallsStats(
+  project: Project,
+  { filter, usage_metrics, call_metrics, ...request }: CallsStatsRequest,
+  { selectionLimits, maxCalls, nowMs }: PlanSettings,
+): CallsStatsPlan {
+  const bucketed = bucketsOf(request, nowMs);
+  const asked = { filter, limit: maxCalls, window: bucketed.window };
+  const usageMetrics = mergeQuestions(usage_metrics);
+  const callMetrics = mergeQuestions(call_metrics);
+  return {
+    ...bucketed,
+    selection: planSelection(project, asked, selectionLimits),
+    dimensions: planDimensions([]),
+    withCosts: usageMetrics.some(({ metric }) => isCost(metric)),
+    latency: callMetrics.some(({ metric }) => metric === "latency_ms")
+      ? { aggregations: [], percentiles: [] }
+      : undefined,
+    usageMetrics,
+    callMetrics,
+  };
+}

@@ -1,0 +1,225 @@
+import { parse } from "csv-parse/sync";
+import { Temporal } from "temporal-polyfill";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { authorization, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
+
+const project_id = "acme/stats";
+const JANUARY = { start: "2026-01-01T00:00:00Z", end: "2026-02-01T00:00:00Z" };
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+interface Draft {
+  readonly id: string;
+  readonly at: string;
+  readonly more?: object;
+  readonly usage?: object;
+}
+
+const gpt = (prompt_tokens: number, completion_tokens = 0) => ({
+  "gpt-4o": { requests: 1, prompt_tokens, completion_tokens },
+});
+
+function whole({ id, at, usage = gpt(1000, 100), more = {} }: Draft) {
+  return {
+    id,
+    trace_id: `trace-${id}`,
+    op_name: "op",
+    started_at: at,
+    ended_at: new Date(Date.parse(at) + 500).toISOString(),
+    inputs: {},
+    attributes: {},
+    output: null,
+    summary: { usage },
+    ...more,
+  };
+}
+
+async function ingest(project: string, drafts: readonly Draft[]): Promise<void> {
+  const answer = await test.post(`/v2/${project}/calls/complete`, { batch: drafts.map(whole) });
+  expect(answer.json(), answer.text).toEqual({ rejected: [] });
+}
+
+const ask = (more: object = {}): Promise<Answer> =>
+  test.post("/usage/stats", { project_id, ...JANUARY, ...more });
+
+describe("POST /usage/stats", () => {
+  beforeAll(() =>
+    ingest(project_id, [
+      { id: "a", at: "2026-01-02T10:00:00Z", more: { attributes: { tenant: "x" }, wb_user_id: "ann" } },
+      { id: "b", at: "2026-01-02T11:00:00Z", more: { attributes: { tenant: 7 }, exception: "boom" } },
+      { id: "c", at: "2026-01-03T10:00:00Z", more: { attributes: { tenant: { deep: [1] } } } },
+      { id: "d", at: "2026-01-03T11:00:00Z", usage: { "no-such-model": { requests: 2, prompt_tokens: 5 } } },
+      { id: "e", at: "2026-01-03T12:00:00Z", usage: {}, more: { ended_at: null } },
+      { id: "outside", at: "2026-02-01T00:00:00Z" },
+    ]),
+  );
+
+  it("groups by scalars as they are, by JSON text of what is none, and null for what is absent", async () => {
+    const answer = await ask({ group_by: [{ $getField: "attributes.tenant" }], order_by: "calls" });
+    const keys = answer.json().groups.map((group: { key: object }) => Object.values(group.key)[0]);
+    expect(new Set(keys)).toEqual(new Set(["x", 7, '{"deep":[1]}', null]));
+    expect(keys[0]).toBeNull();
+  });
+
+  it("charges calls, and lists what has no price", async () => {
+    const { total, unpriced } = (await ask({ include_costs: true })).json();
+    expect(total).toMatchObject({
+      calls: 5,
+      errors: 1,
+      requests: 5,
+      prompt_tokens: 3005,
+      total_cost: 0.0105,
+    });
+    expect(unpriced).toEqual([
+      {
+        llm: "no-such-model",
+        requests: 2,
+        prompt_tokens: 5,
+        completion_tokens: 0,
+        total_tokens: 5,
+        cache_read_input_tokens: 0,
+        cache_creation_input_tokens: 0,
+      },
+    ]);
+    const [group] = (
+      await ask({ include_costs: true, group_by: ["llm"], filter: { call_ids: ["d"] } })
+    ).json().groups;
+    expect(group).toMatchObject({
+      key: { llm: "no-such-model" },
+      total: { total_cost: null, other_cost: null },
+    });
+  });
+
+  it("puts what does not fit into limit together, never away", async () => {
+    const answer = (await ask({ group_by: ["trace_id"], limit: 2, granularity: 86_400 })).json();
+    expect(answer.groups).toHaveLength(2);
+    expect(answer.other).toMatchObject({ groups: 3, total: { calls: 3 } });
+    expect(answer.total.calls).toBe(5);
+    expect(answer.buckets).toHaveLength(31);
+  });
+
+  it("computes latencies of calls that have ended", async () => {
+    const { total } = (
+      await ask({ latency: { aggregations: ["avg", "count"], percentiles: [50, 99.9] } })
+    ).json();
+    expect(total.latency_ms).toEqual({ avg: 500, count: 4, p50: 500, "p99.9": 500 });
+    expect((await ask({ latency: {}, filter: { call_ids: ["e"] } })).json().total.latency_ms).toEqual({
+      avg: null,
+      max: null,
+    });
+  });
+
+  it.each([
+    ["group_by", { group_by: ["llm", "llm"] }, ["body", "group_by", 1]],
+    ["group_by", { group_by: [{ $getField: "attribute.tenant" }] }, ["body", "group_by", 0]],
+    ["group_by", { group_by: [{ $getField: "feedback.[x].payload.y" }] }, ["body", "group_by", 0]],
+    ["order_by", { order_by: "total_cost" }, ["body", "order_by"]],
+    ["timezone", { timezone: "Mars/Olympus" }, ["body", "timezone"]],
+    ["end", { end: "2025-12-31T00:00:00Z" }, ["body", "end"]],
+    ["limit", { limit: 1001 }, ["body", "limit"]],
+    ["group-by", { "group-by": [] }, ["body", "group-by"]],
+  ])("refuses a wrong %s", async (_name, more, loc) => {
+    const answer = await ask(more);
+    expect(answer.status).toBe(422);
+    expect(answer.json().detail[0].loc.slice(0, loc.length)).toEqual(loc);
+  });
+
+  it("has no buckets, groups or numbers where the window is empty", async () => {
+    const answer = (await ask({ end: JANUARY.start })).json();
+    expect(answer).toMatchObject({
+      groups: [],
+      other: null,
+      buckets: [],
+      total: { calls: 0, total_tokens: 0 },
+    });
+  });
+
+  it.each([
+    "America/New_York",
+    "Europe/Berlin",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "Asia/Kathmandu",
+    "America/Sao_Paulo",
+  ])("counts a call of every hour of a year in its local day, in %s", async (timezone) => {
+    const project = "acme/hours";
+    const begin = Temporal.Instant.from("2018-01-01T00:30:00Z");
+    const hours = 365 * 24;
+    if (timezone === "America/New_York") {
+      const instants = Array.from({ length: hours }, (_, hour) => begin.add({ hours: hour }).toString());
+      await ingest(
+        project,
+        instants.map((at, hour) => ({ id: `h${hour}`, at, more: { trace_id: `day-${hour % 50}` } })),
+      );
+    }
+    const answer = await test.post("/usage/stats", {
+      project_id: project,
+      start: "2018-01-01T00:00:00Z",
+      end: "2019-01-01T00:00:00Z",
+      timezone,
+      granularity: 86_400,
+    });
+    const expected = new Map<string, number>();
+    for (let hour = 0; hour < hours; hour++) {
+      const local = begin.add({ hours: hour }).toZonedDateTimeISO(timezone);
+      const day = new Date(local.startOfDay().epochMilliseconds).toISOString();
+      expected.set(day, (expected.get(day) ?? 0) + 1);
+    }
+    const counted = answer
+      .json()
+      .buckets.filter(({ total }: { total: { calls: number } }) => total.calls > 0)
+      .map(({ timestamp, total }: { timestamp: string; total: { calls: number } }) => [
+        timestamp,
+        total.calls,
+      ]);
+    expect(new Map(counted)).toEqual(expected);
+  });
+
+  it("is CSV for who asks for it, with every group a line and no formula", async () => {
+    await ingest("acme/csv", [
+      { id: "x", at: "2026-01-02T10:00:00Z", more: { attributes: { tenant: '=1+"2",\n3' } } },
+      { id: "y", at: "2026-01-02T11:00:00Z", more: { attributes: { tenant: "-9" } } },
+      { id: "z", at: "2026-01-03T11:00:00Z" },
+    ]);
+    const body = {
+      project_id: "acme/csv",
+      ...JANUARY,
+      granularity: 86_400,
+      group_by: [{ $getField: "attributes.tenant" }],
+      include_costs: true,
+      limit: 2,
+    };
+    const answer = await test.app.inject({
+      method: "POST",
+      url: "/usage/stats",
+      headers: { authorization: authorization(), accept: "text/csv, application/json;q=0.5" },
+      payload: body,
+    });
+    expect(answer.headers["content-type"]).toBe("text/csv; charset=utf-8; header=present");
+    const [head, ...lines] = parse(answer.body);
+    expect(head!.slice(0, 6)).toEqual([
+      "timestamp",
+      "group",
+      "attributes.tenant",
+      "calls",
+      "errors",
+      "requests",
+    ]);
+    expect(lines.map((line) => line.slice(0, 4))).toEqual([
+      ["2026-01-02T00:00:00.000Z", "1", "'-9", "1"],
+      ["2026-01-02T00:00:00.000Z", "2", '\'=1+"2",\n3', "1"],
+      ["2026-01-03T00:00:00.000Z", "other", "", "1"],
+    ]);
+    expect(answer.body.split("\r\n").at(-1)).toBe("");
+    const json = (await test.post("/usage/stats", body)).json();
+    const sum = lines.reduce(
+      (total, line) => total + Math.round(Number(line[head!.indexOf("total_cost")]) * 1e12),
+      0,
+    );
+    expect(sum).toBe(Math.round(json.total.total_cost * 1e12));
+  });
+});
