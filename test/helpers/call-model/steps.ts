@@ -8,11 +8,15 @@ interface Batch<Form extends string> {
   readonly brokenAt?: number | undefined;
 }
 
+/** The routes of one message: the body names the project, the path does, or both. */
+type Route = "legacy" | "v2" | "v2 alone";
+
 export type Request =
-  | { readonly form: "single"; readonly route: "legacy" | "v2"; readonly message: Message }
+  | { readonly form: "single"; readonly route: Route; readonly message: Message }
   | { readonly form: "update"; readonly message: Message }
   | { readonly form: "delete"; readonly ids: readonly CallName[] }
-  | Batch<"batch" | "complete" | "spans">;
+  | Batch<"batch" | "complete">
+  | (Batch<"spans"> & { readonly encoding: "json" | "protobuf" });
 
 /** Requests that are sent at the same time, each to one of two replicas. */
 export type Step = readonly { readonly replica: 0 | 1; readonly request: Request }[];
@@ -42,13 +46,18 @@ const request: fc.Arbitrary<Request> = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       form: fc.constant("single" as const),
-      route: fc.constantFrom("legacy" as const, "v2" as const),
+      route: fc.constantFrom<Route[]>("legacy", "v2", "v2 alone"),
       message: fc.oneof(start, end),
     }),
   },
   { weight: 4, arbitrary: batchOf("batch", fc.oneof(start, end)) },
   { weight: 3, arbitrary: batchOf("complete", complete) },
-  { weight: 2, arbitrary: batchOf("spans", span) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(batchOf("spans", span), fc.constantFrom("json" as const, "protobuf" as const))
+      .map(([batch, encoding]) => ({ ...batch, encoding })),
+  },
   { weight: 3, arbitrary: fc.record({ form: fc.constant("update" as const), message: rename }) },
   {
     weight: 1,

@@ -1,4 +1,5 @@
-import type { TestApp } from "../start-app.ts";
+import { partialSuccess } from "../otlp-request.ts";
+import { authorization, type TestApp } from "../start-app.ts";
 import { micros } from "./answers.ts";
 import type { Lane } from "./lane.ts";
 import type { CallName } from "./messages.ts";
@@ -33,14 +34,14 @@ export async function takeStep(
   step: Step,
   { world, meanwhile }: { world: World; meanwhile: readonly Meanwhile[] },
 ): Promise<void> {
-  const sendable = withoutRivals(lane, step, meanwhile);
+  const sendable = withoutRivals(lane, throughOneReplica(step, meanwhile), meanwhile);
   const answers = await Promise.all(
     sendable.map(async ({ replica, request }) => {
       const { url, body } = toWire(request, { project: world.project, lane: lane.name });
-      const answer = await world.replicas[replica].post(url, body);
-      if (answer.status !== 200)
-        throw new Error(`${url} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
-      return { request, told: answer.json() as Told };
+      const told = Buffer.isBuffer(body)
+        ? await sendSpans(world.replicas[replica], url, body)
+        : await send(world.replicas[replica], url, body);
+      return { request, told };
     }),
   );
   const before = meanwhile.length === 0 ? lane.knownTraces() : { traceOf: () => undefined };
@@ -62,12 +63,41 @@ export async function takeStep(
   lane.change([...sendable.map(({ request }) => request), ...meanwhile.map(({ change }) => change)]);
 }
 
+async function send(replica: TestApp, url: string, body: object): Promise<Told> {
+  const answer = await replica.post(url, body);
+  if (answer.status !== 200)
+    throw new Error(`${url} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
+  return answer.json() as Told;
+}
+
+/** The same in protobuf. */
+async function sendSpans(replica: TestApp, url: string, payload: Buffer): Promise<Told> {
+  const answer = await replica.app.inject({
+    method: "POST",
+    url,
+    headers: { authorization: authorization(), "content-type": "application/x-protobuf" },
+    payload,
+  });
+  if (answer.statusCode !== 200) throw new Error(`${url} ${answer.statusCode} ${answer.payload}`);
+  const partial = partialSuccess(answer.rawPayload);
+  return partial === undefined ? {} : { partialSuccess: { rejectedSpans: String(partial.rejected) } };
+}
+
+/**
+ * While a project is deleted, it is written to through the replica that deletes it: another one may have noted or read
+ * something before, and store it after. Known limits: docs/decisions/0011-order-of-parts.md, 0012-in-time.md.
+ */
+function throughOneReplica(step: Step, meanwhile: readonly Meanwhile[]): Step {
+  const deleting = [...new Set(meanwhile.map(({ replica }) => replica))];
+  if (deleting.length > 1) return [];
+  return step.map(({ replica, request }) => ({ replica: deleting[0] ?? replica, request }));
+}
+
 /**
  * Left out, as two replicas that get these at the same time do not know of each other:
  * - first starts of one call, which choose a trace when they name none, and the hour where it lies;
  * - messages that start and end one call: of a call that parts have waited for, the start of one and the end of the other
- *   may hold;
- * - the deletion of calls and that of their project: tombstones of the calls below may be stored after it.
+ *   may hold.
  * Everything else may be sent at once. Known limits: docs/decisions/0011-order-of-parts.md, 0012-in-time.md.
  */
 function withoutRivals(lane: Lane, step: Step, meanwhile: readonly Meanwhile[]): Step {
@@ -78,7 +108,6 @@ function withoutRivals(lane: Lane, step: Step, meanwhile: readonly Meanwhile[]):
   };
   const taken: { readonly replica: 0 | 1; readonly halves: readonly Half[] }[] = [];
   return step.filter(({ replica, request }) => {
-    if (request.form === "delete" && meanwhile.some((other) => other.replica !== replica)) return false;
     const halves = halvesOf(request);
     const others = taken.filter((one) => one.replica !== replica).map((one) => one.halves);
     const isLeftOut = others.some((other) =>
@@ -120,7 +149,9 @@ function checkRejected(request: Request, told: Told): void {
   const expected =
     request.brokenAt === undefined ? [] : [Math.min(request.brokenAt, request.messages.length)];
   const got =
-    request.form === "spans" ? told.partialSuccess && expected : told.rejected?.map(({ index }) => index);
+    request.form === "spans"
+      ? Number(told.partialSuccess?.rejectedSpans ?? 0) === expected.length && expected
+      : told.rejected?.map(({ index }) => index);
   if (JSON.stringify(got ?? []) !== JSON.stringify(expected))
     throw new Error(`set aside: expected ${JSON.stringify(expected)}, got ${JSON.stringify(told)}`);
 }

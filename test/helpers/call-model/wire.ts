@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { assertNever } from "../../../src/shared/assert-never.ts";
-import { isSpan, micros } from "./answers.ts";
-import { TRACELESS, type CallName, type Message } from "./messages.ts";
+import { isSpan } from "./answers.ts";
+import { TRACELESS, type CallName, type Members, type Message } from "./messages.ts";
+import { exportOf, SPAN_WITHOUT_IDS, spanOf } from "./span-wire.ts";
 import type { Request } from "./steps.ts";
 
 /** Which calls are meant: lanes share a project. */
@@ -24,7 +25,7 @@ function hexOf(text: string, length: number): string {
 }
 
 /** A request as it goes over the wire. */
-export function toWire(request: Request, where: Where): { url: string; body: object } {
+export function toWire(request: Request, where: Where): { url: string; body: object | Buffer } {
   const { project, lane } = where;
   const inBatch = (items: readonly object[]): readonly object[] =>
     "brokenAt" in request && request.brokenAt !== undefined
@@ -33,8 +34,9 @@ export function toWire(request: Request, where: Where): { url: string; body: obj
   switch (request.form) {
     case "single": {
       const { kind } = request.message;
-      const url = request.route === "v2" ? `/v2/${project}/call/${kind}` : `/call/${kind}`;
-      return { url, body: { [kind]: membersOf(request.message, where) } };
+      const { project_id, ...members } = membersOf(request.message, where);
+      const body = { [kind]: request.route === "v2 alone" ? members : { project_id, ...members } };
+      return { url: request.route === "legacy" ? `/call/${kind}` : `/v2/${project}/call/${kind}`, body };
     }
     case "batch": {
       const items = request.messages.map((one) => ({
@@ -59,9 +61,12 @@ export function toWire(request: Request, where: Where): { url: string; body: obj
       return { url: "/calls/delete", body: { project_id: project, call_ids } };
     }
     case "spans": {
-      const resource = { attributes: attributesOf({ "sumtree.project": project }) };
-      const spans = inBatch(request.messages.map((one) => spanOf(one, lane)));
-      return { url: "/otel/v1/traces", body: { resourceSpans: [{ resource, scopeSpans: [{ spans }] }] } };
+      const spans = request.messages.map((one) =>
+        spanOf(one, { trace: traceOf(lane, one.id), id: (name) => idOf(lane, name) }),
+      );
+      const { brokenAt, encoding } = request;
+      if (brokenAt !== undefined) spans.splice(brokenAt, 0, SPAN_WITHOUT_IDS);
+      return { url: "/otel/v1/traces", body: exportOf(spans, { project, encoding }) };
     }
     default:
       return assertNever(request);
@@ -71,7 +76,10 @@ export function toWire(request: Request, where: Where): { url: string; body: obj
 /** An item of a batch that can not be stored. */
 const BROKEN = { mode: "start", req: { start: {} }, name: "no ids" };
 
-function membersOf({ kind, id, members }: Message, { project, lane }: Where): object {
+function membersOf(
+  { kind, id, members }: Message,
+  { project, lane }: Where,
+): Members & { readonly project_id: string } {
   const parent = members["parent_id"] as CallName | "" | null | undefined;
   const namesTrace = kind !== "end" && !isTraceless(id);
   return {
@@ -85,46 +93,4 @@ function membersOf({ kind, id, members }: Message, { project, lane }: Where): ob
 
 export function isTraceless(name: CallName): boolean {
   return (TRACELESS as readonly string[]).includes(name);
-}
-
-interface SpanMembers {
-  readonly op_name: string;
-  readonly started_at: string;
-  readonly ended_at?: string;
-  readonly parent_id?: CallName;
-  readonly display_name?: string;
-  readonly thread_id?: string;
-  readonly inputs?: object;
-  readonly output?: object;
-  readonly summary?: { readonly usage: { readonly m: { readonly prompt_tokens: number } } };
-}
-
-function spanOf({ id, members }: Message, lane: string): object {
-  const said = members as unknown as SpanMembers;
-  return {
-    traceId: traceOf(lane, id),
-    spanId: idOf(lane, id),
-    parentSpanId: said.parent_id === undefined ? "" : idOf(lane, said.parent_id),
-    name: said.op_name,
-    startTimeUnixNano: nanos(said.started_at),
-    endTimeUnixNano: said.ended_at === undefined ? "0" : nanos(said.ended_at),
-    attributes: attributesOf({
-      "wandb.display_name": said.display_name,
-      "wandb.thread_id": said.thread_id,
-      "input.value": said.inputs && JSON.stringify(said.inputs),
-      "output.value": said.output && JSON.stringify(said.output),
-      "gen_ai.response.model": said.summary && "m",
-      "gen_ai.usage.input_tokens": said.summary && String(said.summary.usage.m.prompt_tokens),
-    }),
-  };
-}
-
-function attributesOf(texts: Readonly<Record<string, string | undefined>>): object[] {
-  return Object.entries(texts).flatMap(([key, text]) =>
-    text === undefined ? [] : [{ key, value: { stringValue: text } }],
-  );
-}
-
-function nanos(instant: string): string {
-  return `${micros(instant)}000`;
 }
