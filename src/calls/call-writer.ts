@@ -92,6 +92,7 @@ type NextVersion = (newest: number) => number;
 async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: NextVersion): Promise<void> {
   const { engine, traces } = deps;
   const items = await withoutOutlived(engine, given);
+  await forgetDeleted(items, traces);
   await placeParts(items, traces);
   await chooseHours(engine, traces, items);
   const rows = items.flatMap((item) => toRow(item) ?? []);
@@ -114,6 +115,12 @@ async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: Ne
   if (parked.length > 0) await park(engine, parked);
   const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
   await settleParked(engine, traces, distinct([...left, ...parked]));
+}
+
+/** A start that is sent again goes where the first one went, unless that has been deleted with its project. */
+async function forgetDeleted(items: readonly Placed[], traces: TraceLookup): Promise<void> {
+  const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
+  if (again.length > 0) await traces.deletedSince([...new Set(again.map(({ project }) => project))]);
 }
 
 /** A deletion of calls that the store has told of must not meet those that come after all of them were deleted. */

@@ -53,6 +53,26 @@ describe("two replicas", () => {
     }
   });
 
+  it("lay a call that is used again under one hour", async () => {
+    const project_id = "acme/hours";
+    const start = async (replica: typeof second, started_at: string) => {
+      const { start: one } = bodies.start(project_id);
+      expect((await replica.post("/call/start", { start: { ...one, started_at } })).status).toBe(200);
+    };
+    await start(first, "2026-01-01T00:00:00Z");
+    const { statusCode } = await first.app.inject({
+      method: "DELETE",
+      url: `/projects/${project_id}`,
+      headers: { authorization: authorization() },
+    });
+    expect(statusCode).toBe(202);
+    await start(second, "2026-01-02T00:00:00Z");
+    await start(first, "2026-01-03T00:00:00Z");
+    const { text } = await first.post("/calls/stream_query", { project_id });
+    const calls = text.trim().split("\n");
+    expect(calls.map((line) => JSON.parse(line).started_at)).toEqual(["2026-01-03T00:00:00.000000Z"]);
+  });
+
   it.each(["end", "update"] as const)("forget alike what was deleted: %s", async (what) => {
     const project = `acme/fence-${what}`;
     const post = async (replica: typeof second, kind: keyof typeof urls, more: object = {}) => {
