@@ -127,10 +127,11 @@ async function ask(url: string, question: object, reading: Reading): Promise<unk
 
 async function askText(url: string, question: object, { world, random }: Reading): Promise<string> {
   const replica = world.replicas[random() < 0.5 ? 0 : 1];
-  const answer = await replica.post(url, { project_id: world.project, ...question });
-  if (answer.status !== 200)
-    throw new Error(`${url} ${JSON.stringify(question)}: ${answer.status} ${answer.text}`);
-  return answer.text;
+  const body = { project_id: world.project, ...question };
+  const { status, bytes } = await replica({ method: "POST", url, body });
+  const text = bytes.toString();
+  if (status !== 200) throw new Error(`${url} ${JSON.stringify(question)}: ${status} ${text}`);
+  return text;
 }
 
 function byId(calls: readonly (Call | Record<string, unknown>)[]): object {

@@ -1,8 +1,8 @@
 import { partialSuccess } from "../otlp-request.ts";
-import { authorization, type TestApp } from "../start-app.ts";
 import { micros } from "./answers.ts";
 import type { Lane } from "./lane.ts";
 import type { CallName } from "./messages.ts";
+import type { Replica } from "./replica.ts";
 import { doomedBy, type Change, type LaneState } from "./state.ts";
 import type { Request, Step } from "./steps.ts";
 import { isTraceless, toWire } from "./wire.ts";
@@ -10,7 +10,7 @@ import { isTraceless, toWire } from "./wire.ts";
 /** Where the lanes are: their project, and the replicas that serve it. */
 export interface World {
   readonly project: string;
-  readonly replicas: readonly [TestApp, TestApp];
+  readonly replicas: readonly [Replica, Replica];
 }
 
 interface Told {
@@ -38,9 +38,7 @@ export async function takeStep(
   const answers = await Promise.all(
     sendable.map(async ({ replica, request }) => {
       const { url, body } = toWire(request, { project: world.project, lane: lane.name });
-      const told = Buffer.isBuffer(body)
-        ? await sendSpans(world.replicas[replica], url, body)
-        : await send(world.replicas[replica], url, body);
+      const told = await send(world.replicas[replica], url, body);
       return { request, told };
     }),
   );
@@ -63,23 +61,11 @@ export async function takeStep(
   lane.change([...sendable.map(({ request }) => request), ...meanwhile.map(({ change }) => change)]);
 }
 
-async function send(replica: TestApp, url: string, body: object): Promise<Told> {
-  const answer = await replica.post(url, body);
-  if (answer.status !== 200)
-    throw new Error(`${url} ${JSON.stringify(body)}: ${answer.status} ${answer.text}`);
-  return answer.json() as Told;
-}
-
-/** The same in protobuf. */
-async function sendSpans(replica: TestApp, url: string, payload: Buffer): Promise<Told> {
-  const answer = await replica.app.inject({
-    method: "POST",
-    url,
-    headers: { authorization: authorization(), "content-type": "application/x-protobuf" },
-    payload,
-  });
-  if (answer.statusCode !== 200) throw new Error(`${url} ${answer.statusCode} ${answer.payload}`);
-  const partial = partialSuccess(answer.rawPayload);
+async function send(replica: Replica, url: string, body: object | Buffer): Promise<Told> {
+  const { status, bytes } = await replica({ method: "POST", url, body });
+  if (status !== 200) throw new Error(`${url} ${JSON.stringify(body)}: ${status} ${bytes.toString()}`);
+  if (!Buffer.isBuffer(body)) return JSON.parse(bytes.toString()) as Told;
+  const partial = partialSuccess(bytes);
   return partial === undefined ? {} : { partialSuccess: { rejectedSpans: String(partial.rejected) } };
 }
 

@@ -1,0 +1,47 @@
+import type { App } from "../../../src/app.ts";
+import { authorization } from "../start-app.ts";
+
+interface Sent {
+  readonly method: "POST" | "DELETE";
+  readonly url: string;
+  /** An object goes as JSON, bytes are protobuf. */
+  readonly body?: object | Buffer;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly bytes: Buffer;
+}
+
+/** A replica of the service, in this process or in one of its own. */
+export type Replica = (sent: Sent) => Promise<Answered>;
+
+export function replicaOf(app: App): Replica {
+  return async ({ method, url, body }) => {
+    const { headers, payload } = encoded(body);
+    const answer = await app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
+    return { status: answer.statusCode, bytes: answer.rawPayload };
+  };
+}
+
+/** `base`: where it listens. */
+export function replicaAt(base: string): Replica {
+  return async ({ method, url, body }) => {
+    const { headers, payload } = encoded(body);
+    const answer = await fetch(base + url, {
+      method,
+      headers,
+      ...(payload !== undefined && { body: new Uint8Array(payload) }),
+    });
+    return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+}
+
+function encoded(body: Sent["body"]): { headers: Record<string, string>; payload: Buffer | undefined } {
+  const headers = { authorization: authorization() };
+  if (body === undefined) return { headers, payload: undefined };
+  if (Buffer.isBuffer(body))
+    return { headers: { ...headers, "content-type": "application/x-protobuf" }, payload: body };
+  const payload = Buffer.from(JSON.stringify(body));
+  return { headers: { ...headers, "content-type": "application/json" }, payload };
+}
