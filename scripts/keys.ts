@@ -8,7 +8,7 @@ const USAGE = `Manage API keys.
   npm run keys -- revoke <id>
 
 Scopes: ingest, read, train, admin. Projects: *, entity/* or entity/project.
-A new key is printed once, on the last line. The service that runs on DATA_DIR is asked, or the one at --url <url>,
+A new key is printed once, on the last line. The command talks to the service that runs on DATA_DIR, or to the one at --url <url>,
 with ROOT_API_KEY or the key kept in DATA_DIR. When none runs, the store is opened directly.`;
 
 const { values, positionals } = argumentsOr(USAGE, {

@@ -30,7 +30,7 @@ if (process.argv.includes("--check")) {
 }
 process.exit(0);
 
-/** JSON to read and to compare: what fits on a line stands on one. */
+/** JSON that is easy to read and to compare: values that fit on a line are on one line. */
 function printJson(value: unknown, indent = ""): string {
   const line = JSON.stringify(value);
   if (line.length + indent.length <= 110 || typeof value !== "object" || value === null) return line;

@@ -155,7 +155,7 @@ export type Config = Readonly<z.infer<typeof schema>>;
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
 
-/** Names every wrong setting at once. */
+/** Reports all invalid settings together. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`Wrong settings:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
@@ -206,7 +206,7 @@ function valueOf(name: string, environment: Environment, problems: string[]): st
     if (notBlank(line) === undefined) problems.push(`${name}${FROM_FILE}: the file's first line is empty`);
     return notBlank(line);
   } catch (error) {
-    problems.push(`${name}${FROM_FILE}: the file can not be read (${(error as NodeJS.ErrnoException).code})`);
+    problems.push(`${name}${FROM_FILE}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`);
     return undefined;
   }
 }

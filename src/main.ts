@@ -23,7 +23,8 @@ try {
 async function start(settings: Config): Promise<void> {
   const logger = pino({ level: settings.LOG_LEVEL });
   logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
-  for (const one of misspeltSettings()) logger.warn(one, "a variable that is no setting, but looks like one");
+  for (const one of misspeltSettings())
+    logger.warn(one, "unknown variable that looks like a misspelt setting");
   const engine = await openStore(settings, (change) =>
     logger.info(change, "a server of the store has changed"),
   );

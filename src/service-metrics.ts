@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { BatchEvent } from "./clickhouse/group-commit.ts";
 import type { StatementMeter } from "./clickhouse/measured-engine.ts";
 
-/** What the service tells of itself. Labels are names of ours, except for models without a price, which are few. */
+/** Metrics of the whole service. Labels are our own names, except for models without a price, which are few. */
 export interface ServiceMetrics {
   readonly statements: StatementMeter;
   readonly batchWritten: (batch: BatchEvent) => void;

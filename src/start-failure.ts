@@ -6,7 +6,7 @@ import { StoreOpenError } from "./clickhouse/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
 import { PricesFileError } from "./prices/load-price-list.ts";
 
-/** A server of a version that this service can not work with. */
+/** The server's version is too old for this service. */
 export class ServerTooOldError extends Error {
   constructor(version: string) {
     super(`ClickHouse is version ${version}; Sumtree needs ${MIN_SERVER_VERSION} or newer.`);
@@ -14,14 +14,14 @@ export class ServerTooOldError extends Error {
   }
 }
 
-/** What the operator reads when the service does not start. No credentials: a URL is shown by its host alone. */
+/** The message for the operator when the service does not start. It shows only the host of a URL, never credentials. */
 export function describeStartFailure(error: unknown, config: Config | undefined): string {
   if (error instanceof ConfigError) return error.message;
   const problem = knownProblem(error, config);
   return `Sumtree could not start: ${problem ?? (error instanceof Error ? error.stack : String(error))}`;
 }
 
-/** What is in the way, for an operator; undefined for what nobody has foreseen. */
+/** The cause in words for an operator; undefined for unexpected errors. */
 export function knownProblem(error: unknown, config: Config | undefined): string | undefined {
   if (
     error instanceof ConfigError ||
@@ -37,10 +37,10 @@ export function knownProblem(error: unknown, config: Config | undefined): string
 }
 
 const REFUSED = "does not take the user and password of CLICKHOUSE_URL";
-const NO_KEEPER = "answers, but its keeper does not: the tables can not be changed. Start the keeper";
+const NO_KEEPER = "answers, but its keeper does not: the tables cannot be changed. Start the keeper";
 const NO_QUORUM =
   "answers, but too few of its replicas took a write. Start them, or lower CLICKHOUSE_INSERT_QUORUM";
-/** What the engine's error codes mean to an operator at a start, after `ClickHouse at host`. */
+/** The engine's error codes at a start, explained to an operator, after `ClickHouse at host`. */
 const meanings: Readonly<Record<string, string>> = {
   // UNKNOWN_DATABASE; UNKNOWN_USER and what else ends in no entry
   81: "has no database of the name in CLICKHOUSE_URL",

@@ -61,7 +61,7 @@ ${ask("/feedback/stats", {
   metrics: [{ json_path: "score", aggregations: ["avg", "count"], percentiles: [50, 95] }],
 })}
 
-# A completion through the gateway, as an OpenAI SDK would ask for it. A stand-in plays the model, unless
+# A completion through the gateway, as an OpenAI SDK would send it. A fake model responds, unless
 # TRAINING_UPSTREAM_URL names a real one.
 curl -sN -H "authorization: Bearer $KEY" -H "openai-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1/chat/completions -d '${JSON.stringify(completion)}'
 
@@ -69,7 +69,7 @@ curl -sN -H "authorization: Bearer $KEY" -H "openai-project: ${project}" -H "x-s
 sleep 1
 ${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] } })}
 
-# A mistake on purpose: every fault is named.
+# A deliberate mistake: the response lists every issue.
 ${ask("/trace/usage", { project_id: project, limit: 0, wat: true })}
 
 The interface: ${url}/docs

@@ -39,7 +39,7 @@ const keyFacts = z.object({
 });
 
 export const createdKey = keyFacts
-  .extend({ key: z.string().describe("The key itself. It is shown this once and can not be had again.") })
+  .extend({ key: z.string().describe("The key itself. It is shown only once.") })
   .meta({ id: "ApiKeyCreateRes" });
 
 const listedKey = keyFacts

@@ -44,7 +44,7 @@ export function hasScope(key: ApiKey, scope: Scope): boolean {
   return key.scopes.includes(scope) || key.scopes.includes("admin");
 }
 
-/** `pattern` is a project, `entity/*` or `*`; true when all that it stands for is the key's. */
+/** `pattern` is a project, `entity/*` or `*`; true when the key covers all of its projects. */
 export function mayUse(key: ApiKey, pattern: string): boolean {
   return key.projects.some(
     (allowed) =>

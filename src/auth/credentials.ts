@@ -1,6 +1,6 @@
 export type Scheme = "basic" | "bearer";
 
-/** A key as it stands in the Authorization header. */
+/** A key as the Authorization header has it. */
 export interface Credentials {
   readonly scheme: Scheme;
   readonly key: string;

@@ -6,7 +6,7 @@ import type { KeyStore } from "./key-store.ts";
 
 /** How long a key's record is trusted before it is read again: a revoked key stops working everywhere within this. */
 export const KEY_CACHE_MS = 10_000;
-/** How long a known key works on while the store can not be asked. */
+/** How long a known key still works while the store is unreachable. */
 export const KEY_GRACE_MS = 300_000;
 
 export interface VerifyOptions {
@@ -17,7 +17,7 @@ export interface VerifyOptions {
 export interface KeyRing {
   /** The valid, unexpired key behind a presented text; undefined otherwise. */
   verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
-  /** Forgets what is cached of a key, so that a change made here is seen here at once. */
+  /** Forgets what is cached of a key, so that a change made by this process takes effect here immediately. */
   forget(id: string): void;
 }
 

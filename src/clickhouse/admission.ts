@@ -32,7 +32,7 @@ const heavyProfiles: Readonly<Record<LimitProfile, boolean>> = {
   maintenance: true,
 };
 
-/** Bounds what the store is asked to do at a time. First come, first served, except that long ones leave room. */
+/** Limits the statements that run at a time. First come, first served, except that long ones leave room for short ones. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const waiting = new Set<Waiting>();
   const idlers: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Engine } from "./engine.ts";
 
-/** One replica of the cluster as the server that was asked sees it. */
+/** One replica of the cluster, as seen by the queried server. */
 export interface ClusterNode {
   /** `host:port`, as in the cluster's definition. */
   readonly name: string;

@@ -80,7 +80,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
-  // What people said to their models lies in these files.
+  // These files contain users' prompts.
   process.umask(0o077);
   try {
     const { createEmbeddedTransport } = await import("./embedded-transport.ts");
@@ -94,7 +94,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   }
 }
 
-/** Why `path` could not be opened: the engine says so on stderr only, so its lock file is asked. */
+/** Why `path` could not be opened: the engine reports it only on stderr, so this reads its lock file. */
 function toStoreOpenError(error: unknown, path: string): StoreOpenError {
   if (error instanceof StoreOpenError) return error;
   if (isMissing(error)) {
@@ -103,7 +103,7 @@ function toStoreOpenError(error: unknown, path: string): StoreOpenError {
   }
   const owner = ownerOf(path);
   if (owner !== undefined) return locked(path, owner, error);
-  return new StoreOpenError("other", `DATA_DIR ${path} can not be opened: ${String(error)}`, error);
+  return new StoreOpenError("other", `DATA_DIR ${path} cannot be opened: ${String(error)}`, error);
 }
 
 /** The package, or its build for this platform, is not there. */

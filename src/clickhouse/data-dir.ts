@@ -76,7 +76,7 @@ function makeDirectory(path: string): void {
   } catch (error) {
     if (codeOf(error) === "EEXIST") return;
     throw refused(
-      `DATA_DIR can not be made: ${parent} takes no new directory (${codeOf(error)}). Set another.`,
+      `DATA_DIR cannot be made: ${parent} accepts no new directory (${codeOf(error)}). Set another.`,
     );
   }
 }
@@ -96,7 +96,7 @@ function closeToOthers(path: string): void {
   }
 }
 
-/** The process that has locked a file, as Linux tells; undefined elsewhere, and when there is none. */
+/** The process that has locked a file, according to Linux; undefined on other systems, and when there is none. */
 function lockOwner(path: string): number | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || process.platform !== "linux") return undefined;

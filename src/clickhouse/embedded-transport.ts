@@ -75,7 +75,7 @@ async function openSession(path: string): Promise<Session> {
   return new Session(path);
 }
 
-/** Rejects at once when the signal says so; what runs is told to stop and not waited for. */
+/** Rejects as soon as the signal aborts; kills the running statement without waiting for it. */
 function orAborted<Result>(done: Promise<Result>, signal: AbortSignal, stop: () => void): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const abort = (): void => {

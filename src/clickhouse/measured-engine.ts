@@ -7,7 +7,7 @@ export interface StatementEvent {
   readonly name: string;
   readonly outcome: "ok" | StorageErrorKind;
   readonly seconds: number;
-  /** What the engine read for it, as far as it tells. */
+  /** What the engine read for it, as far as it reports that. */
   readonly readRows: number;
   readonly readBytes: number;
   readonly writtenRows: number;
@@ -18,7 +18,7 @@ export interface StatementMeter {
   ended(event: StatementEvent): void;
 }
 
-/** The same engine, every statement of which is told to a meter. */
+/** The same engine, which reports every statement to a meter. */
 export function measureEngine(engine: Engine, meter: StatementMeter): Engine {
   const measured = async <Result>(
     options: QueryOptions,

@@ -23,7 +23,7 @@ export interface Migration {
 }
 
 const LEDGER = "schema_migrations";
-/** Statements that take more than SQL, by the name that stands for them in a migration. */
+/** Statements that need more than SQL, by their name in a migration. */
 const WORK: Readonly<Record<string, (engine: Engine, options: MigrateOptions) => Promise<void>>> = {
   carry_calls_over: (engine, { carry }) => carryCallsOver(engine, carry),
 };
@@ -43,8 +43,7 @@ export async function migrate(engine: Engine, options: MigrateOptions): Promise<
   refuseSurprises(migrations, applied);
   const missing = migrations.filter((migration) => !applied.has(migration.name));
   if (missing.length === 0) return [];
-  if (!isCurrent)
-    throw new MigrationError("Migrations are missing, and the store can not be written to now.");
+  if (!isCurrent) throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
   refuseAbsence(nodes, missing[0]!);
   await engine.command(createLedger(options), { name: "migrate_ledger" });
   for (const migration of missing) {
@@ -71,7 +70,7 @@ async function restored(engine: Engine, cluster: string): Promise<readonly Clust
   return nodes;
 }
 
-/** A statement that a replica has not carried out could not be told from one that it has. */
+/** Otherwise, statements that a replica has executed and those that it has not would look the same. */
 function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void {
   const away = nodes.filter((node) => node.macro === undefined).map((node) => node.name);
   if (away.length === 0) return;

@@ -14,7 +14,7 @@ const TRIES = 2;
 
 /**
  * Several servers of one store as one. Reads go to the first that answers and has the store, writes to the first that
- * also takes them. What a server can not do because it goes away is done by another: statements are safe to repeat.
+ * also takes them. What a server cannot do because it goes away is done by another: statements are safe to repeat.
  * A server that may lack what others have acknowledged catches up before it is read.
  */
 export function createReplicaSet(watch: ReplicaWatch): Transport {

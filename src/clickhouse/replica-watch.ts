@@ -16,7 +16,7 @@ export interface WatchOptions {
 
 /** What is known of all servers of one store, looked at twice a second. */
 export interface ReplicaWatch {
-  /** Every server has been looked at once. */
+  /** Every server has been checked once. */
   readonly begun: Promise<void>;
   view(): View;
   /** Those that would do, in the order of the settings; slow ones only when there is no other. */

@@ -54,11 +54,11 @@ interface Missing {
   readonly cluster: string;
   readonly node: ClusterNode;
   readonly table: NodeTable;
-  /** Its place in the keeper, which a replica of the same shard has told. */
+  /** Its path in the keeper, as reported by a replica of the same shard. */
   readonly keeperPath: string | undefined;
 }
 
-/** Those that have the table are asked as well, and do nothing. */
+/** Replicas that already have the table get the statement too, and do nothing. */
 async function restoreTable(engine: Engine, { cluster, node, table, keeperPath }: Missing): Promise<void> {
   const create = (): Promise<void> =>
     engine.command(trusted(onCluster(table.statement, cluster)), { name: "restore_table" });

@@ -1,4 +1,4 @@
-/** What went wrong in the store, told apart by the engine's error code, never by its text. */
+/** Errors of the store, classified by the engine's error code, never by its text. */
 export type StorageErrorKind =
   | "unavailable"
   | "read_only"
@@ -57,7 +57,7 @@ const kindByCode = new Map(
   ),
 );
 
-/** What a driver threw, told apart. What does not come from the engine itself means that it can not be reached. */
+/** Classifies what a driver threw. An error that does not come from the engine means that it is unreachable. */
 export function toStorageError(error: unknown, queryName: string): StorageError {
   if (error instanceof StorageError) return error;
   const detail = error instanceof Error ? error.message : String(error);

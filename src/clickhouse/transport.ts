@@ -18,14 +18,14 @@ export interface Insert {
   readonly rows: Buffer;
 }
 
-/** What the engine did for one statement, as far as it tells. */
+/** What the engine did for one statement, as far as it reports that. */
 export interface Answer {
   readonly bytes: Buffer;
   readonly readRows: number;
   readonly readBytes: number;
 }
 
-/** One way to reach ClickHouse. Errors: whatever the driver throws; `createEngine` tells them apart. */
+/** One way to reach ClickHouse. Errors: whatever the driver throws; `createEngine` classifies them. */
 export interface Transport {
   read(query: Sql, options: SendOptions): Promise<Answer>;
   command(statement: Sql, options: SendOptions): Promise<void>;

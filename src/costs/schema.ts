@@ -69,7 +69,7 @@ const namedCosts = z.preprocess((value, context) => {
   if (isJsonObject(value) && Object.hasOwn(value, "__proto__")) {
     context.issues.push({
       code: "custom",
-      message: "An LLM can not have this name",
+      message: "An LLM cannot have this name",
       path: ["__proto__"],
       params: { type: "value_error" },
       input: value,

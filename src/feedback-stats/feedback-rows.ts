@@ -11,7 +11,7 @@ export interface FeedbackRows {
   readonly triggerRef: string | null | undefined;
 }
 
-/** What stands behind FROM. Conditions on the key are safe, and cheap, before the versions of a row are merged. */
+/** The FROM clause. Conditions on the key are safe, and cheap, before the versions of a row are merged. */
 export function feedbackOf({ project, window, feedbackType, triggerRef }: FeedbackRows): Sql {
   const conditions = [sql`deleted = 0`];
   if (feedbackType != null) conditions.push(sql`feedback_type = ${param("String", feedbackType)}`);

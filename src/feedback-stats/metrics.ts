@@ -29,7 +29,7 @@ const defaultAggregations = {
   categorical: ["count"],
 } as const satisfies Record<ValueType, readonly Aggregation[]>;
 
-/** What each type can be asked for. */
+/** The aggregations of each type. */
 export const allowedAggregations = {
   numeric: AGGREGATIONS,
   boolean: AGGREGATIONS,

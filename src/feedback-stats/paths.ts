@@ -16,7 +16,7 @@ export interface PathRow {
 
 const NUMBER = 1;
 const BOOLEAN = 2;
-/** Of feedback of one type and one trigger, this many tell the paths; a busy trigger must not hide the others. */
+/** Samples per feedback type and trigger, so that a busy trigger does not hide the others. */
 const ROWS_PER_TRIGGER = 10;
 export const MAX_PATHS = 10_000;
 

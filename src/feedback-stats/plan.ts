@@ -8,7 +8,7 @@ import type { StatsRequest } from "./schema.ts";
 import { printStatement } from "./statement.ts";
 import { rowsOf } from "./window.ts";
 
-/** Everything that is decided before the store is asked. */
+/** Everything that is decided before querying the store. */
 export interface StatsPlan {
   readonly window: TimeWindow;
   readonly timezone: string;

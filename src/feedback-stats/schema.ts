@@ -19,9 +19,9 @@ const jsonPath = z
     const segments = path.split(".");
     const problem =
       path.trim() === ""
-        ? "A path can not be blank"
+        ? "A path cannot be blank"
         : segments.includes("")
-          ? "A path can not have an empty segment"
+          ? "A path cannot have an empty segment"
           : segments.length > MAX_PATH_SEGMENTS
             ? `A path has at most ${MAX_PATH_SEGMENTS} segments`
             : undefined;

@@ -13,7 +13,7 @@ export interface StatsRow {
 }
 
 /**
- * Buckets and window in one statement, so that both tell of the same rows. The window's row comes of merging the
+ * Buckets and window in one statement, so that both show the same rows. The window's row comes of merging the
  * buckets' states and is missing when there are no rows.
  */
 export function printStatement(

@@ -4,7 +4,7 @@ import { wholeNumber } from "../http/zod-issues.ts";
 import { feedbackQuery } from "../query/index.ts";
 import { scorerMembers } from "./schema.ts";
 
-/** What can be asked of a feedback, beside what its scorer has sent. */
+/** The fields of feedback that a query can use, besides those of its scorer. */
 export const listFields = [
   "id",
   "project_id",

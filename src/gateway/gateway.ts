@@ -15,7 +15,7 @@ export interface UpstreamSettings {
 export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections"> {
   readonly training: UpstreamSettings;
   readonly chat: UpstreamSettings;
-  /** Requests open at once; more are refused. */
+  /** Concurrent requests; more are refused. */
   readonly maxConcurrent: number;
 }
 

@@ -7,7 +7,7 @@ export interface MetricsSources {
   readonly recorder: Recorder;
 }
 
-/** What `/metrics` tells of the gateway. Labels are names of ours: a path or a model never becomes one. */
+/** The gateway's metrics. Labels are our own names; a path or a model never becomes one. */
 export function registerMetrics(registry: Registry, sources: MetricsSources): RelayMeter {
   const registers = [registry];
   const requests = new Counter({

@@ -108,7 +108,7 @@ function fromFastify(error: unknown): AppError | undefined {
 function badRequestText(error: Error): string {
   return "code" in error && error.code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH"
     ? "The body is not as long as Content-Length says."
-    : "The request can not be read.";
+    : "The request cannot be read.";
 }
 
 export function errorBody(error: AppError): ErrorBody {

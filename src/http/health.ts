@@ -58,7 +58,7 @@ async function storeHealth(engine: Engine): Promise<StoreHealth> {
     const pending = await pendingMigrations(engine);
     if (pending.length > 0) return neither("Migrations are missing: run `npm run migrate`.");
     const { writes } = health;
-    return { reads: undefined, writes: writes && `The store can not be written to: ${writes}.` };
+    return { reads: undefined, writes: writes && `The store cannot be written to: ${writes}.` };
   } catch {
     return neither(NOT_REACHABLE);
   }

@@ -24,7 +24,7 @@ export function readTarget(target: string): string | undefined {
   return question === -1 ? read : read + escaped(local.slice(question));
 }
 
-/** For `rewriteUrl`, which can not refuse: `registerTargets` does. */
+/** For `rewriteUrl`, which cannot refuse: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
   return readTarget(target) ?? target;

@@ -10,7 +10,7 @@ const answers: Readonly<Record<string, { status: number; text: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
-const unreadable = { status: 400, text: "The request can not be read." };
+const unreadable = { status: 400, text: "The request cannot be read." };
 
 /**
  * Answers what is not even HTTP, like everything else: JSON, with a request id. `bodyOf` writes the error for a client
@@ -24,7 +24,7 @@ export function answerUnreadable(
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const { status, text } = answers[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
-  log.debug({ code: error.code, status, request_id: requestId }, "request can not be read");
+  log.debug({ code: error.code, status, request_id: requestId }, "request cannot be read");
   const body = JSON.stringify(bodyOf(new AppError("bad_request", text)));
   if (!socket.writable) {
     socket.destroy();

@@ -47,7 +47,7 @@ export function spansOfJson(body: unknown): readonly SentSpan[] {
   return spans;
 }
 
-const UNREADABLE_ORIGIN = "a resource or scope can not be decoded";
+const UNREADABLE_ORIGIN = "a resource or scope cannot be decoded";
 const NOWHERE: SpanOrigin = { resource: new Map(), nestedResource: {}, scopeName: "", scopeVersion: "" };
 const options = { ignoreUnknownFields: true };
 

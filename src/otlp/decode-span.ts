@@ -5,7 +5,7 @@ import type { OtelSpan } from "./span.ts";
 /** Attributes, events, links and nested values of one span. */
 export const MAX_SPAN_ITEMS = 50_000;
 export const TOO_LARGE = `a span has more than ${MAX_SPAN_ITEMS} attributes, events and nested values`;
-export const UNREADABLE = "a span can not be decoded";
+export const UNREADABLE = "a span cannot be decoded";
 
 export function fromMessage(span: Span): OtelSpan {
   return {

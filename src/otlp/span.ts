@@ -38,9 +38,9 @@ export interface SpanOrigin {
   readonly scopeVersion: string;
 }
 
-/** A span that is decoded when it is asked for, so that one that can not be takes no other with it. */
+/** A span that is decoded when it is asked for, so that one that cannot be takes no other with it. */
 export interface SentSpan {
   readonly origin: SpanOrigin;
-  /** The span, or why it can not be read. */
+  /** The span, or why it cannot be read. */
   readonly decode: () => OtelSpan | string;
 }

@@ -32,7 +32,7 @@ const ERROR = STATUS_CODES.indexOf("error");
 const MAX_NAME_LENGTH = 1000;
 const MAX_ID_LENGTH = 512;
 
-/** A span as a call: its id, trace and parent as lower-case hex. Errors: why it can not be stored. */
+/** A span as a call: its id, trace and parent as lower-case hex. Errors: why it cannot be stored. */
 export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | string {
   if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
     return "a span has no trace id or no span id";

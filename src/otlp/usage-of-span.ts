@@ -36,7 +36,7 @@ function countsInRows(attributes: Attributes): Counts {
   return Object.fromEntries(counts);
 }
 
-/** More cached tokens than prompt tokens: they can not be part of them, whoever says so. */
+/** More cached tokens than prompt tokens: they cannot be part of them, whoever says so. */
 function withCacheInPrompt(counts: Counts, leavesOut: boolean): Counts {
   const cached = (counts.cache_read_input_tokens ?? 0) + (counts.cache_creation_input_tokens ?? 0);
   const prompt = counts.prompt_tokens;

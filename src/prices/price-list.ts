@@ -31,7 +31,7 @@ export interface ListSource {
   readonly corrections: readonly Correction[];
 }
 
-/** Providers whose model ids are their own, so that an id alone tells who was paid. */
+/** Providers whose model ids are their own, so that an id alone identifies who was paid. */
 const namesAreTheirOwn = [
   "openai",
   "anthropic",
@@ -111,7 +111,7 @@ function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<ty
       ...(timestamp === undefined ? {} : { timestamp }),
     });
   } catch {
-    // An entry the library can not price is an entry without a price.
+    // An entry the library cannot price is an entry without a price.
     return null;
   }
 }

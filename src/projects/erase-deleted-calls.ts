@@ -51,7 +51,7 @@ const parkedKey = sql`concat(project_id, '\n', id)`;
 
 interface Place {
   readonly table: string;
-  /** The rows to change, by key; '' for those that the change finds by itself. */
+  /** The rows to change, by key; '' if the mutation finds them itself. */
   find(projects: Sql): Sql;
   change(projects: Sql, keys: Sql): Sql;
 }

@@ -93,7 +93,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 }
 
-/** The name of a table that the store itself has told. */
+/** A table name that the store itself returned. */
 function identifier(table: string): Sql {
   return trusted(`\`${table.replaceAll(/[\\`]/g, "\\$&")}\``);
 }

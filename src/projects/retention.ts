@@ -16,7 +16,7 @@ interface Age {
   readonly keptHours: Sql;
 }
 
-/** An end that is not merged with its start goes by itself; a tombstone stays, so that its call stays deleted. */
+/** An end that is not merged with its start is deleted alone; a tombstone stays, so that its call stays deleted. */
 const isOlderCall = ({ cutoff }: Age): Sql =>
   sql`(started_at < ${cutoff} OR (started_at IS NULL AND ended_at < ${cutoff}))`;
 const isOlderHour = ({ cutoffHour, keptHours }: Age): Sql =>

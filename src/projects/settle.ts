@@ -6,7 +6,7 @@ type SettleDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
 
 const MAX_SETTLED_PER_RUN = 200;
 
-/** The receipt as it stands now: done, and noted as such, when no part holds the rows any more. */
+/** The receipt's current state: done, and stored as done, when no part holds the rows any more. */
 export async function settle(deps: SettleDeps, deletion: Deletion): Promise<Deletion> {
   if (deletion.step !== "running" || !(await deps.mutations.areComplete(deletion.mutations))) return deletion;
   const done: Deletion = { ...deletion, step: "done", doneAtMs: deps.clock.now() };

@@ -18,7 +18,7 @@ export function compileGroupKey(name: string): CompiledGroupKey | RefusedQuery {
   const field = callFields(name, [], issues);
   const text = field === undefined ? undefined : textOf(field);
   if (field !== undefined && text === undefined)
-    issues.add([], "ungroupable_field", `Calls can not be grouped by ${quote(name)}`);
+    issues.add([], "ungroupable_field", `Calls cannot be grouped by ${quote(name)}`);
   return text === undefined ? { ok: false, issues: issues.found } : { ok: true, text };
 }
 

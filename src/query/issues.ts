@@ -1,6 +1,6 @@
 import type { Issue } from "../shared/errors.ts";
 
-/** Where something stands in the request: `["query", "$expr", "$eq", 1]`. */
+/** The path to something in the request: `["query", "$expr", "$eq", 1]`. */
 export type Loc = Issue["loc"];
 
 /** A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these. */
@@ -17,7 +17,7 @@ export class Issues {
   }
 }
 
-/** What a user wrote, as it stands in a message: quoted and not too long. */
+/** A user's text in a message: quoted and shortened. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 }

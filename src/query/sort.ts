@@ -42,7 +42,7 @@ function orderBy({ field, direction }: SortKey, loc: Loc, issues: Issues): Sql |
   const value = callFields(field, loc, issues);
   if (value === undefined) return undefined;
   if (value.kind === "feedback" || value.type === "refs") {
-    return issues.add(loc, "unsortable_field", `Calls can not be sorted by ${quote(field)}`);
+    return issues.add(loc, "unsortable_field", `Calls cannot be sorted by ${quote(field)}`);
   }
   const text = value.kind === "path" ? readJsonPath(value.column.sql, value.steps) : value.column.sql;
   const way = wayOf(direction);

@@ -1,4 +1,4 @@
-/** A ClickHouse parameter type, as it stands in `{p0:Type}`. */
+/** A ClickHouse parameter type, as in `{p0:Type}`. */
 export type ParamType =
   | "String"
   | "Nullable(String)"
@@ -39,7 +39,7 @@ export interface RenderedSql {
 
 /**
  * Builds a fragment. Text comes from the template alone; what is interpolated is another fragment or a
- * parameter, so a value of a request can not become SQL text.
+ * parameter, so a value of a request cannot become SQL text.
  */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Param)[]): Sql {
   const chunks: (string | Param)[] = [];
@@ -72,7 +72,7 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { kind: "sql", chunks };
 }
 
-/** Names the parameters p0, p1, … in reading order; one that stands in several places has one name. */
+/** Names the parameters p0, p1, … in reading order; one that occurs several times has one name. */
 export function render(fragment: Sql): RenderedSql {
   const params: Record<string, ParamValue> = {};
   const types: Record<string, ParamType> = {};

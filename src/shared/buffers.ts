@@ -1,5 +1,5 @@
 /**
- * Gives the memory of large arrays back at once; they are empty from then on. Left to the garbage collector, thirty megabytes
+ * Releases the memory of large arrays immediately; they are empty afterwards. Left to the garbage collector, thirty megabytes
  * of them make it go through the whole heap (docs/decisions/0009). Arrays that share their memory with others stay as
  * they are.
  */

@@ -31,7 +31,7 @@ export interface Issue {
   readonly type: string;
 }
 
-/** An error whose message may be shown to the caller. Anything else becomes a 500 that tells only the request id. */
+/** An error whose message the caller may see. Any other error becomes a 500 that contains only the request id. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   /** All issues found; only for code "validation". */

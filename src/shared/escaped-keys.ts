@@ -23,7 +23,7 @@ const MARK = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString("ba
 
 interface Renamed {
   readonly text: string;
-  /** The keys that can not be written without an escape, by the names that stand for them. */
+  /** Keys that need an escape, by their replacement names. */
   readonly keys: ReadonlyMap<string, string>;
 }
 

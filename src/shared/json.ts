@@ -22,7 +22,7 @@ export function parseJson(text: string): unknown {
 
 /**
  * The canonical text of a value: well-formed Unicode (a lone surrogate becomes U+FFFD), finite numbers (others
- * become null), exact 64-bit integers and an exponent on doubles beyond them: digits the store's integers can not
+ * become null), exact 64-bit integers and an exponent on doubles beyond them: digits the store's integers cannot
  * hold would make the whole document unreadable to it. Every JSON function of the store can read the text, and writes
  * the same characters in the same way.
  */

@@ -1,5 +1,5 @@
 /**
- * Rewrites what stands outside the strings of a JSON text, piece by piece. A text whose last string does not end comes
+ * Rewrites the parts of a JSON text outside its strings, piece by piece. A text whose last string does not end comes
  * back as it was. Cost: linear, if `rewrite` is.
  */
 export function outsideStrings(text: string, rewrite: (piece: string) => string): string {

@@ -125,7 +125,7 @@ describe("npm weave", () => {
     expect(stats.json().window_stats).toEqual({ output: { avg: 0.75, count: 2 } });
   });
 
-  it("may send batches of 40 MB, and an item that can not be stored takes no other with it", async () => {
+  it("may send batches of 40 MB, and an item that cannot be stored takes no other with it", async () => {
     const text = "漢".repeat(1_400_000);
     const started_at = "2026-01-01T00:00:00.000Z";
     const start = (id: string, more: object = {}) => ({

@@ -24,7 +24,7 @@ const pathIds: Readonly<Record<string, () => string>> = {
   model_id: () => from("createModel", "id"),
   training_job_id: () => from("createTrainingJob", "id"),
 };
-/** What an example can not know beforehand. */
+/** What an example cannot know beforehand. */
 const bodyIds: Readonly<Record<string, () => Json>> = {
   readFile: () => ({ digest: from("createFile", "digest") }),
   queryTable: () => ({ digest: from("createTable", "digest") }),

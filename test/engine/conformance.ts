@@ -221,7 +221,7 @@ function describeAnswers(engine: () => Engine): void {
       expect(await engine().rows(limit, { name: "conformance", limits: "heavy" })).toEqual([{ v: 20 }]);
       expect(await engine().rows(limit, { name: "conformance", limits: "interactive" })).toEqual([{ v: 1 }]);
     });
-    it("a read can not write", async () => {
+    it("a read cannot write", async () => {
       await engine().command(sql`CREATE TABLE IF NOT EXISTS kept (n UInt8) ENGINE = Memory`, options);
       await engine().command(sql`INSERT INTO kept SELECT 1`, options);
       expect(await engine().rows(sql`SELECT n FROM kept`, options)).toEqual([{ n: 1 }]);

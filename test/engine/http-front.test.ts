@@ -113,7 +113,7 @@ describe("a server that fails", () => {
     }
   });
 
-  it("behind a proxy that can not reach it is unavailable", async () => {
+  it("behind a proxy that cannot reach it is unavailable", async () => {
     front.faults.badGateway = true;
     await expect(engine.rows(sql`SELECT 1`, options)).rejects.toMatchObject({ kind: "unavailable" });
     await expect(engine.insert("t", [{ n: 1 }], options)).rejects.toMatchObject({ kind: "unavailable" });

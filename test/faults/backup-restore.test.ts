@@ -136,7 +136,7 @@ describe("a backup of the embedded store", () => {
     await expect(start(cut)).rejects.toThrow("holds half of a backup: a restore was cut off.");
   });
 
-  it("leaves nothing behind when it can not be restored", async () => {
+  it("leaves nothing behind when it cannot be restored", async () => {
     const damaged = join(dir, "damaged");
     mkdirSync(damaged);
     writeFileSync(join(damaged, ".backup"), "<config/>");

@@ -120,9 +120,9 @@ describe("what is in the way of a start", () => {
       `Sumtree could not start: DATA_DIR ${join(dir, "file")} is a file. Set a directory.`,
     );
   });
-  it.runIf(process.platform === "linux")("a data directory that can not be made", async () => {
+  it.runIf(process.platform === "linux")("a data directory that cannot be made", async () => {
     expect(await failedStart({ DATA_DIR: "/proc/foo/bar" })).toBe(
-      "Sumtree could not start: DATA_DIR can not be made: /proc takes no new directory (ENOENT). Set another.",
+      "Sumtree could not start: DATA_DIR cannot be made: /proc accepts no new directory (ENOENT). Set another.",
     );
   });
   it("a data directory of somebody else", async () => {

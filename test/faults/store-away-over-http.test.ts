@@ -118,7 +118,7 @@ async function probes(): Promise<number[]> {
   return answers.map((answer) => answer.status);
 }
 
-describe("a store that can not be reached", () => {
+describe("a store that cannot be reached", () => {
   const ids: string[] = [];
   beforeAll(() => door.shut());
 

@@ -10,7 +10,7 @@ import { Session } from "chdb";
 export interface Faults {
   /** How an answer ends whose query fails after its first byte. Default: as servers from 25.11 on do. */
   midStream?: "tagged" | "tagged-and-broken" | "broken";
-  /** Every request is answered by "a proxy" that can not reach the server. */
+  /** Every request is answered by "a proxy" that cannot reach the server. */
   badGateway?: boolean;
   /** Requests are taken and never answered. */
   silent?: boolean;

@@ -199,7 +199,7 @@ describe("the target of a request", () => {
     expect(test.upstream.seen).toHaveLength(0);
   });
 
-  it("that can not be decoded is refused in both shapes", async () => {
+  it("that cannot be decoded is refused in both shapes", async () => {
     const answer = await send("GET /v1/preview/models/%zz/checkpoints", []);
     expect([answer.status, json(answer)]).toMatchObject([
       400,

@@ -128,7 +128,7 @@ describe("POST /otel/v1/traces", () => {
   });
 });
 
-describe("a span that can not be stored", () => {
+describe("a span that cannot be stored", () => {
   it("is set aside, told, and takes no other with it (protobuf)", async () => {
     const bad = [
       spanInit(1, { spanId: new Uint8Array() }),
@@ -158,7 +158,7 @@ describe("a span that can not be stored", () => {
       {
         partialSuccess: {
           rejectedSpans: "5",
-          errorMessage: "1: a span has no trace id or no span id; 4: a span can not be decoded",
+          errorMessage: "1: a span has no trace id or no span id; 4: a span cannot be decoded",
         },
       },
     ]);
@@ -187,7 +187,7 @@ describe("a span that can not be stored", () => {
   });
 });
 
-describe("a request that can not be read", () => {
+describe("a request that cannot be read", () => {
   it.each([
     ["random bytes", Buffer.from("ffffffffffffff", "hex")],
     ["a cut request", encodeRequest({ spans: [spanInit(0)] }).subarray(0, 40)],

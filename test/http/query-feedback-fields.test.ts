@@ -65,7 +65,7 @@ describe("a feedback field in a query over calls", () => {
     ]);
   });
 
-  it("is false under $not where it is true of none, and unknown where it can not be told", async () => {
+  it("is false under $not where it is true of none, and unknown where it cannot be told", async () => {
     expect(await select({ $not: [{ $gt: [value, { $literal: 0.5 }] }] })).toEqual(["one"]);
     expect(await select({ $not: [{ $eq: [label, { $literal: "fine" }] }] })).toEqual(["none", "odd"]);
   });

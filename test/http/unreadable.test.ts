@@ -17,7 +17,7 @@ async function send(bytes: string) {
   return { status, requestId: headers["x-request-id"], body: JSON.parse(body.toString()) as unknown };
 }
 
-describe("a request that can not be read", () => {
+describe("a request that cannot be read", () => {
   it.each([
     ["is not HTTP", "HELO example.org\r\n\r\n", 400],
     ["has a broken header", "GET /healthz HTTP/1.1\r\nHost: x\r\nBro ken\r\n\r\n", 400],

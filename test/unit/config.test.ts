@@ -83,7 +83,7 @@ describe("a setting from a file", () => {
   });
   it("is missed when it is not there, is empty, or is set twice", () => {
     expect(problemsOf({ ROOT_API_KEY_FILE: join(dir, "none") })).toEqual([
-      "ROOT_API_KEY_FILE: the file can not be read (ENOENT)",
+      "ROOT_API_KEY_FILE: the file cannot be read (ENOENT)",
     ]);
     expect(problemsOf({ ROOT_API_KEY_FILE: file("empty", "\n") })).toEqual([
       "ROOT_API_KEY_FILE: the file's first line is empty",

@@ -23,7 +23,7 @@ export interface RecordingOptions {
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  /** Whether to keep what was asked and said, or only what it used. */
+  /** Whether to keep the messages, or only the usage. */
   readonly keepContent: boolean;
 }
 
@@ -53,7 +53,7 @@ export class CompletionRecording implements RelayObserver {
     this.#reader = new CompletionReader({ keepText: options.keepContent });
   }
 
-  /** What was asked: read when the completion is over, so that no completion waits for it. */
+  /** The request: read after the completion has ended, so that no completion waits for it. */
   asked(read: () => ChatRequest): void {
     this.#readRequest = read;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Where in which trace a completion stands. */
+/** The trace of a completion, and its place in it. */
 export interface TraceContext {
   readonly traceId: string;
   readonly parentId: string | null;

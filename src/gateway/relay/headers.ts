@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a client may tell the upstream. Everything else stays here: keys, cookies, hop-by-hop and proxy headers. */
+/** Request headers that pass upstream. All others do not: keys, cookies, hop-by-hop and proxy headers. */
 const REQUEST_HEADERS = new Set([
   "accept",
   "accept-encoding",

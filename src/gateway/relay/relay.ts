@@ -50,7 +50,7 @@ export interface RelayOptions {
   readonly upstreamRequest: UpstreamRequest;
   /** What is known of the answers of this route: chat streams, errors to make readable, or nothing. */
   readonly reads: "chat" | "errors" | "nothing";
-  /** A repeat could start a second paid job: the client is told not to, when the first may have begun. */
+  /** A retry could start a second paid job, so the response forbids it when the first may have begun. */
   readonly repeatable: boolean;
   readonly hideUsage: boolean;
   readonly keepAliveMs: number;

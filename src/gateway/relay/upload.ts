@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
 
-/** Whether a request comes with a body, which its media type alone does not tell. Source: RFC 9112, section 6. */
+/** Whether a request has a body; its media type alone does not show that. Source: RFC 9112, section 6. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || (contentLengthOf(request) ?? 0) > 0;
 }

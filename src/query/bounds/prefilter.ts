@@ -8,7 +8,7 @@ const MAX_NEEDLES = 255;
 const MAX_NEEDLE_LENGTH = 256;
 
 /**
- * A cheaper condition that holds wherever this one does: the text searched for stands somewhere in the payload.
+ * A cheaper condition that holds wherever this one does: the payload contains the text somewhere.
  * A document without it is not parsed. Undefined when there is none; always so under `$not`, where a superset
  * would turn into a subset.
  *

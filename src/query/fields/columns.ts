@@ -73,7 +73,7 @@ export const columns: ReadonlyMap<string, Column> = new Map(
   }),
 );
 
-/** What stands under `summary.weave`: computed, never read from the summary itself. */
+/** The fields of `summary.weave`: computed, never read from the summary itself. */
 export const computedColumns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     status: payload(

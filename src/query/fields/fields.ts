@@ -6,7 +6,7 @@ import { countIndexSteps, MAX_INDEX_STEPS, splitFieldName } from "./json-path.ts
 import { priceColumns } from "./price-columns.ts";
 import { didYouMean } from "../nearest-names.ts";
 
-/** What a field's name stands for. */
+/** What a field's name refers to. */
 export type FieldValue =
   | { readonly kind: "column"; readonly type: ValueType; readonly column: Column }
   | {

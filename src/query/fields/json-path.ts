@@ -31,7 +31,7 @@ export function readRawJson(column: Sql, steps: readonly string[]): Sql {
 
 /**
  * An integer argument would take the n-th member of an object, so the container is looked at first. (Going down
- * container by container does not do: what the engine prints of one, it can not always read again.)
+ * container by container does not do: what the engine prints of one, it cannot always read again.)
  */
 function branch(taken: readonly Sql[], steps: readonly string[], read: (path: Sql) => Sql): Sql {
   const next = steps.findIndex(isIndex);

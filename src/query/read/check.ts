@@ -32,7 +32,7 @@ export function checkOperation(operation: Operation, issues: Issues): Condition 
   }
 }
 
-/** An operand where a condition stands. */
+/** An operand used as a condition. */
 function checkTruth(operand: Operand, issues: Issues): Condition | undefined {
   const value = checkScalar(operand, issues);
   if (value === undefined) return undefined;
@@ -129,7 +129,7 @@ function checkScalar(operand: Operand, issues: Issues): Value | undefined {
   return issues.add(
     operand.loc,
     "scalar_type",
-    "A literal object or array can not be compared, only converted",
+    "A literal object or array cannot be compared, only converted",
   );
 }
 

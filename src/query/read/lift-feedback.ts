@@ -21,7 +21,7 @@ export function liftFeedback(
   return issues.add(loc, "value_error", "A feedback field can be compared with literals only");
 }
 
-/** Whether an operation stands where a value does. */
+/** Whether an operation is used as a value. */
 export function holdsCondition(value: Value): boolean {
   return value.kind === "condition" || (value.kind === "convert" && holdsCondition(value.input));
 }

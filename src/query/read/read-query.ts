@@ -21,7 +21,7 @@ export interface RefusedQuery {
 
 export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
 
-/** Parses and checks a query: all that can be wrong with it is told here, without a project. */
+/** Parses and checks a query, and reports everything that is wrong with it; needs no project. */
 export function readQuery(
   query: unknown,
   { fields = callFields, limits = defaultQueryLimits }: ReadOptions = {},

@@ -3,7 +3,7 @@ import type { ValueType } from "../fields/columns.ts";
 import type { FeedbackField } from "../fields/feedback-field.ts";
 import type { FieldValue } from "../fields/fields.ts";
 
-/** What is compared with what: each side is read as this, and is unknown (or '' as text) where it can not be. */
+/** What is compared with what: each side is read as this, and is unknown (or '' as text) where it cannot be. */
 export type Context = "text" | "number" | "bool" | "instant";
 
 /** The type whose values a context takes as they are. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { ALL_CALLS, complete, end, rename, span, start, type CallName, type Message } from "./messages.ts";
 
-/** Messages sent together; before the one with the number `brokenAt` there is an item that can not be stored. */
+/** Messages sent together; before the one with the number `brokenAt` there is an item that cannot be stored. */
 interface Batch<Form extends string> {
   readonly form: Form;
   readonly messages: readonly Message[];

@@ -73,7 +73,7 @@ export function toWire(request: Request, where: Where): { url: string; body: obj
   }
 }
 
-/** An item of a batch that can not be stored. */
+/** An item of a batch that cannot be stored. */
 const BROKEN = { mode: "start", req: { start: {} }, name: "no ids" };
 
 function membersOf(

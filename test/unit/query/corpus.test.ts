@@ -7,7 +7,7 @@ import type { Project } from "../../../src/shared/project.ts";
 
 interface Entry {
   readonly name: string;
-  /** As it is written, because JSON has numbers that JavaScript can not write back. */
+  /** As it is written, because JSON has numbers that JavaScript cannot write back. */
   readonly text: string;
   readonly expected: object;
 }
