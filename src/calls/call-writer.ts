@@ -58,6 +58,7 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
   const nextVersion = versions(deps.clock);
   const commit = createGroupCommit<Placed>({
     name: "calls_write",
+    prepare: (items) => prepare(deps, items),
     flush: (items) => store(deps, items, nextVersion),
     sizeOf: (item) => sizeOf(item.part),
     ...settings,
@@ -69,6 +70,8 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
         project,
         part,
         since,
+        call: keyText({ project, id: part.id }),
+        placedUnder: undefined,
         traceId: part.traceId,
         hour: part.hour,
       }));
@@ -89,26 +92,28 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
 
 type NextVersion = (newest: number) => number;
 
-async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: NextVersion): Promise<void> {
-  const { engine, traces } = deps;
-  const items = await withoutOutlived(engine, given);
+/** Finds where parts go, and notes it. None of it is wrong when they are not written after all. */
+async function prepare({ engine, traces }: WriterDeps, items: readonly Placed[]): Promise<void> {
   await forgetDeleted(items, traces);
   await placeParts(items, traces);
   await chooseHours(engine, traces, items);
-  const rows = items.flatMap((item) => toRow(item) ?? []);
-  await noteCalls(engine, rows);
-  await engine.insert("calls", rows, { name: "calls_add" });
+  await noteCalls(engine, rowsOf(items));
   for (const { project, part, traceId, hour } of items) {
     if (isStart(part)) traces.remember({ project, id: part.id }, { traceId: traceId!, hour: hour! });
   }
+}
 
+async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: NextVersion): Promise<void> {
+  const { engine, traces } = deps;
+  const items = await withoutOutlived(engine, given);
+  await engine.insert("calls", rowsOf(items), { name: "calls_add" });
   const [marks, doubted] = await Promise.all([
     findMarks(engine, distinct(items.map(keyOf))),
     placedByMemory(items, traces),
   ]);
   const waiting = items.flatMap((item) => {
     const isUnknown = item.traceId === undefined || doubted.has(item);
-    const part = isUnknown ? item.part : marks.has(keyText(keyOf(item))) && contestedPart(item.part);
+    const part = isUnknown ? item.part : marks.has(item.call) && contestedPart(item.part);
     return part ? [{ project: item.project, part, isUnknown }] : [];
   });
   const parked = queue(waiting, marks, nextVersion);
@@ -120,7 +125,7 @@ async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: Ne
 /** A start that is sent again goes where the first one went, unless that has been deleted with its project. */
 async function forgetDeleted(items: readonly Placed[], traces: TraceLookup): Promise<void> {
   const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
-  if (again.length > 0) await traces.deletedSince([...new Set(again.map(({ project }) => project))]);
+  if (again.length > 0) await traces.readFences([...new Set(again.map(({ project }) => project))]);
 }
 
 /** A deletion of calls that the store has told of must not meet those that come after all of them were deleted. */
@@ -132,18 +137,17 @@ async function withoutOutlived(engine: Engine, items: readonly Placed[]): Promis
 }
 
 /**
- * Parts whose trace may be one of a project that has been deleted since, by another replica: the call that they went to
- * is gone, and the one that they are of is not known.
+ * Parts whose trace may be one of a project that has been deleted since they were placed: the call that they went to is
+ * gone, and the one that they are of is not known.
  */
 async function placedByMemory(items: readonly Placed[], traces: TraceLookup): Promise<ReadonlySet<Placed>> {
-  const started = new Set(items.filter((item) => isStart(item.part)).map((item) => keyText(keyOf(item))));
+  const started = new Set(items.filter((item) => isStart(item.part)).map((item) => item.call));
   const remembered = items.filter(
-    (item) =>
-      item.traceId !== undefined && item.part.traceId === undefined && !started.has(keyText(keyOf(item))),
+    (item) => item.traceId !== undefined && item.part.traceId === undefined && !started.has(item.call),
   );
   if (remembered.length === 0) return new Set();
-  const deleted = await traces.deletedSince([...new Set(remembered.map((item) => item.project))]);
-  return new Set(remembered.filter((item) => deleted.has(item.project)));
+  const fences = await traces.readFences([...new Set(remembered.map((item) => item.project))]);
+  return new Set(remembered.filter((item) => item.placedUnder !== fences.get(item.project)));
 }
 
 /** Gives parts their place behind those of their call. One that says what the newest of its kind says is that one. */
@@ -178,6 +182,10 @@ function versions(clock: Clock): NextVersion {
 
 function distinct(keys: readonly CallKey[]): CallKey[] {
   return [...new Map(keys.map((key) => [keyText(key), key])).values()];
+}
+
+function rowsOf(items: readonly Placed[]): readonly CallRow[] {
+  return items.flatMap((item) => toRow(item) ?? []);
 }
 
 /** Undefined while its call is not known. */

@@ -4,7 +4,7 @@ import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 import { isStart } from "./call-part.ts";
 import { keyOf, type Placed } from "./place-parts.ts";
-import { chunksOf, type TraceLookup } from "./trace-lookup.ts";
+import { chunksOf, keyText, type TraceLookup } from "./trace-lookup.ts";
 
 const KEYS_PER_QUERY = 2000;
 
@@ -22,7 +22,8 @@ export async function chooseHours(
   items: readonly Placed[],
 ): Promise<void> {
   const first = new Map<string, Start>();
-  for (const item of items) if (isPlaced(item) && !first.has(callOf(item))) first.set(callOf(item), item);
+  const calls = items.map(callOf);
+  for (const [at, item] of items.entries()) if (isPlaced(item) && !first.has(calls[at]!)) first.set(calls[at]!, item);
   const hours = new Map<string, number>();
   const unsure: Start[] = [];
   for (const [call, start] of first) {
@@ -32,19 +33,15 @@ export async function chooseHours(
   }
   const stored = await storedHours(engine, await ofTracesElsewhere(engine, unsure));
   for (const start of unsure) hours.set(callOf(start), stored.get(callOf(start)) ?? start.hour);
-  for (const item of items) item.hour = hours.get(callOf(item)) ?? item.hour;
+  for (const [at, item] of items.entries()) item.hour = hours.get(calls[at]!) ?? item.hour;
 }
 
 function isPlaced(item: Placed): item is Start {
   return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
 }
 
-function callOf({ project, part, traceId }: Placed): string {
-  return textOfCall(project, traceId, part.id);
-}
-
-function textOfCall(project: Project, traceId: string | undefined, id: string): string {
-  return JSON.stringify([project, traceId, id]);
+function callOf({ call, traceId }: Placed): string {
+  return pairKey(traceId ?? "", call);
 }
 
 /** Those whose trace has calls in an hour that is not their own. */
@@ -82,7 +79,7 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
       { name: "call_hours_find", limits: "ingest", mustBeCurrent: true },
     );
     for (const { project_id: project, trace_id: traceId, id, hour } of rows) {
-      const call = textOfCall(project, traceId, id);
+      const call = pairKey(traceId, keyText({ project, id }));
       if (asked.has(call)) found.set(call, hour);
     }
   }

@@ -1,4 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
+import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 
 /** A row of `calls` that is about to be written. */
@@ -19,31 +20,30 @@ export interface CallRow {
 export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promise<void> {
   const started = rows.filter((row) => row.started_at != null);
   const ended = rows.filter((row) => row.ended_at != null);
-  const traces = started.map(({ project_id, trace_id, hour }) => ({ project_id, trace_id, hour }));
-  const hours = [
-    ...started.map((row) => hourRow(row, "started", row.started_at)),
-    ...ended.map((row) => hourRow(row, "ended", row.ended_at)),
-  ];
+  const traces = new Map<string, object>();
+  for (const { project_id, trace_id, hour } of started) {
+    traces.set(`${hour} ${pairKey(project_id, trace_id)}`, { project_id, trace_id, hour });
+  }
+  const hours = new Map<string, object>();
+  const addHour = ({ project_id, hour }: CallRow, kind: "started" | "ended", at: unknown): void => {
+    const at_hour = hourOfText(String(at));
+    hours.set(`${kind} ${at_hour} ${hour} ${project_id}`, { project_id, kind, at_hour, hour });
+  };
+  for (const row of started) addHour(row, "started", row.started_at);
+  for (const row of ended) addHour(row, "ended", row.ended_at);
   await Promise.all([
     engine.insert(
       "call_traces",
       started.map(({ project_id, id, trace_id, hour }) => ({ project_id, id, trace_id, hour })),
       { name: "call_traces_add" },
     ),
-    engine.insert("trace_hours", distinct(traces), { name: "trace_hours_add" }),
-    engine.insert("call_hours", distinct(hours), { name: "call_hours_add" }),
+    engine.insert("trace_hours", [...traces.values()], { name: "trace_hours_add" }),
+    engine.insert("call_hours", [...hours.values()], { name: "call_hours_add" }),
   ]);
 }
 
-function hourRow({ project_id, hour }: CallRow, kind: "started" | "ended", at: unknown) {
-  return { project_id, kind, at_hour: hourOfText(String(at)), hour };
-}
-
 /** Of the store's text of an instant. */
-export function hourOfText(text: string): number {
-  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`) / 3_600_000;
-}
-
-function distinct<Row extends object>(rows: readonly Row[]): readonly Row[] {
-  return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
+function hourOfText(text: string): number {
+  const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
+  return Date.UTC(year!, month! - 1, day, Number(text.slice(11, 13))) / 3_600_000;
 }

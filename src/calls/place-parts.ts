@@ -10,6 +10,10 @@ export interface Placed {
   readonly part: CallPart;
   /** What its project was when the store was asked for what the part says. */
   readonly since: Fence | undefined;
+  /** Its call, as `keyText` writes it. */
+  readonly call: string;
+  /** The fence of its project, as it was known when the part was placed. */
+  placedUnder: string | undefined;
   /** The trace it goes to; undefined while its call is not known. */
   traceId: string | undefined;
   /** The hour in the key of its call; undefined while its call is not known. */
@@ -30,15 +34,16 @@ export async function placeParts(items: readonly Placed[], traces: TraceLookup):
   const open = new Map<string, Placed>();
   const unsure: CallKey[] = [];
   for (const item of items) {
+    item.placedUnder = traces.fenceOf(item.project);
     item.traceId = item.part.traceId;
     item.hour = item.part.hour;
     if (!isStart(item.part)) continue;
-    if (item.traceId === undefined) open.set(keyText(keyOf(item)), item);
-    else traceOf.set(keyText(keyOf(item)), item.traceId);
+    if (item.traceId === undefined) open.set(item.call, item);
+    else traceOf.set(item.call, item.traceId);
   }
   for (const item of items) {
     if (item.traceId !== undefined) continue;
-    if (!traceOf.has(keyText(keyOf(item)))) unsure.push(keyOf(item));
+    if (!traceOf.has(item.call)) unsure.push(keyOf(item));
     const parent = isStart(item.part) ? parentOf(item) : undefined;
     if (parent !== undefined && !traceOf.has(keyText(parent))) unsure.push(parent);
   }
@@ -46,8 +51,8 @@ export async function placeParts(items: readonly Placed[], traces: TraceLookup):
   for (const [key, { traceId }] of known) if (!traceOf.has(key)) traceOf.set(key, traceId);
   for (const item of open.values()) deriveTrace(item, open, traceOf);
   for (const item of items) {
-    item.traceId ??= traceOf.get(keyText(keyOf(item)));
-    const place = known.get(keyText(keyOf(item)));
+    item.traceId ??= traceOf.get(item.call);
+    const place = known.get(item.call);
     if (place?.traceId === item.traceId) item.hour = place?.hour;
   }
 }

@@ -24,11 +24,10 @@ export interface TraceLookup {
   recall(key: CallKey): CallPlace | undefined;
   /** The places that are known, by `keyText`. `fresh` asks the store for all of them. */
   find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, CallPlace>>;
-  /**
-   * Those of the projects that were deleted, here or by another replica, since this was last asked of them. What is
-   * remembered of them is forgotten.
-   */
-  deletedSince(projects: readonly Project[]): Promise<ReadonlySet<Project>>;
+  /** The fence of a project as it was last read: whoever remembers something does so under this one. */
+  fenceOf(project: Project): string | undefined;
+  /** The fences as they are now. What is remembered under another one is forgotten. */
+  readFences(projects: readonly Project[]): Promise<ReadonlyMap<Project, string>>;
 }
 
 const RECENT_STARTS = 100_000;
@@ -66,13 +65,11 @@ export function createTraceLookup(engine: Engine): TraceLookup {
       }
       return found;
     },
-    async deletedSince(projects) {
-      const deleted = new Set<Project>();
-      for (const [project, fence] of await readFences(engine, projects)) {
-        if (fences.get(project) !== fence) deleted.add(project);
-        fences.set(project, fence);
-      }
-      return deleted;
+    fenceOf: (project) => fences.get(project),
+    async readFences(projects) {
+      const read = await readFences(engine, projects);
+      for (const [project, fence] of read) fences.set(project, fence);
+      return read;
     },
   };
 }

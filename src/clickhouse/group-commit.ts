@@ -20,6 +20,11 @@ export interface BatchEvent {
 }
 
 export interface GroupCommitOptions<Item> extends GroupCommitSettings {
+  /**
+   * Readies one batch while the one before it is being written. Must be safe to repeat, and to leave without the batch
+   * ever being written.
+   */
+  readonly prepare?: (items: readonly Item[]) => Promise<void>;
   /** Writes one batch; resolves when it is durable. Must be safe to repeat. */
   readonly flush: (items: readonly Item[]) => Promise<void>;
   readonly sizeOf: (item: Item) => number;
@@ -45,8 +50,9 @@ interface Waiter<Item> {
 }
 
 /**
- * Turns many small writes into few large ones: while one batch is being written, the next one gathers. One batch
- * is in flight at a time, so parts of a call that one client sends in order are stored in order.
+ * Turns many small writes into few large ones: while one batch is being written, the next one gathers. One batch is
+ * readied at a time and one is written, in the same order, so parts of a call that one client sends in order are stored
+ * in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
   let waiting: Waiter<Item>[] = [];
@@ -54,6 +60,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
   let between: (() => Promise<void>)[] = [];
+  let writing: Promise<void> = Promise.resolve();
 
   const takeBatch = (): Waiter<Item>[] => {
     let bytes = 0;
@@ -67,26 +74,36 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
     const batch = waiting.slice(0, count);
     waiting = waiting.slice(count);
     waitingBytes -= bytes;
-    inFlightBytes = bytes;
+    inFlightBytes += bytes;
     return batch;
+  };
+
+  const flush = async (batch: readonly Waiter<Item>[], prepared: readonly Waiter<Item>[]): Promise<void> => {
+    for (const waiter of await those(prepared, options.flush)) waiter.settle();
+    const bytes = batch.reduce((sum, waiter) => sum + waiter.bytes, 0);
+    options.onBatch?.({
+      name: options.name,
+      items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
+      bytes,
+      lagMs: performance.now() - batch[0]!.arrivedMs,
+    });
+    inFlightBytes -= bytes;
   };
 
   const run = async (): Promise<void> => {
     while (waiting.length > 0 || between.length > 0) {
-      const turns = between;
-      between = [];
-      for (const turn of turns) await turn();
-      if (waiting.length === 0) continue;
+      if (between.length > 0) {
+        await writing;
+        const turns = between;
+        between = [];
+        for (const turn of turns) await turn();
+        continue;
+      }
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
       const batch = takeBatch();
-      await commit(batch, options.flush);
-      options.onBatch?.({
-        name: options.name,
-        items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
-        bytes: inFlightBytes,
-        lagMs: performance.now() - batch[0]!.arrivedMs,
-      });
-      inFlightBytes = 0;
+      const prepared = options.prepare === undefined ? batch : await those(batch, options.prepare);
+      await writing;
+      writing = flush(batch, prepared);
     }
     running = undefined;
   };
@@ -118,26 +135,35 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       running ??= run();
       return promise;
     },
-    drain: () => running ?? Promise.resolve(),
+    async drain() {
+      while (running !== undefined) await running;
+      await writing;
+    },
     pendingBytes: () => waitingBytes + inFlightBytes,
   };
 }
 
-/** One writer's bad items must not fail the others: a batch that the store refuses is written writer by writer. */
-async function commit<Item>(
+/**
+ * Those whose items the work took; the others hear why not. One writer's bad items must not fail the others: a batch that
+ * the store refuses is tried writer by writer.
+ */
+async function those<Item>(
   batch: readonly Waiter<Item>[],
-  flush: (items: readonly Item[]) => Promise<void>,
-): Promise<void> {
+  work: (items: readonly Item[]) => Promise<void>,
+): Promise<readonly Waiter<Item>[]> {
+  if (batch.length === 0) return [];
   try {
-    await flush(batch.flatMap((waiter) => waiter.items));
-    for (const waiter of batch) waiter.settle();
+    await work(batch.flatMap((waiter) => waiter.items));
+    return batch;
   } catch (error) {
     const refused = error instanceof StorageError && error.kind === "statement";
-    if (refused && batch.length > 1) {
-      for (const waiter of batch) await commit([waiter], flush);
-      return;
+    if (!refused || batch.length === 1) {
+      for (const waiter of batch) waiter.settle(error);
+      return [];
     }
-    for (const waiter of batch) waiter.settle(error);
+    const taken: Waiter<Item>[] = [];
+    for (const waiter of batch) taken.push(...(await those([waiter], work)));
+    return taken;
   }
 }
 
