@@ -23,7 +23,8 @@ export async function chooseHours(
 ): Promise<void> {
   const first = new Map<string, Start>();
   const calls = items.map(callOf);
-  for (const [at, item] of items.entries()) if (isPlaced(item) && !first.has(calls[at]!)) first.set(calls[at]!, item);
+  for (const [at, item] of items.entries())
+    if (isPlaced(item) && !first.has(calls[at]!)) first.set(calls[at]!, item);
   const hours = new Map<string, number>();
   const unsure: Start[] = [];
   for (const [call, start] of first) {

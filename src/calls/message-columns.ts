@@ -81,9 +81,9 @@ type SaidOf<Table extends Members> = {
 /** The columns of all members that a message says. */
 export function columnsOf<Table extends Members>(members: Table, message: SaidOf<Table>): Columns {
   const columns: Record<string, string | number> = {};
-  for (const [name, write] of Object.entries(members)) {
+  for (const name of Object.keys(members)) {
     const said = message[name];
-    if (said !== undefined) Object.assign(columns, write(said as never));
+    if (said !== undefined) Object.assign(columns, members[name]!(said as never));
   }
   return columns;
 }

@@ -26,8 +26,9 @@ export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promi
   }
   const hours = new Map<string, object>();
   const addHour = ({ project_id, hour }: CallRow, kind: "started" | "ended", at: unknown): void => {
-    const at_hour = hourOfText(String(at));
-    hours.set(`${kind} ${at_hour} ${hour} ${project_id}`, { project_id, kind, at_hour, hour });
+    const text = String(at);
+    const key = `${kind} ${text.slice(0, 13)} ${hour} ${project_id}`;
+    if (!hours.has(key)) hours.set(key, { project_id, kind, at_hour: hourOfText(text), hour });
   };
   for (const row of started) addHour(row, "started", row.started_at);
   for (const row of ended) addHour(row, "ended", row.ended_at);
@@ -44,6 +45,5 @@ export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promi
 
 /** Of the store's text of an instant. */
 function hourOfText(text: string): number {
-  const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
-  return Date.UTC(year!, month! - 1, day, Number(text.slice(11, 13))) / 3_600_000;
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`) / 3_600_000;
 }
