@@ -23,7 +23,7 @@ export interface Page {
 
 /** A page that ends further in than this is as well read at once. */
 const MAX_WALKED = 10_000;
-/** So many more hours each time that those before had too few calls. */
+/** So many more hours at most each time that those before had too few calls. */
 const GROWTH = 4;
 
 /** The oldest or newest calls are looked for from the end of time that they are at; others in all of the project. */
@@ -67,7 +67,9 @@ async function walk(
   const wanted = offset + limit + 1;
   const found: CallKey[] = [];
   let rest = plan.startedIn ?? EVER;
-  for (let count = 1; found.length < wanted; count *= GROWTH) {
+  let count = 1;
+  while (found.length < wanted) {
+    const before = found.length;
     const hours = await nextHours(engine, plan, { within: rest, count, signal });
     if (hours === undefined) break;
     const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: wanted - found.length };
@@ -78,12 +80,18 @@ async function walk(
     });
     for (const key of readKeys(bytes)) found.push(key);
     rest = restOf(rest, hours, plan.timeOrder);
+    count = nextCount(count, { found: found.length - before, missing: wanted - found.length });
   }
   const truncated = found.length === wanted;
   const keys = found.slice(offset, offset + limit);
   const last = keys.at(-1);
   const nextPage = truncated && last !== undefined ? tokenAfter(plan.timeOrder, last) : undefined;
   return { keys: keys.values(), truncated, nextPage };
+}
+
+/** As many hours as would be enough if they had as many calls as those before. */
+function nextCount(hours: number, { found, missing }: { found: number; missing: number }): number {
+  return Math.min(hours * GROWTH, Math.max(1, Math.ceil((missing * hours) / found)));
 }
 
 function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): HourRange {

@@ -30,30 +30,35 @@ export interface Reach {
   readonly traces: Sql | undefined;
   /** Whether that is less than the whole project. */
   readonly isBounded: boolean;
+  /** In how many hours the selected calls started, or ended; infinite where nothing says so. */
+  readonly hours: number;
 }
 
 export function reachOf({ project, filter, query, startedIn }: CallsSelection): Reach {
-  const window = windowOf(project, {
-    ended: query?.bounds.ended,
-    started: meet(query?.bounds.started, startedIn),
-  });
+  const range = { ended: query?.bounds.ended, started: meet(query?.bounds.started, startedIn) };
+  const window = windowOf(project, range);
+  const hours = Math.min(lengthOf(range.started), lengthOf(range.ended));
   const all = (conditions: readonly Sql[]): Sql =>
     conditions.length === 0 ? sql`1` : join(conditions, " AND ");
   const traceIds = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
   if (traceIds !== undefined) {
     const traces = sql`${param("Array(String)", traceIds)}`;
-    return { calls: all([inTraces(project, traces), ...window]), traces, isBounded: true };
+    return { calls: all([inTraces(project, traces), ...window]), traces, isBounded: true, hours };
   }
   const callIds = nonEmpty(filter?.call_ids) ?? query?.bounds.callIds;
   if (callIds !== undefined) {
     const started = sql`FROM call_traces WHERE project_id = ${param("String", project)}
       AND id IN ${param("Array(String)", callIds)}`;
     const calls = all([sql`(hour, trace_id) IN (SELECT hour, trace_id ${started})`, ...window]);
-    return { calls, traces: sql`(SELECT trace_id ${started})`, isBounded: true };
+    return { calls, traces: sql`(SELECT trace_id ${started})`, isBounded: true, hours };
   }
   const places = placesOf({ project, filter, query }, all(window));
   const conditions = places === undefined ? window : [...window, places];
-  return { calls: all(conditions), traces: undefined, isBounded: window.length > 0 };
+  return { calls: all(conditions), traces: undefined, isBounded: window.length > 0, hours };
+}
+
+function lengthOf(range: HourRange | undefined): number {
+  return range === undefined ? Number.POSITIVE_INFINITY : range.to - range.from + 1;
 }
 
 /** All calls of some traces, wherever they lie. `traces`: what `trace_id IN` takes. */

@@ -81,7 +81,7 @@ function compile(
   throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
 }
 
-const NOWHERE: Reach = { calls: sql`0`, traces: sql`(SELECT '' WHERE 0)`, isBounded: true };
+const NOWHERE: Reach = { calls: sql`0`, traces: sql`(SELECT '' WHERE 0)`, isBounded: true, hours: 0 };
 
 /** The given calls alone; none when none is given. */
 export function planRoots(

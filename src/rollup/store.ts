@@ -114,25 +114,51 @@ async function traceSizes(
   return sizes;
 }
 
-/** The narrow columns of all calls of some traces, at most `limit` rows, as `readCallTable` reads them. Of one trace without its id. `more`: columns behind these. */
+/** What is read of calls: those of `within`, at most `limit` of them. */
+export interface RowsToRead {
+  readonly project: Project;
+  /** Which calls are selected. */
+  readonly condition: Sql;
+  readonly limit: number;
+  /** Columns behind those that the fold needs. */
+  readonly more?: Sql | undefined;
+}
+
+/** The narrow columns of all calls of some traces, as `readCallTable` reads them. Of one trace without its id. */
 export function callRowBytes(
   engine: Engine,
-  read: {
-    project: Project;
-    traceIds: readonly string[];
-    condition: Sql;
-    limit: number;
-    more?: Sql | undefined;
-  },
+  read: RowsToRead & { readonly traceIds: readonly string[] },
   signal: AbortSignal,
 ): Promise<Buffer> {
   const traceId = read.traceIds.length === 1 ? sql`` : sql`trace_id,`;
+  return rowBytes(
+    engine,
+    { ...read, traceId, within: inTraces(read.project, idList(read.traceIds)) },
+    signal,
+  );
+}
+
+/** The same of the traces that selected calls are in, which nobody knows yet, with their ids. */
+export function selectedRowBytes(
+  engine: Engine,
+  selection: Selection,
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+): Promise<Buffer> {
+  const { project, condition } = selection;
+  const read = { project, condition, limit, traceId: sql`trace_id,`, within: wholeTraces(selection) };
+  return rowBytes(engine, read, signal);
+}
+
+function rowBytes(
+  engine: Engine,
+  read: RowsToRead & { readonly traceId: Sql; readonly within: Sql },
+  signal: AbortSignal,
+): Promise<Buffer> {
   return engine.bytes(
-    sql`SELECT ${traceId} id, parent_id, ${REPORTED},
+    sql`SELECT ${read.traceId} id, parent_id, ${REPORTED},
           toUInt8(${HAS_ENDED} + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
           assumeNotNull(started_at), usage${read.more ?? sql``}
-        FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} 
-          AND ${inTraces(read.project, idList(read.traceIds))}
+        FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${read.within}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
     "Native",
     { name: "usage_read", limits: "heavy", signal },

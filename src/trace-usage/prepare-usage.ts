@@ -4,7 +4,7 @@ import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-t
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import type { SelectedTrace, Selection } from "../rollup/selection.ts";
-import { callRowBytes, selectTraces } from "../rollup/store.ts";
+import { callRowBytes, selectedRowBytes, selectTraces } from "../rollup/store.ts";
 
 /** What is known before the first byte of an answer: everything that an answer's head or an error must say. */
 export interface PreparedUsage {
@@ -12,7 +12,7 @@ export interface PreparedUsage {
   readonly traces: readonly SelectedTrace[];
   readonly truncated: boolean;
   readonly names: LlmNames;
-  /** The calls of the only trace, when they are read already. */
+  /** All calls of all traces, when they are read already; `traces` is empty then. */
   readonly calls: CallTable | undefined;
 }
 
@@ -29,32 +29,51 @@ export async function prepareUsage(
   options: ReadOptions,
 ): Promise<PreparedUsage> {
   const names = new LlmNames();
-  const single = await readOnlyTrace(engine, selection, { ...options, names });
-  if (single !== undefined) return single;
+  const calls = await readAtOnce(engine, selection, { ...options, names });
+  if (calls !== undefined) return { selection, traces: [], truncated: false, names, calls };
   const { traces, truncated } = await selectTraces(engine, selection, options.signal);
   const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
   if (callCount > options.maxTraceCalls) throw tooManyCalls(String(callCount), options);
   return { selection, traces, truncated, names, calls: undefined };
 }
 
-/** One trace is read without counting first, unless more of its calls match than the limit allows. */
-async function readOnlyTrace(
+/** So many calls are as well read as counted. */
+const MAX_AT_ONCE = 50_000;
+/** A longer window may have more calls than that, and would be read in vain. */
+const MAX_HOURS_AT_ONCE = 3;
+
+/**
+ * One trace, or those of a short window, are read without being counted before. Undefined where that can not be, or
+ * brought more than an answer has.
+ */
+async function readAtOnce(
   engine: Engine,
   selection: Selection,
   { maxTraceCalls, signal, names }: ReadOptions & { names: LlmNames },
-): Promise<PreparedUsage | undefined> {
-  const { project, condition, onlyTrace } = selection;
-  if (onlyTrace === undefined || selection.evaluateOnce) return undefined;
-  const limit = maxTraceCalls + 1;
-  const bytes = await callRowBytes(engine, { project, traceIds: [onlyTrace], condition, limit }, signal);
-  const traces = [{ traceId: onlyTrace, callCount: 0, ids: undefined }];
-  const calls = readCallTable(bytes, traces, names);
-  if (calls.count > maxTraceCalls) throw tooManyCalls(`more than ${maxTraceCalls}`, { maxTraceCalls });
-  if (countSelected(calls) > selection.limit) {
-    releaseCalls(calls);
-    return undefined;
+): Promise<CallTable | undefined> {
+  const { project, condition, onlyTrace, reach } = selection;
+  if (selection.evaluateOnce) return undefined;
+  if (onlyTrace !== undefined) {
+    const read = { project, traceIds: [onlyTrace], condition, limit: maxTraceCalls + 1 };
+    const bytes = await callRowBytes(engine, read, signal);
+    const calls = readCallTable(bytes, [{ traceId: onlyTrace, callCount: 0, ids: undefined }], names);
+    if (calls.count > maxTraceCalls) throw tooManyCalls(`more than ${maxTraceCalls}`, { maxTraceCalls });
+    return withinLimit(calls, selection);
   }
-  return { selection, traces, truncated: false, names, calls };
+  if (reach.hours > MAX_HOURS_AT_ONCE) return undefined;
+  const most = Math.min(MAX_AT_ONCE, maxTraceCalls);
+  const bytes = await selectedRowBytes(engine, selection, { limit: most + 1, signal });
+  const calls = readCallTable(bytes, undefined, names);
+  if (calls.count <= most) return withinLimit(calls, selection);
+  releaseCalls(calls);
+  return undefined;
+}
+
+/** The oldest have to be chosen where there are more than the limit. */
+function withinLimit(calls: CallTable, { limit }: Selection): CallTable | undefined {
+  if (countSelected(calls) <= limit) return calls;
+  releaseCalls(calls);
+  return undefined;
 }
 
 function countSelected(calls: CallTable): number {

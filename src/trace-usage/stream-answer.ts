@@ -38,9 +38,11 @@ export async function* streamAnswer(
   const seen = new SeenIds();
   let isFirst = true;
   let callCount = 0;
+  let traceCount = 0;
   for await (const calls of callTables(engine, prepared, options)) {
     callCount += calls.count;
-    if (prepared.traces.length > 1) refuseTwins(calls, seen);
+    traceCount += calls.traceCount;
+    if (prepared.traces.length > 1 || traceCount > 1) refuseTwins(calls, seen);
     const rolledUp = rollUp(calls, names, costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     isFirst = yield* writeCallUsage(calls, rolledUp, {
@@ -53,7 +55,7 @@ export async function* streamAnswer(
     releaseCalls(calls);
   }
   seen.release();
-  options.onRead({ calls: callCount, traces: prepared.traces.length });
+  options.onRead({ calls: callCount, traces: traceCount });
   writer.copy(closing(unfinished));
   yield writer.take();
 }

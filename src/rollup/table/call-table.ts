@@ -20,6 +20,7 @@ const TWO_BITS = 3;
  */
 export interface CallTable {
   readonly count: number;
+  readonly traceCount: number;
   /** The bytes that hold the ids. */
   readonly source: Buffer;
   readonly ids: Places;

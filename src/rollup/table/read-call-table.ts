@@ -16,22 +16,23 @@ export type ReadMore = (reader: NativeReader, first: number, count: number) => v
 
 /**
  * Decodes the answer to `callRowBytes`. Calls of several traces stand in one table; a parent is looked for in the call's
- * own trace. `readMore` reads what stands behind the columns of the table.
+ * own trace. `traces`: those that were read, undefined when nobody knows them yet. `readMore` reads what stands behind
+ * the columns of the table.
  */
 export function readCallTable(
   source: Buffer,
-  traces: readonly SelectedTrace[],
+  traces: readonly SelectedTrace[] | undefined,
   names: LlmNames,
   readMore?: ReadMore,
 ): CallTable {
   const rows = new CallRows();
   const usage = new UsageEntries();
   const reader = new NativeReader(source);
-  const numbers = new TraceNumbers(source, traces);
+  const numbers = new TraceNumbers(source, traces ?? []);
   for (let count = reader.nextBlock(); count > 0; count = reader.nextBlock()) {
     const first = rows.add(count);
     usage.reserve(count);
-    if (traces.length > 1) {
+    if (traces?.length !== 1) {
       const traceIds = placesFor(count);
       reader.strings(traceIds, 0);
       numbers.read(traceIds, rows.traceOf.subarray(first, first + count));
@@ -55,12 +56,13 @@ export function readCallTable(
     release(texts.starts, texts.ends);
     readMore?.(reader, first, count);
   }
-  selectByIds(source, rows, traces);
+  if (traces !== undefined) selectByIds(source, rows, traces);
   const parents = parentsOf(source, rows);
   const completionOf = sharedCompletions(source, rows, usage);
   rows.release();
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
-  return { count, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+  const traceCount = traces?.length ?? numbers.count;
+  return { count, traceCount, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
 }
 
 /** Siblings stand beside each other more often than not: a parent that was just found is not looked for again. */

@@ -1,31 +1,46 @@
 import type { Places } from "../../clickhouse/native-reader.ts";
 import { viewOf } from "../../shared/buffers.ts";
-import { NONE } from "./call-table.ts";
 import { areSameBytes } from "./id-bytes.ts";
 import type { SelectedTrace } from "../selection.ts";
 
-/** Numbers traces by their ids. Rows of one trace come together: a look at the row before answers most times. */
+/**
+ * Numbers traces by their ids, those that nobody has told of as they come. Rows of one trace come together: a look at the
+ * row before answers most times.
+ */
 export class TraceNumbers {
   private readonly source: Buffer;
-  private readonly numbers: ReadonlyMap<string, number>;
+  private readonly numbers: Map<string, number>;
 
   constructor(source: Buffer, traces: readonly SelectedTrace[]) {
     this.source = source;
     this.numbers = new Map(traces.map((trace, number) => [trace.traceId, number]));
   }
 
+  /** How many there are. */
+  get count(): number {
+    return this.numbers.size;
+  }
+
   /** Fills `into` with the numbers of the traces whose ids stand in those places. */
   read({ starts, ends }: Places, into: Int32Array): void {
     const view = viewOf(this.source);
     let before = { start: 0, end: -1 };
-    let number = NONE;
+    let number = 0;
     for (let row = 0; row < into.length; row++) {
       const place = { start: starts[row]!, end: ends[row]! };
       if (!areSameBytes(view, place, before)) {
-        number = this.numbers.get(this.source.toString("utf8", place.start, place.end)) ?? NONE;
+        number = this.numberOf(this.source.toString("utf8", place.start, place.end));
       }
       into[row] = number;
       before = place;
     }
+  }
+
+  private numberOf(traceId: string): number {
+    const known = this.numbers.get(traceId);
+    if (known !== undefined) return known;
+    const number = this.numbers.size;
+    this.numbers.set(traceId, number);
+    return number;
   }
 }
