@@ -63,16 +63,10 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let writing: Promise<void> = Promise.resolve();
 
   const takeBatch = (): Waiter<Item>[] => {
-    let bytes = 0;
-    let count = 0;
-    while (
-      count < waiting.length &&
-      (count === 0 || bytes + waiting[count]!.bytes <= options.maxBatchBytes)
-    ) {
-      bytes += waiting[count++]!.bytes;
-    }
+    const count = countWithin(waiting, options.maxBatchBytes);
     const batch = waiting.slice(0, count);
     waiting = waiting.slice(count);
+    const bytes = bytesOf(batch);
     waitingBytes -= bytes;
     inFlightBytes += bytes;
     return batch;
@@ -80,7 +74,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
 
   const flush = async (batch: readonly Waiter<Item>[], prepared: readonly Waiter<Item>[]): Promise<void> => {
     for (const waiter of await those(prepared, options.flush)) waiter.settle();
-    const bytes = batch.reduce((sum, waiter) => sum + waiter.bytes, 0);
+    const bytes = bytesOf(batch);
     options.onBatch?.({
       name: options.name,
       items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
@@ -99,6 +93,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
         for (const turn of turns) await turn();
         continue;
       }
+      if (options.prepare === undefined) await writing;
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
       const batch = takeBatch();
       const prepared = options.prepare === undefined ? batch : await those(batch, options.prepare);
@@ -136,11 +131,22 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       return promise;
     },
     async drain() {
-      while (running !== undefined) await running;
+      await running;
       await writing;
     },
     pendingBytes: () => waitingBytes + inFlightBytes,
   };
+}
+
+/** How many of the first stay within so many bytes; one at least. */
+function countWithin(waiting: readonly Waiter<unknown>[], maxBytes: number): number {
+  let bytes = 0;
+  const over = waiting.findIndex((waiter, at) => (bytes += waiter.bytes) > maxBytes && at > 0);
+  return over === -1 ? waiting.length : over;
+}
+
+function bytesOf(batch: readonly Waiter<unknown>[]): number {
+  return batch.reduce((sum, waiter) => sum + waiter.bytes, 0);
 }
 
 /**

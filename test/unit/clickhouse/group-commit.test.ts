@@ -80,4 +80,61 @@ describe("createGroupCommit", () => {
     expect(commit.pendingBytes()).toBe(0);
     await commit.write(["y"]);
   });
+
+  it("readies a batch while the one before is being written, and does other work between neither", async () => {
+    const said: string[] = [];
+    const { promise: written, resolve: release } = Promise.withResolvers<void>();
+    const commit = createGroupCommit<string>({
+      name: "test",
+      prepare: async (items) => void said.push(`prepare ${items.join("")}`),
+      flush: async (items) => {
+        said.push(`write ${items.join("")}`);
+        if (items.includes("a")) await written;
+        said.push(`written ${items.join("")}`);
+      },
+      sizeOf: (item) => item.length,
+      lingerMs: 1,
+      maxBatchBytes: 10,
+      maxPendingBytes: 1000,
+    });
+    const writes = [commit.write(["a"])];
+    while (!said.includes("write a")) await new Promise(setImmediate);
+    writes.push(commit.write(["b"]));
+    while (!said.includes("prepare b")) await new Promise(setImmediate);
+    const between = commit.between(async () => void said.push("between"));
+    release();
+    await Promise.all([...writes, between]);
+    expect(said).toEqual([
+      "prepare a",
+      "write a",
+      "prepare b",
+      "written a",
+      "write b",
+      "written b",
+      "between",
+    ]);
+  });
+
+  it("writes nothing of a writer whose items can not be readied", async () => {
+    const stored: string[] = [];
+    const commit = createGroupCommit<string>({
+      name: "test",
+      prepare: (items) =>
+        items.includes("bad")
+          ? Promise.reject(new StorageError("statement", "test", "1", "bad"))
+          : Promise.resolve(),
+      flush: async (items) => void stored.push(...items),
+      sizeOf: (item) => item.length,
+      lingerMs: 1,
+      maxBatchBytes: 10,
+      maxPendingBytes: 1000,
+    });
+    const outcomes = await Promise.allSettled([
+      commit.write(["a"]),
+      commit.write(["bad"]),
+      commit.write(["c"]),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(stored).toEqual(["a", "c"]);
+  });
 });
