@@ -28,7 +28,8 @@ async function insertRows({ engine }: BenchService): Promise<number> {
     Array.from({ length: CALLS_PER_INSERT }, () => {
       const { start, end } = calls.next().value;
       const part = fromComplete(completeSchema.parse({ ...start, ...end }));
-      return { project_id: "bench/floor", trace_id: part.traceId, id: part.id, ...part.columns };
+      const key = { project_id: "bench/floor", hour: part.hour, trace_id: part.traceId, id: part.id };
+      return { ...key, ...part.columns };
     }),
   );
   const began = performance.now();

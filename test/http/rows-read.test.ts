@@ -55,6 +55,8 @@ async function storeHours(from: number, to: number): Promise<void> {
       started_at,
       parent_id: place === 0 ? "" : `c-${trace}`,
       op_name: "op",
+      thread_id: `thread-${trace % 400}`,
+      svc_user_id: `user-${call % 50}`,
       inputs: `{"n":${call % 100}}`,
     };
     const end = { ended_at, usage: '[["m",1,1,1,2,0,0,0]]', summary: "{}", output: "null" };
@@ -114,6 +116,29 @@ const questions: readonly [string, string, object, (text: string) => number, num
     { filter: { op_names: ["op"] }, query: { $expr: { $and: during("started_at", 5) } }, columns: ["id"] },
     lines,
     2000,
+  ],
+  [
+    "a thread and a user within an hour, under $and in $and",
+    "/calls/stream_query",
+    {
+      filter: { thread_ids: ["thread-0"], wb_user_ids: ["user-5"] },
+      query: { $expr: { $and: [{ $and: [{ $and: during("started_at", 7) }] }] } },
+      columns: ["id"],
+    },
+    lines,
+    5,
+  ],
+  [
+    "roots of an hour, by a thread in the query",
+    "/trace/usage",
+    {
+      filter: roots,
+      query: {
+        $expr: { $and: [{ $eq: [field("thread_id"), literal("thread-40")] }, ...during("started_at", 8)] },
+      },
+    },
+    entries,
+    5,
   ],
   ["the newest calls", "/calls/stream_query", { filter: roots, sort_by: newest, limit: 50 }, lines, 50],
   ["the oldest calls", "/calls/stream_query", { limit: 50 }, lines, 50],
