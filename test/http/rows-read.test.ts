@@ -121,7 +121,7 @@ const questions: readonly [string, string, object, (text: string) => number, num
     "a thread and a user within an hour, under $and in $and",
     "/calls/stream_query",
     {
-      filter: { thread_ids: ["thread-0"], wb_user_ids: ["user-5"] },
+      filter: { thread_ids: ["thread-0"], svc_user_ids: ["user-5"] },
       query: { $expr: { $and: [{ $and: [{ $and: during("started_at", 7) }] }] } },
       columns: ["id"],
     },
