@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { get } from "./api/ask.ts";
+import { get, KEY_REFUSED } from "./api/ask.ts";
 import { forgetKey, keepKey, keptKey, takeHandedKey } from "./api/key.ts";
 import type { Whoami } from "./api/routes.ts";
 import { useLoad } from "./api/use-load.ts";
@@ -19,6 +19,13 @@ export function App() {
     return () => removeEventListener("hashchange", take);
   }, []);
   const me = useLoad(key, ({ signal }) => get<Whoami>("/me", signal));
+  const known = me.value !== undefined && me.failure === undefined;
+  useEffect(() => {
+    // a key that did so far was revoked, or has expired
+    if (!known) return;
+    addEventListener(KEY_REFUSED, me.again);
+    return () => removeEventListener(KEY_REFUSED, me.again);
+  }, [known, me.again]);
   const forget = (): void => {
     forgetKey();
     setKey(undefined);

@@ -83,6 +83,61 @@ async function cellOf(place: Locator): Promise<Cell> {
   return { text: await place.innerText(), title: title ?? "" };
 }
 
+interface UsageStats {
+  readonly groups: readonly { readonly key: Record<string, string | null>; readonly total: Total }[];
+  readonly buckets: readonly { readonly total: Total }[];
+  readonly total: Total;
+}
+type Total = Readonly<Record<string, number | null>>;
+interface FeedbackStats {
+  readonly buckets: readonly Total[];
+  readonly window_stats: Readonly<Record<string, Total>>;
+}
+
+/** Of each table its rows: what they are called, and their cells. */
+function readTables(): { name: string; cells: Cell[] }[][] {
+  return [...document.querySelectorAll("table")].map((table) =>
+    [...table.querySelectorAll("tbody tr, tfoot tr")].map((row) => ({
+      name: row.querySelector("th")!.innerText.trim(),
+      cells: [...row.querySelectorAll("td")].map((cell) => ({
+        text: cell.innerText,
+        title: cell.querySelector("[title]")?.getAttribute("title") ?? "",
+      })),
+    })),
+  );
+}
+
+const MEMBERS = [
+  "calls",
+  "errors",
+  "prompt_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "total_cost",
+];
+
+function expectTotal(cells: readonly Cell[], total: Total): void {
+  for (const [at, member] of MEMBERS.entries()) {
+    const value = total[member];
+    if (value == null) expect(cells[at]!.text).toContain("—");
+    else expectFigure(cells[at], value);
+  }
+}
+
+function ofPath(bucket: Total, path: string): Total {
+  return Object.fromEntries(
+    Object.entries(bucket).flatMap(([name, value]) =>
+      name.endsWith(`_${path}`) ? [[name.slice(0, -path.length - 1), value]] : [],
+    ),
+  );
+}
+
+function rateOf(yes: number, no: number): number | null {
+  return yes + no === 0 ? null : (yes / (yes + no)) * 100;
+}
+
 const findings = async (page: Page) => {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
@@ -220,6 +275,63 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     });
   });
 
+  describe.each(["llm", "op_name", "attributes.tenant"])("usage by %s", (group) => {
+    it("has the numbers that the route says, for every group, every bucket and in all", async () => {
+      const page = await test.open(`/${PROJECT}/usage?group=${group}&zone=Asia/Kathmandu`);
+      const asked = page.waitForRequest(
+        (request) =>
+          request.postData()?.includes(`"group_by":[`) === true &&
+          !request.postData()!.includes(`"group_by":[]`),
+      );
+      await page.getByRole("button", { name: "Refresh" }).click();
+      const question = (await asked).postDataJSON() as { start: string };
+      await page.waitForLoadState("networkidle");
+      const stats = (await test.post("/usage/stats", question)).json() as UsageStats;
+      const [groups, buckets] = await page.evaluate(readTables);
+      expect(groups!.map(({ name }) => name.split(/\s+\d/)[0])).toEqual([
+        ...stats.groups.map(({ key }) => Object.values(key)[0] ?? "(none)"),
+        "all",
+      ]);
+      const totals = [...stats.groups.map(({ total }) => total), stats.total];
+      for (const [at, { cells }] of groups!.entries()) expectTotal(cells, totals[at]!);
+      expect(buckets).toHaveLength(stats.buckets.length);
+      for (const [at, { cells }] of buckets!.entries()) expectTotal(cells, stats.buckets[at]!.total);
+      expectFigure(await cellOf(page.locator(".answer .sum")), stats.total["total_cost"]!);
+      await page.context().close();
+    });
+  });
+
+  describe.each(["score", "passed", "label"])("feedback at %s", (path) => {
+    it("has the numbers that the route says, for every bucket and in all", async () => {
+      const page = await test.open(`/${PROJECT}/feedback?path=${path}&zone=Europe/Berlin`);
+      const asked = page.waitForRequest("**/feedback/stats");
+      await page.getByRole("button", { name: "Refresh" }).click();
+      const question = (await asked).postDataJSON() as object;
+      await page.waitForLoadState("networkidle");
+      const { buckets, window_stats } = (
+        await test.post("/feedback/stats", question)
+      ).json() as FeedbackStats;
+      const rows = (await page.evaluate(readTables)).at(-1)!;
+      const shown = rows.map(({ cells }) =>
+        cells.map(({ text, title }) => (text.includes("—") ? null : numberOf(title))),
+      );
+      const expected = [window_stats[path]!, ...buckets.map((bucket) => ofPath(bucket, path))].map(
+        (values) =>
+          ({
+            score: ["avg", "p10", "p50", "p90", "min", "max", "count"].map((name) => values[name] ?? null),
+            label: [values["count"] ?? null],
+            passed: [
+              values["count_true"]!,
+              values["count_false"]!,
+              rateOf(values["count_true"]!, values["count_false"]!),
+            ],
+          })[path],
+      );
+      expect(shown).toEqual(expected);
+      await page.context().close();
+    });
+  });
+
   it("keeps the key in the tab, out of the address and out of what stays", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
     await page.locator(".traces .body .row").first().waitFor();
@@ -242,6 +354,8 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     "a failed trace": `/${PROJECT}/trace/refund-1?call=refund-1-agent`,
     "a live trace": `/${PROJECT}/trace/research-1`,
     "an empty window": `/${PROJECT}/traces?window=2020-01-01T00:00:00Z..2020-01-02T00:00:00Z`,
+    usage: `/${PROJECT}/usage`,
+    feedback: `/${PROJECT}/feedback?path=label`,
     "no key": null,
   };
   describe.each(["light", "dark"] as const)("in %s", (colorScheme) => {

@@ -14,6 +14,9 @@ export interface Asking {
   readonly onProgress?: (count: number) => void;
 }
 
+/** Said to the window when a key did not do. */
+export const KEY_REFUSED = "sumtree-key-refused";
+
 /** Below the page's own place, wherever that is. */
 function urlOf(path: string): string {
   return new URL(path.replace(/^\//, ""), document.baseURI).href;
@@ -25,9 +28,13 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     ...init,
     headers: { authorization, "content-type": "application/json" },
     cache: "no-store",
+    // otherwise a browser answers a 401 with a log-in window of its own
+    credentials: "omit",
   }).catch((error: unknown) => {
     throw isAbort(error) ? error : new AskError({ kind: "unreachable" });
   });
+  // who asks whether the key does is told by the answer alone
+  if (response.status === 401 && init.method === "POST") dispatchEvent(new Event(KEY_REFUSED));
   if (!response.ok) throw await refusal(response);
   return response;
 }

@@ -22,3 +22,10 @@ export type FeedbackStatsQuery = Omit<Schemas["FeedbackStatsReq"], "timezone" | 
 export type FeedbackMetric = Omit<Schemas["FeedbackMetric"], "value_type"> & {
   readonly value_type: FeedbackPath["value_type"];
 };
+export type UsageStats = Schemas["UsageStatsRes"];
+export type UsageTotal = Schemas["UsageTotal"];
+export type UsageStatsQuery = Omit<Schemas["UsageStatsReq"], "timezone" | "include_costs" | "limit"> & {
+  readonly timezone?: string;
+  readonly include_costs?: boolean;
+  readonly limit?: number;
+};

@@ -56,7 +56,9 @@ export function Chart(props: ChartProps) {
     if (plot === undefined || at === undefined || plot.cursor.idx === hovered) return;
     plot.setCursor({ left: plot.valToPos(at / 1000, "x"), top: 0 }, false);
   }, [hovered, times]);
-  return <div ref={place} class="chart" role="img" aria-label={label} style={{ height: `${heightPx}px` }} />;
+  const described =
+    props.bare === true ? { "aria-hidden": true } : { role: "img" as const, "aria-label": label };
+  return <div ref={place} class="chart" style={{ height: `${heightPx}px` }} {...described} />;
 }
 
 function dataOf({ times, series }: ChartProps): uPlot.AlignedData {
@@ -79,9 +81,14 @@ function optionsOf(props: ChartProps, element: HTMLElement): uPlot.Options {
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     legend: { show: false },
     cursor: { show: !bare, points: { show: false }, drag: { setScale: false } },
-    padding: bare ? [2, 2, 2, 2] : [8, 8, 0, 0],
+    padding: bare ? [2, 2, 2, 2] : [8, 24, 0, 0],
     axes: [
-      { ...axis, show: !bare, values: (_plot, ticks) => ticks.map((seconds) => tick(seconds * 1000, zone)) },
+      {
+        ...axis,
+        show: !bare,
+        size: 28,
+        values: (_plot, ticks) => ticks.map((seconds) => tick(seconds * 1000, zone)),
+      },
       { ...axis, show: !bare, size: 64, values: (_plot, ticks) => ticks.map(format) },
     ],
     scales: {
@@ -97,7 +104,7 @@ function optionsOf(props: ChartProps, element: HTMLElement): uPlot.Options {
         points: { show: kind === "line" && props.times.length < 40, size: 4 },
         ...(kind === "bars" && {
           fill: () => color(name),
-          ...(bars && { paths: bars({ size: [0.85, 40], align: 1 }) }),
+          ...(bars && { paths: bars({ size: [0.85, 120], align: 1 }) }),
         }),
       })),
     ],

@@ -6,7 +6,9 @@ import type { Go } from "../state/use-address.ts";
 import { WindowPicker } from "./window-picker.tsx";
 import { ZonePicker } from "./zone-picker.tsx";
 
-const NAMES = { traces: "Traces", feedback: "Feedback" } as const satisfies Partial<Record<View, string>>;
+const NAMES = { traces: "Traces", usage: "Usage", feedback: "Feedback" } as const satisfies Partial<
+  Record<View, string>
+>;
 
 interface HeaderProps {
   readonly me: Whoami;

@@ -36,6 +36,7 @@ export function Project({ me, forget }: { readonly me: Whoami; readonly forget: 
 }
 
 const FeedbackView = lazy(() => import("../feedback/view.tsx").then((room) => room.FeedbackView));
+const UsageView = lazy(() => import("../usage/view.tsx").then((room) => room.UsageView));
 
 interface ViewProps extends Omit<Parameters<typeof TraceView>[0], "traceId"> {}
 
@@ -43,6 +44,7 @@ function View(props: ViewProps) {
   const { view, traceId, project } = props.address;
   if (view === "trace" && traceId !== undefined)
     return <TraceView key={`${project ?? ""}\n${traceId}`} {...props} traceId={traceId} />;
+  if (view === "usage") return <UsageView {...props} />;
   if (view === "feedback") return <FeedbackView {...props} />;
   return <TracesView {...props} />;
 }

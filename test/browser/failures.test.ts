@@ -1,0 +1,228 @@
+import { createServer, request as ask } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+
+const PROJECT = "acme/hostile";
+const SCRIPT = `<img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>`;
+const TURNED = "invoice\u202Egpj.exe\u0007";
+const MEGABYTE = "x".repeat(1_000_000);
+
+let test: TestPage;
+let isAway = false;
+
+const startedAt = new Date(Date.now() - 60_000).toISOString();
+const endedAt = new Date(Date.now() - 50_000).toISOString();
+
+function call(id: string, more: object = {}): object {
+  return {
+    project_id: PROJECT,
+    id,
+    trace_id: "hostile",
+    op_name: "op",
+    started_at: startedAt,
+    ended_at: endedAt,
+    attributes: {},
+    inputs: {},
+    summary: {},
+    ...more,
+  };
+}
+
+const HOSTILE = [
+  call("root", { op_name: SCRIPT, inputs: { text: SCRIPT }, wb_user_id: SCRIPT }),
+  call("turned", { parent_id: "root", op_name: TURNED, exception: `${SCRIPT}${TURNED}` }),
+  call("long", {
+    parent_id: "root",
+    op_name: MEGABYTE.slice(0, 5000),
+    output: MEGABYTE,
+    exception: MEGABYTE,
+  }),
+  call("__proto__", {
+    parent_id: "root",
+    op_name: "constructor",
+    summary: { usage: { [SCRIPT]: { prompt_tokens: 7 }, toString: { prompt_tokens: 5 } } },
+  }),
+  call("deep", {
+    parent_id: "constructor",
+    inputs: JSON.parse(`${'{"a":'.repeat(200)}1${"}".repeat(200)}`) as object,
+  }),
+];
+
+describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things go wrong", () => {
+  beforeAll(async () => {
+    test = await startPage({
+      wrapEngine: (engine) => faultyEngine(engine, () => (isAway ? "refused" : "done")),
+    });
+    const answer = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: HOSTILE });
+    expect(answer.json().rejected ?? []).toEqual([]);
+    const feedback = {
+      project_id: PROJECT,
+      weave_ref: `weave:///${PROJECT}/call/root`,
+      feedback_type: SCRIPT,
+    };
+    await test.post("/feedback/create", { ...feedback, payload: { [SCRIPT]: SCRIPT, score: 1 } });
+  });
+  afterAll(() => test.close());
+
+  it("shows hostile names and payloads as the text that they are, wherever they stand", async () => {
+    const page = await test.open(`/${PROJECT}/traces`);
+    await page.getByText(SCRIPT).first().waitFor();
+    for (const id of ["root", "turned", "long", "__proto__", "deep"]) {
+      for (const tab of ["details", "input", "output", "attributes", "feedback"]) {
+        await page.evaluate(
+          (hash) => (location.hash = hash),
+          `/${PROJECT}/trace/hostile?call=${id}&tab=${tab}`,
+        );
+        await page.locator(`#tab-${tab}[aria-selected=true]`).waitFor();
+      }
+    }
+    await page.evaluate(
+      (hash) => (location.hash = hash),
+      `/${PROJECT}/trace/hostile?call=turned&tab=details`,
+    );
+    await page.locator(".exception", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
+    await page.locator(".tree", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
+    await page.evaluate((hash) => (location.hash = hash), `/${PROJECT}/trace/hostile?call=root&tab=feedback`);
+    await page.locator(".details td", { hasText: SCRIPT }).first().waitFor();
+    await page.evaluate((hash) => (location.hash = hash), `/${PROJECT}/feedback`);
+    await page.locator(".card", { hasText: "score" }).waitFor();
+    expect(
+      await page.evaluate(() => [
+        (globalThis as { ran?: number }).ran,
+        document.querySelectorAll("img, #page script").length,
+      ]),
+    ).toEqual([undefined, 0]);
+    await page.context().close();
+  });
+
+  it("shows a megabyte of text part by part, and copies all of it", async () => {
+    const page = await test.open(`/${PROJECT}/trace/hostile?call=long&tab=output`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await page.getByText("20.0 k of 1.00 M characters.").waitFor();
+    await page.getByRole("button", { name: "Show 200 k more" }).click();
+    await page.getByText("220 k of 1.00 M characters.").waitFor();
+    await page.locator(".long-text").getByRole("button", { name: "copy" }).click();
+    await page.getByText("copied").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toHaveLength(MEGABYTE.length);
+    await page.context().close();
+  });
+
+  it("says that the store is away, and shows the numbers once it is back", async () => {
+    isAway = true;
+    const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
+    try {
+      await page.getByText("503:").waitFor();
+      await page.getByText("The store behind the service does not answer.").waitFor();
+      expect(await page.locator(".row").count()).toBe(0);
+    } finally {
+      isAway = false;
+    }
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.locator(".tree .body .row").first().waitFor();
+    await page.context().close();
+  });
+
+  it("asks for another key when this one is revoked, and comes back to what was seen", async () => {
+    const made = (
+      await test.post("/api-keys", { name: "ana", scopes: ["read"], projects: [PROJECT] })
+    ).json();
+    const page = await test.open(`/${PROJECT}/traces`, { key: made.key, noisy: true });
+    await page.getByText(SCRIPT).first().waitFor();
+    await test.app.inject({
+      method: "DELETE",
+      url: `/api-keys/${made.id}`,
+      headers: { authorization: `Bearer ${ROOT_KEY}` },
+    });
+    await expect
+      .poll(async () => (await test.post("/trace/usage", { project_id: PROJECT }, { key: made.key })).status)
+      .toBe(401);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByText("This key is not valid, or no longer.").waitFor();
+    await page.getByLabel("API key").fill(ROOT_KEY);
+    await page.keyboard.press("Enter");
+    await page.getByText(SCRIPT).first().waitFor();
+    expect(page.url()).toContain(`${PROJECT}/traces`);
+    await page.context().close();
+  });
+
+  it("names the scope that a key lacks, and the project that it may not read", async () => {
+    const blind = (await test.post("/api-keys", { name: "sdk", scopes: ["ingest"], projects: ["*"] })).json();
+    const first = await test.open("/", { key: blind.key });
+    await first.getByText("may not read").waitFor();
+    const other = (
+      await test.post("/api-keys", { name: "bob", scopes: ["read"], projects: ["acme/other"] })
+    ).json();
+    const second = await test.open(`/${PROJECT}/traces`, { key: other.key, noisy: true });
+    await second.getByText("403:").waitFor();
+    await first.context().close();
+    await second.context().close();
+  });
+
+  it.each(["/calls/stream_query", "/trace/usage"])(
+    "shows nothing of an answer of %s that breaks off",
+    async (cutPath) => {
+      const cut = await cutting(test.url, cutPath);
+      const context = await test.browser.newContext();
+      const page = await context.newPage();
+      await page.goto(`${cut.url}/#key=${ROOT_KEY}&to=${encodeURIComponent(`/${PROJECT}/trace/hostile`)}`);
+      await page.getByText("The answer broke off, so nothing of it is shown.").waitFor();
+      expect(await page.locator(".row").count()).toBe(0);
+      cut.mend();
+      await page.getByRole("button", { name: "Ask again" }).click();
+      await page.locator(".tree .body .row").first().waitFor();
+      await context.close();
+      await cut.close();
+    },
+  );
+
+  it("shows every fault of a query beside it", async () => {
+    const q = encodeURIComponent(JSON.stringify({ $nonsense: [1] }));
+    const page = await test.open(`/${PROJECT}/traces?q=${q}`, { noisy: true });
+    await page.locator(".notice.error li").first().waitFor();
+    expect(await page.locator(".notice.error").innerText()).toContain("$nonsense");
+    await page.context().close();
+  });
+});
+
+/** A proxy that cuts the answers of one path in the middle until it is mended. */
+async function cutting(target: string, cutPath: string) {
+  let broken = true;
+  const server = createServer((incoming, outgoing) => {
+    const { pathname } = new URL(incoming.url ?? "/", target);
+    const headers = { ...incoming.headers, "accept-encoding": "identity" };
+    const upstream = ask(
+      new URL(incoming.url ?? "/", target),
+      { method: incoming.method, headers },
+      (answer) => {
+        if (!broken || pathname !== cutPath) {
+          outgoing.writeHead(answer.statusCode!, answer.headers);
+          answer.pipe(outgoing);
+          return;
+        }
+        const { "content-length": _length, ...rest } = answer.headers;
+        outgoing.writeHead(answer.statusCode!, { ...rest, "transfer-encoding": "chunked" });
+        answer.once("data", (piece: Buffer) => {
+          outgoing.write(piece.subarray(0, piece.length / 2), () => outgoing.destroy());
+        });
+        answer.resume();
+      },
+    );
+    incoming.pipe(upstream);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mend: () => {
+      broken = false;
+    },
+    close: () =>
+      new Promise<void>((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,32 @@
+import type { UsageStats, UsageTotal } from "../api/routes.ts";
+import { csv } from "../numbers/csv.ts";
+
+const MEMBERS = [
+  "calls",
+  "errors",
+  "requests",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "total_cost",
+] as const satisfies readonly (keyof UsageTotal)[];
+
+/** A row for each bucket and group that has calls in it; what did not get a row of its own is "other". */
+export function csvOfUsage({ groups, buckets }: UsageStats): string {
+  const names = Object.keys(groups[0]?.key ?? {});
+  const cells = (total: UsageTotal) => MEMBERS.map((member) => total[member] ?? null);
+  const rows = buckets.flatMap(({ timestamp, groups: totals, other }) => [
+    ...totals.flatMap((total, at) => {
+      const key = groups[at]?.key ?? {};
+      return total === null ? [] : [[timestamp, ...names.map((name) => textOf(key[name])), ...cells(total)]];
+    }),
+    ...(other === null ? [] : [[timestamp, ...names.map(() => "other"), ...cells(other)]]),
+  ]);
+  return csv([["from", ...names, ...MEMBERS], ...rows]);
+}
+
+function textOf(value: string | number | boolean | null | undefined): string | null {
+  return value == null ? null : String(value);
+}

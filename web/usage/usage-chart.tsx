@@ -1,0 +1,35 @@
+import { useMemo } from "preact/hooks";
+import type { UsageStats } from "../api/routes.ts";
+import { Chart } from "../parts/chart.tsx";
+import { MEASURES, type Measure } from "./load-usage.ts";
+import { layersOf, stacked } from "./stack.ts";
+import { figureOf } from "./usage-summary.tsx";
+
+interface UsageChartProps {
+  readonly stats: UsageStats;
+  readonly zone: string;
+  readonly measure: Measure;
+  readonly hovered: number | undefined;
+  readonly onHover: (index: number | undefined) => void;
+}
+
+export function UsageChart({ stats, zone, measure, hovered, onHover }: UsageChartProps) {
+  const times = useMemo(() => stats.buckets.map(({ timestamp }) => Date.parse(timestamp)), [stats]);
+  const series = useMemo(
+    () =>
+      stacked(layersOf(stats, MEASURES[measure].member)).map((layer) => ({
+        ...layer,
+        kind: "bars" as const,
+      })),
+    [stats, measure],
+  );
+  return (
+    <Chart
+      label={`${MEASURES[measure].label} over time; the tables below have the numbers`}
+      {...{ times, series, zone, hovered, onHover }}
+      endMs={(times.at(-1) ?? 0) + stats.granularity * 1000}
+      heightPx={260}
+      format={(value) => figureOf(measure)(value).text}
+    />
+  );
+}
