@@ -34,6 +34,7 @@ const features = [
   "otlp",
   "page",
   "projects",
+  "receipts",
   "trace-usage",
   "usage-stats",
 ] as const;

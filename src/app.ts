@@ -10,7 +10,7 @@ import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
 import { createKeyUses } from "./auth/key-uses.ts";
 import { backupRoutes } from "./backups/routes.ts";
-import type { CostOf } from "./calls-query/call-text.ts";
+import type { CostOf } from "./prices/cost-of-call.ts";
 import { callsQueryRoutes } from "./calls-query/routes.ts";
 import { createCallWriter, type CallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
@@ -61,6 +61,7 @@ import { envelopeOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionPart } from "./gateway/recording/completion-call.ts";
 import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
+import { receiptRoutes } from "./receipts/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
 import { usageStatsRoutes } from "./usage-stats/routes.ts";
 
@@ -131,6 +132,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     onRead: metrics.usageRead,
   });
   await app.register(callsQueryRoutes, reading);
+  await app.register(receiptRoutes, { engine, prices, maxTraceCalls: config.MAX_TRACE_CALLS });
   await app.register(usageStatsRoutes, {
     ...reading,
     clock,

@@ -1,15 +1,12 @@
 import { tokenCostFields, type CallCost, type TokenCostWire } from "../prices/cost-fields.ts";
+import type { CostOf } from "../prices/cost-of-call.ts";
 import { inUsd } from "../prices/picodollars.ts";
 import { parseInstant, toIso } from "../shared/instant.ts";
 import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { countMembers } from "../usage/count-fields.ts";
-import type { Usage } from "../usage/usage.ts";
 import { decodeUsage } from "../usage/usage-column.ts";
 import type { Payload, StoredCall } from "./stored-call.ts";
-
-/** What one call's usage of one LLM costs at the price in force when it started. */
-export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
 
 export interface CallTextOptions {
   readonly project: Project;

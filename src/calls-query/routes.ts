@@ -7,7 +7,8 @@ import { sendJsonText } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
-import { callText, type CallTextOptions, type CostOf } from "./call-text.ts";
+import type { CostOf } from "../prices/cost-of-call.ts";
+import { callText, type CallTextOptions } from "./call-text.ts";
 import { planCalls, type CallsPlan } from "./plan.ts";
 import {
   call,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { instantMs, isoInstant, projectId } from "../http/fields.ts";
 import { priceQuery } from "../query/index.ts";
 import { isJsonObject } from "../shared/json.ts";
-import { unitNames } from "../usage/units.ts";
+import { unitNames, type Unit } from "../usage/units.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 
 /** What can be asked of a price. */
@@ -34,8 +34,14 @@ const cacheCost = tokenCost
   .transform((cost) => cost ?? null)
   .describe("USD per token; not set: cached tokens cost what prompt tokens cost. 0: they are free.");
 
+const unitCost = z.number().min(0).max(1_000_000).optional();
 const unitCosts = z
-  .partialRecord(z.enum([...unitNames, "requests"]), z.number().min(0).max(1_000_000))
+  .strictObject(
+    Object.fromEntries([...unitNames, "requests"].map((name) => [name, unitCost])) as Record<
+      Unit | "requests",
+      typeof unitCost
+    >,
+  )
   .describe(
     "USD for one of each unit. A unit of tokens that is not set costs what other tokens of its side cost.",
   );

@@ -60,7 +60,7 @@ function completeContent(content: Content, example: unknown, also: Content | und
 }
 
 /** Routes that answer 404 when there is nothing under the id or digest they are asked for. */
-const FINDS_ONE = /^\/(deletions|api-keys)\/\{id\}|^\/(obj\/read|file\/content|table\/query)$/;
+const FINDS_ONE = /^\/(deletions|api-keys)\/\{id\}|^\/(obj\/read|file\/content|table\/query|call\/receipt)$/;
 
 function addSharedResponses(
   described: Described,

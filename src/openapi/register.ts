@@ -30,6 +30,7 @@ const tags = [
 
 const tagByPath: readonly (readonly [RegExp, string])[] = [
   [/^\/(trace|calls)\/usage/, "usage"],
+  [/^\/call\/receipt/, "usage"],
   [/^\/v1\//, "training"],
   [/otel/, "otel"],
   [/^\/feedback/, "feedback"],

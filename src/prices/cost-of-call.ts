@@ -1,8 +1,11 @@
-import type { PricedUsage } from "../usage/usage.ts";
+import type { PricedUsage, Usage } from "../usage/usage.ts";
 import { unitNames, type Unit, type UnitCounts } from "../usage/units.ts";
 import type { CallCost, CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
 import { pricedUnits, wholeOfCached } from "./units.ts";
+
+/** What one call's own usage costs at the price in force when it started (ms since the epoch). */
+export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
 
 /** One unit of a bill. `price` in picodollars for one; `null`: not known. */
 export interface CostLine {
@@ -139,16 +142,24 @@ function sumOfLines(lines: readonly CostLine[]): CallCost {
 
 const unknownPrices: TokenPrices = { prompt: null, completion: null, cacheRead: null, cacheCreation: null };
 
-/** A usage of several requests is a sum, and tiers are for one request: its mean decides. */
 function pricesForCall(usage: PricedUsage, rates: Rates): TokenPrices {
+  return pricesFor(rates, inputOfRequest(usage));
+}
+
+/** The input that decides over tiers. A usage of several requests is a sum, and tiers are for one request: its mean. */
+export function inputOfRequest(usage: PricedUsage): number {
   const input = uncachedTokens(usage) + usage.cacheReadTokens + usage.cacheCreationTokens;
-  return pricesFor(rates, usage.requests > 1 ? input / usage.requests : input);
+  return usage.requests > 1 ? input / usage.requests : input;
 }
 
 function uncachedTokens(usage: PricedUsage): number {
   const cached = usage.cacheReadTokens + usage.cacheCreationTokens;
-  const outside = usage.cacheOutsidePrompt || cached > usage.promptTokens;
-  return outside ? usage.promptTokens : usage.promptTokens - cached;
+  return isCacheOutside(usage) ? usage.promptTokens : usage.promptTokens - cached;
+}
+
+/** Whether cached tokens are beside the prompt: as the producer says, or because there are more of them. */
+export function isCacheOutside(usage: PricedUsage): boolean {
+  return usage.cacheOutsidePrompt || usage.cacheReadTokens + usage.cacheCreationTokens > usage.promptTokens;
 }
 
 function requestsOf(usage: PricedUsage): number {

@@ -21,7 +21,7 @@ export interface ProjectPrice {
   readonly unit_costs: UnitCosts;
 }
 
-export type UnitCosts = Readonly<Partial<Record<Unit | "requests", number>>>;
+export type UnitCosts = { readonly [Name in Unit | "requests"]?: number | undefined };
 
 export interface ProjectSchedule extends Schedule {
   /** The price in force at an instant (ms since the epoch). */
@@ -73,7 +73,9 @@ function byPrecedence(left: ProjectPrice, right: ProjectPrice): number {
 function ratesOfProjectPrice(price: ProjectPrice): Rates {
   const prompt = price.prompt_token_cost;
   const { requests, ...units } = price.unit_costs;
-  const unitPrices = Object.entries(units).map(([unit, usd]) => [unit, picodollars(usd, 1)] as const);
+  const unitPrices = Object.entries(units).flatMap(([unit, usd]) =>
+    usd === undefined ? [] : [[unit, picodollars(usd, 1)] as const],
+  );
   return {
     base: {
       prompt: picodollars(prompt, 1),

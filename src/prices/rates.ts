@@ -35,9 +35,14 @@ export interface Schedule {
 
 /** The prices for a request of so many input tokens, those from the cache included. */
 export function pricesFor(rates: Rates, inputTokens: number): TokenPrices {
-  for (let index = rates.tiers.length - 1; index >= 0; index--) {
-    const tier = rates.tiers[index]!;
-    if (inputTokens > tier.aboveTokens) return tier.prices;
+  return tierFor(rates, inputTokens)?.prices ?? rates.base;
+}
+
+/** The tier that such a request has reached; undefined for none. */
+export function tierFor({ tiers }: Rates, inputTokens: number): PriceTier | undefined {
+  for (let index = tiers.length - 1; index >= 0; index--) {
+    const tier = tiers[index]!;
+    if (inputTokens > tier.aboveTokens) return tier;
   }
-  return rates.base;
+  return undefined;
 }

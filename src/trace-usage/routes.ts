@@ -10,7 +10,7 @@ import type { Project } from "../shared/project.ts";
 import { ByteWriter } from "./bytes/byte-writer.ts";
 import { planRoots, planSelection } from "../rollup/plan.ts";
 import { prepareUsage } from "./prepare-usage.ts";
-import type { CostOf } from "../rollup/fold/rollup.ts";
+import type { CostOf } from "../prices/cost-of-call.ts";
 import { callsUsageReq, includeCosts, limit, traceUsageRes } from "./schema.ts";
 import type { Selection } from "../rollup/selection.ts";
 import { streamAnswer, type UsageSize } from "./stream-answer.ts";

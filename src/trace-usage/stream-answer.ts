@@ -7,7 +7,8 @@ import type { ByteWriter } from "./bytes/byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
-import { releaseRolledUp, rollUp, type CostOf } from "../rollup/fold/rollup.ts";
+import type { CostOf } from "../prices/cost-of-call.ts";
+import { releaseRolledUp, rollUp } from "../rollup/fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import { readTraces } from "../rollup/read-traces.ts";
 

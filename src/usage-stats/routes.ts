@@ -7,7 +7,7 @@ import { asCsv, wantsCsv } from "../http/csv.ts";
 import { JSON_TYPE } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
-import type { CostOf } from "../rollup/fold/rollup.ts";
+import type { CostOf } from "../prices/cost-of-call.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";

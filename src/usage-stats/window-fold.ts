@@ -1,4 +1,5 @@
-import { usageOf, type CostOf, type OwnUsage } from "../rollup/fold/rollup.ts";
+import type { CostOf } from "../prices/cost-of-call.ts";
+import { usageOf, type OwnUsage } from "../rollup/fold/rollup.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import type { LlmNames } from "../rollup/table/llm-names.ts";

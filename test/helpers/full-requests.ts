@@ -1,3 +1,4 @@
+import { unitNames } from "../../src/usage/units.ts";
 /** A good request for every route that takes JSON, with every member its schema knows. `#` becomes a number of its own. */
 const project_id = "acme/edges";
 const at = "2026-01-01T00:00:00Z";
@@ -77,7 +78,7 @@ const fullPrice = {
   cache_read_input_token_cost: 0.0001,
   cache_creation_input_token_cost: 0.0002,
   service_tier: "priority",
-  unit_costs: { web_searches: 0.01 },
+  unit_costs: Object.fromEntries([...unitNames, "requests"].map((name) => [name, 0.01])),
   prompt_token_cost_unit: "USD",
   completion_token_cost_unit: "USD",
   effective_date: at,
@@ -121,6 +122,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
   "POST /graphql": { query: "{viewer{username}}", variables: { name: "n", entityName: "e" } },
   "POST /trace/usage": { project_id, filter, query: byId, include_costs: true, limit: 10 },
   "POST /calls/usage": { project_id, call_ids: ["c"], include_costs: true, limit: 10 },
+  "POST /call/receipt": { project_id, call_id: "c", trace_id: "t" },
   "POST /calls/stream_query": {
     project_id,
     filter: sdkFilter,

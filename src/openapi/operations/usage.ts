@@ -12,6 +12,66 @@ const usage = {
   cache_read_input_tokens_total_cost: 0,
   cache_creation_input_tokens_total_cost: 0,
 };
+const receiptUsage = {
+  requests: 1,
+  prompt_tokens: 600,
+  completion_tokens: 150,
+  total_tokens: 750,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  units: {},
+};
+const nothingUsed = { ...receiptUsage, requests: 0, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+const line = {
+  of: "own" as const,
+  llm: "gpt-4o",
+  provider: null,
+  unit: "uncached_prompt_tokens",
+  cost: "prompt_tokens_total_cost",
+  quantity: 600,
+  rate_usd: 0.0000025,
+  amount_usd: 0.0015,
+  price: { source: "genai-prices 0.1.8", id: "openai/gpt-4o", effective_date: null },
+  tier: "standard",
+  tier_decided_by: "no other service tier was served",
+};
+const receipt = {
+  call_id: "0198f5e2-0000-7000-8000-000000000001",
+  trace_id: "0198f5e2-0000-7000-8000-0000000000aa",
+  started_at: "2026-01-15T09:30:00.000Z",
+  usage: [
+    {
+      llm: "gpt-4o",
+      provider: null,
+      service_tier: null,
+      cache_convention: "cached tokens are part of the prompt",
+      reported: receiptUsage,
+      counted_below: nothingUsed,
+      own: receiptUsage,
+    },
+  ],
+  completion: null,
+  lines: [
+    line,
+    {
+      ...line,
+      unit: "completion_tokens",
+      cost: "completion_tokens_total_cost",
+      quantity: 150,
+      rate_usd: 0.00001,
+      amount_usd: 0.0015,
+    },
+  ],
+  unpriced: [],
+  total: {
+    prompt_tokens_total_cost: 0.0015,
+    completion_tokens_total_cost: 0.0015,
+    cache_read_input_tokens_total_cost: 0,
+    cache_creation_input_tokens_total_cost: 0,
+    other_cost: 0,
+    total_cost: 0.003,
+  },
+};
 const response = {
   call_usage: { "0198f5e2-0000-7000-8000-000000000001": { "gpt-4o": usage } },
   unfinished_call_ids: [],
@@ -41,6 +101,19 @@ const truncated = "more calls match than `limit` allows. The totals of those in 
 const csv = { "text/csv": { schema: { type: "string" } } } as const;
 
 export const usageOperations: Operations = {
+  "POST /call/receipt": {
+    id: "callReceipt",
+    summary: "Why a call costs what it does",
+    description:
+      "A line for each unit of what the call and the calls below it used, with the price, the service tier and the size of the " +
+      "request that decided it. The lines sum up to what `POST /trace/usage` says of the call, and to what is no token " +
+      "(`other_cost`).",
+    response: "The lines, and what they rest on",
+    example: {
+      request: { project_id: "acme/demo", call_id: "0198f5e2-0000-7000-8000-000000000001" },
+      response: receipt,
+    },
+  },
   "POST /usage/stats": {
     id: "usageStats",
     summary: "What was used and spent over time, by anything",

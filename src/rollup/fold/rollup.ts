@@ -1,4 +1,5 @@
-import { COST_SLOTS, costsInto, type CallCost } from "../../prices/cost-fields.ts";
+import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
+import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
 import { COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
@@ -10,9 +11,6 @@ import { buildForest, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmNames } from "../table/llm-names.ts";
 import { addCosts, addParts, takeOffCosts } from "./part-costs.ts";
 import { Totals } from "./totals.ts";
-
-/** What one call's own usage costs at the price in force when it started. */
-export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
 
 export interface RolledUp {
   readonly forest: Forest;

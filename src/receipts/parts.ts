@@ -1,0 +1,41 @@
+import { ownUsage } from "../rollup/fold/own-usage.ts";
+import { usageOf, type OwnUsage } from "../rollup/fold/rollup.ts";
+import { usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
+import type { LlmNames } from "../rollup/table/llm-names.ts";
+import { COUNT_SLOTS } from "../usage/count-fields.ts";
+import { isNothing, type Usage } from "../usage/usage.ts";
+
+/** What one call adds to a total, under one LLM. */
+export interface Part {
+  readonly call: number;
+  readonly usage: Usage;
+}
+
+interface Read {
+  readonly calls: CallTable;
+  readonly names: LlmNames;
+}
+
+/** What a call's usage entries say, as the call reports them or as they count. */
+export function usagesOf(
+  call: number,
+  own: Pick<OwnUsage, "counts" | "units">,
+  read: Read,
+): readonly Usage[] {
+  const first = usageStartOf(read.calls, call);
+  return Array.from({ length: read.calls.usageEnd[call]! - first }, (_, index) => {
+    const used = first + index;
+    const at = used * COUNT_SLOTS;
+    return usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, read);
+  });
+}
+
+/** The parts that the total of a table's calls consists of: each completion once, and of inclusive calls the rest. */
+export function partsOf({ calls, names }: Read): readonly Part[] {
+  const own = ownUsage(calls, names);
+  return Array.from({ length: calls.count }, (_, call) => call).flatMap((call) =>
+    usagesOf(call, own, { calls, names })
+      .filter((usage) => !isNothing(usage))
+      .map((usage) => ({ call, usage })),
+  );
+}
