@@ -10,7 +10,7 @@ import { createKeyRing } from "./auth/key-ring.ts";
 import { createKeyStore } from "./auth/key-store.ts";
 import { createKeyUses } from "./auth/key-uses.ts";
 import { backupRoutes } from "./backups/routes.ts";
-import type { CostOf } from "./prices/cost-of-call.ts";
+import type { FeedbackOf } from "./calls-query/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls-query/routes.ts";
 import { createCallWriter, type CallWriter } from "./calls/call-writer.ts";
 import { createTraceLookup } from "./calls/trace-lookup.ts";
@@ -20,6 +20,7 @@ import { measureEngine } from "./clickhouse/measured-engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { connectionCap } from "./connection-cap.ts";
 import { costRoutes } from "./costs/routes.ts";
+import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
@@ -43,12 +44,12 @@ import { ingestRoutes } from "./ingest/routes.ts";
 import { BUILT_PAGE, pageRoutes } from "./page/routes.ts";
 import { registerPeriodic } from "./periodic.ts";
 import { createContentWriter } from "./objects/content-writer.ts";
-import { objectRoutes } from "./objects/routes.ts";
+import { contentRoutes } from "./objects/routes.ts";
 import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
 import { loadPriceList } from "./prices/load-price-list.ts";
 import { createPriceStore } from "./prices/price-store.ts";
-import { createPrices, type Prices } from "./prices/prices.ts";
+import { costsBy, createPrices } from "./prices/prices.ts";
 import { createDeletionStore, newDeletion } from "./projects/deletion-store.ts";
 import { createMutations } from "./projects/mutations.ts";
 import { projectRoutes } from "./projects/routes.ts";
@@ -131,7 +132,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     maxTraceCalls: config.MAX_TRACE_CALLS,
     onRead: metrics.usageRead,
   });
-  await app.register(callsQueryRoutes, reading);
+  const feedbackOf: FeedbackOf = (project, question) => feedbackOfRefs(engine, project, question);
+  await app.register(callsQueryRoutes, { ...reading, feedbackOf });
   await app.register(receiptRoutes, { engine, prices, maxTraceCalls: config.MAX_TRACE_CALLS });
   await app.register(usageStatsRoutes, {
     ...reading,
@@ -163,14 +165,6 @@ interface Writing extends GroupCommitSettings {
   readonly bodyLimitBytes: number;
 }
 
-/** What a call costs, by the prices of its project as they stand when this is asked. */
-function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
-  return async (project) => {
-    const book = await prices.bookFor(project);
-    return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
-  };
-}
-
 /** Deletion of what is stored, and the job that sees it through. Returns how to ask for the erasure of deleted calls. */
 async function registerProjects(
   app: App,
@@ -197,7 +191,7 @@ async function registerObjects(
 ): Promise<void> {
   const writer = createContentWriter(engine, writing);
   app.addHook("onClose", () => writer.drain());
-  await app.register(objectRoutes, { engine, writer, bodyLimitBytes: writing.bodyLimitBytes });
+  await app.register(contentRoutes, { engine, writer, bodyLimitBytes: writing.bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity });
 }
 

@@ -6,6 +6,7 @@ import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import { countMembers } from "../usage/count-fields.ts";
 import { decodeUsage } from "../usage/usage-column.ts";
+import type { CallAndFeedback } from "./calls-with-feedback.ts";
 import type { Payload, StoredCall } from "./stored-call.ts";
 
 export interface CallTextOptions {
@@ -16,7 +17,7 @@ export interface CallTextOptions {
 }
 
 /** A call as the Weave SDKs read it. Payloads stand in it as they were stored. */
-export function callText(call: StoredCall, options: CallTextOptions): string {
+export function callText({ call, feedback }: CallAndFeedback, options: CallTextOptions): string {
   const head = JSON.stringify({
     id: call.id,
     project_id: options.project,
@@ -34,7 +35,9 @@ export function callText(call: StoredCall, options: CallTextOptions): string {
     wb_run_step: call.svc_run_step === "" ? null : Number(call.svc_run_step),
     deleted_at: null,
   });
-  const summary = options.payloads.has("summary") ? summaryText(call, options.costOf) : "{}";
+  const summary = options.payloads.has("summary")
+    ? summaryText(call, { costOf: options.costOf, feedback })
+    : "{}";
   return (
     `${head.slice(0, -1)},"attributes":${call.attributes || "{}"},"inputs":${call.inputs || "{}"}` +
     `,"output":${call.output || "null"},"summary":${summary}}`
@@ -46,7 +49,10 @@ function textOrNull(text: string): string | null {
 }
 
 /** The summary with what is computed of a call added to its member `weave`. */
-function summaryText(call: StoredCall, costOf: CostOf | undefined): string {
+function summaryText(
+  call: StoredCall,
+  { costOf, feedback }: { readonly costOf: CostOf | undefined } & Pick<CallAndFeedback, "feedback">,
+): string {
   const stored = call.summary || "{}";
   const computed = {
     status: call.status,
@@ -55,11 +61,24 @@ function summaryText(call: StoredCall, costOf: CostOf | undefined): string {
     ...(costOf !== undefined && { costs: costsOf(call, costOf) }),
   };
   if (!stored.includes('"weave"')) {
-    return `${stored.slice(0, -1)}${stored === "{}" ? "" : ","}"weave":${JSON.stringify(computed)}}`;
+    return withMember(stored, "weave", computedText(computed, feedback));
   }
   const summary = parseJson(stored) as Record<string, unknown>;
   const sent = isJsonObject(summary["weave"]) ? summary["weave"] : {};
-  return stringifyJson({ ...summary, weave: { ...sent, ...computed } });
+  const { weave: _, ...rest } = summary;
+  const { feedback: said, ...known } = sent;
+  const own = feedback === undefined && said !== undefined ? { feedback: said } : {};
+  return withMember(stringifyJson(rest), "weave", computedText({ ...known, ...own, ...computed }, feedback));
+}
+
+function computedText(computed: object, feedback: CallAndFeedback["feedback"]): string {
+  const text = stringifyJson(computed);
+  return feedback === undefined ? text : withMember(text, "feedback", `[${feedback.join(",")}]`);
+}
+
+/** The text of an object with one member more, whose value is text already. */
+function withMember(object: string, name: string, value: string): string {
+  return `${object.slice(0, -1)}${object === "{}" ? "" : ","}"${name}":${value}}`;
 }
 
 function costsOf(call: StoredCall, costOf: CostOf): Record<string, object> {

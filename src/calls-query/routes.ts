@@ -9,6 +9,7 @@ import type { SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
 import { callText, type CallTextOptions } from "./call-text.ts";
+import { callsWithFeedback, type CallAndFeedback, type FeedbackOf } from "./calls-with-feedback.ts";
 import { planCalls, type CallsPlan } from "./plan.ts";
 import {
   call,
@@ -21,13 +22,14 @@ import {
 } from "./schema.ts";
 import { selectKeys } from "./select-keys.ts";
 import { countCalls, readCalls } from "./store.ts";
-import { payloadsOf, type StoredCall } from "./stored-call.ts";
+import { payloadsOf } from "./stored-call.ts";
 
 export interface CallsQueryDeps {
   readonly engine: Engine;
   readonly selectionLimits: SelectionLimits;
   /** The prices that hold for a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
+  readonly feedbackOf: FeedbackOf;
 }
 
 const config = { access: readAccess };
@@ -42,9 +44,12 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     const costOf = question.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
     const { keys, truncated, nextPage } = await selectKeys(engine, plan, { limit, offset, signal });
     const payloads = payloadsOf(question.columns);
-    const options = { project: plan.project, payloads, costOf };
+    const { project } = plan;
+    const options = { project, payloads, costOf };
+    const feedbackOf = question.includeFeedback === true ? deps.feedbackOf : undefined;
+    const pages = readCalls(engine, keys, { project, payloads, signal });
     return {
-      calls: readCalls(engine, keys, { project: plan.project, payloads, signal }),
+      calls: callsWithFeedback(pages, { project, signal, feedbackOf }),
       options,
       truncated,
       nextPage,
@@ -59,13 +64,14 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     },
   };
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
-    const { project_id, columns, include_costs, limit, offset, ...question } = request.body;
+    const { project_id, columns, include_costs, include_feedback, limit, offset, ...question } = request.body;
     const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
     const { calls, options, truncated, nextPage } = await read(plan, {
       limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
       offset: offset ?? 0,
       columns,
       includeCosts: include_costs,
+      includeFeedback: include_feedback,
       signal: abortOnClose(reply),
     });
     void reply.header("x-truncated", String(truncated));
@@ -105,6 +111,7 @@ interface ReadQuestion {
   readonly offset: number;
   readonly columns?: readonly string[] | null | undefined;
   readonly includeCosts: boolean | null | undefined;
+  readonly includeFeedback?: boolean | null | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -114,7 +121,7 @@ async function sendLines(reply: FastifyReply, lines: AsyncGenerator<Buffer>): Pr
 
 /** One call a line. */
 async function* linesOf(
-  pages: AsyncGenerator<readonly StoredCall[]>,
+  pages: AsyncGenerator<readonly CallAndFeedback[]>,
   options: CallTextOptions,
 ): AsyncGenerator<Buffer> {
   for await (const calls of pages) {

@@ -34,6 +34,10 @@ export function streamQueryBody(limits: SelectionLimits) {
         "The page after the one whose answer had this in `x-next-page-token`. Pages are those of calls sorted by `started_at` alone, either way; calls that come meanwhile move none of them.",
       ),
     include_costs: includeCosts,
+    include_feedback: z
+      .boolean()
+      .nullish()
+      .describe("Adds what was said about the call, oldest first, as `summary.weave.feedback`."),
     columns: z
       .array(z.string())
       .max(1000)
@@ -73,6 +77,7 @@ const computed = z
       .record(z.string(), describedAs("LLMAggregatedUsage"))
       .optional()
       .describe("By LLM, when `include_costs` is set"),
+    feedback: z.array(describedAs("Feedback")).optional().describe("When `include_feedback` is set"),
   })
   .describe("What Sumtree computes of the call");
 

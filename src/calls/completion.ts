@@ -18,14 +18,25 @@ const MARKS = ["choices", "candidates", "usage", "usageMetadata", "model", "mode
 /** The provider's id of the completion that a call returned; '' when its output is something else. */
 export function completionIdOf(output: unknown): string {
   if (!isJsonObject(output)) return "";
-  const own = idOf(output);
-  return own === "" && isJsonObject(output["response"]) ? idOf(output["response"]) : own;
+  return [idOf(output), idOf(output["response"]), idOfGeneration(output)].find((id) => id !== "") ?? "";
 }
 
-function idOf(answer: Readonly<Record<string, unknown>>): string {
+function idOf(answer: unknown): string {
+  if (!isJsonObject(answer)) return "";
   const id = storedId(answer["id"] ?? answer["responseId"]);
   if (COMPLETION.test(id) || MARKS.some((mark) => answer[mark] != null)) return id;
   return "";
+}
+
+/** Of what LangChain's models return: the provider's id is in the metadata of its answer, in JavaScript on the message itself. */
+function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): string {
+  const generation: unknown = Array.isArray(generations) ? (generations as unknown[]).flat()[0] : undefined;
+  const message = isJsonObject(generation) ? generation["message"] : undefined;
+  const fields = isJsonObject(message) ? message["kwargs"] : undefined;
+  if (!isJsonObject(fields)) return "";
+  const metadata = fields["response_metadata"];
+  const ids = [isJsonObject(metadata) ? metadata["id"] : undefined, fields["id"]].map(storedId);
+  return ids.find((id) => COMPLETION.test(id)) ?? "";
 }
 
 /** An id as the column `completion_id` holds it; '' for what is none. */

@@ -5,11 +5,14 @@ import { scorerMembers } from "./schema.ts";
 
 /** The answer's text. Payloads are JSON already, with numbers that a parser would round. */
 export function listText(rows: readonly ListedRow[], asked: readonly string[] | undefined): string {
-  const fields = new Set(asked ?? [...listFields, ...scorerMembers]);
+  const fields = asked === undefined ? allFields : new Set(asked);
   return `{"result":[${rows.map((row) => rowText(row, fields)).join(",")}]}`;
 }
 
-function rowText(row: ListedRow, fields: ReadonlySet<string>): string {
+const allFields: ReadonlySet<string> = new Set([...listFields, ...scorerMembers]);
+
+/** A feedback as JSON. */
+export function rowText(row: ListedRow, fields: ReadonlySet<string> = allFields): string {
   const members = listFields
     .filter((field) => fields.has(field))
     .map((field) => `"${field}":${valueText(row, field)}`);

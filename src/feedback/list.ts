@@ -37,7 +37,24 @@ const columns = {
  * payloads are read of the chosen ones alone. Errors: validation, of the query.
  */
 export function printList(project: Project, request: ListRequest): Sql {
-  const order = orderOf(request);
+  const condition = conditionOf(project, request);
+  return printRows(project, { ...request, condition, limit: limitOf(request) + 1 });
+}
+
+/** The same of what was said about some things, all of it, oldest first. */
+export function printListOfRefs(project: Project, refs: readonly string[], limit: number): Sql {
+  return printRows(project, { condition: sql`weave_ref IN ${param("Array(String)", refs)}`, limit });
+}
+
+interface RowSelection {
+  readonly condition: Sql;
+  readonly sort_by?: ListRequest["sort_by"];
+  readonly limit: number;
+  readonly offset?: ListRequest["offset"];
+}
+
+function printRows(project: Project, selection: RowSelection): Sql {
+  const order = orderOf(selection);
   const plain = listFields.filter((field) => field !== "created_at" && field !== "payload");
   const printed = join(
     plain.map((field) => trusted(`row.${columns[field]} AS ${field}`)),
@@ -55,23 +72,21 @@ export function printList(project: Project, request: ListRequest): Sql {
         PREWHERE (project_id, created_at, id) IN (
           SELECT project_id, created_at, id FROM feedback FINAL
           PREWHERE project_id = ${param("String", project)}
-          WHERE deleted = 0 AND ${conditionOf(project, request)}
+          WHERE deleted = 0 AND ${selection.condition}
           ORDER BY ${order}
-          LIMIT ${param("UInt64", limitOf(request) + 1)} OFFSET ${param("UInt64", request.offset ?? 0)})
+          LIMIT ${param("UInt64", selection.limit)} OFFSET ${param("UInt64", selection.offset ?? 0)})
         WHERE deleted = 0
       )
     ) AS row
-    ORDER BY ${orderOf(request, "row.")}`;
+    ORDER BY ${orderOf(selection, "row.")}`;
 }
 
 export function limitOf(request: ListRequest): number {
   return request.limit ?? DEFAULT_LIMIT;
 }
 
-function orderOf(request: ListRequest, table = ""): Sql {
-  const asked = (request.sort_by ?? []).map(
-    ({ field, direction }) => `${table}${columns[field]} ${direction}`,
-  );
+function orderOf({ sort_by }: Pick<RowSelection, "sort_by">, table = ""): Sql {
+  const asked = (sort_by ?? []).map(({ field, direction }) => `${table}${columns[field]} ${direction}`);
   return trusted([...asked, `${table}created_at`, `${table}id`].join(", "));
 }
 

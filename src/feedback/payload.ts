@@ -1,5 +1,6 @@
 import type { Issue } from "../shared/errors.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
+import { aliasOf } from "./emoji-names.ts";
 import { isOneEmoji, withoutSkinTones } from "./emoji.ts";
 
 export type Payload = Readonly<Record<string, unknown>>;
@@ -26,7 +27,14 @@ export function payloadIssues(feedbackType: string, payload: Payload): readonly 
 export function completePayload(feedbackType: string, payload: Payload): Payload {
   const emoji = payload["emoji"];
   if (feedbackType !== REACTION || typeof emoji !== "string") return payload;
-  return { ...payload, detoned: withoutSkinTones(emoji) };
+  const detoned = withoutSkinTones(emoji);
+  const [alias, detonedAlias] = [aliasOf(emoji), aliasOf(detoned)];
+  return {
+    ...payload,
+    ...(alias !== undefined && { alias }),
+    detoned,
+    ...(detonedAlias !== undefined && { detoned_alias: detonedAlias }),
+  };
 }
 
 function emojiIssues(emoji: unknown): readonly PayloadIssue[] {

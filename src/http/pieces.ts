@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
 import { release } from "../shared/buffers.ts";
 
 /** Shorter answers are sent as a whole: they are not among the streams that slow clients can keep open. */
@@ -63,4 +64,12 @@ export async function bodyOf(pieces: AsyncGenerator<Buffer>): Promise<Buffer | R
 async function* startingWith(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield* head;
   yield* rest;
+}
+
+export async function sendPieces(
+  reply: FastifyReply,
+  type: string,
+  pieces: AsyncGenerator<Buffer>,
+): Promise<FastifyReply> {
+  return reply.type(type).send(await bodyOf(pieces));
 }

@@ -18,18 +18,37 @@ export async function saveTable(
   project: Project,
   rows: readonly unknown[],
 ): Promise<SavedTable> {
+  const rowDigests = await saveRows(writer, project, rows);
+  return { digest: await saveRowList(writer, project, rowDigests), rowDigests };
+}
+
+/** Stores rows that a table is to have; their digests. */
+export async function saveRows(
+  writer: ContentWriter,
+  project: Project,
+  rows: readonly unknown[],
+): Promise<readonly string[]> {
   const texts = rows.map((row) => stringifyJson(row));
   const rowDigests = texts.map(digestOf);
-  const digest = digestOf(rowDigests.join("\n"));
   const newRows = texts.map((val, index): ContentRow => ({
     table: "data_table_rows",
     columns: { project_id: project, digest: rowDigests[index]!, val },
     bytes: val.length + 64,
   }));
   await writer.write(newRows);
+  return rowDigests;
+}
+
+/** Stores a table of rows that are stored; its digest. */
+export async function saveRowList(
+  writer: ContentWriter,
+  project: Project,
+  rowDigests: readonly string[],
+): Promise<string> {
+  const digest = digestOf(rowDigests.join("\n"));
   const columns = { project_id: project, digest, row_digests: rowDigests };
   await writer.write([{ table: "data_tables", columns, bytes: rowDigests.length * 46 }]);
-  return { digest, rowDigests };
+  return digest;
 }
 
 export interface TableQuestion {
@@ -46,16 +65,74 @@ export async function rowsOfTable(
   project: Project,
   question: TableQuestion,
 ): Promise<readonly string[] | undefined> {
-  const [table] = await engine.rows<{ row_digests: readonly string[] }>(
-    sql`SELECT row_digests FROM data_tables FINAL
-        PREWHERE project_id = ${param("String", project)} AND digest = ${param("String", question.digest)}`,
-    { name: "table_read" },
-  );
-  if (table === undefined) return undefined;
+  const all = await allRowsOfTable(engine, project, question.digest);
+  if (all === undefined) return undefined;
   const wanted = question.rowDigests === undefined ? undefined : new Set(question.rowDigests);
-  const rows = table.row_digests.filter((digest) => wanted?.has(digest) ?? true);
+  const rows = all.filter((digest) => wanted?.has(digest) ?? true);
   const { offset, limit } = question;
   return rows.slice(offset, limit === undefined ? undefined : offset + limit);
+}
+
+export async function allRowsOfTable(
+  engine: Engine,
+  project: Project,
+  tableDigest: string,
+): Promise<readonly string[] | undefined> {
+  const [table] = await engine.rows<{ row_digests: readonly string[] }>(
+    sql`SELECT row_digests FROM data_tables FINAL
+        PREWHERE project_id = ${param("String", project)} AND digest = ${param("String", tableDigest)}`,
+    { name: "table_read" },
+  );
+  return table?.row_digests;
+}
+
+/** How many rows a table has; undefined when there is no such table. */
+export async function countRows(
+  engine: Engine,
+  project: Project,
+  tableDigest: string,
+): Promise<number | undefined> {
+  const [table] = await engine.rows<{ count: number }>(
+    sql`SELECT toUInt32(length(row_digests)) AS count FROM data_tables FINAL
+        PREWHERE project_id = ${param("String", project)} AND digest = ${param("String", tableDigest)}`,
+    { name: "table_count" },
+  );
+  return table?.count;
+}
+
+const DIGESTS_PER_QUERY = 20_000;
+
+/** Whether a row is stored for each of the digests. */
+export async function hasAllRows(
+  engine: Engine,
+  project: Project,
+  rowDigests: readonly string[],
+): Promise<boolean> {
+  const wanted = [...new Set(rowDigests)];
+  for (let from = 0; from < wanted.length; from += DIGESTS_PER_QUERY) {
+    const some = wanted.slice(from, from + DIGESTS_PER_QUERY);
+    const [row] = await engine.rows<{ count: number }>(
+      sql`SELECT toUInt32(uniqExact(digest)) AS count FROM data_table_rows
+          PREWHERE project_id = ${param("String", project)} AND digest IN ${param("Array(String)", some)}`,
+      { name: "table_rows_known" },
+    );
+    if (row?.count !== some.length) return false;
+  }
+  return true;
+}
+
+/** A row as it was stored. */
+export async function rowText(
+  engine: Engine,
+  project: Project,
+  rowDigest: string,
+): Promise<string | undefined> {
+  const [row] = await engine.rows<{ val: string }>(
+    sql`SELECT val FROM data_table_rows FINAL
+        PREWHERE project_id = ${param("String", project)} AND digest = ${param("String", rowDigest)}`,
+    { name: "table_row_read" },
+  );
+  return row?.val;
 }
 
 /** `{"rows":[{"digest","val"},…]}` page by page, the values as they were stored. Errors: `StorageError`. */

@@ -3,16 +3,20 @@ import { isoInstant, projectId } from "../http/fields.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
 const wellFormed = (text: string): string => text.toWellFormed();
-const name = z.string().min(1).max(512).transform(wellFormed);
+export const name = z.string().min(1).max(512).transform(wellFormed);
 const optionalName = z.string().max(512).transform(wellFormed).nullish();
-const val = z
+/** What a value has to be, for `refine`. */
+export const shallow = [
+  (value: unknown): boolean => !isTooDeep(value),
+  { message: `Nested deeper than ${MAX_JSON_DEPTH} levels`, params: { type: "recursion_loop" } },
+] as const;
+export const val = z
   .unknown()
   .optional()
-  .refine((value) => !isTooDeep(value), {
-    message: `Nested deeper than ${MAX_JSON_DEPTH} levels`,
-    params: { type: "recursion_loop" },
-  })
+  .refine(...shallow)
   .meta({ description: "JSON of any kind" });
+export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const digest = z.string().describe("Names the content: the same content has the same digest");
 
 export const objCreateBody = z
   .object({
@@ -28,13 +32,63 @@ export const objCreateBody = z
   })
   .meta({ id: "ObjCreateReq" });
 
+const metadataOnly = z
+  .boolean()
+  .nullish()
+  .describe("Without the value: an empty object stands in its place.");
+
 export const objReadBody = z
   .object({
     project_id: projectId,
     object_id: name,
     digest: name.describe("The digest of a version, or `v0`, `v1`, …, or `latest`."),
+    metadata_only: metadataOnly,
   })
   .meta({ id: "ObjReadReq" });
+
+const names = z.array(name).max(10_000).nullish();
+/** Objects have neither here, so that nothing could match. */
+const unknownMarks = z.array(z.unknown()).max(0, "Objects have no tags or aliases here").nullish();
+
+/** More versions than this are not listed in one answer. */
+export const MAX_LISTED_VERSIONS = 100_000;
+
+export const objsQueryBody = z
+  .object({
+    project_id: projectId,
+    filter: z
+      .object({
+        object_ids: names,
+        is_op: z.boolean().nullish().describe("`true`: ops alone; `false`: no ops"),
+        base_object_classes: names,
+        exclude_base_object_classes: names,
+        leaf_object_classes: names.describe("The class that the value itself names"),
+        latest_only: z.boolean().nullish().describe("The newest version of each object alone"),
+        tags: unknownMarks,
+        aliases: unknownMarks,
+      })
+      .nullish(),
+    sort_by: z
+      .array(z.object({ field: z.enum(["object_id", "created_at"]), direction: z.enum(["asc", "desc"]) }))
+      .max(2)
+      .nullish()
+      .describe("Default: by `object_id`, its versions in the order in which they appeared"),
+    limit: count.nullish().describe(`Default and maximum: ${MAX_LISTED_VERSIONS}`),
+    offset: count.nullish(),
+    metadata_only: metadataOnly,
+  })
+  .meta({ id: "ObjQueryReq" });
+
+export const refsReadBody = z
+  .object({
+    refs: z
+      .array(z.string().max(10_000))
+      .max(1000)
+      .describe(
+        "`weave:///entity/project/object/name:digest`, `…/op/name:digest` or `…/table/digest/id/row_digest`, each with a way into the value: `/attr/x`, `/key/x`, `/index/0`, `/id/row_digest`",
+      ),
+  })
+  .meta({ id: "RefsReadBatchReq" });
 
 const bytes = z.unknown().meta({ type: "string", format: "binary", description: "The file's bytes" });
 /** Described, not used: the form is read as a stream. */
@@ -43,58 +97,29 @@ export const fileContentBody = z
   .object({ project_id: projectId, digest: name })
   .meta({ id: "FileContentReq" });
 
-export const tableCreateBody = z
-  .object({
-    table: z.object({ project_id: projectId, rows: z.array(val).max(1_000_000) }).meta({ id: "NewTable" }),
-  })
-  .meta({ id: "TableCreateReq" });
-
-const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-
-export const tableQueryBody = z
-  .object({
-    project_id: projectId,
-    digest: name,
-    filter: z
-      .object({ row_digests: z.array(z.string()).max(100_000).nullish().describe("Only these rows") })
-      .nullish(),
-    offset: count.nullish(),
-    limit: count.nullish().describe("Default: all"),
-    sort_by: z.array(z.unknown()).max(0, "Rows come in the order of the table").nullish(),
-  })
-  .meta({ id: "TableQueryReq" });
-
-const digest = z.string().describe("Names the content: the same content has the same digest");
-
 export const objCreateRes = z.object({ digest }).meta({ id: "ObjCreateRes" });
 export const fileCreateRes = z.object({ digest }).meta({ id: "FileCreateRes" });
-export const tableCreateRes = z
-  .object({ digest, row_digests: z.array(z.string()).describe("In the order of the rows") })
-  .meta({ id: "TableCreateRes" });
 
 // Described, not used: values are written as they were stored.
 
-export const objReadRes = z
+const obj = z
   .object({
-    obj: z
-      .object({
-        project_id: projectId,
-        object_id: z.string(),
-        digest,
-        kind: z.enum(["object", "op"]),
-        base_object_class: z.string().nullable(),
-        created_at: isoInstant,
-        deleted_at: z.null(),
-        version_index: z.int().min(0).describe("0 for `v0`"),
-        is_latest: z.union([z.literal(0), z.literal(1)]),
-        val,
-      })
-      .meta({ id: "Obj" }),
+    project_id: projectId,
+    object_id: z.string(),
+    digest,
+    kind: z.enum(["object", "op"]),
+    base_object_class: z.string().nullable(),
+    created_at: isoInstant,
+    deleted_at: z.null(),
+    version_index: z.int().min(0).describe("0 for `v0`"),
+    is_latest: z.union([z.literal(0), z.literal(1)]),
+    val,
   })
-  .meta({ id: "ObjReadRes" });
+  .meta({ id: "Obj" });
+export const objReadRes = z.object({ obj }).meta({ id: "ObjReadRes" });
+export const objsQueryRes = z.object({ objs: z.array(obj) }).meta({ id: "ObjQueryRes" });
+export const refsReadRes = z
+  .object({ vals: z.array(val).describe("In the order of the references; null where a way leads nowhere") })
+  .meta({ id: "RefsReadBatchRes" });
 
 export const fileContentRes = { content: { "application/octet-stream": { schema: bytes } } };
-
-export const tableQueryRes = z
-  .object({ rows: z.array(z.object({ digest, val }).meta({ id: "TableRow" })) })
-  .meta({ id: "TableQueryRes" });

@@ -60,7 +60,8 @@ function completeContent(content: Content, example: unknown, also: Content | und
 }
 
 /** Routes that answer 404 when there is nothing under the id or digest they are asked for. */
-const FINDS_ONE = /^\/(deletions|api-keys)\/\{id\}|^\/(obj\/read|file\/content|table\/query|call\/receipt)$/;
+const FINDS_ONE =
+  /^\/(deletions|api-keys)\/\{id\}|^\/(obj\/read|refs\/read_batch|file\/content|call\/receipt)$|^\/table\/(?!create$)/;
 
 function addSharedResponses(
   described: Described,

@@ -35,7 +35,7 @@ const tagByPath: readonly (readonly [RegExp, string])[] = [
   [/otel/, "otel"],
   [/^\/feedback/, "feedback"],
   [/^\/cost/, "prices"],
-  [/^\/(obj|file|table)\//, "objects"],
+  [/^\/(objs?|refs|file|table)\//, "objects"],
   [/^\/(api-keys|me$)/, "keys"],
   [/^\/projects/, "projects"],
   [/^\/(call|calls|v2)\//, "calls"],

@@ -141,6 +141,8 @@ export const DISPLAY_NAME = ["wandb.display_name"] as const;
 export const RUN = ["wandb.wb_run_id"] as const;
 export const RUN_STEP = "wandb.wb_run_step";
 export const IS_TURN = "wandb.is_turn";
+/** Id and trace of the call of a Weave SDK that the span began within. */
+export const WEAVE_CALL = ["weave.parent_call.id", "weave.parent_call.trace_id"] as const;
 
 /** Spans that never ask a model themselves: what they report is no request of their own. */
 export const NO_REQUESTS: readonly { readonly attribute: string; readonly values: ReadonlySet<string> }[] = [

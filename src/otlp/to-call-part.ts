@@ -15,6 +15,7 @@ import {
   RUN_STEP,
   THREAD,
   USER,
+  WEAVE_CALL,
 } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { nest } from "./nest.ts";
@@ -81,10 +82,11 @@ function toStart(
   startedAt: EpochMicros,
 ): Omit<CallStart, "inputs" | "attributes" | "inclusive"> {
   const step = toCount(attributes.get(RUN_STEP));
+  const weaveCall = weaveCallOf(attributes);
   return {
     id: span.spanId,
-    traceId: span.traceId,
-    parentId: SPAN_ID.test(span.parentSpanId) ? span.parentSpanId : undefined,
+    traceId: weaveCall?.traceId ?? span.traceId,
+    parentId: SPAN_ID.test(span.parentSpanId) ? span.parentSpanId : weaveCall?.id,
     opName: span.name.slice(0, MAX_NAME_LENGTH),
     startedAt,
     displayName: firstText(attributes, DISPLAY_NAME)?.slice(0, MAX_NAME_LENGTH),
@@ -94,6 +96,17 @@ function toStart(
     runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH),
     runStep: attributes.has(RUN_STEP) ? step : undefined,
   };
+}
+
+/** The call of a Weave SDK that a span began within. The SDK says so on the spans of its process, which are traces of their own. */
+function weaveCallOf(attributes: Attributes): { readonly id: string; readonly traceId: string } | undefined {
+  const [id, traceId] = WEAVE_CALL.map((name) => textOf(attributes.get(name)));
+  if (!isCallId(id) || !isCallId(traceId)) return undefined;
+  return { id, traceId };
+}
+
+function isCallId(text: string | null | undefined): text is string {
+  return text != null && text !== "" && text.length <= MAX_ID_LENGTH;
 }
 
 function toMicros(nanos: bigint): EpochMicros | undefined {

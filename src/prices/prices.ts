@@ -1,5 +1,6 @@
 import type { Project } from "../shared/project.ts";
 import { createBuiltInPrices } from "./built-in-prices.ts";
+import type { CostOf } from "./cost-of-call.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
 import type { PriceList } from "./price-list.ts";
 import type { PriceStore } from "./price-store.ts";
@@ -28,5 +29,13 @@ export function createPrices(store: PriceStore, { list, ...options }: PricesOpti
         project: projectSchedules(await store.all(project)),
       });
     },
+  };
+}
+
+/** What a call costs, by the prices of its project as they stand when this is asked. */
+export function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
+  return async (project) => {
+    const book = await prices.bookFor(project);
+    return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
   };
 }

@@ -83,10 +83,15 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /cost/purge": { project_id, query: byId },
   "POST /obj/create": { obj: { project_id, object_id: "o", val: {} } },
   "POST /obj/read": { project_id, object_id: "o", digest: "d" },
+  "POST /objs/query": { project_id },
+  "POST /refs/read_batch": { refs: [`weave:///${project_id}/object/o:d`] },
   "POST /file/create": null, // multipart: test/clients
   "POST /file/content": { project_id, digest: "d" },
   "POST /table/create": { table: { project_id, rows: [] } },
+  "POST /table/create_from_digests": { project_id, row_digests: [] },
+  "POST /table/update": { project_id, base_digest: "d", updates: [] },
   "POST /table/query": { project_id, digest: "d" },
+  "POST /table/query_stats": { project_id, digest: "d" },
   "POST /otel/v1/traces": null, // the project stands in a header or in the spans: test/http/otlp
   "POST /agents/otel/v1/traces": null,
   "DELETE /projects/{entity}/{project}": {},

@@ -28,6 +28,8 @@ const pathIds: Readonly<Record<string, () => string>> = {
 const bodyIds: Readonly<Record<string, () => Json>> = {
   readFile: () => ({ digest: from("createFile", "digest") }),
   queryTable: () => ({ digest: from("createTable", "digest") }),
+  countTableRows: () => ({ digest: from("createTable", "digest") }),
+  updateTable: () => ({ base_digest: from("createTable", "digest") }),
   createTrainingJob: () => ({ model_id: from("createModel", "id") }),
   createSftTrainingJob: () => ({ model_id: from("createModel", "id") }),
 };

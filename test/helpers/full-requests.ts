@@ -108,7 +108,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
   "POST /obj/create": {
     obj: { project_id, object_id: "o", val: 1, builtin_object_class: "b", set_base_object_class: "s" },
   },
-  "POST /obj/read": { project_id, object_id: "o", digest: "latest" },
+  "POST /obj/read": { project_id, object_id: "o", digest: "latest", metadata_only: true },
   "POST /file/content": { project_id, digest: "d" },
   "POST /table/create": { table: { project_id, rows: [{ a: 1 }] } },
   "POST /table/query": {
@@ -131,6 +131,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     limit: 10,
     offset: 0,
     include_costs: true,
+    include_feedback: true,
     columns: ["id"],
     page_token: Buffer.from('["desc",1767225600000000,"c","t"]').toString("base64url"),
   },

@@ -4,6 +4,13 @@ import { generateKey, type Scope } from "../../src/auth/api-key.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let nowMs = Date.parse("2026-03-01T12:00:00.250Z");
+type Case = [string, object, object];
+const reaction = (emoji: string, alias: string, more: object = {}): Case => [
+  "wandb.reaction.1",
+  { emoji },
+  { emoji, alias, detoned: emoji, detoned_alias: alias, ...more },
+];
+
 let test: TestApp;
 let writerKey: string;
 beforeAll(async () => {
@@ -132,10 +139,10 @@ describe("POST /feedback/create", () => {
   });
 
   it.each([
-    ["wandb.reaction.1", { emoji: "👍🏽" }, { emoji: "👍🏽", detoned: "👍" }],
-    ["wandb.reaction.1", { emoji: "❤" }, { emoji: "❤", detoned: "❤" }],
-    ["wandb.reaction.1", { emoji: "🏳️‍🌈" }, { emoji: "🏳️‍🌈", detoned: "🏳️‍🌈" }],
-    ["wandb.reaction.1", { emoji: "🇳🇱" }, { emoji: "🇳🇱", detoned: "🇳🇱" }],
+    reaction("👍🏽", ":thumbs_up_medium_skin_tone:", { detoned: "👍", detoned_alias: ":thumbs_up:" }),
+    reaction("❤", ":red_heart:"),
+    reaction("🏳️‍🌈", ":rainbow_flag:"),
+    reaction("🇳🇱", ":Netherlands:"),
     ["wandb.note.1", { note: "x".repeat(1024) }, { note: "x".repeat(1024) }],
     ["wandb.annotation.helpfulness", { value: null }, { value: null }],
     ["wandb.runnable.tone", { output: { score: 1 }, more: 1 }, { output: { score: 1 }, more: 1 }],

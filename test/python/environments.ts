@@ -1,37 +1,42 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 
 const requirements = join(import.meta.dirname, "requirements");
-const environments = join(import.meta.dirname, ".environments");
+const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sumtree", "python");
 
 /** Packages that do not fit together have an environment each: the names of the files in `requirements`. */
 export type Environment = "core" | "official" | "strands" | "crewai" | "adk";
 
-/** The interpreter of an environment; its packages are installed the first time. Cost: a minute or two, then nothing. */
+/**
+ * The interpreter of an environment. Its packages are installed the first time, into the user's cache folder, and again when its requirements
+ * change. Cost: a minute or two, then nothing.
+ */
 export function pythonOf(name: Environment): string {
   const file = join(requirements, `${name}.txt`);
   const digest = createHash("sha256").update(readFileSync(file)).digest("hex").slice(0, 12);
-  const home = join(environments, `${name}-${digest}`);
-  const python = join(home, "bin", "python");
-  if (existsSync(join(home, "complete"))) return python;
-  removeOlder(name);
-  const options = { stdio: "inherit" } as const;
-  execFileSync(systemPython(), ["-m", "venv", home], options);
-  const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", file];
-  execFileSync(python, install, options);
-  writeFileSync(join(home, "complete"), "");
-  return python;
+  const home = join(cache, `${name}-${digest}`);
+  if (!existsSync(home)) install(file, home);
+  return join(home, "bin", "python");
+}
+
+/** Whole or not at all: an environment that is half installed is never found under its name. */
+function install(file: string, home: string): void {
+  const begun = `${home}.${process.pid}`;
+  mkdirSync(cache, { recursive: true });
+  try {
+    const options = { stdio: "inherit" } as const;
+    execFileSync(systemPython(), ["-m", "venv", begun], options);
+    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", file];
+    execFileSync(join(begun, "bin", "python"), pip, options);
+    if (!existsSync(home)) renameSync(begun, home);
+  } finally {
+    rmSync(begun, { recursive: true, force: true });
+  }
 }
 
 export function systemPython(): string {
   return process.env["PYTHON"] ?? "python3";
-}
-
-function removeOlder(name: string): void {
-  if (!existsSync(environments)) return;
-  for (const entry of readdirSync(environments)) {
-    if (entry.startsWith(`${name}-`)) rmSync(join(environments, entry), { recursive: true, force: true });
-  }
 }

@@ -6,6 +6,18 @@ const obj = {
   object_id: "prompt",
   val: { _type: "Prompt", text: "Answer briefly." },
 };
+const storedObj = {
+  project_id: "acme/demo",
+  object_id: "prompt",
+  digest,
+  kind: "object",
+  base_object_class: null,
+  created_at: "2026-01-15T09:30:00.000000Z",
+  deleted_at: null,
+  version_index: 0,
+  is_latest: 1,
+  val: obj.val,
+};
 const again =
   "The same content has the same digest, and is stored once. A response of 200 means that it is on disk.";
 
@@ -25,19 +37,30 @@ export const objectOperations: Operations = {
     example: {
       request: { project_id: "acme/demo", object_id: "prompt", digest: "latest" },
       response: {
-        obj: {
-          project_id: "acme/demo",
-          object_id: "prompt",
-          digest,
-          kind: "object",
-          base_object_class: null,
-          created_at: "2026-01-15T09:30:00.000000Z",
-          deleted_at: null,
-          version_index: 0,
-          is_latest: 1,
-          val: obj.val,
-        },
+        obj: storedObj,
       },
+    },
+  },
+  "POST /objs/query": {
+    id: "listObjects",
+    summary: "Versions of objects",
+    description: "Those that pass the filter, with their values as they were stored.",
+    response: "The versions",
+    truncated: "More versions pass the filter than the limit allows.",
+    example: {
+      request: { project_id: "acme/demo", filter: { object_ids: ["prompt"], latest_only: true } },
+      response: { objs: [storedObj] },
+    },
+  },
+  "POST /refs/read_batch": {
+    id: "readRefs",
+    summary: "What references lead to",
+    description:
+      "A way into a value goes through members, items of lists and rows of tables, and through references that stand in it, as far as the key may read.",
+    response: "The values, in the order of the references",
+    example: {
+      request: { refs: ["weave:///acme/demo/object/prompt:latest/attr/text"] },
+      response: { vals: [obj.val.text] },
     },
   },
   "POST /file/create": {
@@ -63,6 +86,34 @@ export const objectOperations: Operations = {
       request: { table: { project_id: "acme/demo", rows: [{ question: "1 + 1", expected: 2 }] } },
       response: { digest, row_digests: [digest] },
     },
+  },
+  "POST /table/create_from_digests": {
+    id: "createTableFromDigests",
+    summary: "Store a table of rows that are stored already",
+    description: `The rows were sent with other tables of the project, in parts of one that is too large for one request. ${again}`,
+    response: "The digest of the table",
+    example: { request: { project_id: "acme/demo", row_digests: [] }, response: { digest } },
+  },
+  "POST /table/update": {
+    id: "updateTable",
+    summary: "A table with some rows more or less",
+    description: `Makes a new table; the one it starts from stays as it is. ${again}`,
+    response: "The digests of the new table and of the rows that came or went",
+    example: {
+      request: {
+        project_id: "acme/demo",
+        base_digest: digest,
+        updates: [{ append: { row: { question: "1 + 2", expected: 3 } } }],
+      },
+      response: { digest, updated_row_digests: [digest] },
+    },
+  },
+  "POST /table/query_stats": {
+    id: "countTableRows",
+    summary: "How many rows a table has",
+    description: "Counted without reading them.",
+    response: "The number of rows",
+    example: { request: { project_id: "acme/demo", digest }, response: { count: 1 } },
   },
   "POST /table/query": {
     id: "queryTable",

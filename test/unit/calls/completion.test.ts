@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { completionIdOf, isUniqueId } from "../../../src/calls/completion.ts";
 
+const generated = (kwargs: object) => ({ generations: [[{ text: "hi", message: { lc: 1, kwargs } }]] });
+
 describe("completionIdOf", () => {
   it.each([
     ["a chat completion", { id: "chatcmpl-9", object: "chat.completion", choices: [] }, "chatcmpl-9"],
@@ -9,6 +11,16 @@ describe("completionIdOf", () => {
     ["an answer with an id of another form", { id: "0f7c", model: "mistral-large" }, "0f7c"],
     ["an answer of Gemini", { responseId: "r9", candidates: [] }, "r9"],
     ["what the AI SDK returns", { text: "hi", response: { id: "aitxt-9", modelId: "m" } }, "aitxt-9"],
+    [
+      "what LangChain returns in Python",
+      generated({ response_metadata: { id: "chatcmpl-9" }, id: "lc_run-1" }),
+      "chatcmpl-9",
+    ],
+    [
+      "what LangChain returns in JavaScript",
+      generated({ response_metadata: {}, id: "chatcmpl-9" }),
+      "chatcmpl-9",
+    ],
     ["what the gateway keeps", { id: "local", model: "m", choices: [] }, "local"],
   ])("is the id of %s", (_, output, id) => {
     expect(completionIdOf(output)).toBe(id);
@@ -16,6 +28,8 @@ describe("completionIdOf", () => {
 
   it.each([
     ["a record of something else", { id: "0f7c-ticket", title: "broken" }],
+    ["LangChain's own id of a run", generated({ response_metadata: {}, id: "lc_run--0f7c" })],
+    ["an answer without a generation", { generations: [[]] }],
     ["an answer without an id", { choices: [] }],
     ["an id that is no text", { id: 7, choices: [] }],
     ["an id that is too long", { id: "chatcmpl-".padEnd(300, "x"), choices: [] }],

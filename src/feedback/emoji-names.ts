@@ -1,0 +1,37 @@
+import byEmoji from "unicode-emoji-json" with { type: "json" };
+import { withoutSkinTones } from "./emoji.ts";
+
+interface Named {
+  readonly name: string;
+  readonly group: string;
+}
+
+const TONES: Readonly<Record<string, string>> = {
+  "\u{1F3FB}": "light",
+  "\u{1F3FC}": "medium-light",
+  "\u{1F3FD}": "medium",
+  "\u{1F3FE}": "medium-dark",
+  "\u{1F3FF}": "dark",
+};
+const names = new Map(Object.entries<Named>(byEmoji).map(([emoji, named]) => [plain(emoji), nameOf(named)]));
+
+/**
+ * The name of an emoji as `:thumbs_up_dark_skin_tone:`, undefined for one that the list does not have. Source: Unicode's names,
+ * written as the Python package `emoji` writes them, from which the Weave SDKs' users know them.
+ */
+export function aliasOf(emoji: string): string | undefined {
+  const name = names.get(plain(withoutSkinTones(emoji)));
+  if (name === undefined) return undefined;
+  const tones = new Set(Array.from(emoji).flatMap((character) => TONES[character] ?? []));
+  return `:${[name, ...[...tones].map((tone) => `${tone}_skin_tone`)].join("_")}:`;
+}
+
+/** Without the selector that asks for colour, which may be left out. */
+function plain(emoji: string): string {
+  return emoji.replaceAll("\u{FE0F}", "");
+}
+
+function nameOf({ name, group }: Named): string {
+  const bare = group === "Flags" ? name.replace(/^flag /, "") : name;
+  return bare.replaceAll(" - ", "-").replaceAll(/[“”,]/g, "").replaceAll(" ", "_");
+}

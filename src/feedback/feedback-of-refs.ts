@@ -1,0 +1,31 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import type { Project } from "../shared/project.ts";
+import { rowText } from "./list-response.ts";
+import { printListOfRefs, type ListedRow } from "./list.ts";
+
+const LEAST_ROWS = 10_000;
+/** More than scorers say of a call. */
+const ROWS_PER_REF = 20;
+
+/**
+ * What was said about some things, by their references: each feedback as JSON, oldest first. Undefined when it is too much to be
+ * read at once. Errors: `StorageError`.
+ */
+export async function feedbackOfRefs(
+  engine: Engine,
+  project: Project,
+  { refs, signal }: { readonly refs: readonly string[]; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<string, readonly string[]> | undefined> {
+  const most = Math.max(LEAST_ROWS, ROWS_PER_REF * refs.length);
+  const statement = printListOfRefs(project, refs, most + 1);
+  const rows = await engine.rows<ListedRow>(statement, { name: "feedback_of_refs", signal });
+  if (rows.length > most || rows.some((row) => row.has_room === 0)) return undefined;
+  const texts = new Map<string, string[]>();
+  for (const row of rows) {
+    const ref = row.weave_ref ?? "";
+    const known = texts.get(ref);
+    if (known === undefined) texts.set(ref, [rowText(row)]);
+    else known.push(rowText(row));
+  }
+  return texts;
+}

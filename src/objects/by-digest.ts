@@ -1,0 +1,18 @@
+import type { Grant } from "../auth/grant.ts";
+import { AppError } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+
+/**
+ * A digest can only be known from the content or from somebody who may read it, so a key that may only write can
+ * read back what it wrote, as the SDKs do.
+ */
+export function projectByDigest(grant: Grant, projectId: string): Project {
+  if (!grant.has("read") && !grant.has("ingest")) {
+    throw new AppError("forbidden", "This key has neither the scope read nor the scope ingest.");
+  }
+  return grant.project(projectId);
+}
+
+export function notFound(what: string): AppError {
+  return new AppError("not_found", `There is no such ${what}.`);
+}

@@ -1,0 +1,111 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { join, param, sql, type Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+
+/** A version of an object, without its value. */
+export interface ObjectVersion {
+  readonly object_id: string;
+  readonly digest: string;
+  readonly kind: "object" | "op";
+  /** '' for none. */
+  readonly base_object_class: string;
+  readonly created_at: string;
+  readonly version_index: number;
+  readonly version_count: number;
+}
+
+/** Each undefined: any. */
+export interface VersionFilter {
+  readonly objectIds?: readonly string[] | undefined;
+  readonly kind?: ObjectVersion["kind"] | undefined;
+  readonly baseClasses?: readonly string[] | undefined;
+  readonly baseClassesNot?: readonly string[] | undefined;
+  /** The class that the value itself names. */
+  readonly leafClasses?: readonly string[] | undefined;
+  readonly latestOnly?: boolean | undefined;
+}
+
+export interface VersionOrder {
+  readonly field: "object_id" | "created_at";
+  readonly direction: "asc" | "desc";
+}
+
+export interface VersionPage {
+  readonly order: readonly VersionOrder[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A version named by its digest, as `v0`, `v1`, …, or as `latest`; undefined when there is none. */
+export async function findVersion(
+  engine: Engine,
+  project: Project,
+  { objectId, version }: { readonly objectId: string; readonly version: string },
+): Promise<ObjectVersion | undefined> {
+  const [found] = await engine.rows<ObjectVersion>(
+    sql`SELECT * FROM (${versionsOf(project, [objectId])}) WHERE ${isVersion(version)}`,
+    { name: "object_version" },
+  );
+  return found;
+}
+
+/** Versions without their values: by object, then in the order in which they appeared, unless `order` says otherwise. */
+export async function listVersions(
+  engine: Engine,
+  project: Project,
+  {
+    filter,
+    page,
+    signal,
+  }: { readonly filter: VersionFilter; readonly page: VersionPage; signal: AbortSignal },
+): Promise<readonly ObjectVersion[]> {
+  const order = [...page.order.map(orderSql), sql`object_id`, sql`created_at`, sql`digest`];
+  return engine.rows<ObjectVersion>(
+    sql`SELECT * FROM (${versionsOf(project, filter.objectIds)}) WHERE ${matches(project, filter)}
+        ORDER BY ${join(order, ", ")}
+        LIMIT ${param("UInt64", page.limit)} OFFSET ${param("UInt64", page.offset)}`,
+    { name: "object_list", signal },
+  );
+}
+
+function versionsOf(project: Project, objectIds: readonly string[] | undefined): Sql {
+  const some = objectIds === undefined ? sql`` : sql` AND object_id IN ${param("Array(String)", objectIds)}`;
+  return sql`SELECT object_id, digest, kind, base_object_class, created_at,
+      toUInt32(row_number() OVER (PARTITION BY object_id ORDER BY created_at, digest)) - 1 AS version_index,
+      toUInt32(count() OVER (PARTITION BY object_id)) AS version_count
+    FROM objects FINAL PREWHERE project_id = ${param("String", project)}${some}`;
+}
+
+const IS_LATEST = sql`version_index + 1 = version_count`;
+
+function isVersion(version: string): Sql {
+  if (version === "latest") return IS_LATEST;
+  const index = /^v(\d{1,9})$/.exec(version)?.[1];
+  return index === undefined
+    ? sql`digest = ${param("String", version)}`
+    : sql`version_index = ${param("UInt32", Number(index))}`;
+}
+
+function matches(project: Project, filter: VersionFilter): Sql {
+  const names = (some: readonly string[]): Sql => sql`${param("Array(String)", some)}`;
+  const { kind, baseClasses, baseClassesNot, leafClasses, latestOnly } = filter;
+  const conditions = [
+    ...(kind === undefined ? [] : [sql`kind = ${param("String", kind)}`]),
+    ...(baseClasses === undefined ? [] : [sql`base_object_class IN ${names(baseClasses)}`]),
+    ...(baseClassesNot === undefined ? [] : [sql`base_object_class NOT IN ${names(baseClassesNot)}`]),
+    ...(latestOnly === true ? [IS_LATEST] : []),
+    ...(leafClasses === undefined
+      ? []
+      : [
+          sql`(object_id, digest) IN (SELECT object_id, digest FROM objects FINAL
+            PREWHERE project_id = ${param("String", project)}
+            WHERE JSONExtractString(val, '_class_name') IN ${names(leafClasses)})`,
+        ]),
+  ];
+  return conditions.length === 0 ? sql`1` : join(conditions, " AND ");
+}
+
+function orderSql({ field, direction }: VersionOrder): Sql {
+  const column = field === "object_id" ? sql`object_id` : sql`created_at`;
+  return direction === "desc" ? sql`${column} DESC` : column;
+}

@@ -1,0 +1,31 @@
+import type { Issue } from "../shared/errors.ts";
+
+/** One change of a list of rows, in the order in which they were asked for. */
+export type RowChange =
+  | { readonly kind: "append"; readonly row: string }
+  | { readonly kind: "insert"; readonly index: number; readonly row: string }
+  | { readonly kind: "pop"; readonly index: number };
+
+export interface UpdatedRows {
+  readonly rows: readonly string[];
+  /** The row that each change added or took away. */
+  readonly updated: readonly string[];
+}
+
+/** The rows after all changes, or why one of them cannot be made. Cost: an insert or a pop moves the rows behind it. */
+export function applyChanges(before: readonly string[], changes: readonly RowChange[]): UpdatedRows | Issue {
+  const rows = [...before];
+  const updated: string[] = [];
+  for (const [at, change] of changes.entries()) {
+    if (change.kind === "append") rows.push(change.row);
+    else if (change.index > rows.length - (change.kind === "pop" ? 1 : 0)) return outside(at, change.kind);
+    else if (change.kind === "insert") rows.splice(change.index, 0, change.row);
+    updated.push(change.kind === "pop" ? rows.splice(change.index, 1)[0]! : change.row);
+  }
+  return { rows, updated };
+}
+
+function outside(at: number, kind: "insert" | "pop"): Issue {
+  const loc = ["body", "updates", at, kind, "index"];
+  return { loc, msg: "The table has no such row at that point", type: "less_than_equal" };
+}
