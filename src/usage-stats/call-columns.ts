@@ -65,6 +65,7 @@ export class CallColumns {
 
   /** The values of the call's fields, one a line. */
   keyOf(call: number): string {
-    return this.source.toString("utf8", this.keys.starts[call] ?? 0, this.keys.ends[call] ?? 0);
+    if (this.asked.dimensions.callKey === undefined) return "";
+    return this.source.toString("utf8", this.keys.starts[call], this.keys.ends[call]);
   }
 }

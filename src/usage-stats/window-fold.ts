@@ -66,19 +66,20 @@ export class WindowFold {
     const { calls, own, columns } = read;
     const startedAtMs = calls.startedAtUs[call]! / 1000;
     const bucket = this.bucketAt(startedAtMs);
-    const byLlm = this.groupsOf(columns.keyOf(call));
+    const key = columns.keyOf(call);
+    const byLlm = this.groupsOf(key);
     let callCell = NONE;
     let most = -1;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (isNothing(own, used)) continue;
-      const cell = this.cells.at(this.groupOf(calls.usage.llms[used]!, byLlm, columns.keyOf(call)), bucket);
+      const cell = this.cells.at(this.groupOf(calls.usage.llms[used]!, byLlm, key), bucket);
       this.addUsage(cell, used, { ...read, startedAtMs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (tokens <= most) continue;
       most = tokens;
       callCell = cell;
     }
-    if (callCell === NONE) callCell = this.cells.at(this.groupOf(NONE, byLlm, columns.keyOf(call)), bucket);
+    if (callCell === NONE) callCell = this.cells.at(this.groupOf(NONE, byLlm, key), bucket);
     this.cells.sums.addCall(callCell, columns.isError(call));
     const latency = columns.latencyOf(call);
     if (latency === undefined) return;
