@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tokens } from "../../web/numbers/figure.ts";
+import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
+
+const PROJECT = "acme/large";
+const CALLS = Number(process.env["LARGE_TRACE_CALLS"] ?? 20_000);
+const BATCH = 10_000;
+
+let test: TestPage;
+
+/** An agent's long run: steps of a hundred calls, a model in each, one of them dear, and one call that failed. */
+function callAt(at: number): object {
+  const step = at - (at % 100);
+  const second = (at: number): string => new Date(Date.parse("2026-11-20T12:00:00Z") + at * 10).toISOString();
+  const model = { prompt_tokens: at === 12_321 ? 900_000 : 1000, completion_tokens: 10, requests: 1 };
+  return {
+    project_id: PROJECT,
+    id: `c${at}`,
+    trace_id: "large",
+    parent_id: at === 0 ? null : at === step ? "c0" : `c${step}`,
+    op_name:
+      at === 0
+        ? "agent"
+        : at === step
+          ? `step-${at / 100}`
+          : at % 100 === 21
+            ? "openai.chat"
+            : `tool-${at % 7}`,
+    started_at: second(at),
+    ended_at: second(at === 0 ? CALLS : at + 50),
+    attributes: {},
+    inputs: {},
+    summary: at % 100 === 21 ? { usage: { "gpt-4o": model } } : {},
+    ...(at === 15_001 && { exception: "Error: the only one" }),
+  };
+}
+
+describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromium`, () => {
+  beforeAll(async () => {
+    test = await startPage();
+    for (let from = 0; from < CALLS; from += BATCH) {
+      const batch = Array.from({ length: Math.min(BATCH, CALLS - from) }, (_, at) => callAt(from + at));
+      expect((await test.post(`/v2/${PROJECT}/calls/complete`, { batch })).status).toBe(200);
+    }
+  });
+  afterAll(() => test.close());
+
+  it("is shown whole: every call can be reached, and few rows are in the document", async () => {
+    const page = await test.open(`/${PROJECT}/trace/large?groups=open`);
+    const list = page.locator(".rows.tree");
+    await list.waitFor();
+    expect(await page.locator(".answer").innerText()).toContain(`${tokens(CALLS).text} calls`);
+    expect(Number(await list.getAttribute("aria-rowcount"))).toBeGreaterThan(CALLS);
+    expect(await page.locator(".tree .body .row").count()).toBeLessThan(80);
+    await list.focus();
+    await page.keyboard.press("$");
+    await page.waitForFunction(() =>
+      document.querySelector(".row.active")?.textContent?.includes("openai.chat"),
+    );
+    expect(await page.locator(".row.active .cost").innerText()).toBe("$2.25");
+    await page.keyboard.press("e");
+    await page.waitForFunction(() => document.querySelector(".row.active .failed") !== null);
+    await page.keyboard.press("End");
+    const last = Number(await list.getAttribute("aria-rowcount")) - 2;
+    await page.locator(`#call-${last}.active`).waitFor();
+    const measured = await page.evaluate(scrollThrough);
+    process.stdout.write(
+      `scrolled ${measured.frames} frames, the longest ${measured.longestMs.toFixed(1)} ms, heap ${measured.heapMb.toFixed(0)} MB\n`,
+    );
+    await page.context().close();
+  });
+
+  it("tells how far it has got, and can be stopped", async () => {
+    const page = await test.open(`/${PROJECT}/traces`);
+    await page.locator(".traces .body .row").first().waitFor();
+    await page.route("**/calls/stream_query", (route) => new Promise(() => void route));
+    await page.locator(".rows").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("Stopped.").waitFor();
+    await page.unroute("**/calls/stream_query");
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.locator(".rows.tree").waitFor();
+    await page.context().close();
+  });
+});
+
+/** From end to end in sixty frames, then three rows a frame. What is measured is said, not judged. */
+async function scrollThrough(): Promise<{ frames: number; longestMs: number; heapMb: number }> {
+  const list = document.querySelector(".rows")!;
+  list.scrollTop = 0;
+  let [frames, longestMs, before] = [0, 0, performance.now()];
+  const step = (px: number, count: number): Promise<void> =>
+    new Promise((done) => {
+      const next = (): void => {
+        const now = performance.now();
+        if (frames > 2) longestMs = Math.max(longestMs, now - before);
+        before = now;
+        frames++;
+        list.scrollTop += px;
+        if (--count > 0) requestAnimationFrame(next);
+        else done();
+      };
+      requestAnimationFrame(next);
+    });
+  await step(list.scrollHeight / 60, 60);
+  list.scrollTop = 1000;
+  await step(90, 120);
+  const { memory } = performance as { memory?: { usedJSHeapSize: number } };
+  return { frames, longestMs, heapMb: (memory?.usedJSHeapSize ?? 0) / 1e6 };
+}
