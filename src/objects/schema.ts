@@ -48,7 +48,7 @@ export const objReadBody = z
 
 const names = z.array(name).max(10_000).nullish();
 /** Objects have neither here, so that nothing could match. */
-const unknownMarks = z.array(z.unknown()).max(0, "Objects have no tags or aliases here").nullish();
+const unknownMarks = z.array(z.string()).max(0, "Objects have no tags or aliases here").nullish();
 
 /** More versions than this are not listed in one answer. */
 export const MAX_LISTED_VERSIONS = 100_000;

@@ -113,7 +113,7 @@ afterAll(async () => {
 
 /** Members whose values are JSON of the user's, or of the training service. */
 const FREE_FORM =
-  /^(?:\[key: string\]|output|val|rows|\$literal|scorer_\w+|span_\w+|sort_by|ModelLogRes|SystemCheckRes|data|content|"application\/x-protobuf")\??$/;
+  /^(?:\[key: string\]|output|vals?|rows?|\$literal|scorer_\w+|span_\w+|sort_by|ModelLogRes|SystemCheckRes|data|content|"application\/x-protobuf")\??$/;
 
 describe("the clients that are generated from openapi.json", () => {
   it("compile under strict, and are typed as their users need them", async () => {

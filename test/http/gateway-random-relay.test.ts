@@ -104,6 +104,9 @@ function headOf(id: string, { kind, recorded, bytes, ending }: Plan): string {
   }
 }
 
+/** A stream that lacks nothing but the blank line behind its last event has lost nothing. */
+const DONE_IS_THERE = /\n\ndata: \[DONE\]\n?$/;
+
 /** What is wrong with what came down. */
 function faultOf(plan: Plan, { status, bytes, whole }: Arrival): string | undefined {
   if (status !== 200) return `status ${status}`;
@@ -113,6 +116,8 @@ function faultOf(plan: Plan, { status, bytes, whole }: Arrival): string | undefi
   const isWhole = plan.ending === "whole" || (plan.ending === "short" && plan.kind !== "chat");
   if (isWhole)
     return whole && bytes.equals(plan.bytes) ? undefined : `${bytes.length} bytes, whole: ${whole}`;
+  if (plan.ending === "short" && DONE_IS_THERE.test(tailOf(plan.bytes)))
+    return isPrefix(plan.bytes, bytes) ? undefined : "bytes out of order";
   if (whole) return "a cut answer that looks whole";
   const frame = FRAME.exec(tailOf(bytes))?.[0];
   if (plan.kind !== "plain" && frame === undefined) return `no error frame: ${tailOf(bytes)}`;
