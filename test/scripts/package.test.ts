@@ -12,6 +12,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
   version: string;
   dependencies: Readonly<Record<string, string>>;
+  optionalDependencies: Readonly<Record<string, string>>;
 };
 const modules = join(dir, "node_modules");
 const BIN = join(modules, "sumtree/bin/sumtree.js");
@@ -27,7 +28,7 @@ beforeAll(() => {
   mkdirSync(modules);
   execFileSync("tar", ["-xzf", join(dir, packed.trim().split("\n").at(-1)!), "-C", modules]);
   execFileSync("mv", [join(modules, "package"), join(modules, "sumtree")]);
-  for (const name of Object.keys(manifest.dependencies)) {
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
     mkdirSync(join(modules, name, ".."), { recursive: true });
     symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
   }
