@@ -9,7 +9,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 const random = seededRandom();
 
 describe(`a minute of an hour's mixed load (seed ${random.seed})`, () => {
-  it("is answered rightly, and all that was acknowledged is there once", async () => {
+  it("is answered rightly, and all that was acknowledged is there once", { timeout: 300_000 }, async () => {
     const report = await runSoak(shareOfHour(1 / 60), random);
     const lines = outcomeLines(report);
     const failed = lines.filter((line) => !line.met);

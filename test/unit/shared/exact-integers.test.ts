@@ -72,9 +72,9 @@ describe("parseExactly", () => {
     ["long integers", `[${`${LONG},`.repeat(200_000)}1]`],
     ["text of digits", `"${" 1234567890123456".repeat(250_000)}"`],
     ["backslashes", String.raw`["${"\\\\".repeat(1_000_000)}\"",${LONG}]`],
-  ])("takes 4 MB of %s in a second", (_name, text) => {
+  ])("takes 4 MB of %s in seconds, not in minutes", (_name, text) => {
     const began = performance.now();
     parseExactly(text);
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(performance.now() - began).toBeLessThan(5000);
   });
 });
