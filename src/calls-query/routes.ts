@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
-import { bodyOf } from "../http/pieces.ts";
+import { sendPieces } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
@@ -23,6 +23,8 @@ import {
 import { selectKeys } from "./select-keys.ts";
 import { countCalls, readCalls } from "./store.ts";
 import { payloadsOf } from "./stored-call.ts";
+
+const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
 
 export interface CallsQueryDeps {
   readonly engine: Engine;
@@ -76,7 +78,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     });
     void reply.header("x-truncated", String(truncated));
     if (nextPage !== undefined) void reply.header("x-next-page-token", nextPage);
-    return sendLines(reply, linesOf(calls, options));
+    return sendPieces(reply, NDJSON_TYPE, linesOf(calls, options));
   });
 
   const readRoute = { config, schema: { body: callReadBody, response: { 200: callReadRes } } };
@@ -113,10 +115,6 @@ interface ReadQuestion {
   readonly includeCosts: boolean | null | undefined;
   readonly includeFeedback?: boolean | null | undefined;
   readonly signal: AbortSignal;
-}
-
-async function sendLines(reply: FastifyReply, lines: AsyncGenerator<Buffer>): Promise<FastifyReply> {
-  return reply.type("application/x-ndjson; charset=utf-8").send(await bodyOf(lines));
 }
 
 /** One call a line. */

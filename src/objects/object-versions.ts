@@ -14,7 +14,7 @@ export interface ObjectVersion {
   readonly version_count: number;
 }
 
-/** Each undefined: any. */
+/** Which versions to list. A member that is undefined matches every version. */
 export interface VersionFilter {
   readonly objectIds?: readonly string[] | undefined;
   readonly kind?: ObjectVersion["kind"] | undefined;

@@ -24,7 +24,15 @@ export const NOTHING: Total = {
   unpriced: [],
 };
 
-const COSTS = [
+export const COUNTS = [
+  "requests",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+] as const;
+export const COSTS = [
   "prompt_tokens_total_cost",
   "completion_tokens_total_cost",
   "cache_read_input_tokens_total_cost",

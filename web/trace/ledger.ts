@@ -1,4 +1,13 @@
-import { NOTHING, sumOf, totalOf, type LlmUsage, type Total, type UsageByLlm } from "../numbers/usage.ts";
+import {
+  COSTS,
+  COUNTS,
+  NOTHING,
+  sumOf,
+  totalOf,
+  type LlmUsage,
+  type Total,
+  type UsageByLlm,
+} from "../numbers/usage.ts";
 import type { TreeNode } from "./tree.ts";
 
 /** What calls used: with everything below them, as the service says it, and by themselves. */
@@ -39,21 +48,6 @@ export function ledgerOf(usage: Readonly<Record<string, UsageByLlm>>): Ledger {
     },
   };
 }
-
-const COUNTS = [
-  "requests",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-] as const;
-const COSTS = [
-  "prompt_tokens_total_cost",
-  "completion_tokens_total_cost",
-  "cache_read_input_tokens_total_cost",
-  "cache_creation_input_tokens_total_cost",
-] as const;
 
 /** A total less those directly below, by LLM. Null when less than nothing is left: the totals below share something. */
 export function ownUsage(total: UsageByLlm, below: readonly UsageByLlm[]): UsageByLlm | null {

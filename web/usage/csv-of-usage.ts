@@ -1,17 +1,8 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { csv } from "../numbers/csv.ts";
+import { COUNTS } from "../numbers/usage.ts";
 
-const MEMBERS = [
-  "calls",
-  "errors",
-  "requests",
-  "prompt_tokens",
-  "completion_tokens",
-  "total_tokens",
-  "cache_read_input_tokens",
-  "cache_creation_input_tokens",
-  "total_cost",
-] as const satisfies readonly (keyof UsageTotal)[];
+const MEMBERS = ["calls", "errors", ...COUNTS, "total_cost"] as const satisfies readonly (keyof UsageTotal)[];
 
 /** A row for each bucket and group that has calls in it; what did not get a row of its own is "other". */
 export function csvOfUsage({ groups, buckets }: UsageStats): string {

@@ -79,16 +79,7 @@ const response = {
 const day = {
   calls: 2,
   errors: 0,
-  requests: 2,
-  prompt_tokens: 1200,
-  completion_tokens: 300,
-  total_tokens: 1500,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-  prompt_tokens_total_cost: 0.003,
-  completion_tokens_total_cost: 0.003,
-  cache_read_input_tokens_total_cost: 0,
-  cache_creation_input_tokens_total_cost: 0,
+  ...usage,
   other_cost: 0,
   total_cost: 0.006,
 };
