@@ -249,7 +249,7 @@ export default defineConfig({
         "src/shared/escaped-keys.ts",
         "src/shared/exact-integers.ts",
         "src/usage/usage-column.ts",
-        "src/calls/parked-parts.ts",
+        "src/calls/pending-parts.ts",
         "src/clickhouse/create-engine.ts",
       ],
       rules: {

@@ -1,5 +1,6 @@
 import { hourOf, type EpochMicros } from "../shared/instant.ts";
 import { readUsage } from "../usage/read-usage.ts";
+import type { Project } from "../shared/project.ts";
 import type { Usage } from "../usage/usage.ts";
 import type { Reporter } from "./completion.ts";
 import {
@@ -17,7 +18,7 @@ import {
 /** What a client says when a call begins. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
 export interface CallStart {
   readonly id: string;
-  /** Undefined: where the call is already, else where its parent is, else a trace that is always the same. */
+  /** Undefined: the trace the call already has, else its parent's, else one derived from the call's id. */
   readonly traceId: string | undefined;
   readonly parentId?: Said<string>;
   readonly opName: string;
@@ -30,7 +31,7 @@ export interface CallStart {
   readonly runStep?: Said<number>;
   readonly inputs?: unknown;
   readonly attributes?: unknown;
-  /** Said with the attributes that tell of it. */
+  /** Set together with the attributes that it is read from. */
   readonly inclusive?: Said<Inclusive>;
 }
 
@@ -42,25 +43,31 @@ export interface CallEnd {
   readonly output?: unknown;
   readonly summary?: unknown;
   readonly exception?: Said<string>;
-  /** Default: what `summary.usage` says, and `output` of the same. */
+  /** Default: read from `summary.usage` and `output`. */
   readonly usage?: readonly Usage[] | undefined;
-  /** The provider's id of the completion whose usage this is, '' for none. Default: what `output` says. */
+  /** The provider's id of the completion whose usage this is, '' for none. Default: read from `output`. */
   readonly completionId?: string | undefined;
   /** Default: the client. */
   readonly reportedBy?: Reporter;
 }
 
 /**
- * One part of a call as it is stored: the columns it writes, and its trace when the part names it. Of two parts that
- * write a column the one that was acknowledged last holds.
+ * One part of a call as it is stored: the columns that it writes, and its trace if the part names one. If two parts
+ * write the same column, the one acknowledged last wins.
  */
 export interface CallPart {
   readonly id: string;
   readonly kind: "start" | "complete" | "end" | "rename" | "delete";
   readonly traceId: string | undefined;
-  /** The hour in the key of its call, where it is known; of a start, that in which it says that the call began. */
+  /** The hour in the call's key, if known. For a start, the hour in which the call began. */
   readonly hour: number | undefined;
   readonly columns: Columns;
+}
+
+/** A part, and the project that it belongs to. */
+export interface ProjectPart {
+  readonly project: Project;
+  readonly part: CallPart;
 }
 
 export function startPart(start: CallStart): CallPart {
@@ -73,7 +80,7 @@ export function startPart(start: CallStart): CallPart {
   };
 }
 
-/** A whole call, or, without `endedAt`, what there is of one that still runs. */
+/** A whole call or, without `endedAt`, a call that is still running. */
 export function completePart(start: CallStart, end: CallEnd): CallPart {
   return {
     id: start.id,
@@ -94,7 +101,7 @@ export function endPart(end: CallEnd): CallPart {
   };
 }
 
-/** What an answer says of its usage is read only beside the summary that counts it. */
+/** Usage details are read from the output only if a summary counts the usage. */
 function endColumns(end: CallEnd): Columns {
   const isBoth = end.usage === undefined && end.summary != null && end.output != null;
   return columnsOf(endMembers, isBoth ? { ...end, usage: readUsage(end.summary, end.output) } : end);
@@ -105,7 +112,7 @@ export function renamePart(id: string, displayName: string | null): CallPart {
   return { id, kind: "rename", traceId: undefined, hour: undefined, columns };
 }
 
-/** `place`: where the call lies, when that is known. */
+/** `place`: where the call is stored, if known. */
 export function deletePart(
   id: string,
   place: { readonly traceId: string; readonly hour: number } | undefined,
@@ -119,7 +126,10 @@ export function isStart(part: CallPart): boolean {
   return part.kind === "start" || part.kind === "complete";
 }
 
-/** What of a part a part that waited may write too; undefined when there is nothing. Tombstones are all alike. */
+/**
+ * The columns of a part that a pending part may write too; undefined if there are none. Tombstones are all equal, so
+ * their order does not matter.
+ */
 export function contestedPart(part: CallPart): CallPart | undefined {
   if (part.kind === "end" || part.kind === "rename") return part;
   if (part.kind !== "complete") return undefined;

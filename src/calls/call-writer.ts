@@ -2,39 +2,39 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group-commit.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
-import { contestedPart, isStart, type CallPart } from "./call-part.ts";
+import { contestedPart, isStart, type CallPart, type ProjectPart } from "./call-part.ts";
 import { chooseHours } from "./choose-hours.ts";
 import { noteCalls, type CallRow } from "./note-calls.ts";
 import {
   findForgotten,
   findMarks,
-  park,
-  toParked,
-  type ParkedMark,
-  type ParkedPart,
-} from "./parked-parts.ts";
+  addPending,
+  toPending,
+  type PendingMark,
+  type PendingPart,
+} from "./pending-parts.ts";
 import { keyOf, placeParts, type Placed } from "./place-parts.ts";
 import { readFences, type Fence } from "./project-fences.ts";
-import { settleParked } from "./settle-parked.ts";
+import { settlePending } from "./settle-pending.ts";
 import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
-/** The one way calls are stored, whoever sends them. */
+/** The only way to store calls. */
 export interface CallWriter {
   /**
-   * Resolves when the parts are durable, with the trace of each; undefined for one whose call is not known yet.
-   * Errors: `StorageError`; the caller may send them again. `since`: parts that the store's own answer made; they are
-   * left out when their project has been deleted since.
+   * Resolves when the parts are durable, with the trace of each; undefined if the call of the part is unknown.
+   * Errors: `StorageError`; the caller may retry. `since`: set if the parts were made from rows read from the store.
+   * They are then dropped if their project was deleted after that read.
    */
   write(
     project: Project,
     parts: readonly CallPart[],
     since?: Fence,
   ): Promise<readonly (string | undefined)[]>;
-  /** Does some work while no part is on its way into the store. */
+  /** Does some work while no insert is running. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Resolves when all that was accepted is durable. */
+  /** Resolves when all accepted parts are durable. */
   drain(): Promise<void>;
-  /** Writes what a killed writer has left parked although its call is known; returns of how many calls. */
+  /** Writes the pending parts of known calls that a killed writer left behind; returns the number of calls. */
   sweep(): Promise<number>;
   pendingBytes(): number;
 }
@@ -49,10 +49,10 @@ const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 const SWEEP_LIMIT = 1000;
 
 /**
- * Parts whose trace is known are inserted at once: the order of the store is the order of acknowledgement. The others
- * are parked until their call is known. Write first, then look: the writer of a start stores it and then looks for
- * parked parts, the writer of a part without a trace parks it and then looks for the start, so that whichever comes
- * second, on whichever replica, sees the first. Source: docs/decisions/0011.
+ * Parts with a known trace are inserted at once: the store keeps them in the order of acknowledgement. The others are
+ * pending until their call is known. Write first, then look: the writer of a start stores it and then looks for pending
+ * parts; the writer of a part without a trace stores it as pending and then looks for the start. Whichever comes second,
+ * on any replica, sees the first. Source: docs/decisions/0011.
  */
 export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings): CallWriter {
   const nextVersion = versions(deps.clock);
@@ -84,7 +84,7 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
     sweep: () =>
       commit.between(async () => {
         const forgotten = await findForgotten(deps.engine, SWEEP_LIMIT);
-        await settleParked(deps.engine, deps.traces, forgotten);
+        await settlePending(deps.engine, deps.traces, forgotten);
         return forgotten.length;
       }),
   };
@@ -92,7 +92,7 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
 
 type NextVersion = (newest: number) => number;
 
-/** Finds where parts go, and notes it. None of it is wrong when they are not written after all. */
+/** Finds where parts go, and notes it. Notes about parts that are never written do no harm. */
 async function prepare({ engine, traces }: WriterDeps, items: readonly Placed[]): Promise<void> {
   await forgetDeleted(items, traces);
   await placeParts(items, traces);
@@ -116,19 +116,19 @@ async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: Ne
     const part = isUnknown ? item.part : marks.has(item.call) && contestedPart(item.part);
     return part ? [{ project: item.project, part, isUnknown }] : [];
   });
-  const parked = queue(waiting, marks, nextVersion);
-  if (parked.length > 0) await park(engine, parked);
+  const pending = queue(waiting, marks, nextVersion);
+  if (pending.length > 0) await addPending(engine, pending);
   const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
-  await settleParked(engine, traces, distinct([...left, ...parked]));
+  await settlePending(engine, traces, distinct([...left, ...pending]));
 }
 
-/** A start that is sent again goes where the first one went, unless that has been deleted with its project. */
+/** A start sent again goes where the first one went, unless that was deleted with its project. */
 async function forgetDeleted(items: readonly Placed[], traces: TraceLookup): Promise<void> {
   const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
   if (again.length > 0) await traces.readFences([...new Set(again.map(({ project }) => project))]);
 }
 
-/** A deletion of calls that the store has told of must not meet those that come after all of them were deleted. */
+/** Tombstones for calls read from the store must not reach calls that come after the project was deleted. */
 async function withoutOutlived(engine: Engine, items: readonly Placed[]): Promise<readonly Placed[]> {
   const asked = [...new Set(items.flatMap(({ since }) => since?.project ?? []))];
   if (asked.length === 0) return items;
@@ -137,8 +137,8 @@ async function withoutOutlived(engine: Engine, items: readonly Placed[]): Promis
 }
 
 /**
- * Parts whose trace may be one of a project that has been deleted since they were placed: the call that they went to is
- * gone, and the one that they are of is not known.
+ * Parts placed by the cache whose project may have been deleted since: the call they were written to is gone, so their
+ * call counts as unknown.
  */
 async function placedByMemory(items: readonly Placed[], traces: TraceLookup): Promise<ReadonlySet<Placed>> {
   const started = new Set(items.filter((item) => isStart(item.part)).map((item) => item.call));
@@ -150,30 +150,30 @@ async function placedByMemory(items: readonly Placed[], traces: TraceLookup): Pr
   return new Set(remembered.filter((item) => item.placedUnder !== fences.get(item.project)));
 }
 
-/** Gives parts their place behind those of their call. One that says what the newest of its kind says is that one. */
+/** Queues parts behind those of their call. A part equal to the newest one is a repetition and is not queued again. */
 function queue(
-  waiting: readonly { readonly project: Project; readonly part: CallPart; readonly isUnknown: boolean }[],
-  marks: ReadonlyMap<string, readonly ParkedMark[]>,
+  waiting: readonly (ProjectPart & { readonly isUnknown: boolean })[],
+  marks: ReadonlyMap<string, readonly PendingMark[]>,
   nextVersion: NextVersion,
-): readonly ParkedPart[] {
-  const parked: ParkedPart[] = [];
-  const newest = new Map<string, ParkedMark>();
+): readonly PendingPart[] {
+  const pending: PendingPart[] = [];
+  const newest = new Map<string, PendingMark>();
   for (const [text, ofCall] of marks) newest.set(text, ofCall.at(-1)!);
   for (const { project, part, isUnknown } of waiting) {
     const text = keyText({ project, id: part.id });
     const last = newest.get(text);
-    const one = toParked(project, part, nextVersion(last?.version ?? 0));
+    const one = toPending(project, part, nextVersion(last?.version ?? 0));
     const isSaid = last?.kind === one.kind && last.columnsHash === one.columnsHash;
     if (isSaid && !(isUnknown && last.resolved)) continue;
     newest.set(text, one);
-    parked.push(one);
+    pending.push(one);
   }
-  return parked;
+  return pending;
 }
 
 /**
- * A hybrid logical clock, in microseconds: above all that it has given, and above what the store has of the call. So a
- * part that is sent after another was acknowledged is above it, whatever the clocks of two replicas say.
+ * A hybrid logical clock in microseconds: each version is above all earlier ones and above those the store has for the
+ * call. So a part sent after another was acknowledged has the larger version, even if the replicas' clocks differ.
  */
 function versions(clock: Clock): NextVersion {
   let last = 0;
@@ -188,7 +188,7 @@ function rowsOf(items: readonly Placed[]): readonly CallRow[] {
   return items.flatMap((item) => toRow(item) ?? []);
 }
 
-/** Undefined while its call is not known. */
+/** Undefined while its call is unknown. */
 function toRow({ project, part, traceId, hour }: Placed): CallRow | undefined {
   if (traceId === undefined || hour === undefined) return undefined;
   return { project_id: project, hour, trace_id: traceId, id: part.id, ...part.columns };

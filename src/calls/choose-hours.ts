@@ -12,9 +12,9 @@ const KEYS_PER_QUERY = 2000;
 type Start = Placed & { readonly traceId: string; readonly hour: number };
 
 /**
- * Gives each start the hour in the key of its call: that of the first start that is known, so that all parts of a call
- * have one key. A call is looked for only when its trace has calls in other hours: looking for each would cost more
- * than storing it. Other parts of the batch go where the start of their call goes.
+ * Gives each start the hour in the key of its call: the hour of the call's first known start, so that all parts of a
+ * call have one key. It looks a call up only if its trace has calls in other hours: a look-up for each call would cost
+ * more than storing it. Other parts of the batch get the hour of their call's start.
  */
 export async function chooseHours(
   engine: Engine,
@@ -45,7 +45,7 @@ function callOf({ call, traceId }: Placed): string {
   return pairKey(traceId ?? "", call);
 }
 
-/** Those whose trace has calls in an hour that is not their own. */
+/** The starts whose trace has calls in another hour. */
 async function ofTracesElsewhere(engine: Engine, starts: readonly Start[]): Promise<readonly Start[]> {
   const hoursOf = new Map<string, readonly number[]>();
   const traceOf = ({ project, traceId }: Start): string => pairKey(project, traceId);
@@ -65,7 +65,7 @@ async function ofTracesElsewhere(engine: Engine, starts: readonly Start[]): Prom
   return starts.filter((start) => hoursOf.get(traceOf(start))?.some((hour) => hour !== start.hour));
 }
 
-/** Under which hour those of the calls lie that are stored. */
+/** The hours of those calls that are in the store. */
 async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<string, number>> {
   const asked = new Map(starts.map((start) => [callOf(start), start]));
   const found = new Map<string, number>();

@@ -1,21 +1,21 @@
 import { isJsonObject } from "../shared/json.ts";
 
 /**
- * Who reports a completion: a client, the gateway that passed it on, or the gateway where the provider sent no counts and
- * it had to estimate them.
+ * Who reports a completion: a client, the gateway with the provider's counts, or the gateway with its own estimate
+ * because the provider sent no counts.
  */
 export type Reporter = (typeof REPORTERS)[number];
-/** The column `reported_by` holds a place in this list. */
+/** The column `reported_by` holds an index into this list. */
 export const REPORTERS = ["client", "gateway", "estimate"] as const;
 
-/** Longer ids are no provider's. */
+/** No provider sends longer ids. */
 const MAX_ID_LENGTH = 256;
-/** What ids of completions begin with. */
+/** Prefixes of completion ids. */
 const COMPLETION = /^(?:chatcmpl|cmpl|chat|gen|msg|resp|embd|aitxt|aiobj)[-_]/;
-/** Members that answers of models have, and records of other things have not. */
+/** Members that only the responses of models have. */
 const MARKS = ["choices", "candidates", "usage", "usageMetadata", "model", "modelId", "modelVersion"];
 
-/** The provider's id of the completion that a call returned; '' when its output is something else. */
+/** The provider's id of the completion that a call returned; '' if its output is something else. */
 export function completionIdOf(output: unknown): string {
   if (!isJsonObject(output)) return "";
   return [idOf(output), idOf(output["response"]), idOfGeneration(output)].find((id) => id !== "") ?? "";
@@ -28,7 +28,7 @@ function idOf(answer: unknown): string {
   return "";
 }
 
-/** Of what LangChain's models return: the provider's id is in the metadata of its answer, in JavaScript on the message itself. */
+/** For LangChain's models: the provider's id is in the response metadata or, in JavaScript, on the message itself. */
 function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): string {
   const generation: unknown = Array.isArray(generations) ? (generations as unknown[]).flat()[0] : undefined;
   const message = isJsonObject(generation) ? generation["message"] : undefined;
@@ -39,7 +39,7 @@ function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): str
   return ids.find((id) => COMPLETION.test(id)) ?? "";
 }
 
-/** An id as the column `completion_id` holds it; '' for what is none. */
+/** An id as the column `completion_id` holds it; '' if the value is not an id. */
 export function storedId(id: unknown): string {
   return typeof id === "string" && id.length <= MAX_ID_LENGTH ? id.toWellFormed() : "";
 }
@@ -48,8 +48,8 @@ const MIN_BITS = 40;
 const MIN_DISTINCT = 5;
 
 /**
- * Whether an id can only be one completion's. Those of local servers can not: some draw them from a thousand numbers
- * (Ollama's `chatcmpl-123`), count, take the time, or send the same for all.
+ * Whether an id is random enough to identify one completion. Ids of local servers often are not: some draw from a
+ * thousand numbers (Ollama's `chatcmpl-123`), count, use the time, or always send the same id.
  */
 export function isUniqueId(id: string): boolean {
   const characters = id.replace(/^[a-z]+[-_]/i, "").replaceAll(/[^0-9a-z]/gi, "");

@@ -7,26 +7,26 @@ import { encodeUsage } from "../usage/usage-column.ts";
 import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
 import { refsText } from "./refs.ts";
 
-/** What a message says of a member: undefined leaves what was there, null clears it, a value replaces it. */
+/** A member of a message: undefined leaves the stored value, null clears it, a value replaces it. */
 export type Said<Value> = Value | null | undefined;
 
 export type Columns = Readonly<Record<string, string | number>>;
 
-/** The columns that a member writes when it is said, each of them every time: the ones a value makes up hold together. */
+/** The columns that a member writes when it is present: always all of them, so that columns from one value stay together. */
 type Members = Readonly<Record<string, (said: never) => Columns>>;
 
 /**
- * Whether a call's usage already holds that of its children. `per_llm`: yes, under the LLM of each, as the Weave SDKs
- * send it. `in_total`: yes, all under the one LLM that the call names, whatever its children used, as spans of
- * OpenTelemetry do: a wrapper names the model that was asked for, its children the one that answered.
+ * Whether a call's usage includes its children's. `per_llm`: yes, each under its own LLM, as the Weave SDKs send it.
+ * `in_total`: yes, all under the one LLM that the call names, as OpenTelemetry spans do: a wrapper names the requested
+ * model, its children the one that responded.
  */
 export type Inclusive = (typeof INCLUSIVE)[number];
-/** The column `inclusive` holds a place in this list. */
+/** The column `inclusive` holds an index into this list. */
 export const INCLUSIVE = [false, "per_llm", "in_total"] as const;
 
 /**
- * What each form of message writes. A name has a column for each form: a rename wins over an end, an end over a start,
- * in whatever order they come.
+ * The columns that each form of message writes. Each form has its own name column: a rename wins over an end, and an end
+ * over a start, in any order of arrival.
  */
 export const startMembers = {
   parentId: text("parent_id"),
@@ -57,7 +57,7 @@ export const endMembers = {
     reported_by: REPORTERS.indexOf("client"),
   }),
   exception: text("exception"),
-  // what follows is said where it differs from what output and summary tell
+  // these override what output and summary say
   usage: (said: readonly Usage[] | null) => ({ usage: encodeUsage(said ?? []) }),
   completionId: text("completion_id"),
   reportedBy: (said: Reporter | null) => ({ reported_by: REPORTERS.indexOf(said ?? "client") }),
@@ -69,7 +69,7 @@ export const deleteMembers = {
   deletedAt: (said: EpochMicros) => ({ deleted_at: toStoreText(said) }),
 } satisfies Members;
 
-/** The columns of a start alone: nothing that could have waited writes them. */
+/** The columns that only starts write: no pending part writes them. */
 export const startColumnNames: ReadonlySet<string> = new Set(
   Object.values(startMembers).flatMap((write) => Object.keys(write(null))),
 );
@@ -78,7 +78,7 @@ type SaidOf<Table extends Members> = {
   readonly [Name in keyof Table]?: Parameters<Table[Name]>[0] | null | undefined;
 };
 
-/** The columns of all members that a message says. */
+/** The columns of all members present in a message. */
 export function columnsOf<Table extends Members>(members: Table, message: SaidOf<Table>): Columns {
   const columns: Record<string, string | number> = {};
   for (const name of Object.keys(members)) {

@@ -2,7 +2,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 
-/** A row of `calls` that is about to be written. */
+/** A row to write to `calls`. */
 export interface CallRow {
   readonly project_id: Project;
   readonly trace_id: string;
@@ -13,9 +13,9 @@ export interface CallRow {
 }
 
 /**
- * Notes where calls will lie, before they are written: what is noted may not be there, but what is there is noted.
- * `call_traces` finds a call by its id, `trace_hours` the hours of a trace, `call_hours` the hours under which calls
- * lie that started or ended in an hour.
+ * Notes where calls will be stored, before they are written: every stored call is noted, though a noted call may not be
+ * stored. `call_traces` maps a call's id to its trace and hour, `trace_hours` a trace to its hours, and `call_hours` an
+ * hour to the key hours of the calls that started or ended in it.
  */
 export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promise<void> {
   const started = rows.filter((row) => row.started_at != null);
@@ -43,7 +43,7 @@ export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promi
   ]);
 }
 
-/** Of the store's text of an instant. */
+/** `text`: an instant as the store writes it. */
 function hourOfText(text: string): number {
   return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`) / 3_600_000;
 }

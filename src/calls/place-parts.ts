@@ -1,33 +1,30 @@
 import { createHash } from "node:crypto";
-import type { Project } from "../shared/project.ts";
-import { isStart, type CallPart } from "./call-part.ts";
+import { isStart, type ProjectPart } from "./call-part.ts";
 import type { Fence } from "./project-fences.ts";
 import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
 /** A part on its way into the store. */
-export interface Placed {
-  readonly project: Project;
-  readonly part: CallPart;
-  /** What its project was when the store was asked for what the part says. */
+export interface Placed extends ProjectPart {
+  /** The project's fence before the store was read for what the part says. */
   readonly since: Fence | undefined;
-  /** Its call, as `keyText` writes it. */
+  /** The `keyText` of its call. */
   readonly call: string;
-  /** The fence of its project, as it was known when the part was placed. */
+  /** The project's fence when the part was placed. */
   placedUnder: string | undefined;
-  /** The trace it goes to; undefined while its call is not known. */
+  /** Undefined while its call is unknown. */
   traceId: string | undefined;
-  /** The hour in the key of its call; undefined while its call is not known. */
+  /** The hour in the call's key; undefined while its call is unknown. */
   hour: number | undefined;
 }
 
-export function keyOf({ project, part }: Pick<Placed, "project" | "part">): CallKey {
+export function keyOf({ project, part }: ProjectPart): CallKey {
   return { project, id: part.id };
 }
 
 /**
- * Finds the trace of every part of a batch: its own, that of its call in this batch, or that of its call as it is known.
- * A start without one goes to the trace of its parent, else to one that is derived from its own id, which is the same
- * however often it is sent. What is left is undefined: the call is not known.
+ * Finds the trace of every part of a batch: the one it names, the one its call has in this batch, or the one its call
+ * has in the store. A start without a trace joins its parent's, else one derived from its own id: sending it again gives
+ * the same trace. The trace stays undefined if the call is unknown.
  */
 export async function placeParts(items: readonly Placed[], traces: TraceLookup): Promise<void> {
   const traceOf = new Map<string, string>();
@@ -57,7 +54,7 @@ export async function placeParts(items: readonly Placed[], traces: TraceLookup):
   }
 }
 
-/** Goes up to the first ancestor whose trace is known; all on the way share it. */
+/** Goes up to the first ancestor with a known trace. All calls on the way get that trace. */
 function deriveTrace(item: Placed, open: ReadonlyMap<string, Placed>, traceOf: Map<string, string>): void {
   const way = new Set<string>();
   let key = keyOf(item);

@@ -3,14 +3,14 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
-/** Makes every replica forget what it remembers of a project. Call it when the project's rows can be seen no more. */
+/** Invalidates what every replica has cached about a project. Call it once the project's rows are invisible. */
 export async function raiseFence(engine: Engine, project: Project): Promise<void> {
   await engine.insert("project_fences", [{ project_id: project, fence: randomUUID() }], {
     name: "project_fences_raise",
   });
 }
 
-/** What a project was when it was read: it is another one when it has been deleted since. */
+/** A project's fence at the time of a read. It differs if the project has been deleted since. */
 export interface Fence {
   readonly project: Project;
   /** Undefined: never deleted. */
@@ -21,7 +21,7 @@ export async function readFence(engine: Engine, project: Project): Promise<Fence
   return { project, fence: (await readFences(engine, [project])).get(project) };
 }
 
-/** The fences of those projects that have one. */
+/** The fences of the projects that have one. */
 export async function readFences(
   engine: Engine,
   projects: readonly Project[],

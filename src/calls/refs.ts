@@ -14,7 +14,7 @@ export function collectRefs(payload: unknown): readonly string[] {
   return [...refs];
 }
 
-/** The same as a column has them: a list in JSON, '' for none. */
+/** The references as stored in a column: a JSON list, '' for none. */
 export function refsText(payload: unknown): string {
   const refs = collectRefs(payload);
   return refs.length === 0 ? "" : JSON.stringify(refs);

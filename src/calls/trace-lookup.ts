@@ -10,23 +10,23 @@ export interface CallKey {
   readonly id: string;
 }
 
-/** Where a call lies: with its project and id, the key of `calls`. */
+/** Where a call is stored: together with project and id, its key in `calls`. */
 export interface CallPlace {
   readonly traceId: string;
-  /** Since the epoch. */
+  /** Hours since the epoch. */
   readonly hour: number;
 }
 
-/** Tells where a call lies: first from memory of recent starts, then from the store. */
+/** Finds where calls are stored: first in a cache of recent starts, then in the store. */
 export interface TraceLookup {
   remember(key: CallKey, place: CallPlace): void;
-  /** From memory alone. */
+  /** Looks only in the cache. */
   recall(key: CallKey): CallPlace | undefined;
-  /** The places that are known, by `keyText`. `fresh` asks the store for all of them. */
+  /** The known places, by `keyText`. `fresh` reads all of them from the store. */
   find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, CallPlace>>;
-  /** The fence of a project as it was last read: whoever remembers something does so under this one. */
+  /** The project's fence as last read. The cache keeps each entry with the fence of that moment. */
   fenceOf(project: Project): string | undefined;
-  /** The fences as they are now. What is remembered under another one is forgotten. */
+  /** Reads the current fences. Cache entries with another fence are no longer used. */
   readFences(projects: readonly Project[]): Promise<ReadonlyMap<Project, string>>;
 }
 
@@ -86,7 +86,7 @@ interface TraceRow {
   readonly hour: number;
 }
 
-/** May hold calls that were not asked for, when two projects share an id; callers look up by key. */
+/** May return other calls as well if two projects share an id; callers look up by key. */
 function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[]> {
   return engine.rows<TraceRow>(
     sql`SELECT project_id, id, min(call_traces.trace_id) AS trace_id,

@@ -1,16 +1,10 @@
-import type { CallPart } from "../calls/call-part.ts";
+import type { CallPart, ProjectPart } from "../calls/call-part.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
-import type { Project } from "../shared/project.ts";
 
-export interface Accepted {
-  readonly project: Project;
-  readonly part: CallPart;
-}
-
-/** Stores what was accepted, project by project, in the order it came. Returns the traces of the parts. */
+/** Stores the accepted parts of each project in their order. Returns the traces of the parts. */
 export async function writeAccepted(
   writer: CallWriter,
-  accepted: readonly Accepted[],
+  accepted: readonly ProjectPart[],
 ): Promise<ReadonlyMap<CallPart, string | undefined>> {
   const byProject = Map.groupBy(accepted, ({ project }) => project);
   const written = await Promise.all(

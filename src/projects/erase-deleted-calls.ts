@@ -47,7 +47,7 @@ const holds = join(
   " OR ",
 );
 const callKey = sql`concat(project_id, '\n', toString(length(trace_id)), '\n', trace_id, id)`;
-const parkedKey = sql`concat(project_id, '\n', id)`;
+const pendingKey = sql`concat(project_id, '\n', id)`;
 
 interface Place {
   readonly table: string;
@@ -68,13 +68,13 @@ const places: readonly Place[] = [
   },
   {
     table: "parked_parts",
-    find: (projects) => sql`SELECT DISTINCT ${parkedKey} AS key FROM parked_parts
+    find: (projects) => sql`SELECT DISTINCT ${pendingKey} AS key FROM parked_parts
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND (project_id, id) IN
         (SELECT project_id, id FROM parked_parts WHERE project_id IN ${projects} AND kind = 'delete'
          UNION ALL
          SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`,
     change: (projects, keys) => sql`DELETE
-      WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${parkedKey} IN ${keys}`,
+      WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${pendingKey} IN ${keys}`,
   },
 ];
 

@@ -189,21 +189,21 @@ describe("deleting calls", () => {
   };
   const stateOf = async (id: string): Promise<string> => (await ask("GET", `/deletions/${id}`)).body.state;
 
-  it("takes from them, and from parked parts, what they said, and is done when no part holds it", async () => {
+  it("takes from them, and from pending parts, what they said, and is done when no part holds it", async () => {
     await keepOldParts(10_000);
     for (const id of ["gone", "stays"]) {
       await test.post("/call/start", { start: start(id) });
       await test.post("/call/end", { end: end(id) });
     }
-    for (const id of ["parked-gone", "parked-stays"]) await test.post("/call/end", { end: end(id) });
-    const call_ids = ["gone", "parked-gone"];
+    for (const id of ["pending-gone", "pending-stays"]) await test.post("/call/end", { end: end(id) });
+    const call_ids = ["gone", "pending-gone"];
     const { deletion_id, num_deleted } = (await test.post("/calls/delete", { project_id, call_ids })).json();
     expect(num_deleted).toBe(1);
-    expect(await secrets()).toEqual(["gone", "parked-gone", "parked-stays", "stays"]);
+    expect(await secrets()).toEqual(["gone", "pending-gone", "pending-stays", "stays"]);
     expect(await stateOf(deletion_id)).toBe("running");
 
     await seeItThrough();
-    await until(async () => (await secrets()).join() === "parked-stays,stays");
+    await until(async () => (await secrets()).join() === "pending-stays,stays");
     await seeItThrough();
     expect(await stateOf(deletion_id)).toBe("running");
 
@@ -213,11 +213,11 @@ describe("deleting calls", () => {
 
     // late parts: still deleted, and erased by a later run
     await test.post("/call/start", { start: start("gone") });
-    await test.post("/call/end", { end: end("parked-gone") });
+    await test.post("/call/end", { end: end("pending-gone") });
     expect((await test.post("/call/read", { project_id, id: "gone" })).json().call).toBeNull();
     await until(async () => {
       await seeItThrough();
-      return (await secrets()).join() === "parked-stays,stays";
+      return (await secrets()).join() === "pending-stays,stays";
     }, 20_000);
   });
 

@@ -17,11 +17,11 @@ let dir: string;
 let engine: Engine;
 let test: TestApp;
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), "sumtree-parked-"));
+  dir = mkdtempSync(join(tmpdir(), "sumtree-pending-"));
   engine = await openEmbedded(dir);
   await migrateUntil("migrate_0011");
   await engine.insert("calls", storedCalls, { name: "test_fill" });
-  await engine.insert("parked_parts", parkedParts, { name: "test_fill" });
+  await engine.insert("parked_parts", pendingParts, { name: "test_fill" });
   await migrate(engine, { cluster: undefined, carry: { callsPerSlice: 1 } });
   test = await startAppOn(engine);
   // what was left behind is looked for as soon as the service listens
@@ -47,7 +47,7 @@ async function migrateUntil(name: string): Promise<void> {
   await expect(migrate(before, { cluster: undefined })).rejects.toThrow(Cut);
 }
 
-/** What the version before parked of an end: all columns every time, '' for what it did not say. */
+/** What the version before stored of a pending end: all columns every time, '' for what it did not say. */
 function oldEnd(output: string, more: object = {}): object {
   return {
     ended_at: "2026-01-01 00:01:00.000000",
@@ -63,7 +63,7 @@ function oldEnd(output: string, more: object = {}): object {
   };
 }
 
-function parked(id: string, kind: string, columns: object, more: object = {}): object {
+function pending(id: string, kind: string, columns: object, more: object = {}): object {
   const text = JSON.stringify(columns);
   const columns_hash = createHash("sha256").update(text).digest("hex");
   return { project_id, id, kind, columns_hash, columns: text, resolved: 0, ...more };
@@ -71,18 +71,18 @@ function parked(id: string, kind: string, columns: object, more: object = {}): o
 
 const earlier = { parked_at: "2026-01-01 00:00:00.000" };
 const later = { parked_at: "2026-01-01 00:00:00.001" };
-const parkedParts = [
-  parked("ended", "end", oldEnd(REF)),
-  parked("named", "end", oldEnd("out", { end_display_name: "by its end" })),
-  parked("twice", "end", oldEnd("second"), later),
-  parked("twice", "end", oldEnd("first"), earlier),
-  parked("outdone", "end", oldEnd("old")),
-  parked("renamed", "rename", { renamed_to: "by its rename" }),
-  parked("renamed", "end", oldEnd("out")),
-  parked("gone", "delete", { deleted_at: "2026-01-01 00:00:00.000000" }),
-  parked("forgotten", "end", oldEnd("left behind")),
+const pendingParts = [
+  pending("ended", "end", oldEnd(REF)),
+  pending("named", "end", oldEnd("out", { end_display_name: "by its end" })),
+  pending("twice", "end", oldEnd("second"), later),
+  pending("twice", "end", oldEnd("first"), earlier),
+  pending("outdone", "end", oldEnd("old")),
+  pending("renamed", "rename", { renamed_to: "by its rename" }),
+  pending("renamed", "end", oldEnd("out")),
+  pending("gone", "delete", { deleted_at: "2026-01-01 00:00:00.000000" }),
+  pending("forgotten", "end", oldEnd("left behind")),
   // of a part that was written to its call nothing but the mark was kept
-  { ...parked("written", "end", oldEnd("written")), columns: "{}", resolved: 1 },
+  { ...pending("written", "end", oldEnd("written")), columns: "{}", resolved: 1 },
 ];
 
 function storedStart(id: string): object {
@@ -112,7 +112,7 @@ const end = (id: string, output: string) =>
   post("/call/end", { end: { project_id, id, ended_at: "2026-01-01T00:02:00Z", output } });
 const read = async (id: string) => (await post("/call/read", { project_id, id })).call;
 
-describe("parts that the version before had parked", () => {
+describe("pending parts of the version before", () => {
   it("end their call when it starts, and leave it the name that it has", async () => {
     expect(await start("ended")).toMatchObject({
       display_name: "ended by its start",
@@ -131,7 +131,7 @@ describe("parts that the version before had parked", () => {
     expect(await start("renamed")).toMatchObject({ display_name: "by its rename", output: "out" });
   });
 
-  it("hold in the order in which they were parked, and before what comes now", async () => {
+  it("hold in their order, and before what comes now", async () => {
     expect(await start("twice")).toMatchObject({ output: "second" });
     await end("outdone", "new");
     expect(await start("outdone")).toMatchObject({ output: "new" });

@@ -1,19 +1,19 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { noteCalls, type CallRow } from "./note-calls.ts";
-import { findMarks, findParts, unpark, type ParkedPart } from "./parked-parts.ts";
+import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
 import { chunksOf, keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
 const KEYS_PER_ROUND = 1000;
-/** More rounds than writers can meet by chance; what is left then is seen to by the sweep. */
+/** More rounds than writers can race by chance. The sweep settles what is left. */
 const MAX_ROUNDS = 100;
 
 /**
- * Writes what waits of some calls to those of them whose trace is known by now: from the oldest part that waits on,
- * in order. Another writer may do the same for the same call at the same time and have seen fewer parts; so whoever
- * has written looks again, and writes again from the first part on that it has not written. The last rows of a call
- * are then its newest part, whoever wrote them.
+ * Writes the pending parts of those calls whose trace is known: in order, from the oldest pending part on. Another
+ * writer may do this for the same call at the same time, and may have seen fewer parts. So each writer looks again
+ * after it has written, and writes again from the first part that it has not written. The newest part of a call is then
+ * always its last row, whoever wrote it.
  */
-export async function settleParked(
+export async function settlePending(
   engine: Engine,
   traces: TraceLookup,
   keys: readonly CallKey[],
@@ -24,7 +24,7 @@ export async function settleParked(
 async function settleChunk(engine: Engine, traces: TraceLookup, keys: readonly CallKey[]): Promise<void> {
   const known = await traces.find(keys, { fresh: true });
   let open = keys.filter((key) => known.has(keyText(key)));
-  const written = new Map<string, ParkedPart>();
+  const written = new Map<string, PendingPart>();
   for (let round = 0; round < MAX_ROUNDS && open.length > 0; round++) {
     const from = await firstToWrite(engine, open, written);
     if (from.size === 0) break;
@@ -34,18 +34,18 @@ async function settleChunk(engine: Engine, traces: TraceLookup, keys: readonly C
       return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.part.columns };
     });
     await noteCalls(engine, rows);
-    await engine.insert("calls", rows, { name: "calls_add_parked" });
+    await engine.insert("calls", rows, { name: "calls_add_pending" });
     for (const one of parts) written.set(partText(one), one);
     open = [...from.values()].map(({ key }) => key);
   }
-  await unpark(engine, [...written.values()]);
+  await resolvePending(engine, [...written.values()]);
 }
 
-/** Of each call the oldest part that is to be written: one that waits, or that came after those written. */
+/** For each call, the oldest part to write: one that is pending, or that came after those already written. */
 async function firstToWrite(
   engine: Engine,
   keys: readonly CallKey[],
-  written: ReadonlyMap<string, ParkedPart>,
+  written: ReadonlyMap<string, PendingPart>,
 ): Promise<ReadonlyMap<string, { key: CallKey; version: number }>> {
   const from = new Map<string, { key: CallKey; version: number }>();
   for (const [text, marks] of await findMarks(engine, keys)) {
@@ -60,6 +60,6 @@ async function firstToWrite(
   return from;
 }
 
-function partText(mark: Omit<ParkedPart, "part">): string {
+function partText(mark: Omit<PendingPart, "part">): string {
   return JSON.stringify([keyText(mark), mark.version, mark.kind, mark.columnsHash]);
 }

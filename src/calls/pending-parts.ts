@@ -5,19 +5,19 @@ import type { Project } from "../shared/project.ts";
 import type { CallPart } from "./call-part.ts";
 import { chunksOf, keyText, type CallKey } from "./trace-lookup.ts";
 
-/** What is known of a part that waits, or has waited within the last day. */
-export interface ParkedMark {
+/** A part that is pending, or was within the last day, without its columns. */
+export interface PendingMark {
   readonly project: Project;
   readonly id: string;
   readonly kind: CallPart["kind"];
-  /** Of two parts of a call the one acknowledged later has the larger one. */
+  /** Of two parts of a call, the one acknowledged later has the larger version. */
   readonly version: number;
   readonly columnsHash: string;
-  /** Written to its call. */
+  /** It has been written to its call. */
   readonly resolved: boolean;
 }
 
-export interface ParkedPart extends ParkedMark {
+export interface PendingPart extends PendingMark {
   readonly part: CallPart;
 }
 
@@ -32,36 +32,36 @@ interface MarkRow {
 
 const IDS_PER_QUERY = 2000;
 
-export function toParked(project: Project, part: CallPart, version: number): ParkedPart {
+export function toPending(project: Project, part: CallPart, version: number): PendingPart {
   const columnsHash = createHash("sha256").update(JSON.stringify(part.columns)).digest("hex");
   return { project, id: part.id, kind: part.kind, version, columnsHash, resolved: false, part };
 }
 
-export async function park(engine: Engine, parked: readonly ParkedPart[]): Promise<void> {
+export async function addPending(engine: Engine, pending: readonly PendingPart[]): Promise<void> {
   await engine.insert(
     "parked_parts",
-    parked.map((one) => toRow(one, 0)),
+    pending.map((one) => toRow(one, 0)),
     { name: "parked_parts_add" },
   );
 }
 
 /** Marks parts as written to their calls. */
-export async function unpark(engine: Engine, parked: readonly ParkedPart[]): Promise<void> {
-  const waiting = parked.filter((one) => !one.resolved);
+export async function resolvePending(engine: Engine, written: readonly PendingPart[]): Promise<void> {
+  const pending = written.filter((one) => !one.resolved);
   await engine.insert(
     "parked_parts",
-    waiting.map((one) => toRow(one, 1)),
+    pending.map((one) => toRow(one, 1)),
     { name: "parked_parts_resolve" },
   );
 }
 
-/** The marks of each call that has any, in the order of their versions, by `keyText`. */
+/** The marks of each call that has any, ordered by version, by `keyText`. */
 export async function findMarks(
   engine: Engine,
   keys: readonly CallKey[],
-): Promise<ReadonlyMap<string, readonly ParkedMark[]>> {
+): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
   const asked = new Set(keys.map(keyText));
-  const found: ParkedMark[] = [];
+  const found: PendingMark[] = [];
   for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
     const rows = await engine.rows<MarkRow>(
       sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM parked_parts FINAL
@@ -73,11 +73,11 @@ export async function findMarks(
   return Map.groupBy(found, keyText);
 }
 
-/** The parts of some calls from a version on, in the order of their versions, by `keyText`. */
+/** The parts of some calls from a version on, ordered by version, by `keyText`. */
 export async function findParts(
   engine: Engine,
   from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
-): Promise<ReadonlyMap<string, readonly ParkedPart[]>> {
+): Promise<ReadonlyMap<string, readonly PendingPart[]>> {
   const rows = await engine.rows<MarkRow & { readonly columns: string }>(
     sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM parked_parts FINAL
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
@@ -85,7 +85,7 @@ export async function findParts(
         ORDER BY version, parked_at`,
     { name: "parked_parts_read", limits: "ingest", mustBeCurrent: true },
   );
-  const found = rows.flatMap((row): ParkedPart[] => {
+  const found = rows.flatMap((row): PendingPart[] => {
     const first = from.get(keyText(keyOf(row)))?.version;
     if (first === undefined || row.version < first) return [];
     const columns = JSON.parse(row.columns) as CallPart["columns"];
@@ -96,7 +96,7 @@ export async function findParts(
   return Map.groupBy(found, keyText);
 }
 
-/** Calls that have parts waiting and are known by now: what a writer that died between two steps has left behind. */
+/** Known calls with pending parts: left behind by writers that died between two steps. */
 export async function findForgotten(engine: Engine, limit: number): Promise<readonly CallKey[]> {
   const rows = await engine.rows<{ project_id: Project; id: string }>(
     sql`SELECT DISTINCT project_id, id FROM parked_parts FINAL
@@ -109,7 +109,7 @@ export async function findForgotten(engine: Engine, limit: number): Promise<read
   return rows.map(keyOf);
 }
 
-/** A condition that may hold for calls that were not asked for, when two projects share an id. */
+/** Matches other calls as well if two projects share an id. */
 function areOf(keys: readonly CallKey[]) {
   const projects = [...new Set(keys.map((key) => key.project))];
   const ids = keys.map((key) => key.id);
@@ -120,12 +120,12 @@ function keyOf(row: { readonly project_id: Project; readonly id: string }): Call
   return { project: row.project_id, id: row.id };
 }
 
-function toMark(row: MarkRow): ParkedMark {
+function toMark(row: MarkRow): PendingMark {
   const { kind, version, columns_hash: columnsHash } = row;
   return { ...keyOf(row), kind, version, columnsHash, resolved: row.resolved === 1 };
 }
 
-function toRow({ project, id, kind, version, columnsHash, part }: ParkedPart, resolved: 0 | 1) {
+function toRow({ project, id, kind, version, columnsHash, part }: PendingPart, resolved: 0 | 1) {
   return {
     project_id: project,
     id,
