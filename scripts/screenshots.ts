@@ -69,7 +69,7 @@ async function take(
   });
   await page.goto(address.replace(/to=.*$/, `to=${encodeURIComponent(`/${PROJECT}/${place}`)}`));
   await page.locator(shows).first().waitFor();
-  await page.waitForLoadState("networkidle");
+  await page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
   await page.close();
   console.log(`docs/pictures/${name}.png`);

@@ -40,7 +40,7 @@ export function App() {
   if (key === undefined || refused) return <KeyGate onKey={use} refused={refused} />;
   if (me.value === undefined) {
     return (
-      <main class="gate">
+      <main class="gate" aria-busy={me.busy}>
         <h1>Sumtree</h1>
         <LoadState load={me} />
       </main>

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
+import { show } from "./reading.ts";
 
 const PROJECT = "acme/hostile";
 const SCRIPT = `<img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>`;
@@ -72,22 +73,16 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.getByText(SCRIPT).first().waitFor();
     for (const id of ["root", "turned", "long", "__proto__", "deep"]) {
       for (const tab of ["details", "input", "output", "attributes", "feedback"]) {
-        await page.evaluate(
-          (hash) => (location.hash = hash),
-          `/${PROJECT}/trace/hostile?call=${id}&tab=${tab}`,
-        );
+        await show(page, `/${PROJECT}/trace/hostile?call=${id}&tab=${tab}`);
         await page.locator(`#tab-${tab}[aria-selected=true]`).waitFor();
       }
     }
-    await page.evaluate(
-      (hash) => (location.hash = hash),
-      `/${PROJECT}/trace/hostile?call=turned&tab=details`,
-    );
+    await show(page, `/${PROJECT}/trace/hostile?call=turned&tab=details`);
     await page.locator(".exception", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
     await page.locator(".tree", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
-    await page.evaluate((hash) => (location.hash = hash), `/${PROJECT}/trace/hostile?call=root&tab=feedback`);
+    await show(page, `/${PROJECT}/trace/hostile?call=root&tab=feedback`);
     await page.locator(".details td", { hasText: SCRIPT }).first().waitFor();
-    await page.evaluate((hash) => (location.hash = hash), `/${PROJECT}/feedback`);
+    await show(page, `/${PROJECT}/feedback`);
     await page.locator(".card", { hasText: "score" }).waitFor();
     expect(
       await page.evaluate(() => [
@@ -182,8 +177,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
   it("shows every fault of a query beside it", async () => {
     const q = encodeURIComponent(JSON.stringify({ $nonsense: [1] }));
     const page = await test.open(`/${PROJECT}/traces?q=${q}`, { noisy: true });
-    await page.locator(".notice.error li").first().waitFor();
-    expect(await page.locator(".notice.error").innerText()).toContain("$nonsense");
+    await page.locator(".notice.error li", { hasText: "$nonsense" }).waitFor();
     await page.context().close();
   });
 });

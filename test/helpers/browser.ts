@@ -9,6 +9,9 @@ export const chromiumPath = [process.env["CHROMIUM"], "/usr/bin/chromium", "/usr
   (path) => path !== undefined && existsSync(path),
 );
 
+/** A machine with much to do is slow, not wrong. */
+const PATIENCE_MS = 90_000;
+
 export interface TestPage extends TestApp {
   readonly url: string;
   readonly browser: Browser;
@@ -41,8 +44,10 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
       const opened = await browser.newContext({
         viewport: { width: 1280, height: 760 },
         timezoneId: "Europe/Berlin",
+        reducedMotion: "reduce",
         ...context,
       });
+      opened.setDefaultTimeout(PATIENCE_MS);
       const page = await opened.newPage();
       page.on("pageerror", (error) => said.push(error.message));
       if (!noisy) page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));

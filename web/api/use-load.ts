@@ -6,6 +6,8 @@ import { AskError, type Failure } from "./failure.ts";
 export interface Load<Value> {
   readonly value: Value | undefined;
   readonly failure: Failure | undefined;
+  /** What is asked now has not been answered yet: `value` may be of the question before. */
+  readonly busy: boolean;
   /** It takes longer than a blink. */
   readonly waiting: boolean;
   /** What has come of it. */
@@ -15,11 +17,21 @@ export interface Load<Value> {
   readonly again: () => void;
 }
 
-type State<Value> = Omit<Load<Value>, "stop" | "again">;
+interface State<Value> extends Omit<Load<Value>, "busy" | "stop" | "again"> {
+  /** The question, and the time it was asked, that this is the answer to. */
+  readonly settled: string | undefined;
+}
 
 const BLINK_MS = 150;
 const LEFT = "left";
-const idle = { value: undefined, failure: undefined, waiting: false, progress: 0, stopped: false };
+const idle = {
+  value: undefined,
+  failure: undefined,
+  waiting: false,
+  progress: 0,
+  stopped: false,
+  settled: undefined,
+};
 
 /** Asks when `key` changes; undefined: not at all. What was asked before is let go. */
 export function useLoad<Value>(
@@ -32,6 +44,7 @@ export function useLoad<Value>(
   const latest = useRef(load);
   latest.current = load;
   const shownKey = useRef<string | undefined>(undefined);
+  const asked = `${round}\n${key ?? ""}`;
   useEffect(() => {
     if (key === undefined) return;
     const controller = new AbortController();
@@ -47,7 +60,7 @@ export function useLoad<Value>(
     );
     const settle = (next: Partial<State<Value>>): void => {
       clearInterval(timer);
-      setState((state) => ({ ...idle, value: kept(state), ...next }));
+      setState((state) => ({ ...idle, value: kept(state), ...next, settled: asked }));
       shownKey.current = key;
     };
     latest.current({ signal, onProgress: (count) => (counted = count) }).then(
@@ -65,7 +78,7 @@ export function useLoad<Value>(
   }, [key, round]);
   const stop = useCallback(() => running.current?.abort("stopped"), []);
   const again = useCallback(() => setRound((count) => count + 1), []);
-  return { ...state, stop, again };
+  return { ...state, busy: key !== undefined && state.settled !== asked, stop, again };
 }
 
 function bugOf(error: unknown): Failure {

@@ -37,7 +37,13 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
     );
     return { counts, read: answer.body.result.length, truncated: answer.truncated };
   });
-  if (load.value === undefined) return <LoadState load={load} />;
+  if (load.value === undefined) {
+    return (
+      <div aria-busy={load.busy}>
+        <LoadState load={load} />
+      </div>
+    );
+  }
   const { counts, read, truncated } = load.value;
   const all = counts.reduce((sum, [, count]) => sum + count, 0);
   return (

@@ -30,11 +30,15 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
   );
   const question = { project, window, zone };
   const load = useLoad(JSON.stringify(question), (asking) => loadFeedback(question, asking));
+  const refresh = (): void => {
+    setRound(round + 1);
+    load.again();
+  };
   const loaded = load.value;
   const count = loaded?.counts.reduce((sum, one) => sum + one, 0) ?? 0;
   const chosen = loaded?.paths.find(({ path }) => path.json_path === options["path"]) ?? loaded?.paths[0];
   return (
-    <main class="feedback-view">
+    <main class="feedback-view" aria-busy={load.busy}>
       <h1 class="unseen">Feedback</h1>
       <div class="summary">
         <p class="answer">
@@ -51,7 +55,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
           )}
         </p>
         <div class="tools">
-          <button onClick={() => setRound(round + 1)}>Refresh</button>
+          <button onClick={refresh}>Refresh</button>
           {loaded !== undefined && (
             <CopyButton
               label="copy curl"

@@ -14,6 +14,8 @@ interface RowListProps {
   readonly id: string;
   readonly role: "grid" | "treegrid";
   readonly label: string;
+  /** Some of what the rows say is still on its way. */
+  readonly busy?: boolean;
   readonly class: string;
   readonly header: ComponentChildren;
   readonly count: number;
@@ -64,6 +66,7 @@ export function RowList(props: RowListProps) {
       class={`rows ${props.class}`}
       role={props.role}
       aria-label={props.label}
+      aria-busy={props.busy ?? false}
       aria-rowcount={count + 1}
       aria-activedescendant={active >= first && active <= last ? `${id}-${active}` : undefined}
       tabIndex={0}

@@ -49,6 +49,7 @@ export function Details({ project, traceId, zone, node, ledger, usage, tab, onTa
     <section
       class="details"
       aria-label={`Call ${name}`}
+      aria-busy={load.busy}
       onKeyDown={(event) => event.key === "Escape" && close()}
     >
       <div class="bar">
@@ -96,11 +97,11 @@ function CallFeedback({
     return ask<{ result: Feedback[] }>({ path: "/feedback/query", body }, asking);
   });
   return (
-    <>
+    <div aria-busy={load.busy}>
       <LoadState load={load} />
       {load.value !== undefined && (
         <FeedbackList feedback={load.value.body.result} truncated={load.value.truncated} zone={zone} />
       )}
-    </>
+    </div>
   );
 }

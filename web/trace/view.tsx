@@ -43,7 +43,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
     [address, go],
   );
   return (
-    <main class="trace-view">
+    <main class="trace-view" aria-busy={load.busy}>
       <h1 class="unseen">Trace</h1>
       <LoadState load={load} counting="calls read" />
       {load.value?.calls.length === 0 && (

@@ -35,6 +35,7 @@ export function TraceTable({ traces, project, zone, address, go }: TraceTablePro
       id="trace"
       role="grid"
       label="Traces"
+      busy={marks.busy}
       class="traces"
       count={rows.length}
       active={active}

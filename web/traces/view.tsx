@@ -37,9 +37,13 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
   const question = { project, window, sort, operand: operandOf(filter) };
   const load = useLoad(JSON.stringify(question), (asking) => loadTraces(question, asking));
   const traces = useLiveRows(project, load.value);
+  const refresh = (): void => {
+    setRound(round + 1);
+    load.again();
+  };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
   return (
-    <main class="traces-view">
+    <main class="traces-view" aria-busy={load.busy}>
       <h1 class="unseen">Traces</h1>
       <div class="summary">
         {traces === undefined ? (
@@ -58,7 +62,7 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
               ))}
             </select>
           </label>
-          <button onClick={() => setRound(round + 1)} title="Ask again, up to now">
+          <button onClick={refresh} title="Ask again, up to now">
             Refresh
           </button>
           {traces !== undefined && (

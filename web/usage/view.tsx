@@ -36,10 +36,14 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const group = options["group"] ?? "llm";
   const question = { project, window, zone, group, measure, operand: undefined };
   const load = useLoad(JSON.stringify(question), (asking) => loadUsage(question, asking));
+  const refresh = (): void => {
+    setRound(round + 1);
+    load.again();
+  };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
   const { value } = load;
   return (
-    <main class="usage-view">
+    <main class="usage-view" aria-busy={load.busy}>
       <h1 class="unseen">Usage</h1>
       <div class="summary">
         {value === undefined ? (
@@ -59,7 +63,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
               ))}
             </select>
           </label>
-          <button onClick={() => setRound(round + 1)}>Refresh</button>
+          <button onClick={refresh}>Refresh</button>
           {value !== undefined && (
             <DownloadButton label="CSV" name="usage.csv" text={() => csvOfUsage(value.stats)} />
           )}
