@@ -20,6 +20,7 @@ import { measureEngine } from "./clickhouse/measured-engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { connectionCap } from "./connection-cap.ts";
 import { costRoutes } from "./costs/routes.ts";
+import { factorRoutes } from "./costs/factor-routes.ts";
 import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
@@ -47,6 +48,7 @@ import { createContentWriter } from "./objects/content-writer.ts";
 import { contentRoutes } from "./objects/routes.ts";
 import { setupRoutes } from "./objects/setup-routes.ts";
 import { otlpRoutes } from "./otlp/routes.ts";
+import { createFactorStore } from "./prices/factor-store.ts";
 import { loadPriceList } from "./prices/load-price-list.ts";
 import { createPriceStore } from "./prices/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
@@ -92,6 +94,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
+  const factors = createFactorStore(engine);
   const list = await loadPriceList(config.PRICES_FILE);
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
   registerHealth(app, engine);
@@ -134,7 +137,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   const feedbackOf: FeedbackOf = (project, question) => feedbackOfRefs(engine, project, question);
   await app.register(callsQueryRoutes, { ...reading, feedbackOf });
-  await app.register(receiptRoutes, { engine, prices, maxTraceCalls: config.MAX_TRACE_CALLS });
+  await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls: config.MAX_TRACE_CALLS });
   await app.register(usageStatsRoutes, {
     ...reading,
     clock,
@@ -156,6 +159,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     registry,
   });
   await app.register(costRoutes, { engine, prices: priceStore, clock });
+  await app.register(factorRoutes, { factors, clock });
   await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });
   return app;
 }

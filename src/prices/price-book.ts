@@ -1,5 +1,6 @@
 import type { PricedUsage, Service } from "../usage/usage.ts";
 import type { BuiltInPrices } from "./built-in-prices.ts";
+import { providerNamed } from "./cost-factors.ts";
 import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
 import { modelNames, sellerNamed } from "./model-names.ts";
@@ -23,6 +24,8 @@ export interface PriceBook {
   cost(llmId: string, startedAtMs: number, usage: PricedUsage): CallCost;
   /** Which price that is; null when none is known. */
   priceOf(llmId: string, startedAtMs: number, service: Service | undefined): FoundPrice | null;
+  /** Who served it, as `providerNamed` names them; null where neither the call, its price nor the id says. */
+  providerOf(llmId: string, startedAtMs: number, service: Service | undefined): string | null;
 }
 
 /** A price, and who has set it. */
@@ -42,6 +45,9 @@ export interface BookOptions {
 
 /** How many LLM ids a book keeps; ids come from what calls say, so that there can be any number of them. */
 const maxSchedules = 10_000;
+
+/** What a price says that was set without a note of its provider. */
+const NOT_NOTED = "default";
 
 const nobody: Service = { provider: "", tier: "" };
 
@@ -72,6 +78,7 @@ export function createPriceBook(options: BookOptions): PriceBook {
       return costOfCall(usage, rates);
     },
     priceOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).find(startedAtMs),
+    providerOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).servedBy(startedAtMs),
   };
 }
 
@@ -79,6 +86,8 @@ export function createPriceBook(options: BookOptions): PriceBook {
 class Prices {
   readonly #own: readonly ProjectSchedule[];
   readonly #listed: ListedModel | undefined;
+  readonly #served: string | undefined;
+  readonly #looksLike: string | undefined;
 
   constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
     const listed = builtIn.find(llmId, provider);
@@ -87,6 +96,8 @@ class Prices {
     const schedule = listed === null ? null : scheduleAtTier(listed, tier);
     this.#own = project.size === 0 ? [] : tiers.flatMap((one) => ownSchedules(llmId, one, project));
     this.#listed = listed === null || schedule === null ? undefined : { ...listed, schedule };
+    this.#served = provider === "" ? undefined : providerNamed(provider);
+    this.#looksLike = listed?.provider ?? modelNames(llmId).find((name) => name.seller !== undefined)?.seller;
   }
 
   ratesAt(atMs: number): Rates | null {
@@ -100,10 +111,21 @@ class Prices {
   find(atMs: number): FoundPrice | null {
     const rates = this.ratesAt(atMs);
     if (rates === null) return null;
-    const price = this.#own.map((schedule) => schedule.priceAt(atMs)).find((own) => own !== null);
-    if (price !== undefined && price !== null) return { rates, origin: { source: "project", price } };
+    const price = this.#ownPriceAt(atMs);
+    if (price !== undefined) return { rates, origin: { source: "project", price } };
     const listed = this.#listed!;
     return { rates, origin: { source: "list", listed, sinceMs: listed.schedule.sinceAt(atMs) } };
+  }
+
+  /** What the call says goes before what the project notes at its price, and that before what the id looks like. */
+  servedBy(atMs: number): string | null {
+    if (this.#served !== undefined) return this.#served;
+    const noted = this.#ownPriceAt(atMs)?.provider_id ?? NOT_NOTED;
+    return noted === NOT_NOTED ? (this.#looksLike ?? null) : providerNamed(noted);
+  }
+
+  #ownPriceAt(atMs: number): ProjectPrice | undefined {
+    return this.#own.map((schedule) => schedule.priceAt(atMs)).find((own) => own !== null) ?? undefined;
   }
 }
 

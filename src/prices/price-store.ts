@@ -6,9 +6,7 @@ import type { Project } from "../shared/project.ts";
 import type { ProjectPrice } from "./project-prices.ts";
 
 /** A price as a project sets it. */
-export interface NewPrice extends Omit<ProjectPrice, "id" | "createdAtMs"> {
-  readonly provider_id: string;
-}
+export type NewPrice = Omit<ProjectPrice, "id" | "createdAtMs">;
 
 export interface PriceStore {
   /** Sets prices; returns their ids in the same order, once they are durable. */
@@ -50,7 +48,7 @@ export function createPriceStore(engine: Engine): PriceStore {
     },
     all(project) {
       return engine.rows<ProjectPrice>(
-        sql`SELECT id, llm_id,
+        sql`SELECT id, llm_id, provider_id,
               toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
               toUnixTimestamp64Milli(created_at) AS createdAtMs,
               prompt_token_cost, completion_token_cost,

@@ -7,6 +7,8 @@ import type { UnitPrices } from "./units.ts";
 export interface ProjectPrice {
   readonly id: string;
   readonly llm_id: string;
+  /** A note of the project; "default" where it has made none. */
+  readonly provider_id: string;
   /** Milliseconds since the epoch. */
   readonly effectiveAtMs: number;
   readonly createdAtMs: number;

@@ -1,3 +1,4 @@
+import type { CostFactor, CostFactors } from "../prices/cost-factors.ts";
 import { costFields } from "../prices/cost-fields.ts";
 import { costLines, inputOfRequest, type CostLine } from "../prices/cost-of-call.ts";
 import type { FoundPrice, PriceBook } from "../prices/price-book.ts";
@@ -19,6 +20,20 @@ export interface Line {
   readonly price: LinePrice | null;
   readonly tier: string;
   readonly tier_decided_by: string;
+  /** What is paid for a dollar of it; null: a dollar. */
+  readonly factor: LineFactor | null;
+}
+
+type LineFactor = Pick<CostFactor, "id" | "factor"> & {
+  readonly provider: string | null;
+  readonly effective_date: string;
+};
+
+/** What a receipt is made by. */
+export interface Rules {
+  readonly book: PriceBook;
+  readonly factors: CostFactors;
+  readonly startedAtMs: (call: number) => number;
 }
 
 interface LinePrice {
@@ -34,21 +49,16 @@ const wireOf = Object.fromEntries(costFields.map(({ kind, wire }) => [kind, wire
 >;
 
 /** The lines of some parts; parts below the call are added up where they cost the same for the same reason. */
-export function linesOf(
-  parts: readonly Part[],
-  of: Line["of"],
-  { book, startedAtMs }: { book: PriceBook; startedAtMs: (call: number) => number },
-): readonly Line[] {
-  const lines = parts.flatMap((part) => linesOfPart(part, of, { book, atMs: startedAtMs(part.call) }));
+export function linesOf(parts: readonly Part[], of: Line["of"], rules: Rules): readonly Line[] {
+  const lines = parts.flatMap((part) => linesOfPart(part, of, rules));
   return of === "own" ? lines : addedUp(lines);
 }
 
-function linesOfPart(
-  { usage }: Part,
-  of: Line["of"],
-  { book, atMs }: { book: PriceBook; atMs: number },
-): readonly Line[] {
+function linesOfPart({ call, usage }: Part, of: Line["of"], rules: Rules): readonly Line[] {
+  const { book, factors } = rules;
+  const atMs = rules.startedAtMs(call);
   const found = book.priceOf(usage.llm, atMs, usage.service);
+  const factor = factors.at(book.providerOf(usage.llm, atMs, usage.service), atMs);
   const above = found === null ? undefined : tierFor(found.rates, inputOfRequest(usage))?.aboveTokens;
   const service = usage.service?.tier || "standard";
   const price = found === null ? null : priceOf(found);
@@ -63,12 +73,17 @@ function linesOfPart(
     price: line.price === null ? null : price,
     tier: above === undefined ? service : `${service}, above ${above} input tokens`,
     tier_decided_by: decidedBy(usage.service?.tier, above),
+    factor: factor === undefined ? null : factorOf(factor),
   }));
 }
 
 function decidedBy(serviceTier: string | undefined, above: number | undefined): string {
   const service = serviceTier ? "the service tier as served" : "no other service tier was served";
   return above === undefined ? service : `${service}; the input of a request, cached tokens included`;
+}
+
+function factorOf({ id, provider, factor, effectiveAtMs }: CostFactor): LineFactor {
+  return { id, provider: provider || null, factor, effective_date: new Date(effectiveAtMs).toISOString() };
 }
 
 function priceOf({ origin }: FoundPrice): LinePrice {
@@ -90,6 +105,13 @@ function addedUp(lines: readonly Line[]): readonly Line[] {
   }));
 }
 
-export function product(quantity: number, rate: number | null): number | null {
+/** The list cost of a line, in picodollars. */
+export function amountOf({ quantity, rate }: Line): number | null {
   return rate === null ? null : quantity * rate;
+}
+
+/** What is paid for it: rounded to a picodollar, as the whole is the sum of its lines. */
+export function billedOf(line: Line): number | null {
+  const amount = amountOf(line);
+  return amount === null || line.factor === null ? amount : Math.round(amount * line.factor.factor);
 }

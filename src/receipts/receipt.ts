@@ -1,6 +1,7 @@
 import { COST_SLOTS, costFields } from "../prices/cost-fields.ts";
 import { isCacheOutside } from "../prices/cost-of-call.ts";
 import { PER_USD } from "../prices/picodollars.ts";
+import type { CostFactors } from "../prices/cost-factors.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { rollUp } from "../rollup/fold/rollup.ts";
@@ -9,7 +10,7 @@ import type { LlmNames } from "../rollup/table/llm-names.ts";
 import { countFields, countMembers } from "../usage/count-fields.ts";
 import { lessUnits } from "../usage/units.ts";
 import { isNothing, type Usage } from "../usage/usage.ts";
-import { linesOf, product, type Line } from "./lines.ts";
+import { amountOf, billedOf, linesOf, type Line } from "./lines.ts";
 import { partsOf, usagesOf, type Part } from "./parts.ts";
 import type { Receipt } from "./schema.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
@@ -20,6 +21,7 @@ export interface Sources {
   readonly calls: CallTable;
   readonly names: LlmNames;
   readonly book: PriceBook;
+  readonly factors: CostFactors;
   /** The provider's id of the completion that the call tells of, '' for none. */
   readonly completionId: string;
 }
@@ -29,16 +31,15 @@ const ITSELF = 0;
 
 /** Why a call costs what it does, from the calls of its trace. */
 export function receiptOf(call: number, sources: Sources): Receipt {
-  const { calls, names, book } = sources;
+  const { calls, names, book, factors } = sources;
   const subtree = subtreeOf(call, calls);
   const parts = partsOf({ calls: subtree.calls, names });
   const startedAtMs = (of: number): number => subtree.calls.startedAtUs[of]! / 1000;
   const own = parts.filter((part) => part.call === ITSELF);
   const below = parts.filter((part) => part.call !== ITSELF);
-  const lines = [
-    ...linesOf(own, "own", { book, startedAtMs }),
-    ...linesOf(below, "below", { book, startedAtMs }),
-  ];
+  const rules = { book, factors, startedAtMs };
+  const lines = [...linesOf(own, "own", rules), ...linesOf(below, "below", rules)];
+  const total = totalOf(subtree, sources);
   return {
     call_id: idOf(calls, call),
     trace_id: sources.traceId,
@@ -47,12 +48,23 @@ export function receiptOf(call: number, sources: Sources): Receipt {
     completion: sources.completionId === "" ? null : completionOf(call, sources),
     lines: lines.map(lineMembers),
     unpriced: unpricedOf(lines),
-    total: totalOf(subtree, sources),
+    total: { ...total, billed_cost: total.total_cost === null ? null : usd(billedSum(lines)) },
   };
 }
 
-function lineMembers({ rate, ...line }: Line): Receipt["lines"][number] {
-  return { ...line, rate_usd: usd(rate), amount_usd: usd(product(line.quantity, rate)) };
+function lineMembers(line: Line): Receipt["lines"][number] {
+  const { rate, factor, ...members } = line;
+  return {
+    ...members,
+    rate_usd: usd(rate),
+    amount_usd: usd(amountOf(line)),
+    factor,
+    billed_usd: usd(billedOf(line)),
+  };
+}
+
+function billedSum(lines: readonly Line[]): number {
+  return lines.reduce((sum, line) => sum + (billedOf(line) ?? 0), 0);
 }
 
 function usd(picodollars: number | null): number | null {
@@ -117,7 +129,7 @@ function unpricedOf(lines: readonly Line[]): Receipt["unpriced"] {
 }
 
 /** What `/trace/usage` says of the call, over all its LLMs, and what is no token. */
-function totalOf({ calls }: Subtree, { names, book }: Sources): Receipt["total"] {
+function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
   const { totals } = rollUp(calls, names, (usage, atMs) => book.cost(usage.llm, atMs, usage));
   const sums: (number | null)[] = costFields.map(() => null);
   for (let entry = totals.heads[ITSELF]!; entry !== NONE; entry = totals.next[entry]!) {

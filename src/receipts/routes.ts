@@ -3,6 +3,8 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
+import { costFactors } from "../prices/cost-factors.ts";
+import type { FactorStore } from "../prices/factor-store.ts";
 import type { Prices } from "../prices/prices.ts";
 import { releaseCalls } from "../rollup/table/call-table.ts";
 import { readTraceOf } from "./read-trace.ts";
@@ -14,6 +16,7 @@ export interface ReceiptDeps {
   /** The most calls that are read for one receipt. */
   readonly maxTraceCalls: number;
   readonly prices: Prices;
+  readonly factors: FactorStore;
 }
 
 /** Why a call costs what it does. */
@@ -26,11 +29,12 @@ export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): P
       const { project_id, call_id: callId, trace_id } = request.body;
       const project = request.grant.project(project_id);
       const options = { maxCalls: deps.maxTraceCalls, signal: abortOnClose(reply) };
-      const [trace, book] = await Promise.all([
+      const [trace, book, factors] = await Promise.all([
         readTraceOf(deps.engine, { project, callId, traceId: trace_id ?? undefined }, options),
         deps.prices.bookFor(project),
+        deps.factors.all(project),
       ]);
-      const receipt = receiptOf(trace.call, { ...trace, book });
+      const receipt = receiptOf(trace.call, { ...trace, book, factors: costFactors(factors) });
       releaseCalls(trace.calls);
       return receipt;
     },

@@ -54,6 +54,18 @@ const line = z
       .describe("The price that was used: the project's own, or an entry of the list"),
     tier: z.string(),
     tier_decided_by: z.string(),
+    factor: z
+      .object({
+        id: z.string(),
+        provider: z.string().nullable().describe("null: for every provider without a factor of its own"),
+        factor: z.number(),
+        effective_date: isoInstant,
+      })
+      .nullable()
+      .describe("The project's factor on list cost; null where it has set none"),
+    billed_usd: usd.describe(
+      "`amount_usd` times the factor, rounded to a picodollar; null: no price is known",
+    ),
   })
   .meta({ id: "ReceiptLine" });
 
@@ -65,7 +77,8 @@ const total = z
     cache_creation_input_tokens_total_cost: usd,
     other_cost: usd,
     total_cost: usd,
-  } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost", z.ZodType>)
+    billed_cost: usd.describe("The sum of what the lines bill; without factors, `total_cost`"),
+  } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost" | "billed_cost", z.ZodType>)
   .describe("What `/trace/usage` says of the call, all LLMs together, and what is no token");
 
 const receipt = z

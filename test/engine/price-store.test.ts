@@ -37,6 +37,7 @@ describe("the price store", () => {
       {
         id,
         llm_id: "m",
+        provider_id: "default",
         effectiveAtMs: Date.parse("1998-10-03T01:02:03.004Z"),
         createdAtMs: origin.createdAtMs,
         prompt_token_cost: 0.000_002_5,

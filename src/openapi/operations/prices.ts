@@ -35,4 +35,47 @@ export const priceOperations: Operations = {
     response: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
   },
+  "POST /cost/factor/create": {
+    id: "createCostFactors",
+    summary: "Set what is paid for a dollar of list cost",
+    description:
+      "A discount, a tax, or both, at one provider or at all. Receipts show it beside list cost; no list cost changes. It holds for calls that start at `effective_date` or later, until a later one.",
+    response: "The ids of the factors",
+    example: {
+      request: {
+        project_id: "acme/demo",
+        factors: [{ provider: "openai", factor: 0.85, note: "contract of 2026" }],
+      },
+      response: { ids: [id] },
+    },
+  },
+  "POST /cost/factor/query": {
+    id: "queryCostFactors",
+    summary: "The project's factors on list cost",
+    description: "All of them, as they were set.",
+    response: "The factors",
+    example: {
+      request: { project_id: "acme/demo" },
+      response: {
+        results: [
+          {
+            id,
+            provider: "openai",
+            factor: 0.85,
+            effective_date: "2026-01-01T00:00:00.000Z",
+            note: "contract of 2026",
+            created_by: "root",
+            created_at: "2026-01-01T00:00:00.000Z",
+          },
+        ],
+      },
+    },
+  },
+  "POST /cost/factor/purge": {
+    id: "purgeCostFactors",
+    summary: "Delete factors by id",
+    description: "Factors are deleted by their ids alone. Deleting what is not there is no error.",
+    response: "Deleted",
+    example: { request: { project_id: "acme/demo", query: byId }, response: {} },
+  },
 };

@@ -17,6 +17,7 @@ const priced = (
 ): ProjectPrice => ({
   id: "a",
   llm_id,
+  provider_id: "default",
   effectiveAtMs: ms(from),
   createdAtMs: 0,
   prompt_token_cost: prompt,

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
 import { costFields } from "../../../src/prices/cost-fields.ts";
 import { loadPriceList } from "../../../src/prices/load-price-list.ts";
+import { costFactors } from "../../../src/prices/cost-factors.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
 import { projectSchedules } from "../../../src/prices/project-prices.ts";
 import { receiptOf } from "../../../src/receipts/receipt.ts";
@@ -20,6 +21,7 @@ const book = createPriceBook({
     {
       id: "own",
       llm_id: "claude-sonnet-4-5",
+      provider_id: "default",
       effectiveAtMs: 500_000,
       createdAtMs: 0,
       prompt_token_cost: 0.000_004,
@@ -31,6 +33,12 @@ const book = createPriceBook({
     },
   ]),
 });
+
+const set = { effectiveAtMs: 0, createdAtMs: 0 };
+const factors = costFactors([
+  { ...set, id: "discount", provider: "anthropic", factor: 0.853 },
+  { ...set, id: "tax", provider: "", factor: 1.19, effectiveAtMs: 400_000 },
+]);
 
 const pico = (usd: number | null): number | null => (usd === null ? null : Math.round(usd * 1e12));
 
@@ -61,7 +69,7 @@ describe("receiptOf", () => {
         const calls = tableOf(rows, names);
         const totalOf = rolledUp(rows);
         rows.forEach((_, call) => {
-          const receipt = receiptOf(call, { traceId: "t", calls, names, book, completionId: "" });
+          const receipt = receiptOf(call, { traceId: "t", calls, names, book, factors, completionId: "" });
           const expected = totalOf(call);
           expect(costFields.map(({ wire }) => pico(receipt.total[wire]))).toEqual(expected);
           const sums = costFields.map(({ wire }) =>
@@ -70,7 +78,15 @@ describe("receiptOf", () => {
               .reduce((sum, { amount_usd }) => sum + pico(amount_usd)!, 0),
           );
           expect(sums).toEqual(expected.map((sum) => sum ?? 0));
-          for (const { quantity, rate_usd, amount_usd } of receipt.lines) {
+          const billed = receipt.lines.map(({ billed_usd }) => pico(billed_usd) ?? 0);
+          expect(pico(receipt.total.billed_cost)).toBe(
+            receipt.total.total_cost === null ? null : billed.reduce((sum, one) => sum + one, 0),
+          );
+          for (const { quantity, rate_usd, amount_usd, billed_usd, factor } of receipt.lines) {
+            const amount = pico(amount_usd);
+            expect(pico(billed_usd)).toBe(
+              amount === null ? null : Math.round(amount * (factor?.factor ?? 1)),
+            );
             expect(quantity).toBeGreaterThan(0);
             if (rate_usd !== null) expect(pico(amount_usd)).toBe(Math.round(quantity * rate_usd * 1e12));
           }
@@ -86,7 +102,7 @@ describe("receiptOf", () => {
         const names = new LlmNames();
         const calls = tableOf(rows, names);
         rows.forEach((row, call) => {
-          const { usage } = receiptOf(call, { traceId: "t", calls, names, book, completionId: "" });
+          const { usage } = receiptOf(call, { traceId: "t", calls, names, book, factors, completionId: "" });
           expect(usage.map(({ reported }) => reported.prompt_tokens)).toEqual(
             row.usage.map(({ promptTokens }) => promptTokens),
           );

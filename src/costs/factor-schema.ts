@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { instantMs, isoInstant, projectId } from "../http/fields.ts";
+import { purgeQuery } from "../http/purge-by-id.ts";
+
+/** How many factors one project may have: they are all read for one receipt. */
+export const MAX_FACTORS = 1_000;
+
+const factor = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .describe("What is paid for a dollar of list cost: 0.85 for a discount of 15 %, 1.19 for a tax of 19 %");
+const provider = z.string().trim().min(1).max(64);
+
+const newFactor = z
+  .strictObject({
+    provider: provider
+      .nullish()
+      .describe(
+        "Who serves the calls that it holds for. Default: every provider without a factor of its own",
+      ),
+    factor,
+    effective_date: instantMs.nullish().describe("Calls that start from then on have it. Default: now"),
+    note: z.string().max(1_000).nullish().describe("A note of yours, as what it stands for"),
+  })
+  .meta({ id: "NewCostFactor" });
+
+export const createFactorsBody = z
+  .strictObject({ project_id: projectId, factors: z.array(newFactor).min(1).max(MAX_FACTORS) })
+  .meta({ id: "CostFactorCreateReq" });
+export const createFactorsRes = z
+  .object({ ids: z.array(z.string()).describe("In the order of the factors") })
+  .meta({ id: "CostFactorCreateRes" });
+
+export const queryFactorsBody = z.strictObject({ project_id: projectId }).meta({ id: "CostFactorQueryReq" });
+const listedFactor = z
+  .object({
+    id: z.string(),
+    provider: z.string().nullable().describe("As receipts name it; null for every other provider"),
+    factor: z.number(),
+    effective_date: isoInstant,
+    note: z.string(),
+    created_by: z.string(),
+    created_at: isoInstant,
+  })
+  .meta({ id: "CostFactor" });
+export const queryFactorsRes = z
+  .object({ results: z.array(listedFactor).describe("As they were set") })
+  .meta({ id: "CostFactorQueryRes" });
+
+export const purgeFactorsBody = z
+  .strictObject({ project_id: projectId, query: purgeQuery })
+  .meta({ id: "CostFactorPurgeReq" });

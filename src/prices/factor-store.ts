@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql } from "../query/sql.ts";
+import { toStoreTextMs } from "../shared/instant.ts";
+import type { Project } from "../shared/project.ts";
+import type { CostFactor } from "./cost-factors.ts";
+
+/** A factor as a project sets it. */
+export interface NewFactor extends Omit<CostFactor, "id" | "createdAtMs"> {
+  readonly note: string;
+}
+
+/** A factor as it is listed. */
+export interface StoredFactor extends CostFactor {
+  readonly note: string;
+  readonly createdBy: string;
+}
+
+export interface FactorStore {
+  /** Sets factors; returns their ids in the same order, once they are durable. */
+  add(
+    project: Project,
+    factors: readonly NewFactor[],
+    origin: { readonly createdBy: string; readonly createdAtMs: number },
+  ): Promise<readonly string[]>;
+  /** All factors a project has set, as they were set. */
+  all(project: Project): Promise<readonly StoredFactor[]>;
+  /** Removes factors for good. An id that the project does not have is no error: it may be removed already. */
+  purge(project: Project, ids: readonly string[]): Promise<void>;
+}
+
+export function createFactorStore(engine: Engine): FactorStore {
+  return {
+    async add(project, factors, { createdBy, createdAtMs }) {
+      const rows = factors.map(({ effectiveAtMs, ...factor }) => ({
+        project_id: project,
+        id: randomUUID(),
+        ...factor,
+        effective_date: toStoreTextMs(effectiveAtMs),
+        created_by: createdBy,
+        created_at: toStoreTextMs(createdAtMs),
+        purged: 0,
+      }));
+      await engine.insert("cost_factors", rows, { name: "factor_add" });
+      return rows.map((row) => row.id);
+    },
+    all(project) {
+      return engine.rows<StoredFactor>(
+        sql`SELECT id, provider, factor, note, created_by AS createdBy,
+              toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
+              toUnixTimestamp64Milli(created_at) AS createdAtMs
+            FROM cost_factors FINAL
+            WHERE project_id = ${param("String", project)} AND purged = 0
+            ORDER BY created_at, id`,
+        { name: "factor_all" },
+      );
+    },
+    async purge(project, ids) {
+      const rows = ids.map((id) => ({ project_id: project, id, purged: 1 }));
+      await engine.insert("cost_factors", rows, { name: "factor_purge" });
+    },
+  };
+}
