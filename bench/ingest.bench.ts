@@ -27,7 +27,7 @@ async function insertRows({ engine }: BenchService): Promise<number> {
   const batches = Array.from({ length: 10 }, () =>
     Array.from({ length: CALLS_PER_INSERT }, () => {
       const { start, end } = calls.next().value;
-      const part = fromComplete(completeSchema.parse({ ...start, ...end }));
+      const part = fromComplete(completeSchema.parse({ ...start, ...end }), "bench");
       const key = { project_id: "bench/floor", hour: part.hour, trace_id: part.traceId, id: part.id };
       return { ...key, ...part.columns };
     }),

@@ -144,7 +144,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     maxPercentiles: config.MAX_PERCENTILES,
     maxCalls: config.MAX_STATS_CALLS,
     maxCells: config.MAX_STATS_CELLS,
-    providerOf: (llm) => prices.providerOf(llm),
+    providerOf: (llm, servedBy) => prices.providerOf(llm, servedBy),
   });
   await registerFeedback(app, config, { engine, clock, writing });
   await app.register(gatewayRoutes, {

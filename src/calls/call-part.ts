@@ -31,6 +31,8 @@ export interface CallStart {
   readonly runStep?: Said<number>;
   readonly inputs?: unknown;
   readonly attributes?: unknown;
+  /** The id of the API key that it was sent with. */
+  readonly apiKey?: Said<string>;
   /** Set together with the attributes that it is read from. */
   readonly inclusive?: Said<Inclusive>;
 }

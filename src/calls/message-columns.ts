@@ -40,6 +40,7 @@ export const startMembers = {
   runStep: (said: number | null) => ({ svc_run_step: said ?? CLEARED_COUNT }),
   inputs: (said: unknown) => ({ inputs: stringifyJson(said ?? {}), input_references: refsText(said) }),
   attributes: (said: unknown) => ({ attributes: stringifyJson(said ?? {}) }),
+  apiKey: text("api_key"),
   inclusive: (said: Inclusive | null) => ({ inclusive: INCLUSIVE.indexOf(said ?? false) }),
 } satisfies Members;
 

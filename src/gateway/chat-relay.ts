@@ -104,6 +104,7 @@ function recordingOf(
   return new CompletionRecording({
     project,
     trace: readTraceContext(request.headers),
+    apiKey: request.grant.keyId,
     requestId: request.id,
     upstream: target.name,
     provider: target.provider,

@@ -10,19 +10,20 @@ import {
 import { addsChildrenItself } from "../calls/weave-producer.ts";
 import type { CompleteMessage, EndMessage, StartMessage } from "./schema.ts";
 
-export function fromStart(message: StartMessage): CallPart {
-  return startPart(toStart(message));
+/** `apiKey`: the id of the one that the message was sent with. */
+export function fromStart(message: StartMessage, apiKey: string): CallPart {
+  return startPart(toStart(message, apiKey));
 }
 
 export function fromEnd(message: EndMessage): CallPart {
   return endPart(toEnd(message));
 }
 
-export function fromComplete(message: CompleteMessage): CallPart {
-  return completePart(toStart(message), toEnd(message));
+export function fromComplete(message: CompleteMessage, apiKey: string): CallPart {
+  return completePart(toStart(message, apiKey), toEnd(message));
 }
 
-function toStart(message: StartMessage): CallStart {
+function toStart(message: StartMessage, apiKey: string): CallStart {
   const { attributes } = message;
   return {
     id: message.id ?? randomUUID(),
@@ -38,6 +39,7 @@ function toStart(message: StartMessage): CallStart {
     runStep: message.wb_run_step,
     inputs: message.inputs,
     attributes,
+    apiKey,
     inclusive: attributes === undefined ? undefined : addsChildrenItself(attributes) && "per_llm",
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess } from "../auth/guard.ts";
-import { renamePart } from "../calls/call-part.ts";
+import { renamePart, type CallPart } from "../calls/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { emptyRes } from "../http/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
@@ -29,7 +29,6 @@ import {
   upsertBatchRes,
   upsertItem,
   type EndMessage,
-  type StartMessage,
 } from "./schema.ts";
 
 export interface IngestDeps extends DeleteDeps {
@@ -46,8 +45,7 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, bodyLimitBytes: bodyLimit } = deps;
 
-  const start = async (reply: FastifyReply, project: Project, message: StartMessage) => {
-    const part = fromStart(message);
+  const start = async (reply: FastifyReply, project: Project, part: CallPart) => {
     const [trace_id] = await writer.write(project, [part]);
     return sendJsonText(reply, JSON.stringify({ id: part.id, trace_id }));
   };
@@ -59,14 +57,19 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   const started = { 200: startRes };
   const startRoute = { config, bodyLimit, schema: { body: startBody, response: started } };
   app.post("/call/start", startRoute, ({ grant, body }, reply) =>
-    start(reply, grant.project(body.start.project_id, ["body", "start", "project_id"]), body.start),
+    start(
+      reply,
+      grant.project(body.start.project_id, ["body", "start", "project_id"]),
+      fromStart(body.start, grant.keyId),
+    ),
   );
   app.post(
     "/v2/:entity/:project/call/start",
     { config, bodyLimit, schema: { body: startBodyOfPath, params: projectParams, response: started } },
     ({ grant, params, body }, reply) => {
       const project_id = projectOfPath(params, body.start, ["body", "start"]);
-      return start(reply, grant.project(project_id, ["path", "project"]), { ...body.start, project_id });
+      const part = fromStart({ ...body.start, project_id }, grant.keyId);
+      return start(reply, grant.project(project_id, ["path", "project"]), part);
     },
   );
   const done = { 200: emptyRes };
@@ -113,7 +116,10 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
       const { grant } = request;
       const { accepted, rejected } = sortBatch(request.body.batch, upsertItem, (item) =>
         item.mode === "start"
-          ? { project: grant.project(item.req.start.project_id), part: fromStart(item.req.start) }
+          ? {
+              project: grant.project(item.req.start.project_id),
+              part: fromStart(item.req.start, grant.keyId),
+            }
           : { project: grant.project(item.req.end.project_id), part: fromEnd(item.req.end) },
       );
       const traceIds = await writeAccepted(writer, accepted);
@@ -141,7 +147,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
         completeOfPath,
         (message: z.output<typeof completeOfPath>) => {
           const project_id = projectOfPath(params, message, ["body"]);
-          return { project, part: fromComplete({ ...message, project_id }) };
+          return { project, part: fromComplete({ ...message, project_id }, grant.keyId) };
         },
       );
       await writeAccepted(writer, accepted);

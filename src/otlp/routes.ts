@@ -3,6 +3,7 @@ import { ingestAccess } from "../auth/guard.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
 import { describedBody } from "../http/validation.ts";
 import { exportAnswer } from "./answer.ts";
+import type { Attributes } from "./attributes.ts";
 import { spansOfJson } from "./decode-json.ts";
 import { spansOfProtobuf } from "./decode-protobuf.ts";
 import { projectOf } from "./project-of.ts";
@@ -39,7 +40,11 @@ export async function otlpRoutes(
       const { body, headers, grant } = request;
       const isProtobuf = Buffer.isBuffer(body);
       const spans = isProtobuf ? spansOfProtobuf(body) : spansOfJson(body ?? {});
-      const rejections = await storeSpans(spans, (resource) => projectOf(resource, headers, grant), writer);
+      const sender = {
+        projectOf: (resource: Attributes) => projectOf(resource, headers, grant),
+        apiKey: grant.keyId,
+      };
+      const rejections = await storeSpans(spans, sender, writer);
       void reply.type(isProtobuf ? PROTOBUF : "application/json; charset=utf-8");
       return exportAnswer(rejections, isProtobuf ? "protobuf" : "json");
     });

@@ -11,7 +11,13 @@ import { toCallPart } from "./to-call-part.ts";
 /** Spans read before others get their turn. */
 const SPANS_PER_TURN = 200;
 
-export type ProjectOf = (resource: Attributes) => Project;
+/** Who sends spans. */
+export interface Sender {
+  /** Where those of a resource go. */
+  readonly projectOf: (resource: Attributes) => Project;
+  /** The id of the key they are sent with. */
+  readonly apiKey: string;
+}
 
 /**
  * Stores spans as calls; resolves when they are durable, with the reasons of those that were set aside.
@@ -19,7 +25,7 @@ export type ProjectOf = (resource: Attributes) => Project;
  */
 export async function storeSpans(
   spans: readonly SentSpan[],
-  projectOf: ProjectOf,
+  { projectOf, apiKey }: Sender,
   writer: CallWriter,
 ): Promise<Rejections> {
   const destinations = new Map<Attributes, Destination | AppError>();
@@ -29,7 +35,7 @@ export async function storeSpans(
     const { resource } = sent.origin;
     const destination = destinations.get(resource) ?? findDestination(resource, projectOf);
     destinations.set(resource, destination);
-    const part = destination instanceof AppError ? reasonOf(destination) : readPart(sent);
+    const part = destination instanceof AppError ? reasonOf(destination) : readPart(sent, apiKey);
     if (typeof part === "string") rejections.set(part, (rejections.get(part) ?? 0) + 1);
     else if (!(destination instanceof AppError)) destination.parts.push(part);
   }
@@ -49,7 +55,7 @@ interface Destination {
   readonly parts: CallPart[];
 }
 
-function findDestination(resource: Attributes, projectOf: ProjectOf): Destination | AppError {
+function findDestination(resource: Attributes, projectOf: Sender["projectOf"]): Destination | AppError {
   try {
     return { project: projectOf(resource), parts: [] };
   } catch (error) {
@@ -58,9 +64,9 @@ function findDestination(resource: Attributes, projectOf: ProjectOf): Destinatio
   }
 }
 
-function readPart({ origin, decode }: SentSpan): CallPart | string {
+function readPart({ origin, decode }: SentSpan, apiKey: string): CallPart | string {
   const span = decode();
-  return typeof span === "string" ? span : toCallPart(span, origin);
+  return typeof span === "string" ? span : toCallPart(span, origin, apiKey);
 }
 
 function reasonOf(error: AppError): string {

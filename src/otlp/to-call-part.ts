@@ -33,8 +33,11 @@ const ERROR = STATUS_CODES.indexOf("error");
 const MAX_NAME_LENGTH = 1000;
 const MAX_ID_LENGTH = 512;
 
-/** A span as a call: its id, trace and parent as lower-case hex. Errors: why it cannot be stored. */
-export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | string {
+/**
+ * A span as a call: its id, trace and parent as lower-case hex. `apiKey`: the id of the key it was sent with. Errors: why it
+ * cannot be stored.
+ */
+export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallPart | string {
   if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
     return "a span has no trace id or no span id";
   const startedAt = toMicros(span.startedAtNanos);
@@ -54,7 +57,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin): CallPart | strin
 
   const sent = { name: span.name, scopeName: origin.scopeName, attributes };
   const inclusive = inclusiveOf(sent);
-  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, inclusive };
+  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, apiKey, inclusive };
   const usage = usageOfSpan(sent);
   const completionId = storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output);
   // what a span does not say may have been said before, by itself or by another message
@@ -80,7 +83,7 @@ function toStart(
   span: OtelSpan,
   attributes: Attributes,
   startedAt: EpochMicros,
-): Omit<CallStart, "inputs" | "attributes" | "inclusive"> {
+): Omit<CallStart, "inputs" | "attributes" | "apiKey" | "inclusive"> {
   const step = toCount(attributes.get(RUN_STEP));
   const weaveCall = weaveCallOf(attributes);
   return {

@@ -1,6 +1,7 @@
 import type { Project } from "../shared/project.ts";
 import { createBuiltInPrices } from "./built-in-prices.ts";
 import type { CostOf } from "./cost-of-call.ts";
+import { sellerNamed } from "./model-names.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
 import type { PriceList } from "./price-list.ts";
 import type { PriceStore } from "./price-store.ts";
@@ -10,8 +11,11 @@ import { projectSchedules } from "./project-prices.ts";
 export interface Prices {
   /** The prices of a project as they stand now. Cost: one small query; the book itself asks nothing more. */
   bookFor(project: Project): Promise<PriceBook>;
-  /** Who sells an LLM, as the public list names it; null when the list does not have it. */
-  providerOf(llmId: string): string | null;
+  /**
+   * Who sells an LLM, as the public list names it: who served it, where that is known, else whoever the list has it from.
+   * Null when nobody knows.
+   */
+  providerOf(llmId: string, servedBy?: string): string | null;
 }
 
 export interface PricesOptions extends Pick<BookOptions, "onUnknown"> {
@@ -21,7 +25,8 @@ export interface PricesOptions extends Pick<BookOptions, "onUnknown"> {
 export function createPrices(store: PriceStore, { list, ...options }: PricesOptions): Prices {
   const builtIn = createBuiltInPrices(list);
   return {
-    providerOf: (llmId) => builtIn.find(llmId)?.provider ?? null,
+    providerOf: (llmId, servedBy = "") =>
+      sellerNamed(servedBy)?.id ?? (servedBy || (builtIn.find(llmId)?.provider ?? null)),
     async bookFor(project) {
       return createPriceBook({
         ...options,

@@ -61,9 +61,9 @@ export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<strin
         `,"groups":[${texts.join(",")}],"other":${others.isUsed(bucket) ? others.text(bucket) : "null"}}`
     );
   }
-  const left = unpriced.list().map(({ llm, counts }) => {
-    const members = countFields.map(({ wire }, slot) => `"${wire}":${counts[slot]}`);
-    return `{"llm":${JSON.stringify(llm)},${members.join(",")}}`;
+  const left = unpriced.list().map(({ llm, provider, tier, counts, units = {} }) => {
+    const members = countFields.map(({ wire }, slot) => [wire, counts[slot]] as const);
+    return JSON.stringify({ llm, provider, service_tier: tier, ...Object.fromEntries(members), units });
   });
   yield `],"unpriced":${plan.withCosts ? `[${left.join(",")}]` : "null"}}`;
 }

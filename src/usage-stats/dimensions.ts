@@ -13,10 +13,14 @@ export const DIMENSION_NAMES = [
   "turn_id",
   "trace_id",
   "status",
+  "api_key",
 ] as const;
 type DimensionName = (typeof DIMENSION_NAMES)[number];
 
 export type RequestedDimension = DimensionName | { readonly $getField: string };
+
+/** Of the key that a call was sent with, its id. It is no field of the query language. */
+const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
 
 /** One part of a group's key. */
 export interface Dimension {
@@ -43,6 +47,10 @@ export function planDimensions(requested: readonly RequestedDimension[]): Dimens
     if (seen.has(label)) issues.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
     seen.add(label);
     if (one === "llm" || one === "provider") return { label, source: one };
+    if (one === "api_key") {
+      texts.push(API_KEY);
+      return { label, source: "call" };
+    }
     const compiled = compileGroupKey(one === "status" ? "summary.weave.status" : label);
     if (compiled.ok) texts.push(compiled.text);
     else issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [...loc, ...issue.loc] })));

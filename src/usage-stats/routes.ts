@@ -20,7 +20,7 @@ import { printCsv } from "./csv.ts";
 import { planStats, type PlanSettings, type StatsPlan, type WindowPlan } from "./plan.ts";
 import { foldWindow } from "./read-window.ts";
 import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
-import { WindowFold } from "./window-fold.ts";
+import { WindowFold, type ProviderOf } from "./window-fold.ts";
 
 export interface UsageStatsDeps {
   readonly engine: Engine;
@@ -32,8 +32,7 @@ export interface UsageStatsDeps {
   readonly maxCells: number;
   /** The prices that hold for a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
-  /** Who sells an LLM. */
-  readonly providerOf: (llm: string) => string | null;
+  readonly providerOf: ProviderOf;
 }
 
 /** What was used and spent, by anything, over local time; and the same as the Weave SDKs ask for it. */

@@ -107,8 +107,16 @@ export const usageStatsResponse = z
         .meta({ id: "UsageBucket" }),
     ),
     unpriced: z
-      .array(z.object({ llm: z.string(), ...counts }))
+      .array(
+        z.object({
+          llm: z.string(),
+          provider: z.string().nullable().describe("Who served it; null where nobody knows"),
+          service_tier: z.string().nullable().describe("As it was served; null: the usual one"),
+          ...counts,
+          units: z.record(z.string(), count).describe("What has no price beside plain tokens"),
+        }),
+      )
       .nullable()
-      .describe("What the sums of costs leave out, by LLM; null without costs"),
+      .describe("What the sums of costs leave out, by what has no price; null without costs"),
   })
   .meta({ id: "UsageStatsRes" });

@@ -3,6 +3,7 @@ import { usageOf, type OwnUsage } from "../rollup/fold/rollup.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import type { LlmNames } from "../rollup/table/llm-names.ts";
+import type { UsageEntries } from "../rollup/table/usage-entries.ts";
 import { costFields } from "../prices/cost-fields.ts";
 import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
 import { release } from "../shared/buffers.ts";
@@ -14,12 +15,15 @@ import { CellValues, MAX_VALUES } from "./cell-values.ts";
 import type { StatsPlan } from "./plan.ts";
 import { Unpriced } from "./unpriced.ts";
 
+/** Who sells an LLM: the provider that is said to have served it, or else the one that the price list has. */
+export type ProviderOf = (llm: string, servedBy: string | undefined) => string | null;
+
 export interface FoldOptions {
   readonly plan: StatsPlan;
   readonly names: LlmNames;
   /** Undefined: costs are not asked for. */
   readonly costOf: CostOf | undefined;
-  readonly providerOf: (llm: string) => string | null;
+  readonly providerOf: ProviderOf;
   readonly maxCells: number;
 }
 
@@ -30,17 +34,19 @@ export class WindowFold {
   readonly unpriced: Unpriced;
   private readonly options: FoldOptions;
   private readonly bucketAt: (ms: number) => number;
-  /** Of each call key the groups by LLM. */
+  /** Of each call key the groups by LLM, and by who served it where that is asked for. */
   private readonly byCallKey = new Map<string, Map<number, number>>();
   private readonly byUsage: boolean;
+  private readonly byProvider: boolean;
 
   constructor(options: FoldOptions) {
     const { plan } = options;
     this.options = options;
     this.groups = new Groups(plan.dimensions.all);
-    this.unpriced = new Unpriced(options.names);
+    this.unpriced = new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
     this.bucketAt = bucketFinder(plan.buckets.startsMs);
     this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
+    this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
     this.cells = new Cells({
       buckets: plan.buckets.startsMs.length,
       maxCells: options.maxCells,
@@ -72,14 +78,14 @@ export class WindowFold {
     let most = -1;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (isNothing(own, used)) continue;
-      const cell = this.cells.at(this.groupOf(calls.usage.llms[used]!, byLlm, key), bucket);
+      const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
       this.addUsage(cell, used, { ...read, startedAtMs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (tokens <= most) continue;
       most = tokens;
       callCell = cell;
     }
-    if (callCell === NONE) callCell = this.cells.at(this.groupOf(NONE, byLlm, key), bucket);
+    if (callCell === NONE) callCell = this.cells.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
     this.cells.sums.addCall(callCell, columns.isError(call));
     const latency = columns.latencyOf(call);
     if (latency === undefined) return;
@@ -93,12 +99,11 @@ export class WindowFold {
     const { calls, own, startedAtMs } = read;
     sums.addUsage(cell, own.counts, used * COUNT_SLOTS);
     if (costOf === undefined) return;
-    const cost = costOf(
-      usageOf(used, { ...own, at: used * COUNT_SLOTS, units: own.units.get(used) }, { calls, names }),
-      startedAtMs,
-    );
+    const at = used * COUNT_SLOTS;
+    const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
+    const cost = costOf(usage, startedAtMs);
     for (const [slot, { kind }] of costFields.entries()) sums.addCost(cell, slot, cost[kind]);
-    this.unpriced.add(calls.usage.llms[used]!, cost, { counts: own.counts, at: used * COUNT_SLOTS });
+    this.unpriced.add(usage, cost);
   }
 
   private groupsOf(callKey: string): Map<number, number> {
@@ -109,18 +114,29 @@ export class WindowFold {
     return byLlm;
   }
 
-  private groupOf(used: number, byLlm: Map<number, number>, callKey: string): number {
-    const llm = this.byUsage ? used : NONE;
-    const known = byLlm.get(llm);
+  /** The group of a usage; of a call without any, `used` is NONE. */
+  private groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
+    const isTold = this.byUsage && used !== NONE;
+    const llm = isTold ? llms[used]! : NONE;
+    const service = isTold && this.byProvider ? services[used]! : 0;
+    const known = byLlm.get(llm + service * MAX_LLMS);
     if (known !== undefined) return known;
     const { names, providerOf } = this.options;
-    const name = llm === NONE ? null : names.textOf(llm);
-    const provider = name === null ? null : providerOf(name);
-    const group = this.groups.numberOf(callKey, { llm: name, provider });
-    byLlm.set(llm, group);
+    const name = isTold ? names.textOf(llm) : null;
+    const provider = name === null ? null : providerOf(name, names.services.serviceOf(service)?.provider);
+    const group = this.groups.numberOf(key, { llm: name, provider });
+    byLlm.set(llm + service * MAX_LLMS, group);
     return group;
   }
 }
+
+interface GroupsOfKey {
+  readonly key: string;
+  readonly byLlm: Map<number, number>;
+}
+
+/** Numbers of LLMs are smaller. */
+const MAX_LLMS = 2 ** 31;
 
 interface Read {
   readonly calls: CallTable;

@@ -46,7 +46,7 @@ export function storedSpan(
   attributes?: Readonly<Record<string, unknown>>,
   more?: Partial<OtelSpan>,
 ): Record<string, unknown> {
-  const part = toCallPart(otelSpan(attributes, more), ORIGIN);
+  const part = toCallPart(otelSpan(attributes, more), ORIGIN, "a-key");
   if (typeof part === "string") throw new Error(part);
   const parse = (column: string, absent: unknown) =>
     column in part.columns ? (JSON.parse(part.columns[column] as string) as unknown) : absent;

@@ -77,12 +77,15 @@ describe("POST /usage/stats", () => {
     expect(unpriced).toEqual([
       {
         llm: "no-such-model",
+        provider: null,
+        service_tier: null,
         requests: 2,
         prompt_tokens: 5,
         completion_tokens: 0,
         total_tokens: 5,
         cache_read_input_tokens: 0,
         cache_creation_input_tokens: 0,
+        units: {},
       },
     ]);
     const [group] = (
@@ -92,6 +95,51 @@ describe("POST /usage/stats", () => {
       key: { llm: "no-such-model" },
       total: { total_cost: null, other_cost: null },
     });
+  });
+
+  it("names what has no price: the LLM, who served it, the tier and the units", async () => {
+    const at = "2026-01-02T10:00:00Z";
+    const usages = [
+      { "gpt-4o": { requests: 1, prompt_tokens: 100, service_tier: "no_such_tier" } },
+      { "gpt-4o": { requests: 1, prompt_tokens: 30, service_tier: "no_such_tier" } },
+      { "gpt-4o": { requests: 1, prompt_tokens: 10, rerank_searches: 2 } },
+      { "llama-of-ours": { requests: 1, prompt_tokens: 5, provider: "groq" } },
+      { "llama-of-ours": { requests: 1, prompt_tokens: 3, provider: "our-own-cluster" } },
+      { "gpt-4o": { requests: 1, prompt_tokens: 1000 } },
+    ];
+    const project = "acme/unpriced";
+    await ingest(
+      project,
+      usages.map((usage, number) => ({ id: `u${number}`, at, usage })),
+    );
+    const body = { project_id: project, ...JANUARY, include_costs: true, group_by: ["provider"] };
+    const { unpriced, groups } = (await test.post("/usage/stats", body)).json();
+    expect(unpriced).toMatchObject([
+      {
+        llm: "gpt-4o",
+        provider: "openai",
+        service_tier: "no_such_tier",
+        requests: 2,
+        prompt_tokens: 130,
+        units: {},
+      },
+      { llm: "gpt-4o", service_tier: null, requests: 1, prompt_tokens: 0, units: { rerank_searches: 2 } },
+      { llm: "llama-of-ours", provider: "groq", service_tier: null, requests: 1, prompt_tokens: 5 },
+      { llm: "llama-of-ours", provider: "our-own-cluster", requests: 1, prompt_tokens: 3 },
+    ]);
+    const byProvider = groups.map(
+      ({ key, total }: { key: { provider: string }; total: { calls: number } }) => [
+        key.provider,
+        total.calls,
+      ],
+    );
+    expect(new Map(byProvider)).toEqual(
+      new Map([
+        ["openai", 4],
+        ["groq", 1],
+        ["our-own-cluster", 1],
+      ]),
+    );
   });
 
   it("puts what does not fit into limit together, never away", async () => {

@@ -60,7 +60,10 @@ export function UsageSummary({ loaded: { stats, before }, window, zone, measure 
           without a price:{" "}
           {unpriced
             .slice(0, 3)
-            .map(({ llm, total_tokens }) => `${oneLine(llm, 60)} (${tokens(total_tokens).text} tokens)`)
+            .map(({ llm, service_tier, total_tokens }) => {
+              const tier = service_tier === null ? "" : ` at tier ${oneLine(service_tier, 30)}`;
+              return `${oneLine(llm, 60)}${tier} (${tokens(total_tokens).text} tokens)`;
+            })
             .join(", ")}
           {unpriced.length > 3 && ` and ${unpriced.length - 3} more models`}
         </span>

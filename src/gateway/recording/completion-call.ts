@@ -22,6 +22,7 @@ export function completionPart(completion: RecordedCompletion): CallPart {
       runStep: null,
       inputs,
       attributes,
+      apiKey: completion.apiKey,
       inclusive: false,
     },
     {

@@ -17,6 +17,8 @@ import type { TraceContext } from "./trace-context.ts";
 export interface RecordingOptions {
   readonly project: Project;
   readonly trace: TraceContext;
+  /** The id of the key that asks. */
+  readonly apiKey: string;
   readonly requestId: string;
   readonly upstream: string;
   /** Who serves there, as far as its address tells. */
@@ -116,12 +118,13 @@ export class CompletionRecording implements RelayObserver {
     outcome: Outcome,
     { status, endedAtMs }: { status: number | undefined; endedAtMs: number },
   ): RecordedCompletion {
-    const { trace } = this.#options;
+    const { trace, apiKey } = this.#options;
     const { basis, usage } = this.#usage(outcome);
     const model = this.#reader.model ?? this.#request.model ?? "unknown";
     return {
       callId: this.callId,
       ...trace,
+      apiKey,
       startedAtMs: this.#startedAtMs,
       endedAtMs,
       inputs: this.#keptInputs() ?? { model: this.#request.model },

@@ -7,6 +7,8 @@ export interface RecordedCompletion {
   readonly callId: string;
   readonly traceId: string;
   readonly parentId: string | null;
+  /** The id of the key that asked for it. */
+  readonly apiKey: string;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly inputs: unknown;

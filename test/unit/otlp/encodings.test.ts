@@ -107,7 +107,7 @@ const span = fc
 
 function partOf(sent: SentSpan | undefined): unknown {
   const decoded = sent!.decode();
-  return typeof decoded === "string" ? decoded : toCallPart(decoded, sent!.origin);
+  return typeof decoded === "string" ? decoded : toCallPart(decoded, sent!.origin, "a-key");
 }
 
 describe("the two encodings of OTLP", () => {

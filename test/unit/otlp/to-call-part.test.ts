@@ -4,7 +4,7 @@ import { ORIGIN, otelSpan, storedSpan } from "../../helpers/otel-span.ts";
 
 describe("toCallPart", () => {
   it("keeps ids, name and instants", () => {
-    const part = toCallPart(otelSpan({}, { parentSpanId: "00f067aa0ba902b7" }), ORIGIN);
+    const part = toCallPart(otelSpan({}, { parentSpanId: "00f067aa0ba902b7" }), ORIGIN, "a-key");
     expect(part).toMatchObject({
       id: "b7ad6b7169203331",
       traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -19,7 +19,9 @@ describe("toCallPart", () => {
   });
 
   it("is a call that still runs when the span has no end", () => {
-    expect(toCallPart(otelSpan({}, { endedAtNanos: 0n }), ORIGIN)).toMatchObject({ kind: "complete" });
+    expect(toCallPart(otelSpan({}, { endedAtNanos: 0n }), ORIGIN, "a-key")).toMatchObject({
+      kind: "complete",
+    });
   });
 
   it.each([
@@ -32,7 +34,7 @@ describe("toCallPart", () => {
     ["a start beyond all times", { startedAtNanos: 2n ** 64n - 1n }],
     ["an end beyond all times", { endedAtNanos: 2n ** 64n - 1n }],
   ])("rejects a span with %s", (_, more) => {
-    expect(toCallPart(otelSpan({}, more), ORIGIN)).toBeTypeOf("string");
+    expect(toCallPart(otelSpan({}, more), ORIGIN, "a-key")).toBeTypeOf("string");
   });
 
   it.each([
@@ -45,7 +47,7 @@ describe("toCallPart", () => {
   it("takes its usage to hold that of the spans below it, unless its producer is known to add", () => {
     expect(storedSpan({ "gen_ai.operation.name": "invoke_agent" })["inclusive"]).toBe(2);
     expect(storedSpan({ "gen_ai.operation.name": "chat" })["inclusive"]).toBe(2);
-    const langSmith = toCallPart(otelSpan(), { ...ORIGIN, scopeName: "langsmith" });
+    const langSmith = toCallPart(otelSpan(), { ...ORIGIN, scopeName: "langsmith" }, "a-key");
     expect(langSmith).toMatchObject({ columns: { inclusive: 0 } });
   });
 

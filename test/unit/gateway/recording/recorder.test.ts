@@ -13,6 +13,7 @@ const project = "acme/forest" as Project;
 function completion(callId: string): RecordedCompletion {
   return {
     callId,
+    apiKey: "a-key",
     traceId: "t",
     parentId: null,
     startedAtMs: 0,
