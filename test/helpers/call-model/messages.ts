@@ -33,6 +33,9 @@ const PARENTS: Readonly<Record<CallName, readonly CallName[]>> = {
 export const INPUT_REFS = ["weave:///e/p/object/in:1", "weave:///e/p/object/in:2"] as const;
 export const OUTPUT_REFS = ["weave:///e/p/object/out:1", "weave:///e/p/object/out:2"] as const;
 
+/** The last one is beyond the thousandth. */
+const MANY_REFS = [...Array.from({ length: 1_000 }, (_, at) => `weave:///e/p/object/o:${at}`), INPUT_REFS[1]];
+
 const orNull = (arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 4, arbitrary }, { weight: 1, arbitrary: fc.constant(null) });
 const oneOf = (...values: readonly unknown[]) => orNull(fc.constantFrom(...values));
@@ -68,7 +71,13 @@ const startMembers = (id: CallName) => ({
   wb_user_id: oneOf("u1", "u2", ""),
   wb_run_id: oneOf("r1", "r2", ""),
   wb_run_step: oneOf(0, 5, 7),
-  inputs: oneOf({ v: "1" }, { v: "2", r: INPUT_REFS[0] }, { deep: [{ r: INPUT_REFS[1] }] }),
+  inputs: fc.oneof(
+    {
+      weight: 20,
+      arbitrary: oneOf({ v: "1" }, { v: "2", r: INPUT_REFS[0] }, { deep: [{ r: INPUT_REFS[1] }] }),
+    },
+    { weight: 1, arbitrary: fc.constant({ v: "2", refs: MANY_REFS }) },
+  ),
   attributes: oneOf({ tenant: "x" }, { tenant: "y", weave: { source: "js-sdk" } }, {}),
 });
 const endMembers = {
@@ -109,11 +118,10 @@ export const complete = fc.constantFrom(...NAMES).chain((id) => {
   return messageOf({ kind: "complete", id, always: { op_name, started_at }, sometimes });
 });
 
+/** One without a name is refused. */
 export const rename = fc
   .constantFrom(...ALL_CALLS)
-  .chain((id) =>
-    messageOf({ kind: "rename", id, always: { display_name: oneOf("R", "S", "") }, sometimes: {} }),
-  );
+  .chain((id) => messageOf({ kind: "rename", id, sometimes: { display_name: oneOf("R", "S", "") } }));
 
 /** Attributes are there or not; nothing in them says "none". */
 export const span = fc.constantFrom(...SPANS).chain((id) =>

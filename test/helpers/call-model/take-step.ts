@@ -38,7 +38,7 @@ export async function takeStep(
   const answers = await Promise.all(
     sendable.map(async ({ replica, request }) => {
       const { url, body } = toWire(request, { project: world.project, lane: lane.name });
-      const told = await send(world.replicas[replica], url, body);
+      const told = await send(world.replicas[replica], { url, body, status: isRefused(request) ? 422 : 200 });
       return { request, told };
     }),
   );
@@ -61,9 +61,20 @@ export async function takeStep(
   lane.change([...sendable.map(({ request }) => request), ...meanwhile.map(({ change }) => change)]);
 }
 
-async function send(replica: Replica, url: string, body: object | Buffer): Promise<Told> {
+function isRefused(request: Request): boolean {
+  return request.form === "update" && request.message.members["display_name"] === undefined;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly body: object | Buffer;
+  /** What it is answered. */
+  readonly status: 200 | 422;
+}
+
+async function send(replica: Replica, { url, body, status: expected }: Sent): Promise<Told> {
   const { status, bytes } = await replica({ method: "POST", url, body });
-  if (status !== 200) throw new Error(`${url} ${JSON.stringify(body)}: ${status} ${bytes.toString()}`);
+  if (status !== expected) throw new Error(`${url} ${JSON.stringify(body)}: ${status} ${bytes.toString()}`);
   if (!Buffer.isBuffer(body)) return JSON.parse(bytes.toString()) as Told;
   const partial = partialSuccess(bytes);
   return partial === undefined ? {} : { partialSuccess: { rejectedSpans: String(partial.rejected) } };
