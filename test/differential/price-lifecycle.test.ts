@@ -42,13 +42,13 @@ interface Kept extends Price {
   readonly llm_id: string;
 }
 
-const replica = fc.constantFrom(0 as const, 1 as const);
+const ofTwo = fc.constantFrom(0 as const, 1 as const);
 const step = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
       what: fc.constant("create" as const),
-      replica,
+      replica: ofTwo,
       costs: fc.dictionary(fc.constantFrom(...LLMS, "__proto__"), price, {
         minKeys: 1,
         maxKeys: 3,
@@ -61,12 +61,12 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       what: fc.constant("purge" as const),
-      replica,
+      replica: ofTwo,
       picks: fc.array(fc.nat(20), { minLength: 1, maxLength: 3 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ what: fc.constant("restart" as const), replica }) },
-  { weight: 1, arbitrary: fc.record({ what: fc.constant("delete project" as const), replica }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("restart" as const), replica: ofTwo }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("delete project" as const), replica: ofTwo }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -165,12 +165,12 @@ class Project {
   }
 
   async take(taken: Step): Promise<void> {
-    const { post, app } = replicas[taken.replica];
+    const replica = replicas[taken.replica];
     switch (taken.what) {
       case "create": {
         const costs = taken.isBroken ? { ...taken.costs, broken: { prompt_token_cost: -1 } } : taken.costs;
         const isRefused = taken.isBroken || Object.hasOwn(costs, "__proto__");
-        const answer = await post("/cost/create", { project_id: this.name, costs });
+        const answer = await replica.post("/cost/create", { project_id: this.name, costs });
         expect(answer.status, answer.text).toBe(isRefused ? 422 : 200);
         if (isRefused) return;
         const { ids } = answer.json() as { ids: [string, string][] };
@@ -183,7 +183,7 @@ class Project {
           (pick) => this.kept.at(pick % Math.max(1, this.kept.length))?.id ?? [],
         );
         const query = { $expr: { $in: [field("id"), ids.map(literal)] } };
-        expectOk(await post("/cost/purge", { project_id: this.name, query }));
+        expectOk(await replica.post("/cost/purge", { project_id: this.name, query }));
         this.kept = this.kept.filter(({ id }) => !ids.includes(id));
         return;
       }
@@ -194,7 +194,7 @@ class Project {
       }
       case "delete project": {
         const headers = { authorization: authorization() };
-        const answer = await app.inject({ method: "DELETE", url: `/projects/${this.name}`, headers });
+        const answer = await replica.app.inject({ method: "DELETE", url: `/projects/${this.name}`, headers });
         expect(answer.statusCode).toBe(202);
         this.kept = [];
         await this.sendCalls();
@@ -202,7 +202,7 @@ class Project {
     }
   }
 
-  async checkList(expression: object, { post }: TestApp): Promise<void> {
+  async checkList(expression: object, replica: TestApp): Promise<void> {
     const fields = [
       "id",
       "llm_id",
@@ -212,7 +212,7 @@ class Project {
       "provider_id",
     ];
     const query = { $expr: expression };
-    const answer = await post("/cost/query", { project_id: this.name, query, fields });
+    const answer = await replica.post("/cost/query", { project_id: this.name, query, fields });
     expectOk(answer);
     const mongo = new Query(toMongo(query) as object);
     const all = this.kept.map((one) => ({ provider_id: "default", ...one }));
@@ -222,8 +222,8 @@ class Project {
     expect(byId(results), JSON.stringify(query)).toEqual(byId(all.filter((one) => mongo.test(one))));
   }
 
-  async checkCosts({ post }: TestApp): Promise<void> {
-    const answer = await post("/trace/usage", { project_id: this.name, include_costs: true });
+  async checkCosts(replica: TestApp): Promise<void> {
+    const answer = await replica.post("/trace/usage", { project_id: this.name, include_costs: true });
     expectOk(answer);
     const { call_usage } = answer.json() as {
       call_usage: Record<string, Record<string, Record<string, unknown>>>;
@@ -254,7 +254,7 @@ describe(`a project's prices (SEED=${SEED})`, () => {
     { timeout: 3_600_000 },
     async () => {
       let runs = 0;
-      const history = fc.array(fc.tuple(step, operation, replica), {
+      const history = fc.array(fc.tuple(step, operation, ofTwo), {
         minLength: 1,
         maxLength: 8,
         size: "max",
