@@ -1,6 +1,8 @@
 import type { ModelPrice } from "@pydantic/genai-prices";
 import { ratesOfListedPrice } from "./built-in-rates.ts";
+import { exact } from "./picodollars.ts";
 import type { Rates, Schedule } from "./rates.ts";
+import { pricedUnits } from "./units.ts";
 
 /** A part of the built-in list that is known to be wrong, with what the provider publishes instead. */
 export interface Correction {
@@ -18,12 +20,16 @@ export interface Correction {
 /** What a model costs from an instant on. Prices in USD per million tokens. */
 interface CorrectedPeriod {
   readonly from: string;
-  readonly prices: CorrectedPrices;
+  /** Absent: nobody says what it costs. */
+  readonly prices?: CorrectedPrices;
   /** Factors on all tokens of a request whose input is larger. */
   readonly above?: readonly { readonly aboveTokens: number; readonly factors: Partial<CorrectedPrices> }[];
   readonly peak?: { readonly times: PeakTimes; readonly factor: number };
-  readonly webSearchesPerThousand?: number;
+  /** What is no token, for a thousand. */
+  readonly perThousand?: Readonly<Partial<Record<OtherUnit, number>>>;
 }
+
+type OtherUnit = "web_searches" | "social_searches" | "storage_searches" | "code_executions";
 
 interface CorrectedPrices {
   readonly input: number;
@@ -91,6 +97,7 @@ const priceKeys = {
 } as const;
 
 function ratesOf(period: CorrectedPeriod, factor: number): Rates | null {
+  if (period.prices === undefined) return null;
   const price: ModelPrice = {};
   for (const [kind, key] of Object.entries(priceKeys) as [keyof typeof priceKeys, string][]) {
     const base = period.prices[kind];
@@ -103,12 +110,7 @@ function ratesOf(period: CorrectedPeriod, factor: number): Rates | null {
       })),
     };
   }
-  if (period.webSearchesPerThousand !== undefined)
-    price["web_searches_kcount"] = period.webSearchesPerThousand;
+  for (const [unit, usd] of Object.entries(period.perThousand ?? {}) as [OtherUnit, number][])
+    price[pricedUnits[unit].priceKey] = usd;
   return ratesOfListedPrice(price);
-}
-
-/** The product of two published decimals, without the noise of binary fractions. */
-function exact(price: number): number {
-  return Number(price.toPrecision(12));
 }

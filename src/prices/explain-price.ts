@@ -36,10 +36,16 @@ export function explainPrice(builtIn: BuiltInPrices, { llmId, atMs, usage }: Pri
   return [...lines, ...(usage === undefined ? [] : billLines(usage, rates))].join("\n");
 }
 
-function correctionLines({ correction }: ListedModel, atMs: number): readonly string[] {
+function correctionLines({ correction, adjustments }: ListedModel, atMs: number): readonly string[] {
   const [first] = correction?.periods ?? [];
-  if (correction === undefined || first === undefined || Date.parse(first.from) > atMs) return [];
-  return [`Corrected here: ${correction.why}`, `Source: ${correction.source}, seen ${correction.checked}`];
+  const isCorrected = first !== undefined && Date.parse(first.from) <= atMs;
+  const inForce = isCorrected
+    ? [correction!]
+    : adjustments.filter(({ from }) => from === undefined || Date.parse(from) <= atMs);
+  return inForce.flatMap(({ why, source, checked }) => [
+    `Corrected here: ${why}`,
+    `Source: ${source}, seen ${checked}`,
+  ]);
 }
 
 const perMillion = 1_000_000;

@@ -92,8 +92,48 @@ export const listCorrections: readonly Correction[] = [
             factors: { input: 2, cacheRead: 2, cacheWrite: 2, cacheWrite1h: 2, output: 1.5 },
           },
         ],
-        webSearchesPerThousand: 10,
+        perThousand: { web_searches: 10 },
       },
+    ],
+  },
+  {
+    provider: "anthropic",
+    models: ["claude-sonnet-5-5"],
+    source: "https://platform.claude.com/docs/en/about-claude/pricing, as quoted on 2026-10-24",
+    checked: "2026-11-22",
+    why: "Cache reads became half as dear on 7 October 2026; the list takes it for Sonnet 5.",
+    periods: [
+      {
+        from: "2026-10-07T00:00:00Z",
+        prices: { input: 2, cacheRead: 0.1, cacheWrite: 2.5, cacheWrite1h: 4, output: 10 },
+        perThousand: { web_searches: 10 },
+      },
+    ],
+  },
+  {
+    provider: "openai",
+    models: ["o3", "o3-2025-04-16"],
+    source: "https://platform.openai.com/docs/pricing, as quoted on 2025-06-03",
+    checked: "2026-11-22",
+    why: "Cached input cost $2.50 until the price cut of 10 June 2025.",
+    periods: [
+      { from: "2025-04-16T00:00:00Z", prices: { input: 10, cacheRead: 2.5, output: 40 } },
+      {
+        from: "2025-06-10T00:00:00Z",
+        prices: { input: 2, cacheRead: 0.5, output: 8 },
+        perThousand: { web_searches: 10, storage_searches: 2.5 },
+      },
+    ],
+  },
+  {
+    provider: "mistral",
+    models: ["mistral-large-latest"],
+    source: "https://docs.mistral.ai/models/mistral-large-3-25-12 and mistral-large-4-0",
+    checked: "2026-11-22",
+    why: "Large 3 from December 2025 on; since Large 4 nobody says which of them it names.",
+    periods: [
+      { from: "2025-12-02T00:00:00Z", prices: { input: 0.5, cacheRead: 0.05, output: 1.5 } },
+      { from: "2026-10-06T00:00:00Z" },
     ],
   },
   {

@@ -6,7 +6,10 @@ import { z } from "zod";
 import { parseJson } from "../shared/json.ts";
 import type { Correction } from "./correction.ts";
 import { listCorrections } from "./list-corrections.ts";
+import { missingModels } from "./missing-models.ts";
 import { createPriceList, type PriceList } from "./price-list.ts";
+
+const allCorrections = [...listCorrections, ...missingModels];
 
 /** The version of `@pydantic/genai-prices` whose list comes with the service. A test compares it with package.json. */
 export const builtInListVersion = "0.1.8";
@@ -29,7 +32,7 @@ export async function loadPriceList(path?: string): Promise<PriceList> {
     return createPriceList({
       name: `genai-prices ${builtInListVersion}`,
       providers: builtIn,
-      corrections: listCorrections,
+      corrections: allCorrections,
     });
   }
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
@@ -73,7 +76,7 @@ function readProviders(text: string): readonly Provider[] {
 
 /** A correction holds for a newer list too, until that list says something new of one of its models. */
 function stillNeeded(newer: readonly Provider[], builtIn: readonly Provider[]): readonly Correction[] {
-  return listCorrections.filter(
+  return allCorrections.filter(
     ({ provider, models }) => entriesOf(newer, provider, models) === entriesOf(builtIn, provider, models),
   );
 }

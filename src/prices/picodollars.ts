@@ -14,6 +14,11 @@ export function picodollars(usd: number, perTokens: number): number {
   return Math.abs(product - whole) <= whole * ROUNDED ? whole : product;
 }
 
+/** The product of two published decimals, without the noise of binary fractions. */
+export function exact(product: number): number {
+  return Number(product.toPrecision(12));
+}
+
 export function inUsd(cost: number): number {
   return cost / PER_USD;
 }

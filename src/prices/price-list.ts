@@ -1,9 +1,10 @@
 import { calcPrice, type MatchLogic, type ModelInfo, type Provider } from "@pydantic/genai-prices";
 import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
 import { correctedSchedule, type Correction } from "./correction.ts";
+import { adjusted, adjustedSchedule, adjustmentsOf, type Adjustment } from "./list-adjustments.ts";
 import type { ModelName } from "./model-names.ts";
 import { priceGrid } from "./price-grid.ts";
-import type { Rates, Schedule } from "./rates.ts";
+import type { Schedule } from "./rates.ts";
 
 /** An entry of a price list, and what it costs over time. */
 export interface ListedModel {
@@ -13,6 +14,7 @@ export interface ListedModel {
   readonly model: string;
   /** Where the list is known to be wrong, what holds instead. */
   readonly correction: Correction | undefined;
+  readonly adjustments: readonly Adjustment[];
   readonly schedule: Schedule;
 }
 
@@ -75,6 +77,7 @@ export function createPriceList({ name: list, providers, corrections }: ListSour
         provider: provider.id,
         model: listed?.model ?? wanted,
         correction,
+        adjustments: listed?.adjustments ?? [],
         schedule: correctedSchedule(correction, listed?.schedule ?? null),
       };
     },
@@ -85,7 +88,7 @@ function listedModel(
   byId: ReadonlyMap<string, Provider>,
   provider: Provider,
   id: string,
-): { readonly model: string; readonly schedule: Schedule } | null {
+): Pick<ListedModel, "model" | "adjustments" | "schedule"> | null {
   const found = priced(provider, id);
   if (found === null) {
     for (const fallback of provider.fallback_model_providers ?? []) {
@@ -96,12 +99,14 @@ function listedModel(
     return null;
   }
   const isFree = found.model.id.endsWith(":free");
-  const ratesAt = (atMs: number): Rates | null => {
-    const price = priced(provider, id, new Date(atMs));
-    if (price === null) return null;
-    return ratesOfListedPrice(price.model_price) ?? (isFree ? freeRates : null);
-  };
-  return { model: found.model.id, schedule: priceGrid(found.model.prices, ratesAt) };
+  const scheduleWith = (adjustments: readonly Adjustment[]): Schedule =>
+    priceGrid(found.model.prices, (atMs) => {
+      const price = priced(provider, id, new Date(atMs));
+      if (price === null) return null;
+      return ratesOfListedPrice(adjusted(price.model_price, adjustments)) ?? (isFree ? freeRates : null);
+    });
+  const adjustments = adjustmentsOf({ id, provider: provider.id }, found.model.prices);
+  return { model: found.model.id, adjustments, schedule: adjustedSchedule(adjustments, scheduleWith) };
 }
 
 function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<typeof calcPrice> {

@@ -49,7 +49,7 @@ describe("createBuiltInPrices", () => {
     ["projects/p/locations/us-central1/publishers/anthropic/models/claude-sonnet-4@20250514", 3],
     ["vertex_ai/gemini-2.5-pro", 1.25],
     ["models/gemini-2.5-pro", 1.25],
-    ["mistral/mistral-large-latest", 2],
+    ["mistral/mistral-large-latest", 0.5],
     ["xai/grok-4", 3],
     ["text-embedding-3-small", 0.02],
     ["sonar-pro", 3],

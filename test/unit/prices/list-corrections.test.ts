@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createBuiltInPrices, type BuiltInPrices } from "../../../src/prices/built-in-prices.ts";
 import { costOfCall } from "../../../src/prices/cost-of-call.ts";
 import { listCorrections } from "../../../src/prices/list-corrections.ts";
+import { listAdjustments } from "../../../src/prices/list-adjustments.ts";
+import { missingModels } from "../../../src/prices/missing-models.ts";
 import { loadPriceList } from "../../../src/prices/load-price-list.ts";
 import { inUsd } from "../../../src/prices/picodollars.ts";
 import { createPriceList } from "../../../src/prices/price-list.ts";
@@ -69,28 +71,114 @@ describe("corrections of the price list", () => {
     expect(long("grok-4-fast", 128_001)).toEqual([0.0512004, 0.001]);
   });
 
-  it.each(listCorrections.flatMap((correction) => correction.models.map((id) => [id, correction] as const)))(
-    "is still needed for %s: delete it when the list has caught up",
-    (id, { periods }) => {
-      const long = usageOf({ promptTokens: 250_000, cacheReadTokens: 10_000, completionTokens: 1_000 });
-      const differs = periods.some(({ from }) =>
-        [1, 26, 50].some((hours) => {
-          const at = Date.parse(from) + hours * 3_600_000;
-          const as = (prices: BuiltInPrices) =>
-            JSON.stringify(costOfCall(long, prices.find(id)?.schedule.ratesAt(at) ?? null));
-          return as(corrected) !== as(uncorrected);
-        }),
-      );
-      expect(differs).toBe(true);
-    },
-  );
+  it.each(
+    [...listCorrections, ...missingModels].flatMap((correction) =>
+      correction.models.map((id) => [id, correction] as const),
+    ),
+  )("is still needed for %s: delete it when the list has caught up", (id, { periods }) => {
+    const long = usageOf({ promptTokens: 250_000, cacheReadTokens: 10_000, completionTokens: 1_000 });
+    const differs = periods.some(({ from }) =>
+      [1, 26, 50].some((hours) => {
+        const at = Date.parse(from) + hours * 3_600_000;
+        const as = (prices: BuiltInPrices) =>
+          JSON.stringify(costOfCall(long, prices.find(id)?.schedule.ratesAt(at) ?? null));
+        return as(corrected) !== as(uncorrected);
+      }),
+    );
+    expect(differs).toBe(true);
+  });
 
   it("keeps its periods in order, with a source and the day of the last look", () => {
-    for (const { periods, source, checked, why } of listCorrections) {
+    for (const { periods, source, checked, why } of [...listCorrections, ...missingModels]) {
       expect(periods.map(({ from }) => from)).toEqual(periods.map(({ from }) => from).toSorted());
       expect(source).toMatch(/^https:\/\//);
       expect(checked).toMatch(/^20\d\d-\d\d-\d\d$/);
       expect(why).not.toBe("");
     }
+  });
+
+  it.each(listAdjustments.map((adjustment) => [adjustment.why, adjustment] as const))(
+    "is still needed because %s",
+    async (_, { providers, models, source, checked, adjust }) => {
+      const listed = ((await waitForUpdate()) ?? [])
+        .filter(({ id }) => providers.includes(id))
+        .flatMap((provider) => provider.models.filter(({ id }) => models.test(id.toLowerCase())))
+        .flatMap(({ prices }) => (Array.isArray(prices) ? prices.map((one) => one.prices) : [prices]));
+      expect(listed.filter((price) => JSON.stringify(adjust(price)) !== JSON.stringify(price))).not.toEqual(
+        [],
+      );
+      for (const price of listed) expect(adjust(adjust(price))).toEqual(adjust(price));
+      expect(source).toMatch(/^https:\/\//);
+      expect(checked).toMatch(/^20\d\d-\d\d-\d\d$/);
+    },
+  );
+
+  it.each([
+    // USD a million of input and output: at the bound, and one token above it.
+    ["gpt-5.4", 272_000, [2.5, 15]],
+    ["gpt-5.4", 272_001, [5, 22.5]],
+    ["azure/gpt-5.5", 272_000, [5, 30]],
+    ["openai/gpt-5.5-2026-04-23", 272_001, [10, 45]],
+    ["gpt-6.1-sol", 272_000, [2, 10]],
+    ["gpt-6.1-sol-2026-09-29", 272_001, [4, 15]],
+    ["gemini-2.5-pro", 200_000, [1.25, 10]],
+    ["gemini-2.5-pro", 200_001, [2.5, 15]],
+    ["claude-sonnet-4-5", 200_000, [3, 15]],
+    ["claude-sonnet-4-5", 200_001, [6, 22.5]],
+    ["claude-haiku-5-5", 100_000, [0.1, 0.5]],
+    ["claude-haiku-5-5", 100_001, [0.5, 2.5]],
+    // xAI charges long requests from the bound on, and grok-4 above it.
+    ["grok-4.7", 199_999, [2, 6]],
+    ["xai/grok-4.7", 200_000, [4, 12]],
+    ["grok-4.20-0309-reasoning", 200_000, [2.5, 5]],
+    ["grok-4", 128_000, [3, 15]],
+    ["grok-4", 128_001, [6, 30]],
+    // Listed at a host's price, and at that of another day.
+    ["gpt-oss-120b", 1_000, [null, null]],
+    ["mistral-large-latest", 1_000, [null, null]],
+  ] as const)("%s with %d tokens of input, some of them cached", (llmId, input, [prompt, completion]) => {
+    const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2026-11-01T12:00:00Z"));
+    for (const cached of [0, 0.5, 1]) {
+      const cacheReadTokens = Math.floor(input * cached);
+      const usage = usageOf({ promptTokens: input, cacheReadTokens, completionTokens: 1_000_000 });
+      const cost = costOfCall(usage, rates);
+      expect(cost.completion === null ? null : inUsd(cost.completion)).toBe(completion);
+      expect(cost.prompt === null ? null : inUsd(cost.prompt)).toBe(
+        prompt === null ? null : inUsd((input - cacheReadTokens) * prompt * 1_000_000),
+      );
+    }
+  });
+
+  it.each([
+    ["claude-sonnet-5-5", "2026-10-06T23:59:59Z", [2, 0.2, 10]],
+    ["claude-sonnet-5-5", "2026-10-07T00:00:00Z", [2, 0.1, 10]],
+    ["o3", "2025-06-09T23:59:59Z", [10, 2.5, 40]],
+    ["o3", "2025-06-10T00:00:00Z", [2, 0.5, 8]],
+    ["mistral-large-latest", "2025-12-01T00:00:00Z", [2, 2, 6]],
+    ["mistral/mistral-large-latest", "2026-03-01T00:00:00Z", [0.5, 0.05, 1.5]],
+    ["gpt-6.1-sol", "2026-09-28T12:00:00Z", [null, null, null]],
+    ["gpt-6.2-sol", "2026-11-18T12:00:00Z", [2, 0.1, 10]],
+    ["claude-fable-5-2", "2026-11-10T12:00:00Z", [8, 0.2, 40]],
+    ["claude-mythos-5-1", "2026-11-10T12:00:00Z", [10, 0.25, 50]],
+  ] as const)("%s at %s costs", (llmId, at, usd) => {
+    expect(perMillion(llmId, at)).toEqual(usd);
+  });
+
+  it("charges units that the list leaves out", () => {
+    const units = (llmId: string, at = "2026-11-01T12:00:00Z") =>
+      corrected.find(llmId)!.schedule.ratesAt(Date.parse(at))!.base.units ?? {};
+    // A thousand searches of xAI cost $5, since it is known; an hour in the cache twice the input, on Bedrock and Vertex too.
+    expect(units("grok-4.5")).toMatchObject({ web_searches: 5_000_000_000, social_searches: 5_000_000_000 });
+    expect(units("grok-4.5", "2026-09-20T23:59:59Z")).toEqual({});
+    expect(units("eu.anthropic.claude-sonnet-4-5-20250929-v1:0").cache_write_1h_tokens).toBe(6_600_000);
+    expect(units("vertex_ai/claude-sonnet-4-5@20250929").cache_write_1h_tokens).toBe(6_000_000);
+    expect(units("gpt-4o-audio-preview-2025-06-03")).toMatchObject({
+      input_audio_tokens: 40_000_000,
+      output_audio_tokens: 80_000_000,
+    });
+    expect(units("gpt-4o-mini-audio-preview")).toMatchObject({
+      input_audio_tokens: 10_000_000,
+      output_audio_tokens: 20_000_000,
+    });
   });
 });

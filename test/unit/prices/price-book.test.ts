@@ -145,6 +145,18 @@ describe("the service that a call was served by", () => {
     expect(pair("gpt-5", "openai", "flex")).toEqual([0.625, 5]);
     expect(pair("gpt-5", "", "priority")).toEqual([2.5, 20]);
     expect(pair("claude-haiku-4-5", "anthropic", "batch")).toEqual([0.5, 2.5]);
+    // OpenAI's priority is called fast too, and costs twice the list from GPT-5.6 on, here that of long requests; ultrafast six times
+    expect(pair("gpt-5", "", "fast")).toEqual([2.5, 20]);
+    expect(pair("gpt-5.6-luna", "openai", "priority")).toEqual([0.8, 3.6]);
+    expect(pair("gpt-6.1-sol-2026-09-29", "", "fast")).toEqual([8, 30]);
+    expect(pair("gpt-6-astra", "", "ultrafast")).toEqual([120, 450]);
+    // Anthropic: fast mode six times for Opus 4.6, twice since Opus 4.8; in the US alone 1.1 times, of either
+    expect(pair("claude-opus-4-6", "", "fast")).toEqual([30, 150]);
+    expect(pair("claude-opus-5-5", "anthropic", "fast")).toEqual([8, 40]);
+    expect(pair("claude-opus-5-5", "", "us_only")).toEqual([4.4, 22]);
+    expect(pair("claude-sonnet-4-6", "", "us_only")).toEqual([3.3, 16.5]);
+    expect(pair("claude-opus-5-5", "", "fast+us_only")).toEqual([8.8, 44]);
+    expect(pair("claude-haiku-5-5", "", "batch+us_only")).toEqual([0.275, 1.375]);
     // Groq: flex costs what on demand costs
     expect(pair("openai/gpt-oss-120b", "groq", "flex")).toEqual([0.15, 0.6]);
   });
@@ -153,6 +165,12 @@ describe("the service that a call was served by", () => {
     expect(pair("gpt-5", "openai", "scale")).toEqual([null, null]);
     expect(pair("claude-sonnet-4-5", "anthropic", "priority")).toEqual([null, null]);
     expect(pair("o1", "openai", "priority")).toEqual([null, null]);
+    expect(pair("gpt-6-sol", "openai", "ultrafast")).toEqual([null, null]);
+    expect(pair("claude-opus-4-5", "anthropic", "us_only")).toEqual([null, null]);
+    expect(pair("claude-sonnet-5", "anthropic", "fast")).toEqual([null, null]);
+    expect(pair("claude-opus-5-5", "aws", "fast")).toEqual([null, null]);
+    expect(pair("claude-opus-5-5", "", "fast+unheard_of")).toEqual([null, null]);
+    expect(pair("gemini-2.5-pro", "google", "flex")).toEqual([null, null]);
   });
 
   it("takes a project's price of that tier, and never its usual one for another tier", () => {
