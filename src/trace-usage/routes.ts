@@ -11,7 +11,7 @@ import { ByteWriter } from "./bytes/byte-writer.ts";
 import { planRoots, planSelection } from "../rollup/plan.ts";
 import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
-import { callsUsageReq, includeCosts, limit, traceUsageRes } from "./schema.ts";
+import { callsUsageReq, includeCosts, limit, ownOnly, traceUsageRes } from "./schema.ts";
 import type { Selection } from "../rollup/selection.ts";
 import { streamAnswer, type UsageSize } from "./stream-answer.ts";
 
@@ -39,6 +39,7 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
       filter: callsFilter(deps.selectionLimits).nullish(),
       query: callsQuery(deps.selectionLimits).nullish(),
       include_costs: includeCosts,
+      own_only: ownOnly,
       limit,
     })
     .meta({
@@ -52,24 +53,24 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
     });
 
   app.post("/trace/usage", { config, schema: { body: traceUsageReq, response } }, async (request, reply) => {
-    const { project_id, include_costs, ...selected } = request.body;
+    const { project_id, include_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
     const selection = planSelection(project, selected, deps.selectionLimits);
-    return sendUsage(reply, selection, { deps, includeCosts: include_costs });
+    return sendUsage(reply, selection, { deps, includeCosts: include_costs, ownOnly: own_only });
   });
 
   app.post("/calls/usage", { config, schema: { body: callsUsageReq, response } }, async (request, reply) => {
-    const { project_id, call_ids, limit, include_costs } = request.body;
+    const { project_id, call_ids, limit, include_costs, own_only } = request.body;
     const project = request.grant.project(project_id);
     const selection = planRoots(project, { callIds: call_ids, limit });
-    return sendUsage(reply, selection, { deps, includeCosts: include_costs });
+    return sendUsage(reply, selection, { deps, includeCosts: include_costs, ownOnly: own_only });
   });
 }
 
 async function sendUsage(
   reply: FastifyReply,
   selection: Selection,
-  { deps, includeCosts }: { deps: TraceUsageDeps; includeCosts: boolean },
+  { deps, includeCosts, ownOnly }: { deps: TraceUsageDeps; includeCosts: boolean; ownOnly: boolean },
 ): Promise<FastifyReply> {
   const signal = abortOnClose(reply);
   const read = { maxTraceCalls: deps.maxTraceCalls, signal };
@@ -81,7 +82,13 @@ async function sendUsage(
   whenClosed(reply.raw, () => {
     if (reply.raw.writableFinished) writer.release();
   });
-  const pieces = streamAnswer(deps.engine, prepared, { ...read, writer, costOf, onRead: deps.onRead });
+  const pieces = streamAnswer(deps.engine, prepared, {
+    ...read,
+    writer,
+    costOf,
+    ownOnly,
+    onRead: deps.onRead,
+  });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
   return reply.send(await bodyOf(pieces));
 }

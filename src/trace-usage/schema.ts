@@ -17,6 +17,13 @@ const limit = wholeNumber()
 
 const includeCosts = z.boolean().default(false).describe("When true, costs in USD are included.");
 
+const ownOnly = z
+  .boolean()
+  .default(false)
+  .describe(
+    "When true, each call has what it adds to the total of its trace itself, without its descendants. Summed over a trace, that is the total of its roots.",
+  );
+
 const count = anyInteger.min(0);
 const cost = z.number().nullable().describe("USD; null when costs were not asked for or no price is known.");
 
@@ -40,10 +47,14 @@ export const traceUsageRes = z
   .object({
     call_usage: z
       .record(z.string(), z.record(z.string(), llmUsage))
-      .describe("Per selected call and LLM: its own usage plus that of all its descendants."),
+      .describe(
+        "Per selected call and LLM: its own usage plus that of all its descendants; with `own_only`, its own.",
+      ),
     unfinished_call_ids: z
       .array(z.string())
-      .describe("Calls without an end among the selected ones and their descendants, sorted."),
+      .describe(
+        "Calls without an end among the selected ones and, unless `own_only`, their descendants, sorted.",
+      ),
   })
   .meta({ id: "TraceUsageRes" });
 
@@ -52,8 +63,9 @@ export const callsUsageReq = z
     project_id: z.string(),
     call_ids: z.array(z.string()).max(10_000),
     include_costs: includeCosts,
+    own_only: ownOnly,
     limit,
   })
   .meta({ id: "CallsUsageReq" });
 
-export { includeCosts, limit };
+export { includeCosts, limit, ownOnly };

@@ -8,6 +8,7 @@ import { idOf, isSelected, releaseCalls, type CallTable } from "../rollup/table/
 import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-usage.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
+import { eachAlone } from "../rollup/fold/each-alone.ts";
 import { releaseRolledUp, rollUp } from "../rollup/fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import { readTraces } from "../rollup/read-traces.ts";
@@ -28,6 +29,8 @@ export async function* streamAnswer(
   options: ReadOptions & {
     writer: ByteWriter;
     costOf: CostOf | undefined;
+    /** Each call without its descendants. */
+    ownOnly: boolean;
     onRead: (size: UsageSize) => void;
   },
 ): AsyncGenerator<Buffer> {
@@ -40,7 +43,8 @@ export async function* streamAnswer(
   let isFirst = true;
   let callCount = 0;
   let traceCount = 0;
-  for await (const calls of callTables(engine, prepared, options)) {
+  for await (const read of callTables(engine, prepared, options)) {
+    const calls = options.ownOnly ? eachAlone(read, names) : read;
     callCount += calls.count;
     traceCount += calls.traceCount;
     if (prepared.traces.length > 1 || traceCount > 1) refuseTwins(calls, seen);

@@ -122,8 +122,9 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
   });
   afterAll(() => test.close());
 
-  const usageOf = async (filter: object): Promise<Record<string, Usage>> =>
-    (await test.post("/trace/usage", { project_id: PROJECT, filter, include_costs: true })).json().call_usage;
+  const usageOf = async (filter: object, more: object = {}): Promise<Record<string, Usage>> =>
+    (await test.post("/trace/usage", { project_id: PROJECT, filter, include_costs: true, ...more })).json()
+      .call_usage;
 
   describe("traces", () => {
     it("have the cost and the tokens that the route says, each and in all", async () => {
@@ -172,6 +173,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       "%s has on every row the total that the route says, and own parts that add up to it",
       async (traceId) => {
         const usage = await usageOf({ trace_ids: [traceId] });
+        const own = await usageOf({ trace_ids: [traceId] }, { own_only: true });
         await show(page, `/${PROJECT}/trace/${traceId}`);
         const rows = await allRows(page);
         expect(rows.length).toBe(Object.keys(usage).length);
@@ -181,8 +183,11 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
           expectFigure(row["tokens"], tokens);
           if (unknown > 0 && usd === 0) expect(row["cost"]!.text).toContain("—");
           else expectFigure(row["cost"], usd);
-          ownTokens += numberOf(row["own own-tokens"]!.title);
-          ownUsd += row["own own-usd"]!.text.includes("—") ? 0 : numberOf(row["own own-usd"]!.title);
+          const itself = totalOf(own[row.id.title]!);
+          expectFigure(row["own own-tokens"], itself.tokens);
+          if (itself.unknown === 0) expectFigure(row["own own-usd"], itself.usd);
+          ownTokens += itself.tokens;
+          ownUsd += itself.usd;
         }
         const roots = Object.values(await usageOf({ trace_ids: [traceId], trace_roots_only: true })).map(
           totalOf,
@@ -233,6 +238,22 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       await page.locator(".details").waitFor();
       await page.context().close();
     });
+
+    it.each(["support-1-agent", "contract-1-long", "refund-1-agent", "report-1-summarize"])(
+      "has a receipt of %s whose lines sum up to what its row says",
+      async (id) => {
+        await show(page, `/${PROJECT}/trace/${id.split("-").slice(0, 2).join("-")}?call=${id}&tab=receipt`);
+        const row = (await allRows(page)).find((one) => one.id.title === id)!;
+        const amounts = (await page.evaluate(readTables))
+          .at(-1)!
+          .filter(({ cells }) => cells.length === 6)
+          .map(({ cells }) => numberOf(cells[3]!.title));
+        expect(amounts.length).toBeGreaterThan(0);
+        const sum = amounts.reduce((all, amount) => all + amount, 0);
+        expectFigure(row["cost"], sum);
+        expectFigure(await cellOf(page.locator(".receipt tfoot td").first()), sum);
+      },
+    );
 
     it("shows what went in and out, and what was said about it", async () => {
       await show(page, `/${PROJECT}/trace/support-1?call=support-1-agent&tab=input`);

@@ -211,6 +211,64 @@ describe("an id that comes again", () => {
   });
 });
 
+describe("own_only", () => {
+  const weave = { weave: { source: "js-sdk" } };
+  const calls: readonly Draft[] = [
+    { id: "root" },
+    { id: "wrapper", parent: "root", prompt: 35, attributes: weave },
+    { id: "inner", parent: "wrapper", prompt: 20, attributes: weave },
+    { id: "left", parent: "root", completion: A, prompt: 10 },
+    { id: "right", parent: "root" },
+    { id: "seen", parent: "right", completion: A, prompt: 10 },
+    { id: "unknown", parent: "right", prompt: 7, llm: "nobody-knows-me" },
+  ];
+
+  it("has what each call adds to its trace, which is what its roots have together", async () => {
+    const project_id = await stored(...calls);
+    const own = await promptsOf(project_id, { own_only: true });
+    expect(own).toEqual({ root: 0, wrapper: 15, inner: 20, left: 0, right: 0, seen: 10, unknown: 7 });
+    expect(await promptsOf(project_id, { filter: { trace_roots_only: true } })).toEqual({
+      root: Object.values(own).reduce((sum, prompts) => sum + prompts, 0),
+    });
+    expect(await promptsOf(project_id, { own_only: true, filter: { call_ids: ["wrapper"] } })).toEqual({
+      wrapper: 15,
+    });
+    const byIds = await test.post("/calls/usage", { project_id, call_ids: ["root", "left"], own_only: true });
+    expect(byIds.json()).toEqual({ call_usage: { root: {}, left: {} }, unfinished_call_ids: [] });
+  });
+
+  it("costs what /usage/stats says, call by call", async () => {
+    const project_id = await stored(...calls);
+    const alone = await test.post("/trace/usage", { project_id, own_only: true, include_costs: true });
+    const usage = alone.json().call_usage as Record<string, Record<string, Record<string, number | null>>>;
+    for (const { id } of calls) {
+      const { total } = (
+        await test.post("/usage/stats", {
+          project_id,
+          start: instant(-1),
+          end: instant(10),
+          filter: { call_ids: [id] },
+          include_costs: true,
+        })
+      ).json();
+      const entries = Object.values(usage[id]!);
+      for (const name of ["requests", "prompt_tokens", "total_tokens"])
+        expect(entries.reduce((sum, entry) => sum + entry[name]!, 0)).toBe(total[name]);
+      const costs = entries.map((entry) => entry["prompt_tokens_total_cost"]!);
+      expect(costs.length === 0 ? 0 : (costs[0] ?? null)).toBe(total.prompt_tokens_total_cost);
+    }
+  });
+
+  it("says of each call whether it has ended, not of those below it", async () => {
+    const project_id = await stored({ id: "root" }, { id: "child", parent: "root", to: null });
+    const roots = { project_id, filter: { call_ids: ["root"] } };
+    expect((await test.post("/trace/usage", roots)).json().unfinished_call_ids).toEqual(["child"]);
+    expect(
+      (await test.post("/trace/usage", { ...roots, own_only: true })).json().unfinished_call_ids,
+    ).toEqual([]);
+  });
+});
+
 describe("an inclusive call with an id of its own", () => {
   const weave = { weave: { source: "js-sdk" } };
 

@@ -7,6 +7,8 @@ type JsonBody<Operation> = Operation extends { requestBody: { content: { "applic
 
 export type Whoami = Schemas["WhoamiRes"];
 export type Call = Schemas["Call"];
+export type Receipt = Schemas["Receipt"];
+export type ReceiptQuery = Schemas["ReceiptReq"];
 export type TraceUsage = Schemas["TraceUsageRes"];
 export type CallsQuery = Schemas["CallsQueryReq"];
 export type TraceUsageQuery = JsonBody<operations["traceUsage"]>;

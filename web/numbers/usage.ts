@@ -39,10 +39,14 @@ export const COSTS = [
   "cache_creation_input_tokens_total_cost",
 ] as const;
 
-/** Null when one of them is not known. */
+/** Of those that are known; null when none is. */
 export function costOf(usage: LlmUsage): number | null {
-  const costs = COSTS.map((name) => usage[name]).filter((cost) => cost !== null);
-  return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
+  let sum: number | null = null;
+  for (const name of COSTS) {
+    const cost = usage[name];
+    if (cost !== null) sum = (sum ?? 0) + cost;
+  }
+  return sum;
 }
 
 export function isPriced(usage: LlmUsage): boolean {
@@ -50,35 +54,65 @@ export function isPriced(usage: LlmUsage): boolean {
 }
 
 export function totalOf(byLlm: UsageByLlm): Total {
-  return sumOf(Object.entries(byLlm).map(([llm, usage]) => totalOfLlm(llm, usage)));
+  return sumOfUsages([byLlm]);
 }
 
-function totalOfLlm(llm: string, usage: LlmUsage): Total {
-  return {
-    tokens: usage.total_tokens,
-    promptTokens: usage.prompt_tokens,
-    completionTokens: usage.completion_tokens,
-    requests: usage.requests,
-    usd: costOf(usage),
-    unpriced: isPriced(usage) ? [] : [llm],
-  };
-}
-
-/** Null costs are left out, and named in `unpriced`; null only when nothing of it has a price. */
-export function sumOf(totals: readonly Total[]): Total {
-  if (totals.length === 1) return totals[0] ?? NOTHING;
-  const sum = { tokens: 0, promptTokens: 0, completionTokens: 0, requests: 0 };
-  const unpriced = new Set<string>();
-  const costs: number[] = [];
-  for (const total of totals) {
-    sum.tokens += total.tokens;
-    sum.promptTokens += total.promptTokens;
-    sum.completionTokens += total.completionTokens;
-    sum.requests += total.requests;
-    // what used nothing costs nothing, and prices nothing
-    if (total.usd !== null && !(total.usd === 0 && total.tokens === 0)) costs.push(total.usd);
-    for (const llm of total.unpriced) unpriced.add(llm);
+/** Null costs are left out, and their models named in `unpriced`; the sum is null only when nothing of it has a price. */
+export function sumOfUsages(usages: Iterable<UsageByLlm>): Total {
+  const sum = new Sum();
+  for (const byLlm of usages) {
+    for (const [llm, usage] of Object.entries(byLlm)) {
+      sum.add(usage);
+      if (!isPriced(usage)) sum.unpriced.add(llm);
+      sum.addCost(costOf(usage), usage.total_tokens);
+    }
   }
-  const usd = costs.length === 0 && unpriced.size > 0 ? null : costs.reduce((all, cost) => all + cost, 0);
-  return { ...sum, usd, unpriced: [...unpriced].toSorted() };
+  return sum.total();
+}
+
+export function sumOf(totals: readonly Total[]): Total {
+  const sum = new Sum();
+  for (const total of totals) {
+    sum.add({
+      requests: total.requests,
+      prompt_tokens: total.promptTokens,
+      completion_tokens: total.completionTokens,
+      total_tokens: total.tokens,
+    });
+    for (const llm of total.unpriced) sum.unpriced.add(llm);
+    sum.addCost(total.usd, total.tokens);
+  }
+  return sum.total();
+}
+
+type Counts = Pick<LlmUsage, "requests" | "prompt_tokens" | "completion_tokens" | "total_tokens">;
+
+/** A total that grows. */
+class Sum {
+  readonly unpriced = new Set<string>();
+  private readonly counts = { requests: 0, promptTokens: 0, completionTokens: 0, tokens: 0 };
+  private usd: number | null = null;
+
+  add({ requests, prompt_tokens, completion_tokens, total_tokens }: Counts): void {
+    this.counts.requests += requests;
+    this.counts.promptTokens += prompt_tokens;
+    this.counts.completionTokens += completion_tokens;
+    this.counts.tokens += total_tokens;
+  }
+
+  /** What used nothing costs nothing, and prices nothing. */
+  addCost(usd: number | null, tokens: number): void {
+    if (usd !== null && (usd !== 0 || tokens !== 0)) this.usd = (this.usd ?? 0) + usd;
+  }
+
+  total(): Total {
+    const usd = this.usd === null ? (this.unpriced.size > 0 ? null : 0) : toPicodollar(this.usd);
+    return { ...this.counts, usd, unpriced: [...this.unpriced].toSorted() };
+  }
+}
+
+/** The service reckons in picodollars: what is finer comes of adding up. */
+export function toPicodollar(usd: number): number {
+  const picodollars = usd * 1e12;
+  return Number.isSafeInteger(Math.round(picodollars)) ? Math.round(picodollars) / 1e12 : usd;
 }

@@ -6,6 +6,7 @@ import { LongText } from "../parts/long-text.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { oneLine } from "../numbers/plain-text.ts";
 import type { UsageByLlm } from "../numbers/usage.ts";
+import { CallReceipt } from "./call-receipt.tsx";
 import { Facts } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
 import type { Ledger } from "./ledger.ts";
@@ -30,6 +31,7 @@ const TABS = {
   output: "Output",
   attributes: "Attributes",
   feedback: "Feedback",
+  receipt: "Receipt",
 } as const;
 type Tab = keyof typeof TABS;
 
@@ -68,6 +70,7 @@ export function Details({ project, traceId, zone, node, ledger, usage, tab, onTa
         {shown === "output" && call !== undefined && <Json label="output" value={call.output} />}
         {shown === "attributes" && call !== undefined && <Json label="attributes" value={call.attributes} />}
         {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
+        {shown === "receipt" && <CallReceipt {...{ project, traceId, id, zone }} />}
       </div>
     </section>
   );

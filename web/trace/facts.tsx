@@ -5,7 +5,7 @@ import { fullInstant } from "../numbers/instants.ts";
 import { oneLine, visible } from "../numbers/plain-text.ts";
 import type { Total, UsageByLlm } from "../numbers/usage.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
-import { Dollars, Live, Shown, Unknown } from "../parts/figure.tsx";
+import { Dollars, Live, Shown } from "../parts/figure.tsx";
 import type { TreeNode } from "./tree.ts";
 import { UsageTable } from "./usage-table.tsx";
 
@@ -15,7 +15,7 @@ interface FactsProps {
   readonly node: TreeNode;
   readonly zone: string;
   readonly usage: UsageByLlm;
-  readonly own: Total | null;
+  readonly own: Total;
 }
 
 export function Facts({ call, node, zone, usage, own }: FactsProps) {
@@ -33,13 +33,7 @@ export function Facts({ call, node, zone, usage, own }: FactsProps) {
       <UsageTable caption="Used, with everything below it" usage={usage} />
       <dl>
         <Fact name="itself">
-          {own === null ? (
-            <Unknown why="calls below tell of the same completion" />
-          ) : (
-            <>
-              <Shown figure={tokens(own.tokens)} /> tokens · <Dollars total={own} />
-            </>
-          )}
+          <Shown figure={tokens(own.tokens)} /> tokens · <Dollars total={own} />
         </Fact>
         <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
         <Fact name="took">{endMs === null ? <Live /> : <Shown figure={duration(endMs - startMs)} />}</Fact>

@@ -1,32 +1,24 @@
-import {
-  COSTS,
-  COUNTS,
-  NOTHING,
-  sumOf,
-  totalOf,
-  type LlmUsage,
-  type Total,
-  type UsageByLlm,
-} from "../numbers/usage.ts";
+import { NOTHING, sumOfUsages, totalOf, type Total, type UsageByLlm } from "../numbers/usage.ts";
+import { inOrder } from "./walk.ts";
 import type { TreeNode } from "./tree.ts";
 
-/** What calls used: with everything below them, as the service says it, and by themselves. */
+/** What calls used, as the service says it: with everything below them, and by themselves. */
 export interface Ledger {
   total(node: TreeNode): Total;
-  /** Null: calls below tell of one completion, so that their totals do not add up; the receipt has it. */
-  own(node: TreeNode): Total | null;
-  /** Of like siblings: the sum of their totals. */
+  /** What the call adds to the trace. Over all calls it is what the trace used. */
+  own(node: TreeNode): Total;
+  /** Of some calls with everything below them, each completion once. */
   sum(nodes: readonly TreeNode[]): Total;
 }
 
+type UsageByCall = Readonly<Record<string, UsageByLlm>>;
+
 /** Everything is computed when it is first seen: of a hundred thousand rows few are. */
-export function ledgerOf(usage: Readonly<Record<string, UsageByLlm>>): Ledger {
+export function ledgerOf(totalUsage: UsageByCall, ownUsage: UsageByCall): Ledger {
   const totals = new WeakMap<TreeNode, Total>();
-  const owns = new WeakMap<TreeNode, Total | null>();
-  const of = (node: TreeNode): UsageByLlm =>
-    (Object.hasOwn(usage, node.call.id) ? usage[node.call.id] : undefined) ?? {};
+  const owns = new WeakMap<TreeNode, Total>();
   const total = (node: TreeNode): Total => {
-    const known = totals.get(node) ?? totalOf(of(node));
+    const known = totals.get(node) ?? totalOf(of(totalUsage, node));
     totals.set(node, known);
     return known;
   };
@@ -34,40 +26,25 @@ export function ledgerOf(usage: Readonly<Record<string, UsageByLlm>>): Ledger {
   return {
     total,
     own(node) {
-      const known = owns.get(node);
-      if (known !== undefined) return known;
-      const own = node.children.length === 0 ? of(node) : ownUsage(of(node), node.children.map(of));
-      const figure = own === null ? null : totalOf(own);
-      owns.set(node, figure);
-      return figure;
+      const known = owns.get(node) ?? totalOf(of(ownUsage, node));
+      owns.set(node, known);
+      return known;
     },
     sum(nodes) {
-      const known = sums.get(nodes) ?? (nodes.length === 0 ? NOTHING : sumOf(nodes.map(total)));
+      const known = sums.get(nodes) ?? sumOver(nodes);
       sums.set(nodes, known);
       return known;
     },
   };
-}
 
-/** A total less those directly below, by LLM. Null when less than nothing is left: the totals below share something. */
-export function ownUsage(total: UsageByLlm, below: readonly UsageByLlm[]): UsageByLlm | null {
-  const left = new Map(Object.entries(total).map(([llm, usage]) => [llm, { ...usage }]));
-  for (const [llm, usage] of below.flatMap((one) => Object.entries(one))) {
-    const rest = left.get(llm);
-    if (rest === undefined) return null;
-    for (const name of COUNTS) rest[name] -= usage[name];
-    for (const name of COSTS) rest[name] = less(rest[name], usage[name]);
+  function sumOver(nodes: readonly TreeNode[]): Total {
+    const [first] = nodes;
+    if (first === undefined) return NOTHING;
+    // totals of several calls can share a completion, so they are not added up
+    return nodes.length === 1 ? total(first) : sumOfUsages(inOrder(nodes).map((node) => of(ownUsage, node)));
   }
-  const own = [...left].filter(([, usage]) => COUNTS.some((name) => usage[name] !== 0));
-  if (own.some(([, usage]) => isNegative(usage))) return null;
-  return Object.fromEntries(own);
 }
 
-function isNegative(usage: LlmUsage): boolean {
-  return COUNTS.some((name) => usage[name] < 0);
-}
-
-/** To the picodollar: what the service reckons in. */
-function less(cost: number | null, below: number | null): number | null {
-  return cost === null || below === null ? cost : Math.max(0, Math.round((cost - below) * 1e12) / 1e12);
+function of(usage: UsageByCall, { call }: TreeNode): UsageByLlm {
+  return (Object.hasOwn(usage, call.id) ? usage[call.id] : undefined) ?? {};
 }

@@ -18,7 +18,7 @@ export function useTraceState(trace: LoadedTrace | undefined, folding: Folding):
     if (trace === undefined) return undefined;
     return {
       roots: treeOf(trace.calls),
-      ledger: ledgerOf(trace.usage.call_usage),
+      ledger: ledgerOf(trace.usage.call_usage, trace.own),
       axis: extentOf(trace.calls, Date.now()),
       unfinished: new Set(trace.usage.unfinished_call_ids),
     };

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { duration } from "../numbers/figure.ts";
-import { Dollars, Live, Tokens, Unknown } from "../parts/figure.tsx";
+import { Dollars, Live, Tokens } from "../parts/figure.tsx";
 import { RowList, ROW_PX } from "../parts/row-list.tsx";
 import type { Axis, Bar } from "./bars.ts";
 import type { Ledger } from "./ledger.ts";
@@ -55,13 +55,13 @@ function Head({ axis }: { readonly axis: Axis }) {
   return (
     <>
       <span role="columnheader">call</span>
-      <span role="columnheader" class="number own" title="Total less the totals of the calls directly below">
+      <span role="columnheader" class="number own" title="What the call itself adds to the trace">
         own tok
       </span>
       <span role="columnheader" class="number tokens" title="With everything below; each completion once">
         total
       </span>
-      <span role="columnheader" class="number own" title="Total less the totals of the calls directly below">
+      <span role="columnheader" class="number own" title="What the call itself adds to the trace">
         own $
       </span>
       <span role="columnheader" class="number" title="With everything below; each completion once">
@@ -97,13 +97,13 @@ function Cells({ row, ledger, unfinished, axis, onFold }: CellsProps) {
         <Name row={row} unfinished={unfinished} />
       </span>
       <span role="gridcell" class="number own own-tokens">
-        {own === null ? <Unknown why={SHARED} /> : own && <Tokens count={own.tokens} />}
+        {own && <Tokens count={own.tokens} />}
       </span>
       <span role="gridcell" class="number tokens">
         <Tokens count={total.tokens} />
       </span>
       <span role="gridcell" class="number own own-usd">
-        {own === null ? <Unknown why={SHARED} /> : own && <Dollars total={own} />}
+        {own && <Dollars total={own} />}
       </span>
       <span role="gridcell" class="number cost">
         <Dollars total={total} />
@@ -114,8 +114,6 @@ function Cells({ row, ledger, unfinished, axis, onFold }: CellsProps) {
     </>
   );
 }
-
-const SHARED = "calls below tell of the same completion, so their totals do not add up";
 
 function Guides({ depth }: { readonly depth: number }) {
   return (

@@ -36,7 +36,7 @@ export function dearestBelow(start: TreeNode, ledger: Ledger): TreeNode {
       (best, child) => (best === undefined || cost(child) > cost(best) ? child : best),
       undefined,
     );
-    if (dearest === undefined || cost(dearest) === 0 || cost(dearest) < (ledger.own(at)?.usd ?? 0)) return at;
+    if (dearest === undefined || cost(dearest) === 0 || cost(dearest) < (ledger.own(at).usd ?? 0)) return at;
     at = dearest;
   }
 }

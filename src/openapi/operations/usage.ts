@@ -190,7 +190,8 @@ export const usageOperations: Operations = {
     summary: "What every selected call used and cost, descendants included",
     description:
       "For each call that `filter` and `query` select: its own usage plus that of all its descendants, by LLM. Tokens that " +
-      "a producer reports on a parent and on its children are counted once. A cost is null when no price is known.",
+      "a producer reports on a parent and on its children are counted once. A cost is null when no price is known. With " +
+      "`own_only`, each call has what it adds to the total of its trace itself.",
     response: "Usage by call and LLM",
     truncated,
     example: {

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sumOf, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
-import { ownUsage } from "../../../web/trace/ledger.ts";
+import { sumOf, sumOfUsages, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
+import { ledgerOf } from "../../../web/trace/ledger.ts";
+import { rateOf, sumOfLines } from "../../../web/trace/receipt-lines.ts";
+import { treeOf } from "../../../web/trace/tree.ts";
 import { usageOf } from "./usage-of.ts";
 
 describe("a total", () => {
@@ -22,53 +24,55 @@ describe("a total", () => {
   });
 });
 
-describe("what a call used itself", () => {
-  const usages = fc.dictionary(
-    fc.constantFrom("a", "b", "c"),
-    fc.record({ tokens: fc.nat(1000), picodollars: fc.nat(1e9) }),
-  );
-  const byLlm = (parts: Readonly<Record<string, { tokens: number; picodollars: number }>>): UsageByLlm =>
-    Object.assign(
-      {},
-      ...Object.entries(parts).map(([llm, { tokens, picodollars }]) =>
-        usageOf(llm, tokens, picodollars / 1e12),
-      ),
-    ) as UsageByLlm;
+const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
 
-  it("is what was added to those below", () => {
+describe("a sum of costs", () => {
+  it("is exact to the picodollar, however many there are", () => {
+    const usages = fc.array(fc.nat(1e9), { maxLength: 200 });
     fc.assert(
-      fc.property(usages, fc.array(usages, { maxLength: 4 }), (own, below) => {
-        const llms = new Set([own, ...below].flatMap((one) => Object.keys(one)));
-        const sum = Object.fromEntries(
-          [...llms].map((llm) => {
-            const parts = [own, ...below].flatMap((one) => one[llm] ?? []);
-            return [
-              llm,
-              {
-                tokens: parts.reduce((all, part) => all + part.tokens, 0),
-                picodollars: parts.reduce((all, part) => all + part.picodollars, 0),
-                requests: parts.length,
-              },
-            ];
-          }),
-        );
-        const total = Object.fromEntries(
-          Object.entries(byLlm(sum)).map(([llm, usage]) => [llm, { ...usage, requests: sum[llm]!.requests }]),
-        );
-        const found = ownUsage(total, below.map(byLlm));
-        expect(found).not.toBeNull();
-        for (const [llm, { tokens, picodollars }] of Object.entries(own)) {
-          expect(found![llm]!.total_tokens).toBe(tokens);
-          expect(found![llm]!.prompt_tokens_total_cost).toBeCloseTo(picodollars / 1e12, 12);
-        }
+      fc.property(usages, (picodollars) => {
+        const all: readonly UsageByLlm[] = picodollars.map((cost) => usageOf("m", 1, cost / 1e12));
+        const exact = picodollars.reduce((sum, cost) => sum + cost, 0) / 1e12;
+        expect(sumOfUsages(all).usd).toBe(exact);
+        expect(sumOf(all.map(totalOf)).usd).toBe(exact);
       }),
+      { seed },
     );
   });
+});
 
-  it("is unknown where calls below share a completion", () => {
-    const shared = usageOf("gpt-4o", 100, 0.1);
-    expect(ownUsage(shared, [shared, shared])).toBeNull();
-    expect(ownUsage(shared, [shared])).toEqual({});
-    expect(ownUsage({}, [shared])).toBeNull();
+describe("like siblings", () => {
+  it("that tell of one completion are summed up by what each adds, not by their totals", () => {
+    const call = (id: string, parentId: string | null) => ({
+      id,
+      parentId,
+      name: "search",
+      startMs: 0,
+      endMs: 1,
+      exception: null,
+    });
+    const [root] = treeOf([call("root", null), call("a", "root"), call("b", "root")]);
+    const shared = usageOf("gpt-4o", 100, 0.5);
+    const ledger = ledgerOf({ root: shared, a: shared, b: shared }, { root: {}, a: shared, b: {} });
+    expect(ledger.sum(root!.children)).toMatchObject({ tokens: 100, usd: 0.5 });
+    expect(root!.children.map((node) => ledger.own(node).tokens)).toEqual([100, 0]);
+    expect(root!.children.map((node) => ledger.total(node).tokens)).toEqual([100, 100]);
+  });
+});
+
+describe("the lines of a receipt", () => {
+  it("sum up, and say which models they leave out", () => {
+    const line = { llm: "gpt-4o", quantity: 1, amount_usd: 0.1 };
+    const unpriced = { llm: "acme-7b", quantity: 1, amount_usd: null };
+    expect(sumOfLines([line, { ...line, amount_usd: 0.2 }])).toMatchObject({ usd: 0.3, unpriced: [] });
+    expect(sumOfLines([line, unpriced, unpriced])).toMatchObject({ usd: 0.1, unpriced: ["acme-7b"] });
+    expect(sumOfLines([unpriced])).toMatchObject({ usd: null, unpriced: ["acme-7b"] });
+    expect(sumOfLines([])).toMatchObject({ usd: 0, unpriced: [] });
+  });
+
+  it("have rates by the million for tokens, and by the piece for the rest", () => {
+    expect(rateOf({ unit: "completion_tokens", rate_usd: 0.00001 })).toBe("$10.00 / M");
+    expect(rateOf({ unit: "cache_read_input_tokens", rate_usd: 1.25e-7 })).toBe("$0.125 / M");
+    expect(rateOf({ unit: "web_searches", rate_usd: 0.01 })).toBe("$0.0100 each");
   });
 });

@@ -140,14 +140,12 @@ describe("walking", () => {
       call("model", "agent"),
       call("tool", "agent"),
     ]);
-    const ledger = ledgerOf({
-      root: usageOf("m", 100, 1),
-      cheap: usageOf("m", 10, 0.1),
-      agent: usageOf("m", 90, 0.9),
-      model: usageOf("m", 80, 0.8),
-      tool: {},
-    });
+    const leaves = { cheap: usageOf("m", 10, 0.1), model: usageOf("m", 80, 0.8), tool: {} };
+    const ledger = ledgerOf(
+      { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves },
+      { agent: usageOf("m", 10, 0.1), ...leaves },
+    );
     expect(dearestBelow(roots[0]!, ledger).call.id).toBe("model");
-    expect(dearestBelow(roots[0]!, ledgerOf({})).call.id).toBe("root");
+    expect(dearestBelow(roots[0]!, ledgerOf({}, {})).call.id).toBe("root");
   });
 });

@@ -1,0 +1,47 @@
+import { release } from "../../shared/buffers.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import type { LlmNames } from "../table/llm-names.ts";
+import { UsageEntries } from "../table/usage-entries.ts";
+import { ownUsage } from "./own-usage.ts";
+import type { OwnUsage } from "./rollup.ts";
+
+/**
+ * The same calls, each alone: what it adds to the total of its trace, and nothing below it, so that a roll-up of them has each
+ * call's own usage. The table that is given is not read again. Cost and errors: as `ownUsage`.
+ */
+export function eachAlone(calls: CallTable, names: LlmNames): CallTable {
+  const own = ownUsage(calls, names);
+  const usage = new UsageEntries();
+  const usageEnd = new Int32Array(calls.count);
+  usage.reserve(calls.usage.length);
+  for (let call = 0; call < calls.count; call++) {
+    for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+      if (!isNothing(own, used)) copyEntry(used, { from: calls.usage, own, to: usage });
+    }
+    usageEnd[call] = usage.length;
+  }
+  if (own.counts !== calls.usage.counts) release(own.counts);
+  release(calls.parents, calls.usageEnd);
+  if (calls.completionOf !== undefined) release(calls.completionOf);
+  calls.usage.release();
+  const parents = new Int32Array(calls.count).fill(NONE);
+  return { ...calls, parents, usage, usageEnd, completionOf: undefined };
+}
+
+function isNothing({ counts, units }: OwnUsage, used: number): boolean {
+  for (let at = used * COUNT_SLOTS; at < (used + 1) * COUNT_SLOTS; at++) if (counts[at]! > 0) return false;
+  return !units.has(used);
+}
+
+function copyEntry(
+  used: number,
+  { from, own, to }: { readonly from: UsageEntries; readonly own: OwnUsage; readonly to: UsageEntries },
+): void {
+  const entry = to.add(from.llms[used]!);
+  to.counts.set(own.counts.subarray(used * COUNT_SLOTS, (used + 1) * COUNT_SLOTS), entry * COUNT_SLOTS);
+  to.cacheOutsidePrompt[entry] = from.cacheOutsidePrompt[used]!;
+  to.services[entry] = from.services[used]!;
+  const units = own.units.get(used);
+  if (units !== undefined) to.units.set(entry, units);
+}

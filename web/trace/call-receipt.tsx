@@ -1,0 +1,176 @@
+import { ask } from "../api/ask.ts";
+import type { Receipt, ReceiptQuery } from "../api/routes.ts";
+import { useLoad } from "../api/use-load.ts";
+import { dollars, tokens } from "../numbers/figure.ts";
+import { fullInstant } from "../numbers/instants.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Dollars, Shown, Unknown } from "../parts/figure.tsx";
+import { LoadState } from "../parts/notice.tsx";
+import { isOfTokens, rateOf, sumOfLines, unitName } from "./receipt-lines.ts";
+
+interface CallReceiptProps {
+  readonly project: string;
+  readonly traceId: string;
+  readonly id: string;
+  readonly zone: string;
+}
+
+/** Why a call costs what it does, as the service says it. */
+export function CallReceipt({ project, traceId, id, zone }: CallReceiptProps) {
+  const load = useLoad(`${project}\n${traceId}\n${id}`, async (asking) => {
+    const body = { project_id: project, trace_id: traceId, call_id: id } satisfies ReceiptQuery;
+    return (await ask<Receipt>({ path: "/call/receipt", body }, asking)).body;
+  });
+  return (
+    <div class="receipt" aria-busy={load.busy}>
+      <LoadState load={load} />
+      {load.value !== undefined && <Lines receipt={load.value} zone={zone} />}
+      {load.value !== undefined && <Origins receipt={load.value} />}
+    </div>
+  );
+}
+
+type Line = Receipt["lines"][number];
+
+function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: string }) {
+  const { lines } = receipt;
+  if (lines.length === 0) return <p class="dim">Neither this call nor any below it used a model.</p>;
+  const beside = lines.filter((line) => !isOfTokens(line));
+  return (
+    <div class="wide" tabIndex={0} role="region" aria-label="Receipt">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">model</th>
+            <th scope="col">unit</th>
+            <th scope="col" class="number">
+              quantity
+            </th>
+            <th scope="col" class="number">
+              rate
+            </th>
+            <th scope="col" class="number">
+              amount
+            </th>
+            <th scope="col">price</th>
+            <th scope="col">tier</th>
+          </tr>
+        </thead>
+        {(["own", "below"] as const).map((of) => (
+          <Part key={of} of={of} lines={lines.filter((line) => line.of === of)} zone={zone} />
+        ))}
+        <tfoot>
+          <Sum name="tokens" lines={lines.filter(isOfTokens)} />
+          {beside.length > 0 && <Sum name="beside tokens" lines={beside} />}
+          {beside.length > 0 && <Sum name="all" lines={lines} />}
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+const PARTS = { own: "the call itself", below: "the calls below it" } as const;
+
+interface PartProps {
+  readonly of: Line["of"];
+  readonly lines: readonly Line[];
+  readonly zone: string;
+}
+
+function Part({ of, lines, zone }: PartProps) {
+  if (lines.length === 0) return null;
+  return (
+    <tbody>
+      <tr>
+        <th scope="rowgroup" colSpan={7} class="dim">
+          {PARTS[of]}
+        </th>
+      </tr>
+      {lines.map((line, at) => (
+        <tr key={at} class="line">
+          <th scope="row">
+            <bdi>{oneLine(line.llm, 60)}</bdi>
+            {line.provider !== null && <small class="below">{oneLine(line.provider, 60)}</small>}
+          </th>
+          <td>{unitName(line.unit)}</td>
+          <td class="number">
+            <Shown figure={tokens(line.quantity)} />
+          </td>
+          <td class="number">{line.rate_usd === null ? <NoPrice line={line} /> : rateOf(line)}</td>
+          <td class="number amount">
+            {line.amount_usd === null ? <NoPrice line={line} /> : <Shown figure={dollars(line.amount_usd)} />}
+          </td>
+          <td>
+            <Price line={line} zone={zone} />
+          </td>
+          <td title={line.tier_decided_by}>{oneLine(line.tier, 60)}</td>
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+function NoPrice({ line }: { readonly line: Line }) {
+  return <Unknown why={`no price is known for ${unitName(line.unit)} of ${oneLine(line.llm, 60)}`} />;
+}
+
+function Price({ line: { price }, zone }: { readonly line: Line; readonly zone: string }) {
+  if (price === null) return <span class="dim">none</span>;
+  const { source, id, effective_date } = price;
+  return (
+    <>
+      <bdi>{source === "project" ? "set in this project" : `${oneLine(source, 40)}: ${oneLine(id, 60)}`}</bdi>
+      {effective_date !== null && <small class="below">since {fullInstant(effective_date, zone)}</small>}
+    </>
+  );
+}
+
+function Sum({ name, lines }: { readonly name: string; readonly lines: readonly Line[] }) {
+  return (
+    <tr>
+      <th scope="row" colSpan={4}>
+        {name}
+      </th>
+      <td class="number">
+        <Dollars total={sumOfLines(lines)} />
+      </td>
+      <td colSpan={2} />
+    </tr>
+  );
+}
+
+/** What was counted elsewhere, and who counts a completion that several calls tell of. */
+function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt: Receipt }) {
+  const elsewhere = usage.filter(({ counted_below }) => counted_below.total_tokens > 0);
+  return (
+    <dl>
+      {usage.map(({ llm, cache_convention }) => (
+        <div key={llm}>
+          <dt>
+            <bdi>{oneLine(llm, 60)}</bdi>
+          </dt>
+          <dd>{cache_convention}</dd>
+        </div>
+      ))}
+      {elsewhere.map(({ llm, reported, counted_below }) => (
+        <div key={llm}>
+          <dt>reported</dt>
+          <dd>
+            <Shown figure={tokens(reported.total_tokens)} /> tokens of <bdi>{oneLine(llm, 60)}</bdi>,{" "}
+            <Shown figure={tokens(counted_below.total_tokens)} /> of them counted with the calls below
+          </dd>
+        </div>
+      ))}
+      {completion !== null && (
+        <div>
+          <dt>completion</dt>
+          <dd>
+            <bdi>{oneLine(completion.id, 80)}</bdi>, told by {completion.told_by.length}{" "}
+            {completion.told_by.length === 1 ? "call" : "calls"}, counted with{" "}
+            {completion.borne_by === call_id ? "this one" : <bdi>{oneLine(completion.borne_by, 80)}</bdi>}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

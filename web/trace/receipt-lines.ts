@@ -1,0 +1,32 @@
+import type { Receipt } from "../api/routes.ts";
+import { dollars } from "../numbers/figure.ts";
+import { NOTHING, toPicodollar, type Total } from "../numbers/usage.ts";
+
+type Line = Receipt["lines"][number];
+
+/** What rows and totals have. The rest, as searches, is no token, and stands in receipts and usage over time. */
+export function isOfTokens({ cost }: Pick<Line, "cost">): boolean {
+  return cost !== "other_cost";
+}
+
+/** `cache_read_input_tokens` is shown as `cache read input tokens`. */
+export function unitName(unit: string): string {
+  return unit.replaceAll("_", " ");
+}
+
+/** $2.50 / M for tokens, $0.01 each for the rest. */
+export function rateOf({ unit, rate_usd }: Pick<Line, "unit" | "rate_usd">): string {
+  if (rate_usd === null) return "";
+  return unit.endsWith("_tokens")
+    ? `${dollars(toPicodollar(rate_usd * 1e6)).text} / M`
+    : `${dollars(rate_usd).text} each`;
+}
+
+/** Null where none of them has a price. */
+export function sumOfLines(lines: readonly Pick<Line, "llm" | "amount_usd" | "quantity">[]): Total {
+  const known = lines.flatMap(({ amount_usd }) => (amount_usd === null ? [] : [amount_usd]));
+  const unpriced = lines.filter(({ amount_usd }) => amount_usd === null).map(({ llm }) => llm);
+  const usd =
+    known.length === 0 && unpriced.length > 0 ? null : toPicodollar(known.reduce((sum, one) => sum + one, 0));
+  return { ...NOTHING, usd, unpriced: [...new Set(unpriced)].toSorted() };
+}
