@@ -89,6 +89,24 @@ function usageOf(state: LaneState, name: CallName, names: Names): Usage {
   return combine(ownUsage(state, name), below, inclusive ? Math.max : (a, b) => a + b);
 }
 
+/** What all live calls used, of all LLMs, as `/usage/stats` answers in `total`. */
+export function totalAnswer(state: LaneState, names: Names): Record<string, number> {
+  const calls = liveCalls(state);
+  const isRoot = (name: CallName): boolean => {
+    const parent = parentOf(state, name);
+    return parent === null || !calls.includes(parent) || names.trace(parent) !== names.trace(name);
+  };
+  const used = calls.filter(isRoot).flatMap((root) => Object.values(usageOf(state, root, names)));
+  const counts = COUNTS.map((count) => [count, used.reduce((sum, one) => sum + one[count], 0)]);
+  const errors = calls.filter((name) => computed(state, name)["status"] === "error");
+  return { calls: calls.length, errors: errors.length, ...Object.fromEntries(counts) };
+}
+
+/** What a call itself reports, by LLM, as a receipt has it. */
+export function reportedAnswer(state: LaneState, name: CallName): Usage {
+  return ownUsage(state, name);
+}
+
 function childrenOf(state: LaneState, name: CallName, names: Names): readonly CallName[] {
   return liveCalls(state).filter(
     (child) => parentOf(state, child) === name && names.trace(child) === names.trace(name),

@@ -1,4 +1,12 @@
-import { callAnswer, hasRef, unfinishedAnswer, usageAnswer, type Usage } from "./answers.ts";
+import {
+  callAnswer,
+  hasRef,
+  reportedAnswer,
+  totalAnswer,
+  unfinishedAnswer,
+  usageAnswer,
+  type Usage,
+} from "./answers.ts";
 import { fieldQueries, timeQuery, type FieldQuery } from "./fields.ts";
 import type { Lane } from "./lane.ts";
 import { INPUT_REFS, OUTPUT_REFS } from "./messages.ts";
@@ -48,7 +56,11 @@ export async function checkReads(reading: Reading): Promise<void> {
   const usage = await ask("/calls/usage", { call_ids: ids, limit: 1_000_000 }, reading);
   checkUsage("/calls/usage", usage, { lanes, only: new Set(ids) });
 
-  for (const id of ids.filter(() => random() < 3 / ids.length)) await checkCall(id, reading);
+  for (const id of ids.filter(() => random() < 3 / ids.length)) {
+    await checkCall(id, reading);
+    await checkReceipt(id, reading);
+  }
+  for (const lane of lanes.filter(() => random() < 3 / lanes.length)) await checkTotals(lane, reading);
   for (const query of fieldQueries(reading.world.project).filter(() => random() < 0.07)) {
     const $expr = { $eq: [{ $getField: query.field }, { $literal: query.value }] };
     await checkSelection({ query: { $expr } }, query.holds, reading);
@@ -70,6 +82,31 @@ async function checkCall(id: string, reading: Reading): Promise<void> {
   lane.narrow(`/call/read ${name}`, call && comparable(call), (state) =>
     liveCalls(state).includes(name) ? callAnswer(state, name, lane.names) : null,
   );
+}
+
+interface Receipt {
+  readonly usage: readonly { readonly llm: string; readonly reported: Readonly<Record<string, unknown>> }[];
+}
+
+async function checkReceipt(id: string, reading: Reading): Promise<void> {
+  const lane = reading.lanes.find((one) => one.ids.has(id))!;
+  const name = lane.ids.get(id)!;
+  if (!liveCalls(lane.someState).includes(name)) return;
+  const { usage } = (await ask("/call/receipt", { call_id: id }, reading)) as Receipt;
+  const observed = usage.map(({ llm, reported: { units: _units, ...counts } }) => [llm, counts]);
+  lane.narrow(`/call/receipt ${name}`, Object.fromEntries(observed), (state) => reportedAnswer(state, name));
+}
+
+/** What the traces of a lane come to, and how many calls they have. */
+async function checkTotals(lane: Lane, reading: Reading): Promise<void> {
+  const trace_ids = [...new Set([...lane.ids.values()].map(lane.names.trace))];
+  const window = { start: "2025-11-01T00:00:00Z", end: "2026-01-02T00:00:00Z", granularity: 86_400 };
+  const { total } = (await ask("/usage/stats", { ...window, filter: { trace_ids } }, reading)) as {
+    total: unknown;
+  };
+  lane.narrow("/usage/stats", total, (state) => totalAnswer(state, lane.names));
+  const counted = (await ask("/calls/query_stats", { filter: { trace_ids } }, reading)) as { count: number };
+  lane.narrow("/calls/query_stats", counted.count, (state) => liveCalls(state).length);
 }
 
 interface UsageAnswer {
