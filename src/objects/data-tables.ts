@@ -121,26 +121,27 @@ export async function hasAllRows(
   return true;
 }
 
-/** A row as it was stored. */
-export async function rowText(
-  engine: Engine,
-  project: Project,
-  rowDigest: string,
-): Promise<string | undefined> {
-  const [row] = await engine.rows<{ val: string }>(
-    sql`SELECT val FROM data_table_rows FINAL
-        PREWHERE project_id = ${param("String", project)} AND digest = ${param("String", rowDigest)}`,
-    { name: "table_row_read" },
-  );
-  return row?.val;
-}
-
 /** `{"rows":[{"digest","val"},…]}` page by page, the values as they were stored. Errors: `StorageError`. */
 export async function* tableText(
   engine: Engine,
   project: Project,
-  { digests, signal }: { readonly digests: readonly string[]; readonly signal: AbortSignal },
+  wanted: { readonly digests: readonly string[]; readonly signal: AbortSignal },
 ): AsyncGenerator<Buffer> {
+  let separator = '{"rows":[';
+  for await (const { keys, values } of rowPages(engine, project, wanted)) {
+    const rows = keys.map((digest) => `{"digest":"${digest}","val":${values.get(digest) ?? "null"}}`);
+    yield Buffer.from(separator + rows.join(","));
+    separator = ",";
+  }
+  yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
+}
+
+/** Rows as they were stored, by their digests, page by page. Errors: `StorageError`. */
+export async function* rowPages(
+  engine: Engine,
+  project: Project,
+  { digests, signal }: { readonly digests: readonly string[]; readonly signal: AbortSignal },
+) {
   const pages = readInPages(digests.values(), {
     engine,
     name: "table_rows_read",
@@ -148,14 +149,7 @@ export async function* tableText(
     statement: (some) => sql`SELECT digest, val FROM data_table_rows FINAL
       PREWHERE project_id = ${param("String", project)} AND digest IN ${param("Array(String)", some)}`,
   });
-  let separator = '{"rows":[';
-  for await (const { keys, bytes } of pages) {
-    const values = readValues(bytes);
-    const rows = keys.map((digest) => `{"digest":"${digest}","val":${values.get(digest) ?? "null"}}`);
-    yield Buffer.from(separator + rows.join(","));
-    separator = ",";
-  }
-  yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
+  for await (const { keys, bytes } of pages) yield { keys, values: readValues(bytes) };
 }
 
 function readValues(bytes: Buffer): ReadonlyMap<string, string> {

@@ -9,7 +9,7 @@ import { notFound } from "./by-digest.ts";
 import { parseContentRef, type ContentRef } from "./content-ref.ts";
 import { objectListText, objectText } from "./object-text.ts";
 import { findVersion, listVersions } from "./object-versions.ts";
-import { createRefReader, refListText } from "./read-ref.ts";
+import { refListText } from "./read-refs.ts";
 import type { ContentDeps } from "./routes.ts";
 import { saveObject } from "./save-object.ts";
 import {
@@ -81,8 +81,8 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     if (issues.length > 0) throw invalid(issues);
     const known = parsed as ContentRef[];
     for (const [at, ref] of known.entries()) request.grant.project(ref.projectId, ["body", "refs", at]);
-    const reader = createRefReader(engine, request.grant);
-    return sendPieces(reply, JSON_TYPE, refListText(known, reader, abortOnClose(reply)));
+    const reading = { engine, grant: request.grant, signal: abortOnClose(reply) };
+    return sendPieces(reply, JSON_TYPE, refListText(known, reading));
   });
 }
 

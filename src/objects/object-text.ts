@@ -55,12 +55,26 @@ export async function* objectListText(
 
 async function* textsOf(
   versions: readonly ObjectVersion[],
-  { engine, project, signal, withValues }: TextOptions,
+  { withValues, ...reading }: TextOptions,
 ): AsyncGenerator<readonly string[]> {
+  const { project } = reading;
   if (!withValues) {
     yield versions.map((version) => textOf(project, version, "{}"));
     return;
   }
+  for await (const { keys, values } of valuePages(versions, reading)) {
+    yield keys.flatMap((version) => {
+      const val = values.get(pairKey(version.object_id, version.digest));
+      return val === undefined ? [] : [textOf(project, version, val)];
+    });
+  }
+}
+
+/** Values as they were stored, by `pairKey` of object and digest, page by page. Errors: `StorageError`. */
+export async function* valuePages<Version extends Pick<ObjectVersion, "object_id" | "digest">>(
+  versions: readonly Version[],
+  { engine, project, signal }: Omit<TextOptions, "withValues">,
+) {
   const pages = readInPages(versions.values(), {
     engine,
     name: "objects_read",
@@ -79,13 +93,7 @@ async function* textsOf(
           (SELECT version.1, version.2 FROM (SELECT arrayJoin(arrayZip(${ids}, ${digests})) AS version))`;
     },
   });
-  for await (const { keys, bytes } of pages) {
-    const values = readValues(bytes);
-    yield keys.flatMap((version) => {
-      const val = values.get(pairKey(version.object_id, version.digest));
-      return val === undefined ? [] : [textOf(project, version, val)];
-    });
-  }
+  for await (const { keys, bytes } of pages) yield { keys, values: readValues(bytes) };
 }
 
 function readValues(bytes: Buffer): ReadonlyMap<string, string> {

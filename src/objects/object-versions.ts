@@ -1,5 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
+import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 
 /** A version of an object, without its value. */
@@ -40,13 +41,68 @@ export interface VersionPage {
 export async function findVersion(
   engine: Engine,
   project: Project,
-  { objectId, version }: { readonly objectId: string; readonly version: string },
+  { objectId, version }: VersionName,
 ): Promise<ObjectVersion | undefined> {
   const [found] = await engine.rows<ObjectVersion>(
     sql`SELECT * FROM (${versionsOf(project, [objectId])}) WHERE ${isVersion(version)}`,
     { name: "object_version" },
   );
   return found;
+}
+
+/** A version named as `v0`, `v1`, …, or as `latest`: not by its digest. */
+export function isAlias(version: string): boolean {
+  return /^(latest|v\d{1,9})$/.test(version);
+}
+
+export interface VersionName {
+  readonly objectId: string;
+  readonly version: string;
+}
+
+/** The digests of versions that are named by aliases, by `pairKey` of object and alias; those that there are. */
+export async function findVersions(
+  engine: Engine,
+  project: Project,
+  names: readonly VersionName[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(names.map(({ objectId }) => objectId))];
+  const latest = names.filter(({ version }) => version === "latest").map(({ objectId }) => objectId);
+  const numbered = names.filter(({ version }) => version !== "latest");
+  const numberedIds = param(
+    "Array(String)",
+    numbered.map(({ objectId }) => objectId),
+  );
+  const indexes = param(
+    "Array(String)",
+    numbered.map((name) => String(indexOf(name))),
+  );
+  const found = await engine.rows<ObjectVersion>(
+    sql`SELECT * FROM (${versionsOf(project, ids)})
+        WHERE (${IS_LATEST} AND object_id IN ${param("Array(String)", latest)})
+          OR (object_id, toString(version_index)) IN
+            (SELECT name.1, name.2 FROM (SELECT arrayJoin(arrayZip(${numberedIds}, ${indexes})) AS name))`,
+    { name: "object_versions" },
+  );
+  const known = new Map(found.flatMap(entriesOf));
+  return new Map(
+    names.flatMap((name) => {
+      const alias = name.version === "latest" ? "latest" : String(indexOf(name));
+      const digest = known.get(pairKey(name.objectId, alias));
+      return digest === undefined ? [] : [[pairKey(name.objectId, name.version), digest]];
+    }),
+  );
+}
+
+function indexOf({ version }: VersionName): number {
+  return Number(version.slice(1));
+}
+
+/** The digest of a version by its number and, of the newest, as `latest` too. */
+function entriesOf({ object_id, digest, version_index, version_count }: ObjectVersion) {
+  const entry = (alias: string) => [pairKey(object_id, alias), digest] as const;
+  const isLatest = version_index + 1 === version_count;
+  return isLatest ? [entry(String(version_index)), entry("latest")] : [entry(String(version_index))];
 }
 
 /** Versions without their values: by object, then in the order in which they appeared, unless `order` says otherwise. */

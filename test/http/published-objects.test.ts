@@ -1,13 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/auth/api-key.ts";
+import type { Engine } from "../../src/clickhouse/engine.ts";
 import { createKeyStore } from "../../src/auth/key-store.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
+let statements = 0;
+/** The engine, its reading statements counted. */
+const counted = (engine: Engine): Engine => ({
+  ...engine,
+  rows: (...statement) => (statements++, engine.rows(...statement)),
+  bytes: (...statement) => (statements++, engine.bytes(...statement)),
+});
 /** May read `acme/published` alone. */
 let key: string;
 beforeAll(async () => {
-  test = await startApp();
+  test = await startApp({ wrapEngine: counted });
   const { id, text, secretHash } = generateKey();
   const projects = [project_id];
   await createKeyStore(test.engine).add({
@@ -190,5 +199,37 @@ describe("POST /refs/read_batch", () => {
     expect((await read([other], { key })).status).toBe(403);
     expect((await read([`${ref}/attr/other/attr/x`], { key })).json()).toEqual({ vals: [null] });
     expect(await valsOf(`${ref}/attr/other/attr/x`)).toEqual([1]);
+  });
+
+  it("reads a thousand references of all forms at once as it reads each alone, in a few statements", async () => {
+    const random = seededRandom();
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
+    const rows = await table(
+      Array.from({ length: 300 }, (_, n) => ({ n, text: "x".repeat(n * 20), deep: [n] })),
+    );
+    const tableRef = `weave:///${project_id}/table/${rows.digest}`;
+    const starts: string[] = rows.row_digests.map((row) => `${tableRef}/id/${row}`);
+    for (const v of [0, 1, 2]) {
+      const ref = await publish("many", { v, rows: tableRef, self: `weave:///${project_id}/object/many:v0` });
+      const ways = [
+        "",
+        ...rows.row_digests.slice(0, 20).map((row) => `/attr/rows/id/${row}`),
+        "/attr/self/attr/v",
+      ];
+      for (const way of ways)
+        starts.push(ref + way, ref.replace(/[^:]*$/, pick(["latest", "v0", "v001"])) + way);
+    }
+    starts.push(await publish("elsewhere", { deep: [1] }, "acme/other"));
+    const refs = Array.from(
+      { length: 1000 },
+      () => pick(starts) + pick(["", "/attr/deep", "/attr/deep/index/0", "/key/v"]),
+    );
+    statements = 0;
+    const together = await valsOf(...refs);
+    expect(statements).toBeLessThan(40);
+    for (let one = 0; one < 60; one++) {
+      const at = Math.floor(random.next() * refs.length);
+      expect(together[at], refs[at]).toEqual((await valsOf(refs[at]!))[0]);
+    }
   });
 });
