@@ -13,16 +13,19 @@ export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABC
 
 export interface TestEngine {
   readonly engine: Engine;
+  /** Of its data, and of backups. */
+  readonly dir: string;
   close(): Promise<void>;
 }
 
 /** The embedded engine, migrated, in a directory of its own. One per process: share it within a test file. */
 export async function startEngine(): Promise<TestEngine> {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-test-"));
-  const engine = await openEmbedded(dir);
+  const engine = await openEmbedded(dir, { backupDir: join(dir, "backups") });
   await migrate(engine, { cluster: undefined });
   return {
     engine,
+    dir,
     async close() {
       await engine.close();
       rmSync(dir, { recursive: true, force: true });
@@ -30,7 +33,7 @@ export async function startEngine(): Promise<TestEngine> {
   };
 }
 
-export interface TestApp extends TestEngine {
+export interface TestApp extends Omit<TestEngine, "dir"> {
   readonly app: App;
   readonly config: Config;
   /** POSTs JSON with the root key as Basic; `key` and `scheme` to be somebody else. */
@@ -55,7 +58,10 @@ export interface StartOptions {
 /** The service as shipped, on the embedded engine. */
 export async function startApp(options: StartOptions = {}): Promise<TestApp> {
   const test = await startEngine();
-  const running = await startAppOn(test.engine, options);
+  const running = await startAppOn(test.engine, {
+    ...options,
+    settings: { DATA_DIR: test.dir, ...options.settings },
+  });
   return {
     ...running,
     async close() {

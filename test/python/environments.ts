@@ -8,7 +8,7 @@ const requirements = join(import.meta.dirname, "requirements");
 const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sumtree", "python");
 
 /** Packages that do not fit together have an environment each: the names of the files in `requirements`. */
-export type Environment = "core" | "official" | "strands" | "crewai" | "adk";
+export type Environment = "core" | "official" | "strands" | "crewai" | "adk" | "schemathesis";
 
 /**
  * The interpreter of an environment. Its packages are installed the first time, into the user's cache folder, and again when its requirements

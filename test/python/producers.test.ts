@@ -1,24 +1,28 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
-import { pythonOf, type Environment } from "./environments.ts";
+import type { Environment } from "./environments.ts";
 import { startPlayedProvider, type PlayedProvider, type Served } from "./played-provider.ts";
+import { PROGRAMS, runPython } from "./python-program.ts";
 import { totalsByHand, totalsOf } from "./totals.ts";
 
 let provider: PlayedProvider;
 let test: TestApp;
 let url: string;
+/** Answers that were no success, for the report of a failure. */
+const refused: string[] = [];
 beforeAll(async () => {
   provider = await startPlayedProvider();
   test = await startApp({
     settings: { CHAT_UPSTREAM_URL: `${provider.url}/v1`, CHAT_UPSTREAM_API_KEY: "played" },
   });
   url = await test.app.listen({ host: "127.0.0.1", port: 0 });
+  test.app.server.on("request", (request, response) => {
+    response.once("close", () => {
+      if (response.statusCode >= 400) refused.push(`${response.statusCode} ${request.method} ${request.url}`);
+    });
+  });
 });
 afterAll(async () => {
   await test.close();
@@ -100,8 +104,8 @@ const cases = programs.flatMap((program) => program.ways.map((way) => ({ ...prog
 describe("Python packages use and cost what the provider served", () => {
   it.each(cases)("$file, $way", async ({ file, environment, way, sends, untied }) => {
     const project = `acme/${file.replace(".py", "")}-${way}`;
-    const ended = await runPython(environment, file, way, project);
-    expect(ended.exitCode, ended.output).toBe(0);
+    const ended = await runProgram(environment, file, way, project);
+    expect(ended.exitCode, [ended.output, ...refused].join("\n")).toBe(0);
     const served = provider.takeServed();
     expect(served.length).toBeGreaterThan(0);
     const expected = await totalsByHand(
@@ -118,34 +122,20 @@ describe("Python packages use and cost what the provider served", () => {
   });
 });
 
-async function runPython(environment: Environment, file: string, way: Way, project: string) {
-  const home = mkdtempSync(join(tmpdir(), "sumtree-python-"));
+async function runProgram(environment: Environment, file: string, way: Way, project: string) {
   const throughGateway = way === "gateway";
-  const child = spawn(pythonOf(environment), [join(import.meta.dirname, "programs", file)], {
-    cwd: home,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      PYTHONUNBUFFERED: "1",
-      WAY: way,
-      PROJECT: project,
-      SUMTREE_URL: url,
-      SUMTREE_KEY: ROOT_KEY,
-      WANDB_API_KEY: ROOT_KEY,
-      WF_TRACE_SERVER_URL: url,
-      WANDB_BASE_URL: url,
-      LITELLM_LOCAL_MODEL_COST_MAP: "True",
-      OPENAI_BASE_URL: throughGateway ? `${url}/v1` : `${provider.url}/v1`,
-      OPENAI_API_KEY: throughGateway ? ROOT_KEY : "played",
-      ...(throughGateway ? { OPENAI_PROJECT: project } : {}),
-      ANTHROPIC_BASE_URL: provider.url,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
+  return runPython(environment, [join(PROGRAMS, file)], {
+    WAY: way,
+    PROJECT: project,
+    SUMTREE_URL: url,
+    SUMTREE_KEY: ROOT_KEY,
+    WANDB_API_KEY: ROOT_KEY,
+    WF_TRACE_SERVER_URL: url,
+    WANDB_BASE_URL: url,
+    LITELLM_LOCAL_MODEL_COST_MAP: "True",
+    OPENAI_BASE_URL: throughGateway ? `${url}/v1` : `${provider.url}/v1`,
+    OPENAI_API_KEY: throughGateway ? ROOT_KEY : "played",
+    ...(throughGateway ? { OPENAI_PROJECT: project } : {}),
+    ANTHROPIC_BASE_URL: provider.url,
   });
-  let output = "";
-  child.stdout.on("data", (text: Buffer) => (output += text.toString()));
-  child.stderr.on("data", (text: Buffer) => (output += text.toString()));
-  const [exitCode] = (await once(child, "close")) as [number | null];
-  rmSync(home, { recursive: true, force: true });
-  return { exitCode, output };
 }
