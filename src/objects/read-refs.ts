@@ -89,8 +89,10 @@ class WindowReader {
   /** Undefined when what stands in a value is no reference, or one that the key may not read. */
   #parse({ through, rest }: Onwards): ContentRef | undefined {
     const next = parseContentRef(through);
-    const mayRead = next && isProjectId(next.projectId) && this.#reading.grant.covers(next.projectId);
-    return mayRead === true ? { ...next!, path: [...next!.path, ...rest] } : undefined;
+    if (next === undefined || !isProjectId(next.projectId)) return undefined;
+    return this.#reading.grant.covers(next.projectId)
+      ? { ...next, path: [...next.path, ...rest] }
+      : undefined;
   }
 
   #count(text: string): void {
