@@ -16,12 +16,13 @@ interface ListedPrices {
 }
 
 /**
- * The token prices of one entry of the built-in list; null when it has none (priced by the hour or the page, or
- * listed without a price). A missing cache price is the prompt price.
+ * The prices of one entry of the built-in list; null when it has none of what calls tell of. A missing cache price is the
+ * prompt price.
  */
 export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
   const { input_mtok: prompt, output_mtok: completion } = listed;
-  if (prompt === undefined && completion === undefined) return null;
+  const isPriced = unitNames.some((unit) => listed[pricedUnits[unit].priceKey] !== undefined);
+  if (prompt === undefined && completion === undefined && !isPriced) return null;
   const cacheRead = listed["cache_read_mtok"] ?? prompt;
   const cacheCreation = listed["cache_write_mtok"] ?? prompt;
   const prices: ListedPrices = { prompt, completion, cacheRead, cacheCreation, listed };

@@ -79,6 +79,14 @@ export const listAdjustments: readonly Adjustment[] = [
     why: "OpenAI does not sell its open models; the list has a host's price.",
     adjust: (price) => (gptOssInputs.includes(price["input_mtok"]) ? {} : price),
   },
+  {
+    providers: ["groq"],
+    models: /whisper/,
+    source: "https://console.groq.com/docs/speech-to-text",
+    checked,
+    why: "A request is charged as ten seconds at least: the seconds alone do not say what it cost.",
+    adjust: () => ({}),
+  },
 ];
 
 /** The adjustments that change something of an entry, as an id at a provider finds it. */

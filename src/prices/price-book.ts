@@ -12,7 +12,7 @@ import {
   type ProjectSchedules,
 } from "./project-prices.ts";
 import type { Rates } from "./rates.ts";
-import { isUsualTier, scheduleAtTier } from "./service-tiers.ts";
+import { includesTier, scheduleAtTier } from "./service-tiers.ts";
 
 /** All prices that hold for one project, as they stood when the book was opened. One book serves one answer. */
 export interface PriceBook {
@@ -92,7 +92,7 @@ class Prices {
   constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
     const listed = builtIn.find(llmId, provider);
     const seller = sellerNamed(provider)?.id ?? listed?.provider;
-    const tiers = tier !== "" && isUsualTier(tier, seller) ? [tier, ""] : [tier];
+    const tiers = tier !== "" && includesTier(tier, seller) ? [tier, ""] : [tier];
     const schedule = listed === null ? null : scheduleAtTier(listed, tier);
     this.#own = project.size === 0 ? [] : tiers.flatMap((one) => ownSchedules(llmId, one, project));
     this.#listed = listed === null || schedule === null ? undefined : { ...listed, schedule };

@@ -11,9 +11,18 @@ const usualAt: Readonly<Record<string, readonly string[]>> = {
   groq: ["flex"],
 };
 
+/** How much of the web was read: it matters at Perplexity alone, and there for the fee alone. */
+const searchContexts = ["low_context", "medium_context"];
+
 /** Whether a tier costs what the list says, at a provider of the list. */
 export function isUsualTier(tier: string, provider: string | undefined): boolean {
-  return tier === "" || (provider !== undefined && (usualAt[provider] ?? []).includes(tier));
+  if (tier === "" || (searchContexts.includes(tier) && provider !== "perplexity")) return true;
+  return provider !== undefined && (usualAt[provider] ?? []).includes(tier);
+}
+
+/** Whether a price that was set for the usual tier holds for this one too. */
+export function includesTier(tier: string, provider: string | undefined): boolean {
+  return isUsualTier(tier, provider) || searchContexts.includes(tier);
 }
 
 /** What a listed model costs at a tier over time; null where nobody has told. A tier of several names multiplies. */
@@ -22,30 +31,40 @@ export function scheduleAtTier(listed: ListedModel, tier: string): Schedule | nu
   let schedule: Schedule = listed.schedule;
   for (const name of tier.split("+")) {
     const known = tierPrices.find((one) => holdsFor(one, listed, name));
-    if (known === undefined) return null;
-    schedule = atTier(schedule, known, listed.model);
+    if (known !== undefined) schedule = atTier(schedule, known, listed.model);
+    else if (!searchContexts.includes(name)) return null;
   }
   return schedule;
 }
 
 function holdsFor(
-  { provider, tiers, factor, models }: TierPrice,
+  { provider, tiers, factor, models, requests }: TierPrice,
   listed: ListedModel,
   tier: string,
 ): boolean {
   if (provider !== listed.provider || !tiers.includes(tier)) return false;
   if (factor !== undefined) return factor.models?.test(listed.model) ?? true;
-  return models?.[listed.model] !== undefined;
+  return (models ?? requests)?.[listed.model] !== undefined;
 }
 
-function atTier(schedule: Schedule, { factor, models }: TierPrice, model: string): Schedule {
+function atTier(schedule: Schedule, { factor, models, requests }: TierPrice, model: string): Schedule {
   return {
     ratesAt(atMs) {
       const rates = schedule.ratesAt(atMs);
       if (rates === null) return null;
-      return factor === undefined ? ratesOf(models![model]!, rates) : scaled(rates, factor.times);
+      if (factor !== undefined) return scaled(rates, factor.times);
+      return models === undefined ? withFee(requests![model]!, rates) : ratesOf(models[model]!, rates);
     },
     sinceAt: (atMs) => schedule.sinceAt(atMs),
+  };
+}
+
+/** Another fee for a request, in USD for a thousand. */
+function withFee(usd: number, { base, tiers }: Rates): Rates {
+  const request = picodollars(usd, 1_000);
+  return {
+    base: { ...base, request },
+    tiers: tiers.map(({ aboveTokens, prices }) => ({ aboveTokens, prices: { ...prices, request } })),
   };
 }
 

@@ -13,6 +13,8 @@ export interface TierPrice {
   readonly factor?: { readonly times: number; readonly models?: RegExp };
   /** By the list's ids. They do not hold for requests above a bound from which the list charges more. */
   readonly models?: Readonly<Record<string, TokenPricesAtTier>>;
+  /** USD for a thousand requests, by the list's ids; the tokens are at the list price. */
+  readonly requests?: Readonly<Record<string, number>>;
 }
 
 const checked = "2026-11-22";
@@ -33,6 +35,8 @@ const openaiPriority: Readonly<Record<string, TokenPricesAtTier>> = {
   "gpt-4o-mini": [0.25, 0.125, 1],
 };
 
+/** The list has the fee for a high search context. */
+const perplexityPricing = "https://docs.perplexity.ai/getting-started/pricing, request pricing";
 const claudeFastMode = "https://platform.claude.com/docs/en/build-with-claude/fast-mode";
 const claudePricing = "https://platform.claude.com/docs/en/about-claude/pricing";
 
@@ -74,6 +78,20 @@ export const tierPrices: readonly TierPrice[] = [
     source: "https://developers.openai.com/api/docs/guides/ultrafast-mode",
     checked,
     factor: { times: 6, models: /^gpt-6-astra$/ },
+  },
+  {
+    provider: "perplexity",
+    tiers: ["low_context"],
+    source: perplexityPricing,
+    checked,
+    requests: { sonar: 5, "sonar-pro": 6, "sonar-reasoning": 5, "sonar-reasoning-pro": 6 },
+  },
+  {
+    provider: "perplexity",
+    tiers: ["medium_context"],
+    source: perplexityPricing,
+    checked,
+    requests: { sonar: 8, "sonar-pro": 10, "sonar-reasoning": 8, "sonar-reasoning-pro": 10 },
   },
   {
     provider: "anthropic",

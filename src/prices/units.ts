@@ -29,6 +29,8 @@ export const pricedUnits = {
   storage_searches: { cost: "other", priceKey: "storage_searches_kcount", per: 1_000 },
   rerank_searches: { cost: "other", priceKey: "rerank_searches_kcount", per: 1_000 },
   code_executions: { cost: "other", priceKey: "code_executions_kcount", per: 1_000 },
+  input_audio_seconds: { cost: "other", priceKey: "input_audio_hours", per: 3_600 },
+  input_document_pages: { cost: "other", priceKey: "input_document_kpages", per: 1_000 },
 } as const satisfies Record<Unit, PricedUnit>;
 
 /** What one of each unit costs, in picodollars; a unit that is absent has no price of its own. */

@@ -20,7 +20,8 @@ function nameOf(value: unknown): string {
 
 /**
  * Who served what an entry of usage, or an answer, tells of, and at which tier; undefined where it says nothing of
- * either. Anthropic's fast mode and inference in one country cost more, as tiers do.
+ * either. Anthropic's fast mode and inference in one country cost more, as tiers do; Perplexity's fee depends on how much
+ * of the web it read.
  */
 export function readService(entry: Json): Service | undefined {
   return serviceOf(entry["provider"], [
@@ -31,7 +32,13 @@ export function readService(entry: Json): Service | undefined {
     ),
     entry["speed"] === "fast" ? "fast" : "",
     entry["inference_geo"] === "us" ? "us_only" : "",
+    isContextSize(entry["search_context_size"]) ? `${entry["search_context_size"]}_context` : "",
   ]);
+}
+
+/** Of a high one nothing needs to be kept: it is the list price. */
+function isContextSize(size: unknown): size is "low" | "medium" {
+  return size === "low" || size === "medium";
 }
 
 /** Several things that change the price are one tier of several names. */

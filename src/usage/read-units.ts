@@ -70,8 +70,15 @@ export function readUnits(entry: Json): UnitCounts | undefined {
     storage_searches: within(entry, "server_side_tool_usage_details", "document_search_calls"),
     code_executions: within(entry, "server_side_tool_usage_details", "code_interpreter_calls"),
     rerank_searches: within(entry, "billed_units", "search_units") ?? entry["search_units"],
+    input_audio_seconds: entry["type"] === "duration" ? begun(entry["seconds"]) : undefined,
+    input_document_pages: entry["pages_processed"],
   };
   return unitsOf((unit) => toCount(entry[unit] ?? told[unit]));
+}
+
+/** A part of a second is charged as one. */
+function begun(seconds: unknown): unknown {
+  return typeof seconds === "number" ? Math.ceil(seconds) : seconds;
 }
 
 /** Bedrock's Converse tells how long each part of the cache is kept. */

@@ -19,6 +19,8 @@ export const unitNames = [
   "storage_searches",
   "rerank_searches",
   "code_executions",
+  "input_audio_seconds",
+  "input_document_pages",
 ] as const;
 
 export type Unit = (typeof unitNames)[number];

@@ -868,4 +868,40 @@ export const bills: readonly Bill[] = [
     ],
     usd: "0.3674",
   },
+  {
+    provider: "Perplexity",
+    llm: "sonar",
+    usage: { prompt_tokens: 120, completion_tokens: 300, total_tokens: 420, search_context_size: "low" },
+    bill: [
+      [120, "1"],
+      [300, "1"],
+      [1, "5000"],
+    ],
+    usd: "0.00542",
+  },
+  {
+    provider: "Perplexity",
+    llm: "sonar-pro",
+    usage: { prompt_tokens: 120, completion_tokens: 300, total_tokens: 420, search_context_size: "high" },
+    bill: [
+      [120, "3"],
+      [300, "15"],
+      [1, "14000"],
+    ],
+    usd: "0.01886",
+  },
+  {
+    provider: "OpenAI",
+    llm: "whisper-1",
+    usage: { type: "duration", seconds: 89.2 },
+    bill: [[90, "100"]],
+    usd: "0.009",
+  },
+  {
+    provider: "Mistral",
+    llm: "mistral-ocr-2512",
+    usage: { pages_processed: 12, doc_size_bytes: 123456 },
+    bill: [[12, "2000"]],
+    usd: "0.024",
+  },
 ];

@@ -75,8 +75,6 @@ describe("createBuiltInPrices", () => {
     "deepseek-r1:7b",
     // A host of open models sells at its own prices alone.
     "groq/gpt-4o",
-    // Priced by the hour.
-    "whisper-1",
     // Listed without any price.
     "google/gemma-3-27b-it",
   ])("has no price for %s", (llmId) => {
@@ -177,6 +175,9 @@ describe("the whole built-in list", () => {
         citation: part,
       }),
       searches: part,
+      // Groq charges ten at least.
+      seconds: fc.integer({ min: 10, max: 1_000 }),
+      pages: part,
     });
     fc.assert(
       fc.property(fc.constantFrom(...priced), used, ([provider, model], counts) => {
@@ -187,6 +188,10 @@ describe("the whole built-in list", () => {
         const written = counts.written + counts.written1h;
         const input = counts.text + audio + image + counts.video + counts.cachedText + written;
         const completion = Object.values(output).reduce((sum, count) => sum + count, 0);
+        const rates = ratesOf(provider, model)!;
+        const prices = rates.base.units ?? {};
+        const isByTheToken =
+          prices.input_audio_seconds === undefined && prices.input_document_pages === undefined;
         const units = {
           cache_write_1h_tokens: counts.written1h,
           cache_audio_read_tokens: counts.cachedAudio,
@@ -199,7 +204,9 @@ describe("the whole built-in list", () => {
           output_video_tokens: output.video,
           output_reasoning_tokens: output.reasoning,
           output_citation_tokens: output.citation,
-          web_searches: counts.searches,
+          web_searches: isByTheToken ? counts.searches : 0,
+          ...(prices.input_audio_seconds !== undefined && { input_audio_seconds: counts.seconds }),
+          ...(prices.input_document_pages !== undefined && { input_document_pages: counts.pages }),
         };
         const expected = askLibrary(
           provider,
@@ -209,11 +216,13 @@ describe("the whole built-in list", () => {
             output_tokens: completion,
             cache_read_tokens: read,
             cache_write_tokens: written,
+            // What of them is input is all of them.
+            ...(units.input_audio_seconds !== undefined && { audio_seconds: counts.seconds }),
+            ...(units.input_document_pages !== undefined && { document_pages: counts.pages }),
             ...units,
           },
           new Date("2026-07-01T12:00:00Z"),
         );
-        const rates = ratesOf(provider, model)!;
         const usage = usageOf({
           promptTokens: input,
           completionTokens: completion,

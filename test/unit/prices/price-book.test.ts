@@ -106,9 +106,9 @@ describe("createPriceBook", () => {
     const heard: string[] = [];
     const book = bookOf([priced("own", "2026-06-01T00:00:00Z", 1)], (llmId) => heard.push(llmId));
     const at = ms("2026-01-01T00:00:00Z");
-    for (const llmId of ["gpt-4o", "mystery", "mystery", "own", "whisper-1"]) book.cost(llmId, at, thousand);
+    for (const llmId of ["gpt-4o", "mystery", "mystery", "own", "gemma-3"]) book.cost(llmId, at, thousand);
     expect(book.cost("mystery", at, thousand)).toEqual(unknownCost);
-    expect(heard).toEqual(["mystery", "own", "whisper-1"]);
+    expect(heard).toEqual(["mystery", "own", "gemma-3"]);
   });
 
   it("answers the same after more LLM ids than it remembers", () => {
@@ -157,6 +157,16 @@ describe("the service that a call was served by", () => {
     expect(pair("claude-sonnet-4-6", "", "us_only")).toEqual([3.3, 16.5]);
     expect(pair("claude-opus-5-5", "", "fast+us_only")).toEqual([8.8, 44]);
     expect(pair("claude-haiku-5-5", "", "batch+us_only")).toEqual([0.275, 1.375]);
+    // Perplexity's fee depends on the search context, $6, $10 and $14 a thousand for Sonar Pro; tokens do not
+    const feeOf = (tier: string, provider = "perplexity") =>
+      usd(bookOf([]).cost("sonar-pro", at, { ...thousand, service: { provider, tier } }).other);
+    expect([feeOf("low_context"), feeOf("medium_context"), feeOf("")]).toEqual([0.006, 0.01, 0.014]);
+    expect(feeOf("low_context", "")).toBe(0.006);
+    expect(pair("sonar-pro", "", "low_context")).toEqual([3, 15]);
+    expect(pair("gpt-4o", "", "low_context")).toEqual([2.5, 10]);
+    expect(pair("sonar-deep-research", "", "medium_context")).toEqual([2, 8]);
+    expect(pair("gpt-5", "", "low_context", [priced("gpt-5", "2026-01-01T00:00:00Z", 0.1)])[0]).toBe(100_000);
+    expect(pair("sonar", "", "low_context", [priced("sonar", "2026-01-01T00:00:00Z", 0.1)])[0]).toBe(100_000);
     // Groq: flex costs what on demand costs
     expect(pair("openai/gpt-oss-120b", "groq", "flex")).toEqual([0.15, 0.6]);
   });
