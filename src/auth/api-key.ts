@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 export const SCOPES = ["ingest", "read", "train", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What is stored of a key. The secret itself is shown once and never kept. */
+/** A stored key. The secret is shown once and never stored. */
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** `*`, `entity/*` or `entity/project`. */
   readonly projects: readonly string[];
-  /** Milliseconds since the epoch; null for a key that does not expire. */
+  /** Milliseconds since the epoch; null: never. */
   readonly expiresAtMs: number | null;
 }
 
@@ -29,7 +29,7 @@ export function hashKey(text: string): string {
   return hash("sha256", text);
 }
 
-/** The id inside a key of our form; undefined for other text. */
+/** The id in the text of a key; undefined for other text. */
 export function keyIdOf(text: string): string | undefined {
   return KEY_FORM.exec(text)?.[1];
 }

@@ -1,14 +1,14 @@
 export type Scheme = "basic" | "bearer";
 
-/** A key as the Authorization header has it. */
+/** A key in the Authorization header. */
 export interface Credentials {
   readonly scheme: Scheme;
   readonly key: string;
 }
 
 /**
- * Reads `Authorization`. Basic: any user name, the key as password (a key given as user name with an empty
- * password is taken too, which is what some HTTP tools write). Errors: undefined for anything else.
+ * Reads `Authorization`. Basic: any user name, the key as password (or, as some HTTP tools send it, the key as user name
+ * and an empty password). Errors: undefined for anything else.
  * Source: RFC 7617, RFC 6750.
  */
 export function parseAuthorization(header: string | undefined): Credentials | undefined {

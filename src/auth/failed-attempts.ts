@@ -4,7 +4,7 @@ import { retryAfterOf } from "../http/request-limits.ts";
 
 /** Counts wrong credentials by client address, minute by minute. */
 export interface FailedAttempts {
-  /** Seconds to wait when the address has used up its attempts, else undefined. */
+  /** Seconds to wait if the address has used up its attempts, else undefined. */
   retryAfterSeconds(request: FastifyRequest): Promise<number | undefined>;
   count(request: FastifyRequest): Promise<void>;
 }

@@ -9,24 +9,24 @@ export function isProjectPattern(text: string): boolean {
   return text === "*" || PROJECT_FORM.test(text);
 }
 
-/** Whether a text could name a project: `entity/project`. */
+/** Whether a text has the form of a project: `entity/project`. */
 export function isProjectId(text: string): boolean {
   return PROJECT_FORM.test(text);
 }
 
-/** What the caller of a request has proved to be allowed. */
+/** What the key of a request allows. */
 export interface Grant {
   readonly keyId: string;
-  /** Facts of the key; not its hash. */
+  /** The key's record, without its hash. */
   readonly key: Omit<ApiKey, "secretHash">;
   has(scope: Scope): boolean;
-  /** Whether all projects of a pattern (`*`, `entity/*`, `entity/project`) are within this key's. */
+  /** Whether this key covers all projects of a pattern (`*`, `entity/*`, `entity/project`). */
   covers(pattern: string): boolean;
-  /** The one entity that the key is for; undefined when it is for several or for all. */
+  /** The only entity that the key covers; undefined if it covers several or all. */
   readonly entity: string | undefined;
   /**
-   * The only way to a `Project`. Errors: validation when it is not `entity/project`, at `loc`; forbidden when the
-   * key may not use it, whether or not it exists.
+   * The only way to a `Project`. Errors: validation at `loc`, if it is not `entity/project`; forbidden, if the key may
+   * not use it, whether or not it exists.
    */
   project(projectId: string, loc?: readonly (string | number)[]): Project;
 }

@@ -8,7 +8,7 @@ import { grantOf, type Grant } from "./grant.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { KeyUses } from "./key-uses.ts";
 
-/** Who may call a route. Every route says it: `config: { access }`. */
+/** Who may call a route. Every route declares it: `config: { access }`. */
 export type Access =
   | "public"
   | {
@@ -44,7 +44,7 @@ export interface GuardDeps {
   readonly uses: KeyUses;
 }
 
-/** Puts a check before every route registered after it. A route that does not declare its access does not start. */
+/** Checks access before every route registered after it. Registering a route without a declared access fails. */
 export async function registerGuard(app: FastifyInstance, deps: GuardDeps): Promise<void> {
   await app.register(fastifyAuth);
   app.decorateRequest("grant", null as unknown as Grant);

@@ -4,20 +4,20 @@ import type { Clock } from "../shared/clock.ts";
 import { hashKey, keyIdOf, matches, type ApiKey } from "./api-key.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** How long a key's record is trusted before it is read again: a revoked key stops working everywhere within this. */
+/** How long a key's record is cached: a revoked key stops working everywhere within this time. */
 export const KEY_CACHE_MS = 10_000;
 /** How long a known key still works while the store is unreachable. */
 export const KEY_GRACE_MS = 300_000;
 
 export interface VerifyOptions {
-  /** Asked before a key that was never seen here is looked up; a known key costs no question. */
+  /** Called before an unknown key is looked up; known keys do not need it. */
   lookUpUnknown(): Promise<boolean>;
 }
 
 export interface KeyRing {
   /** The valid, unexpired key behind a presented text; undefined otherwise. */
   verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
-  /** Forgets what is cached of a key, so that a change made by this process takes effect here immediately. */
+  /** Drops a key from the cache, so that a change made by this process takes effect here immediately. */
   forget(id: string): void;
 }
 
@@ -27,9 +27,9 @@ interface Cached {
 }
 
 export interface Clocks {
-  /** The time of day, by which keys expire. */
+  /** The wall clock, by which keys expire. */
   readonly clock: Clock;
-  /** How long something was trusted must not depend on a clock that somebody sets. */
+  /** Measures how long a record was cached; nobody can set it. */
   readonly steady: Clock;
 }
 

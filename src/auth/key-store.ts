@@ -2,7 +2,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import type { ApiKey, Scope } from "./api-key.ts";
 
-/** Keys that are in force. A revoked key is gone from here. */
+/** The valid keys. Revoking a key removes it. */
 export interface KeyStore {
   find(id: string): Promise<StoredKey | undefined>;
   list(): Promise<readonly StoredKey[]>;

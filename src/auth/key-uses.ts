@@ -2,12 +2,12 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { sql } from "../query/sql.ts";
 import type { Clock } from "../shared/clock.ts";
 
-/** When keys were last used. Kept in memory and written now and then: a request costs no write. */
+/** When keys were last used. Buffered in memory and written periodically, so that a request costs no write. */
 export interface KeyUses {
   note(keyId: string): void;
-  /** Writes what was noted since the last time. */
+  /** Writes the uses noted since the last call. */
   flush(): Promise<void>;
-  /** By key id, in milliseconds since the epoch, what is not written yet included. */
+  /** Last use by key id, in milliseconds since the epoch, including uses not written yet. */
   all(): Promise<ReadonlyMap<string, number>>;
 }
 

@@ -5,8 +5,8 @@ import { generateKey, keyIdOf } from "./api-key.ts";
 const fileIn = (dataDir: string): string => join(dataDir, "root-api-key");
 
 /**
- * The root key of a data directory; a new one, to be kept with `keepRootKey`, when there is none. Errors: a file that
- * holds no key, which must not become one that anybody can guess.
+ * The root key of a data directory, or a new one, to be kept with `keepRootKey`. Errors: a file without a key, which must
+ * not be replaced by a key that anybody can guess.
  */
 export function rootKeyOf(dataDir: string): { key: string; isNew: boolean } {
   const path = fileIn(dataDir);
@@ -16,7 +16,7 @@ export function rootKeyOf(dataDir: string): { key: string; isNew: boolean } {
   return { key, isNew: false };
 }
 
-/** Mode 0600. Returns where it is kept. */
+/** Writes a file of mode 0600 and returns its path. */
 export function keepRootKey(dataDir: string, key: string): string {
   const path = fileIn(dataDir);
   writeFileSync(`${path}.new`, `${key}\n`, { mode: 0o600, flush: true });

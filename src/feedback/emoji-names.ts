@@ -16,8 +16,8 @@ const TONES: Readonly<Record<string, string>> = {
 const names = new Map(Object.entries<Named>(byEmoji).map(([emoji, named]) => [plain(emoji), nameOf(named)]));
 
 /**
- * The name of an emoji as `:thumbs_up_dark_skin_tone:`, undefined for one that the list does not have. Source: Unicode's names,
- * written as the Python package `emoji` writes them, from which the Weave SDKs' users know them.
+ * The name of an emoji, such as `:thumbs_up_dark_skin_tone:`; undefined if the list does not have it. Source: Unicode's
+ * names in the form of the Python package `emoji`, which users of the Weave SDKs know.
  */
 export function aliasOf(emoji: string): string | undefined {
   const name = names.get(plain(withoutSkinTones(emoji)));
@@ -26,7 +26,7 @@ export function aliasOf(emoji: string): string | undefined {
   return `:${[name, ...[...tones].map((tone) => `${tone}_skin_tone`)].join("_")}:`;
 }
 
-/** Without the selector that asks for colour, which may be left out. */
+/** Without the variation selector for colour, which is optional. */
 function plain(emoji: string): string {
   return emoji.replaceAll("\u{FE0F}", "");
 }

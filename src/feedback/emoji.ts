@@ -1,5 +1,5 @@
 const EMOJI = /^\p{RGI_Emoji}$/v;
-/** Written without the selector that asks for colour, an emoji is still one. */
+/** An emoji remains one without its variation selector for colour. */
 const PICTOGRAPH = /\p{Extended_Pictographic}/u;
 const SKIN_TONES = /[\u{1F3FB}-\u{1F3FF}]/gu;
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -4,12 +4,12 @@ import { rowText } from "./list-response.ts";
 import { printListOfRefs, type ListedRow } from "./list.ts";
 
 const LEAST_ROWS = 10_000;
-/** More than scorers say of a call. */
+/** More than scorers store for a call. */
 const ROWS_PER_REF = 20;
 
 /**
- * What was said about some things, by their references: each feedback as JSON, oldest first. Undefined when it is too much to be
- * read at once. Errors: `StorageError`.
+ * The feedback about some references: each as JSON, oldest first. Undefined if it is too much to read at once. Errors:
+ * `StorageError`.
  */
 export async function feedbackOfRefs(
   engine: Engine,

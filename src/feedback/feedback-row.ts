@@ -5,7 +5,7 @@ export interface FeedbackKey {
   readonly id: string;
 }
 
-/** What a feedback says, as it is stored. */
+/** The stored content of a feedback. */
 export interface FeedbackColumns {
   readonly feedback_type: string;
   readonly weave_ref: string;
@@ -27,7 +27,7 @@ export interface FeedbackColumns {
 
 /** A feedback to store, or to purge. */
 export interface FeedbackChange extends FeedbackKey {
-  /** About what it takes in memory and on the wire. */
+  /** Its approximate size in memory and on the wire. */
   readonly bytes: number;
   /** Undefined: purge. */
   readonly columns: FeedbackColumns | undefined;
@@ -35,8 +35,8 @@ export interface FeedbackChange extends FeedbackKey {
 }
 
 /**
- * When a feedback was given. `new`: nobody can know its id yet. `kept`: now, unless the id is there already; then it
- * keeps its time. `set`: as an import says, also for an id that is there.
+ * The time of a feedback. `new`: now; the id is new. `kept`: now, unless the id exists; then it keeps its time. `set`: as
+ * an import states it, even if the id exists.
  */
 export interface FeedbackTime {
   readonly kind: "new" | "kept" | "set";

@@ -5,14 +5,14 @@ import type { FeedbackChange } from "./feedback-row.ts";
 import { findRows, insertRows } from "./row-store.ts";
 import { planRepair, planWrite } from "./write-plan.ts";
 
-/** The one way feedback is stored. */
+/** The only way to store feedback. */
 export interface FeedbackWriter {
   /**
-   * Resolves when the changes are durable, with the time that each one's feedback has, in milliseconds. Changes of
-   * one call are stored together. Errors: `StorageError`; the caller may send them again.
+   * Resolves when the changes are durable, with the time of each one's feedback, in milliseconds. Changes of one call
+   * are stored together. Errors: `StorageError`; the caller may retry.
    */
   write(changes: readonly FeedbackChange[]): Promise<readonly number[]>;
-  /** Resolves when all that was accepted is durable. */
+  /** Resolves when all accepted changes are durable. */
   drain(): Promise<void>;
 }
 

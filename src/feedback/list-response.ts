@@ -3,7 +3,7 @@ import { listFields, type ListField } from "./list-schema.ts";
 import type { ListedRow } from "./list.ts";
 import { scorerMembers } from "./schema.ts";
 
-/** The answer's text. Payloads are JSON already, with numbers that a parser would round. */
+/** The text of the response. Payloads are inserted as text, because a parser would round their numbers. */
 export function listText(rows: readonly ListedRow[], asked: readonly string[] | undefined): string {
   const fields = asked === undefined ? allFields : new Set(asked);
   return `{"result":[${rows.map((row) => rowText(row, fields)).join(",")}]}`;

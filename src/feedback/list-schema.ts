@@ -30,7 +30,7 @@ const sortBy = z.object({
   direction: z.enum(["asc", "desc"]),
 });
 
-/** `POST /feedback/query`. Members that are not known are ignored. */
+/** `POST /feedback/query`. Unknown members are ignored. */
 const queryShape = {
   project_id: projectId,
   fields: z

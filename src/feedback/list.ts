@@ -4,7 +4,7 @@ import { invalid, type Issue } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./list-schema.ts";
 
-/** A feedback that a request asks for. Of rows that an answer has no room for, payload and scorer are left out. */
+/** A row of the response. Payload and scorer are empty for rows beyond the response's size limit. */
 export type ListedRow = Readonly<Record<Exclude<ListField, "created_at" | "payload">, string | null>> & {
   readonly created_at_ms: number;
   /** JSON. */
@@ -33,15 +33,15 @@ const columns = {
 } as const satisfies Record<ListField, string>;
 
 /**
- * Asks for `ListedRow`s, one more than the limit when there are more. Rows are chosen by what the query reads, and
- * payloads are read of the chosen ones alone. Errors: validation, of the query.
+ * Selects `ListedRow`s, one more than the limit if there are more. It selects the rows first, and reads the payloads of
+ * those rows only. Errors: validation, of the query.
  */
 export function printList(project: Project, request: ListRequest): Sql {
   const condition = conditionOf(project, request);
   return printRows(project, { ...request, condition, limit: limitOf(request) + 1 });
 }
 
-/** The same of what was said about some things, all of it, oldest first. */
+/** Selects all feedback about some references, oldest first. */
 export function printListOfRefs(project: Project, refs: readonly string[], limit: number): Sql {
   return printRows(project, { condition: sql`weave_ref IN ${param("Array(String)", refs)}`, limit });
 }

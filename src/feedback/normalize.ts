@@ -5,7 +5,7 @@ import { indexPayload, MAX_PATHS_CHARS, MAX_VALUES } from "./payload-index.ts";
 import { completePayload, payloadIssues } from "./payload.ts";
 import { scorerMembers, type FeedbackMessage } from "./schema.ts";
 
-/** What a message says, as it is stored. Errors: validation, when the payload is not one of its feedback type. */
+/** Converts a message to what is stored. Errors: validation, if the payload does not fit its feedback type. */
 export function toColumns(message: FeedbackMessage, senderId: string): FeedbackColumns {
   const issues = payloadIssues(message.feedback_type, message.payload);
   if (issues.length > 0) {

@@ -1,27 +1,27 @@
 import { isJsonObject, stringifyJson } from "../shared/json.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../query/fields/json-path.ts";
 
-/** The scalars of a payload by path, as they are stored beside it for statistics. Nulls are no values. */
+/** The scalars of a payload by path, stored beside it for statistics. Nulls are not indexed. */
 export interface PayloadIndex {
   readonly numbers: Readonly<Record<string, number>>;
   readonly booleans: Readonly<Record<string, 0 | 1>>;
-  /** Where the texts are. */
+  /** The paths of the texts. */
   readonly texts: readonly string[];
 }
 
-/** About what an index takes in memory. */
+/** The approximate memory of an index. */
 export function indexBytes({ numbers, booleans, texts }: PayloadIndex): number {
   const paths = [Object.keys(numbers), Object.keys(booleans), texts].flat();
   return paths.reduce((sum, path) => sum + path.length + 16, 0);
 }
 
-/** What one payload may have. An index is a multiple of its payload, so that it needs bounds of its own. */
+/** Limits for one payload. An index can be a multiple of its payload, so it needs its own limits. */
 export const MAX_VALUES = 10_000;
 export const MAX_PATHS_CHARS = 1024 * 1024;
 
 /**
- * Indexes a payload. Values that no path leads to are left out: below a key that is empty or holds a dot, deeper or
- * longer than a path can be. Errors: undefined when there is more to index than the bounds allow.
+ * Indexes a payload. It skips values that no path can reach: below a key that is empty or contains a dot, or beyond the
+ * depth or length of a path. Errors: undefined if the index would exceed its limits.
  */
 export function indexPayload(payload: Readonly<Record<string, unknown>>): PayloadIndex | undefined {
   const numbers: Record<string, number> = Object.create(null);
@@ -37,7 +37,7 @@ export function indexPayload(payload: Readonly<Record<string, unknown>>): Payloa
     if (typeof value === "string") texts.push(path);
     else if (typeof value === "boolean") booleans[path] = value ? 1 : 0;
     else {
-      // an exact 64-bit integer is an object of its own kind
+      // exact 64-bit integers are objects
       const number = typeof value === "number" ? value : Number(stringifyJson(value));
       if (Number.isFinite(number)) numbers[path] = number;
     }

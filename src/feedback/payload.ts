@@ -10,10 +10,10 @@ type PayloadIssue = Issue & { readonly loc: readonly string[] };
 const REACTION = "wandb.reaction.1";
 const NOTE = "wandb.note.1";
 const MAX_NOTE_CHARS = 1024;
-/** Longer emoji sequences do not exist; a grapheme can be as long as one likes. */
+/** Emoji sequences are shorter; a grapheme can have any length. */
 const MAX_EMOJI_CHARS = 64;
 
-/** What is wrong with a payload of a feedback type; `loc` within the payload. Types that are not ours are free. */
+/** The issues of a payload, with `loc` relative to the payload. Feedback types that are not ours may hold anything. */
 export function payloadIssues(feedbackType: string, payload: Payload): readonly PayloadIssue[] {
   if (isTooDeep(payload)) return [issue([], `Nested deeper than ${MAX_JSON_DEPTH} levels`, "recursion_loop")];
   if (feedbackType === REACTION) return emojiIssues(payload["emoji"]);
@@ -23,7 +23,7 @@ export function payloadIssues(feedbackType: string, payload: Payload): readonly 
   return [];
 }
 
-/** The payload as it is stored and answered. */
+/** The payload as it is stored and returned. */
 export function completePayload(feedbackType: string, payload: Payload): Payload {
   const emoji = payload["emoji"];
   if (feedbackType !== REACTION || typeof emoji !== "string") return payload;

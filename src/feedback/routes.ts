@@ -30,7 +30,7 @@ export interface FeedbackDeps {
 }
 
 const config = { access: ingestAccess };
-/** What one batch may come to: the index of a payload can be far larger than its text. */
+/** The size limit of a batch: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
 
@@ -131,7 +131,7 @@ function tooMuch(): AppError {
 
 type Stored = FeedbackChange & { readonly columns: NonNullable<FeedbackChange["columns"]> };
 
-/** The stored payload is JSON already, with numbers that a parser would round. */
+/** Inserts the stored payload as text, because a parser would round its numbers. */
 function responseText({ id, columns }: Stored, createdAtMs: number): string {
   const created_at = new Date(createdAtMs).toISOString();
   const head = JSON.stringify({ id, created_at, wb_user_id: columns.svc_user_id });

@@ -34,7 +34,7 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
           (SELECT project_id, created_at, id FROM feedback_times WHERE project_id IN ${projects} AND id IN ${ids})`,
       { name: "feedback_find", limits: "ingest", mustBeCurrent: true },
     );
-    // two projects may have the same id, which may be another piece's
+    // two projects may share an id, which may belong to another chunk
     for (const { created_at_ms, deleted, ...row } of rows) {
       if (asked.has(keyText(row))) found.push({ ...row, createdAtMs: created_at_ms, deleted: deleted === 1 });
     }
@@ -42,7 +42,7 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
   return found;
 }
 
-/** Stores rows. Their times first: a row whose time nobody knows could be written twice. */
+/** Stores rows, their times first: a row whose time is unknown could be written twice. */
 export async function insertRows(engine: Engine, rows: readonly NewRow[]): Promise<void> {
   const times = rows.filter((row) => row.columns !== undefined);
   await engine.insert("feedback_times", times.map(keyColumns), { name: "feedback_times_add" });

@@ -9,7 +9,7 @@ const id = z
   .min(1)
   .max(512)
   .transform((text) => text.toWellFormed());
-/** A reference is stored as it is sent, whether or not it leads anywhere. */
+/** A reference is stored as sent, whether or not its target exists. */
 const ref = z
   .string()
   .max(10_000)
@@ -35,7 +35,7 @@ const scorerMember = z
   })
   .meta({ description: "JSON of any kind" })
   .optional();
-/** What scorers send beside the payload. Kept as it is sent. */
+/** What scorers send besides the payload, stored as sent. */
 const scorerShape = {
   scorer_tags: scorerMember,
   scorer_tag_reasons: scorerMember,
@@ -52,7 +52,7 @@ const scorerShape = {
 };
 export const scorerMembers = Object.keys(scorerShape) as (keyof typeof scorerShape)[];
 
-/** `POST /feedback/create`. Members that are not known are ignored. */
+/** `POST /feedback/create`. Unknown members are ignored. */
 const createShape = {
   project_id: projectId,
   id: id.nullish().describe("Sent again under the same id, a feedback is replaced and keeps its time"),

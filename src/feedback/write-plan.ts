@@ -1,13 +1,13 @@
 import { keyText, type FeedbackChange, type FeedbackColumns, type FeedbackKey } from "./feedback-row.ts";
 
-/** A row that the store has under an id. */
+/** A stored row of an id. */
 export interface StoredRow extends FeedbackKey {
   readonly createdAtMs: number;
   readonly version: number;
   readonly deleted: boolean;
 }
 
-/** A row to insert. Without columns it is a deleted one. */
+/** A row to insert. Without columns it marks a deletion. */
 export interface NewRow extends FeedbackKey {
   readonly createdAtMs: number;
   readonly version: number;
@@ -16,11 +16,11 @@ export interface NewRow extends FeedbackKey {
 
 export interface WritePlan {
   readonly rows: readonly NewRow[];
-  /** The time each change's feedback has from now on, in the order of the changes. */
+  /** The time of each change's feedback, in the order of the changes. */
   readonly createdAtMs: readonly number[];
 }
 
-/** What a batch of changes writes, given what the store has under their ids. Of one id the last change holds. */
+/** The rows that a batch of changes writes, given the stored rows of their ids. The last change of an id wins. */
 export function planWrite(
   changes: readonly FeedbackChange[],
   stored: readonly StoredRow[],
@@ -40,7 +40,7 @@ export function planWrite(
   return { rows: [...states.values()].flatMap((state) => rowsOf(state, version)), createdAtMs };
 }
 
-/** What one id comes to while its changes are read. */
+/** The state of one id while its changes are read. */
 interface State {
   readonly stored: readonly StoredRow[];
   readonly liveMs: number | undefined;
@@ -62,8 +62,8 @@ function rowsOf({ stored, liveMs, change }: State, version: number): NewRow[] {
 }
 
 /**
- * Two replicas that store one new id at the same moment write it under two times. Deletes all rows of an id but one;
- * whoever sees them comes to the same one.
+ * Two replicas that store a new id at the same moment write it with two times. Deletes all rows of an id but one; every
+ * replica keeps the same one.
  */
 export function planRepair(stored: readonly StoredRow[]): readonly NewRow[] {
   const live = stored.filter((row) => !row.deleted);

@@ -38,9 +38,9 @@ export interface ChatOptions {
   };
 }
 
-/** Servers that know one of the two redirect to it. A client that follows would come back here for ever. */
+/** Servers that know only one of the two redirect to it. A client that follows would return here forever. */
 const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
-/** A chat request longer than this goes up unread: its completion is recorded, but not asked for its usage. */
+/** Longer chat requests are relayed unread: their completions are recorded, but without asking for usage. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 /** Relays a chat completion, and records it when the request names a project. */
@@ -86,8 +86,8 @@ export async function relayChat(
 }
 
 /**
- * The project to record in. Errors: forbidden when the key may not use it. Names of other forms, like OpenAI's own
- * project ids, name none of ours.
+ * The project to record in. Errors: forbidden, if the key may not use it. Names of other forms, such as OpenAI's project
+ * ids, are ignored.
  */
 function projectOf(request: FastifyRequest): Project | undefined {
   const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
@@ -116,13 +116,13 @@ function recordingOf(
 
 interface ChatBody {
   readonly body: UpstreamRequest["body"];
-  /** Reads what the body says, which only the recording needs. */
+  /** Parses the body, which only the recording needs. */
   readonly readChat: (() => ChatRequest) | undefined;
-  /** The body asks for usage although the client does not. */
+  /** We added the request for usage; the client did not ask. */
   readonly hideUsage: boolean;
 }
 
-/** Reads the body when it is plain and not too long, else sends it up unread. */
+/** Reads the body if it is uncompressed and short enough, else relays it unread. */
 async function readOrUpload(
   request: FastifyRequest,
   { limits, askForUsage }: { limits: UploadOptions; askForUsage: boolean },

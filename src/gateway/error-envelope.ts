@@ -2,7 +2,7 @@ import type { AppError, ErrorCode, Issue } from "../shared/errors.ts";
 import { isJsonObject, isTooDeep } from "../shared/json.ts";
 import { parseOrUndefined } from "./parse-or-undefined.ts";
 
-/** What SDKs read of an error, old and new ones. */
+/** The members of an error that old and new SDKs read. */
 export interface ErrorObject {
   readonly message: string;
   readonly type: string;
@@ -41,7 +41,7 @@ const typeByCode = {
   internal: "server_error",
 } satisfies Record<ErrorCode, string>;
 
-/** Our own errors, in both shapes. */
+/** Our own errors, in both forms. */
 export function envelopeOf(error: AppError): ErrorEnvelope {
   const { code, issues } = error;
   const [first] = issues;
@@ -62,8 +62,8 @@ export function errorFrame(error: ErrorObject): Buffer {
 }
 
 /**
- * An upstream's error as SDKs can read it. A JSON object without `error` gets one, and keeps all else to the byte;
- * anything that is not JSON is wrapped. Errors: undefined when the body needs no change.
+ * Converts an upstream's error for SDKs. A JSON object without `error` gets one, and keeps all other bytes; anything that
+ * is not JSON is wrapped. Errors: undefined if the body needs no change.
  */
 export function readableError(status: number, body: Buffer): Buffer | undefined {
   const text = body.toString("utf8");
@@ -80,7 +80,7 @@ export function readableError(status: number, body: Buffer): Buffer | undefined 
   return Buffer.concat([body.subarray(0, open), Buffer.from(error), body.subarray(open)]);
 }
 
-/** The error inside a flat body, as vLLM writes them, or one of the `detail` kind. */
+/** The error in a flat body, as vLLM writes them, or in one with `detail`. */
 export function errorObjectOf(status: number, flat: Readonly<Record<string, unknown>>): ErrorObject {
   const { message, type, param, code, detail } = flat;
   return {

@@ -3,10 +3,10 @@ import { statusOf, toAppError } from "../http/errors.ts";
 import { AppError } from "../shared/errors.ts";
 import { envelopeOf } from "./error-envelope.ts";
 
-/** How long a client that is still sending may go on once its answer is out. */
+/** How long a client may go on sending after its response. */
 const LINGER_MS = 3000;
 
-/** Under `/v1` every error of ours is written so that SDKs of all ages can read it. */
+/** Writes every error of ours under `/v1` so that old and new SDKs can read it. */
 export function registerGatewayErrors(app: FastifyInstance): void {
   app.setErrorHandler(sendGatewayError);
   app.setNotFoundHandler(() => {
@@ -15,7 +15,7 @@ export function registerGatewayErrors(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw: request }, { raw: response }, done) => {
     response.once("close", () => {
       if (request.complete) return;
-      // cutting off a client that still sends would lose it the answer it has been given
+      // disconnecting a client that is still sending would lose its response
       request.resume();
       setTimeout(() => {
         if (!request.complete) request.destroy();

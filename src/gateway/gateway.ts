@@ -5,7 +5,7 @@ import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } fr
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
 
 export interface UpstreamSettings {
-  /** With its path, e.g. `https://host/api/training/v1`. Without it the upstream is not there. */
+  /** With its path, e.g. `https://host/api/training/v1`. Undefined: there is no such upstream. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
   /** Who serves there. Undefined: whom its address tells, if anybody. */
@@ -15,7 +15,7 @@ export interface UpstreamSettings {
 export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections"> {
   readonly training: UpstreamSettings;
   readonly chat: UpstreamSettings;
-  /** Concurrent requests; more are refused. */
+  /** Concurrent requests; more are rejected. */
   readonly maxConcurrent: number;
 }
 
@@ -23,11 +23,11 @@ export interface Target extends RelayTarget {
   readonly apiKey: string | undefined;
   /** Who serves there: as it is set, else as its address tells. */
   readonly provider: string | undefined;
-  /** Where this upstream takes chat: with a final slash, once it has redirected there. */
+  /** The path for chat: with a final slash once the upstream has redirected there. */
   chatPath: string;
 }
 
-/** The upstreams, and the relays that are open to them. */
+/** The upstreams and their open relays. */
 export class Gateway {
   readonly #settings: GatewaySettings;
   readonly #training: Target | undefined;
@@ -50,7 +50,7 @@ export class Gateway {
     return { training: this.#training !== undefined, chat: this.#chat !== undefined };
   }
 
-  /** Where training requests go. Errors: upstream_not_configured. */
+  /** The upstream for training. Errors: upstream_not_configured. */
   training(): Target {
     return ready(
       this.#training,
@@ -58,7 +58,7 @@ export class Gateway {
     );
   }
 
-  /** Where chat goes: to its own upstream when there is one. Errors: as `training`. */
+  /** The upstream for chat: its own, if there is one. Errors: as `training`. */
   chat(): Target {
     return ready(
       this.#chat ?? this.#training,
@@ -67,8 +67,8 @@ export class Gateway {
   }
 
   /**
-   * Takes one of the places for open requests, until the answer is closed. False when the client has left already,
-   * so that there is nobody to answer. Errors: concurrency_limit.
+   * Reserves one of the places for open requests until the response is closed. False if the client has already left.
+   * Errors: concurrency_limit.
    */
   enter(reply: FastifyReply): boolean {
     if (reply.raw.destroyed) {
@@ -85,7 +85,7 @@ export class Gateway {
     return true;
   }
 
-  /** Relays one request; resolves when it is over. Errors: `AppError` when there was no answer to pass on. */
+  /** Relays one request; resolves when it is over. Errors: `AppError`, if there was no response to relay. */
   async relay(request: FastifyRequest, reply: FastifyReply, options: RelayOptions): Promise<void> {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
@@ -99,7 +99,7 @@ export class Gateway {
     }
   }
 
-  /** Lets open relays end for `graceMs`, then breaks off the rest. No new one begins. */
+  /** Waits `graceMs` for open relays to end, then aborts the rest. No new one begins. */
   async drain(graceMs: number): Promise<void> {
     this.#stopping = true;
     const all = Promise.allSettled([...this.#open].map((relay) => relay.closed));

@@ -1,6 +1,6 @@
 import { parseJsonText } from "../shared/escaped-keys.ts";
 
-/** The value of a text that need not be JSON. */
+/** The value of a text that may not be JSON. */
 export function parseOrUndefined(text: string): unknown {
   try {
     return parseJsonText(text);

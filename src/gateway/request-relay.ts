@@ -22,7 +22,7 @@ export interface RequestRelayOptions {
   readonly repeatable: boolean;
 }
 
-/** Relays a request to the training upstream: checked as its route says, otherwise as it is. */
+/** Relays a request to the training upstream, with the checks that its route declares, otherwise unchanged. */
 export async function relayRequest(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -56,7 +56,7 @@ function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promi
     : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs });
 }
 
-/** The upstream's headers for a request whose body goes up in the given form. */
+/** The headers of the upstream request, for a body in the given form. */
 export function headersFor(
   request: FastifyRequest,
   target: Target,

@@ -18,16 +18,16 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly trainingBodyLimitBytes: number;
   readonly typedBodyLimitBytes: number;
   readonly uploadIdleMs: number;
-  /** How long a client may take nothing of what it was sent. */
+  /** How long a client may stop reading. */
   readonly stallMs: number;
   /** Silence in a stream after which a comment keeps the connection alive; 0 for none. */
   readonly sseKeepAliveMs: number;
-  /** Paths that are not part of the interface go upstream as they are. */
+  /** Relays paths that are not part of the interface unchanged. */
   readonly passThrough: boolean;
-  /** Whether a stream that is recorded is asked for its usage when its client does not ask. */
+  /** Whether to ask for the usage of a recorded stream if its client does not. */
   readonly askForUsage: boolean;
   readonly keepContent: boolean;
-  /** How long open answers may go on when the service stops, and then how long recording may take. */
+  /** How long open responses may continue when the service stops, and then how long recording may take. */
   readonly drainMs: number;
   readonly maxPendingCalls: number;
   readonly maxPendingBytes: number;
@@ -48,7 +48,7 @@ interface TypedRoute {
   readonly answer: z.ZodType;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
-  /** `typed` bodies are checked, `streamed` ones are large and pass unread. */
+  /** `typed` bodies are checked; `streamed` ones are large and pass unread. */
   readonly body?: { readonly kind: "typed" | "streamed"; readonly schema: z.ZodType };
 }
 
@@ -130,7 +130,7 @@ const typedRoutes: readonly TypedRoute[] = [
 const METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: trainAccess };
 
-/** The training and chat gateway, to be registered under `/v1`. Owns its upstreams; drains and closes with the app. */
+/** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
   const { settings, clock, registry } = options;
   const recorder = createRecorder({
@@ -170,7 +170,7 @@ interface Shared {
   readonly settings: GatewayRoutesSettings;
 }
 
-/** Bodies are read where they are needed, and the declared schema of one is for the reader of `openapi.json`. */
+/** Routes read their own bodies. The declared schema of a body is only for `openapi.json`. */
 function passBodiesUnread(app: FastifyInstance): void {
   const { validatorCompiler } = app;
   app.removeAllContentTypeParsers();
@@ -194,7 +194,7 @@ function addHealth(add: Add, gateway: Gateway): void {
   add({ method: "HEAD", url: "/health", schema: { hide: true }, handler });
 }
 
-/** One route takes both forms of the path: the app ignores a final slash. */
+/** One route handles both forms of the path: the app ignores a final slash. */
 function addChat(add: Add, options: ChatOptions): void {
   add({
     method: "POST",
@@ -244,7 +244,7 @@ function addPassThrough(add: Add, shared: Shared): void {
         route: "other",
         body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
         reads: "nothing",
-        // elsewhere, POSTs carry ids of their own that make them safe to repeat
+        // other POSTs carry ids that make them safe to repeat
         repeatable: request.method !== "POST" || !request.url.startsWith("/v1/preview/"),
       }),
   });
@@ -259,7 +259,7 @@ function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
   return methods;
 }
 
-/** A known path answers for itself what the interface does not have there: nothing of it goes upstream. */
+/** Rejects unknown methods of known paths here: nothing of them is relayed. */
 function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): void {
   const allow = [...allowed, "OPTIONS"].join(", ");
   add({

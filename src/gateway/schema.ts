@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /*
- * What we check of the training API's requests. Every object is open: clients of all ages send members that this
- * page of the interface does not know, and they go upstream as they came.
+ * The parts of the training API's requests that we check. Every object is open: clients of all versions send members that
+ * are unknown here, and these are relayed unchanged.
  */
 
 const wholeNumber = z.preprocess(
@@ -67,7 +67,7 @@ export const logBody = z
 
 const message = z.looseObject({ role: z.string() }).meta({ id: "ChatMessage" });
 
-/** The upstream checks it: only described. */
+/** Only described: the upstream checks it. */
 export const chatBody = z
   .looseObject({
     model: z.string(),
@@ -139,7 +139,7 @@ const issue = z.looseObject({
   type: z.string(),
 });
 
-/** Described only: of an upstream's error any member beside `error` passes. */
+/** Only described: an upstream's error may have any members besides `error`. */
 export const errorAnswer = z
   .looseObject({
     error: z.looseObject({

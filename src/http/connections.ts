@@ -4,21 +4,21 @@ import type { FastifyInstance } from "fastify";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { AppError } from "../shared/errors.ts";
 
-/** Beyond the cap, so many are kept open for as long as it takes to tell them 503. */
+/** How many connections beyond the cap stay open for their 503. */
 const MAX_REFUSED = 32;
 
 /**
- * Bounds the connections. When there are `max`, a new one takes the place of the one that has been without a request
- * for the longest. Where all are at work, a new one is answered 503.
+ * Limits the connections. At `max`, a new one replaces the one that has been idle longest. If none is idle, the new one
+ * gets a 503.
  *
- * While the app closes, it ends those without a request, and the others with their last answer. Node alone waits for
- * connections that never asked anything, and for those whose answer comes after the close began.
+ * When the app closes, idle connections end at once, and the others after their last response. Node alone would wait for
+ * connections that never sent a request, and for those that respond after the close began.
  */
 export function registerConnections(
   app: FastifyInstance,
   { max, registry }: { max: number; registry: Registry },
 ): void {
-  /** Without a request, the one that has been so for the longest first. */
+  /** Idle connections, the longest idle first. */
   const idle = new Set<Socket>();
   const busy = new Map<Socket, number>();
   const refused = new Set<Socket>();

@@ -1,7 +1,7 @@
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** What a page may read of an answer, beside its body. */
+/** The response headers that a page may read. */
 const EXPOSED = [
   "x-request-id",
   "x-truncated",
@@ -14,8 +14,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Lets pages of these origins call the service from a browser; all others get what they would get without. Keys travel in
- * a header that a page has to set, never in a cookie, so nothing is allowed "with credentials".
+ * Lets pages of these origins call the service from a browser. Keys are sent in a header that the page sets, never in a
+ * cookie, so no request "with credentials" is allowed.
  */
 export async function registerCors(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return;

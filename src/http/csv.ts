@@ -4,12 +4,12 @@ import Negotiator from "negotiator";
 
 export const CSV_TYPE = "text/csv; charset=utf-8; header=present";
 
-/** Whether the client would rather have CSV than JSON. */
+/** Whether the client prefers CSV to JSON. */
 export function wantsCsv(request: FastifyRequest): boolean {
   return new Negotiator(request.raw).mediaType(["application/json", "text/csv"]) === "text/csv";
 }
 
-/** Says of a response that it is CSV, and a file of its own. */
+/** Marks a response as a CSV file. */
 export function asCsv(reply: FastifyReply, fileName: string): FastifyReply {
   return reply
     .type(CSV_TYPE)
@@ -17,12 +17,12 @@ export function asCsv(reply: FastifyReply, fileName: string): FastifyReply {
     .header("content-disposition", `attachment; filename="${fileName}"`);
 }
 
-/** Lines of CSV as RFC 4180 has them. An empty field is what is not known. */
+/** Lines of CSV (RFC 4180). An empty field means unknown. */
 export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
   return stringify(rows as unknown[][], { record_delimiter: "windows" });
 }
 
-/** A spreadsheet computes what begins like a formula: text of others gets an apostrophe in front. */
+/** Spreadsheets evaluate text that begins like a formula, so such text gets a leading apostrophe. */
 export function csvText(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }

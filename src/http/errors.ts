@@ -41,7 +41,7 @@ export function statusOf(error: AppError): number {
   return statusByCode[error.code];
 }
 
-/** Turns anything thrown into an `AppError`; undefined means a bug of ours, of which the caller learns nothing. */
+/** Converts anything thrown to an `AppError`; undefined means a bug of ours, whose details the caller must not see. */
 export function toAppError(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   if (error instanceof StorageError) return fromStorage(error);
@@ -115,11 +115,11 @@ export function errorBody(error: AppError): ErrorBody {
   return { detail: error.code === "validation" ? error.issues : error.message };
 }
 
-/** The one mapping from errors to answers, and the answer to unknown routes. Register it before the routes. */
+/** Maps errors to responses, and responds to unknown routes. Register it before the routes. */
 export function registerErrorHandling(app: FastifyInstance): void {
   const patterns = new Map<string, { pattern: URLPattern; methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
-    // where preflights arrive, whatever they are for
+    // preflights of any route arrive here
     if (url === "*") return;
     const known = patterns.get(url) ?? { pattern: new URLPattern({ pathname: url }), methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);
@@ -140,7 +140,7 @@ export function registerErrorHandling(app: FastifyInstance): void {
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // its client has left: there is nobody to answer
+  // the client has left
   if (error instanceof StorageError && error.kind === "aborted") return reply.code(499).send();
   const known = toAppError(error);
   if (known === undefined) {

@@ -3,13 +3,13 @@ import { parseInstant } from "../shared/instant.ts";
 
 export const projectId = z.string().describe("`entity/project`");
 
-/** A whole number in a response: beyond 2^53, the double nearest to it. */
+/** An integer in a response: beyond 2^53, the nearest double. */
 export const anyInteger = z.number().meta({ type: "integer" });
 
 /** An instant in a response. */
 export const isoInstant = z.iso.datetime();
 
-/** A field with an instant, as `read` understands it: what `read` leaves undefined is an issue. */
+/** A field with an instant, parsed by `read`, whose undefined becomes an issue. */
 export function instantField(read: (text: string) => number | undefined) {
   return z
     .string()
@@ -27,15 +27,15 @@ export function instantField(read: (text: string) => number | undefined) {
     });
 }
 
-/** An instant in a request: ISO 8601, a naive one is UTC. Comes out as microseconds since the epoch. */
+/** An instant in a request: ISO 8601, UTC if it names no offset. Parsed to microseconds since the epoch. */
 export const instantMicros = instantField(parseInstant);
 
-/** The same in milliseconds, rounded down. */
+/** Like `instant`, parsed to milliseconds, rounded down. */
 export const instantMs = instantMicros.transform((micros) => Math.floor(micros / 1000));
 
 /**
- * Anything, described as any of the schemas of these names. For the items of a batch: they are checked one by one, so
- * that a bad one does not take the others with it.
+ * Accepts anything, and is described as any of the named schemas. For the items of a batch, which are checked one by one
+ * so that a bad one does not reject the others.
  */
 export function describedAs(...names: readonly string[]) {
   return z.unknown().meta({ anyOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) });

@@ -20,8 +20,8 @@ const probes = { "/readyz": "both", "/readyz/reads": "reads", "/readyz/writes": 
 const NOT_REACHABLE = "The store is not reachable.";
 
 /**
- * `/healthz`: this process. `/readyz`: the store, its version and its migrations; it is ready when reads and writes can
- * succeed, and says which of them can. `/readyz/reads` and `/readyz/writes` are about one of them.
+ * `/healthz` checks this process. `/readyz` checks the store, its version and its migrations: it is ready when reads and
+ * writes can succeed, and reports which can. `/readyz/reads` and `/readyz/writes` report one of them.
  */
 export function registerHealth(root: FastifyInstance, engine: Engine): void {
   const app = root.withTypeProvider<ZodTypeProvider>();

@@ -6,8 +6,8 @@ import { AppError } from "../shared/errors.ts";
 import { VERSION } from "../version.ts";
 
 /**
- * `/metrics`, for Prometheus: the process's own figures and whatever the features put into the registry. They are
- * about all projects, and so must the key be.
+ * `/metrics`, for Prometheus: the process's metrics and those that features register. They cover all projects, so the
+ * key must too.
  */
 export function registerMetricsRoute(app: FastifyInstance, registry: Registry): void {
   collectDefaultMetrics({ register: registry });

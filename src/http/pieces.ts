@@ -2,16 +2,16 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { release } from "../shared/buffers.ts";
 
-/** Shorter answers are sent as a whole: they are not among the streams that slow clients can keep open. */
+/** Shorter responses are sent whole, and do not count as streams that slow clients keep open. */
 export const MIN_STREAMED_BYTES = 2 ** 20;
-/** How many pieces are valid beside the one being written: a stream that is piped holds one and sends another. */
+/** How many pieces stay valid besides the one being written: a piped stream holds one and sends another. */
 const KEPT = 3;
-/** Pieces of this size are all valid until there are enough of them for a stream: `bodyOf` gathers them. */
+/** Pieces of this size all stay valid until there are enough for a stream: `bodyOf` gathers them. */
 export const PIECE_BYTES = MIN_STREAMED_BYTES / (KEPT + 1);
 const FIRST_BYTES = 4096;
 
 /**
- * The memory of an answer that is made piece by piece: buffers that are written in turn. A piece is valid until the fourth
+ * The memory of a response built piece by piece: buffers that are written in turn. A piece stays valid until the fourth
  * one after it is taken, which is as long as `bodyOf` and a piped stream, compressed or not, hold it.
  */
 export class PieceBuffers {
@@ -32,7 +32,7 @@ export class PieceBuffers {
     return larger;
   }
 
-  /** The `used` bytes written so far; `current` is another buffer from then on. */
+  /** Returns the `used` bytes written so far; `current` is another buffer afterwards. */
   take(used: number): Buffer {
     const piece = this.bytes.subarray(0, used);
     this.taken.push(this.bytes);
@@ -41,15 +41,15 @@ export class PieceBuffers {
     return piece;
   }
 
-  /** Gives the memory back. Call it once every piece has been sent. */
+  /** Releases the memory. Call it once every piece has been sent. */
   release(): void {
     release(this.bytes, ...this.taken.splice(0));
   }
 }
 
 /**
- * The body of an answer that is made piece by piece. Nothing is sent before it is complete or long enough to be streamed:
- * until then errors are answers, after that they break the transfer.
+ * The body of a response built piece by piece. Nothing is sent until it is complete or long enough to be streamed: until
+ * then an error becomes an error response, afterwards it breaks the transfer.
  */
 export async function bodyOf(pieces: AsyncGenerator<Buffer>): Promise<Buffer | Readable> {
   const head: Buffer[] = [];

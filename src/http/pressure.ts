@@ -6,13 +6,13 @@ import { AppError } from "../shared/errors.ts";
 
 export interface PressureLimits {
   readonly maxEventLoopDelayMs: number;
-  /** 0: not bounded. The embedded store counts, for it lives in this process. */
+  /** 0: no limit. Includes the embedded store, which runs in this process. */
   readonly maxRssBytes: number;
-  /** What all request bodies together may take while their requests last, unpacked. */
+  /** The decompressed bodies of all running requests together. */
   readonly maxBodyBytes: number;
 }
 
-/** Refuses work in time when the process is overloaded: 503 with `Retry-After`. Public routes answer always. */
+/** Rejects requests early when the process is overloaded: 503 with `Retry-After`. Public routes always respond. */
 export function registerPressure(app: FastifyInstance, limits: PressureLimits): void {
   const load = watchLoad(app, limits.maxRssBytes > 0);
   app.addHook("onRequest", async (request) => {
@@ -32,8 +32,8 @@ const SAMPLE_MS = 1000;
 const RESOLUTION_MS = 10;
 
 /**
- * Samples once a second how late the process is and, when somebody wants to know, how much memory it takes. Late is what
- * two samples in a row are: one long piece of work, as a large body is, is over when it is noticed.
+ * Samples the event-loop delay once a second and, if needed, the memory. The process is late if two samples in a row are:
+ * one long task, such as a large body, is over by the time it is noticed.
  */
 function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   const load: Load = { eventLoopDelayMs: 0, rssBytes: 0 };
@@ -41,7 +41,7 @@ function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   delays.enable();
   let lastDelayMs = 0;
   const timer = setInterval(() => {
-    // No sample at all: one long stall, as a start is. It is over, or this would not run.
+    // No sample: one long stall, such as a start. It is over, or this would not run.
     const delayMs = delays.count === 0 ? 0 : delays.mean / 1e6 - RESOLUTION_MS;
     load.eventLoopDelayMs = Math.min(delayMs, lastDelayMs);
     lastDelayMs = delayMs;
@@ -55,7 +55,7 @@ function watchLoad(app: FastifyInstance, withMemory: boolean): Load {
   return load;
 }
 
-/** Undefined while no file can be opened: the kernel answers through one. */
+/** Undefined while no file can be opened: the kernel reports it through one. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();
@@ -69,7 +69,7 @@ function boundBodies(app: FastifyInstance, maxBytes: number): void {
   app.addHook("preParsing", async (request, reply, payload) => {
     const { access } = request.routeOptions.config;
     if (access === undefined || access === "public" || boundsItself(request)) return payload;
-    // its client has left: nobody would tell when to give the room back
+    // the client has left: "close" will not come again to release the space
     if (reply.raw.closed) return payload;
     let ownBytes = 0;
     const take = (bytes: number): void => {
@@ -89,7 +89,7 @@ function boundBodies(app: FastifyInstance, maxBytes: number): void {
   });
 }
 
-/** Passes a body on and tells its bytes, chunk by chunk; ends with an error when `take` throws. */
+/** Passes a body on and reports the size of each chunk; fails if `take` throws. */
 function counted(payload: RequestPayload, take: (bytes: number) => void): Readable {
   const counter: Transform & { receivedEncodedLength?: number } = new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {

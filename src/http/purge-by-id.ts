@@ -15,12 +15,12 @@ const someOf = z.strictObject({
     .max(1_000),
 });
 
-/** The query of a purge. Things are purged by id alone, never by what they say. */
+/** The query of a purge. A purge selects by id only, never by content. */
 export const purgeQuery = z
   .strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) })
   .meta({ id: "PurgeQuery", description: "The ids of what is deleted" });
 
-/** The ids that a purge names, each once. */
+/** The distinct ids that a purge names. */
 export function idsToPurge(query: z.output<typeof purgeQuery>): readonly string[] {
   const parts = "$or" in query.$expr ? query.$expr.$or : [query.$expr];
   const ids = parts.flatMap((part) =>

@@ -7,12 +7,12 @@ interface Window {
   readonly endsAtMs: number;
 }
 
-/** Keys counted at a time. A new one takes the place of the key that was counted longest ago. */
+/** Keys counted at a time. A new one replaces the key counted longest ago. */
 const MAX_KEYS = 5000;
 
 /**
- * Where `@fastify/rate-limit` counts. Its own store reads the time of day: set back by an hour, that shuts a client out
- * for an hour. Memory: `MAX_KEYS` windows for each limit.
+ * The store of `@fastify/rate-limit`. The library's own reads the wall clock: setting it back by an hour would lock a
+ * client out for an hour. Memory: `MAX_KEYS` windows for each limit.
  */
 export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
   return class RateStore implements FastifyRateLimitStore {
@@ -25,7 +25,7 @@ export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
       done(null, told(window));
     }
 
-    /** The same without counting; the library's types leave it out. */
+    /** Reads the count without increasing it; missing from the library's types. */
     read(...[key, done]: Parameters<FastifyRateLimitStore["incr"]>): void {
       done(null, told(this.#open(key)));
     }

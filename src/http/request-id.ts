@@ -4,13 +4,13 @@ import type { FastifyInstance } from "fastify";
 
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-/** The client's `x-request-id` when it is a sane one, else one of ours. */
+/** The client's `x-request-id` if it is well-formed, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers["x-request-id"];
   return typeof sent === "string" && SANE.test(sent) ? sent : randomUUID();
 }
 
-/** Every answer carries its request id, errors and streams included. */
+/** Adds the request id to every response, including errors and streams. */
 export function registerRequestId(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
     void reply.header("x-request-id", request.id);

@@ -7,12 +7,12 @@ import { whenClosed } from "./when-closed.ts";
 
 export interface RequestLimits {
   readonly maxPerMinutePerKey: number;
-  /** Requests of one key at a time. The gateway has a bound of its own. */
+  /** Concurrent requests of one key. The gateway has its own limit. */
   readonly maxConcurrentPerKey: number;
   readonly steady: Clock;
 }
 
-/** Bounds what one key may ask for. Register it before the guard, which puts its check before these. */
+/** Limits the requests of each key. Register it before the guard, which puts its check first. */
 export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
   await app.register(rateLimit, {
     max: limits.maxPerMinutePerKey,

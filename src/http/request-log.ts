@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Gauge, Histogram, type Registry } from "prom-client";
 
 /**
- * One line and one observation per request, when it is over. The route stands there as it was declared: what a
- * client put into paths, queries, headers and bodies is never told.
+ * Writes one log line and one observation when a request ends. They name the declared route: the log never contains what
+ * clients put into paths, queries, headers and bodies.
  */
 export function registerRequestLog(app: FastifyInstance, registry: Registry): void {
   const seconds = new Histogram({
@@ -52,7 +52,7 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Behind a proxy that is trusted, the address that it tells: when it is one, for anybody can write that header. */
+/** Behind a trusted proxy, the address that it reports, if it is one: anybody can write that header. */
 export function addressOf({ ip, socket }: FastifyRequest): string | undefined {
   return isIP(ip) === 0 ? socket.remoteAddress : ip;
 }

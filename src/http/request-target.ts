@@ -2,14 +2,14 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../shared/errors.ts";
 
-/** A path of plain segments, which needs no second look, and a query. */
+/** A path of plain segments and a query: already in its normal form. */
 const PLAIN = /^(?:\/(?!\.)[\w.~:@!$&'()*+,=-]+)+\/?(?:\?[\x21-\x22\x24-\x7e]*)?$/;
 
 /**
- * The one reading of a request's target: routes, rules and the gateway see nothing else. An absolute form loses its
- * origin, doubled slashes become one, and an escape stays only where its character needs one. The Weave SDKs make
- * `https://HOST/traces` of a host's name, so every route is there as well. Source: RFC 9110, 4.2.3; npm `weave` 0.11.1,
- * its handling of WANDB_BASE_URL. Errors: undefined when a segment is `.` or `..` in any spelling.
+ * Normalises a request's target, for routes, rules and the gateway alike. It drops the origin of an absolute form, joins
+ * repeated slashes, and keeps an escape only if its character needs one. The Weave SDKs turn a host name into
+ * `https://HOST/traces`, so every route exists below `/traces` as well. Source: RFC 9110, 4.2.3; WANDB_BASE_URL in npm
+ * `weave` 0.11.1. Errors: undefined if a segment is `.` or `..` in any spelling.
  */
 export function readTarget(target: string): string | undefined {
   if (PLAIN.test(target) && !target.startsWith("/traces/")) return target;
@@ -24,13 +24,13 @@ export function readTarget(target: string): string | undefined {
   return question === -1 ? read : read + escaped(local.slice(question));
 }
 
-/** For `rewriteUrl`, which cannot refuse: `registerTargets` does. */
+/** For `rewriteUrl`, which cannot reject a request: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
   return readTarget(target) ?? target;
 }
 
-/** Refuses what `readTarget` refuses. */
+/** Rejects the targets that `readTarget` rejects. */
 export function registerTargets(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const isRefused = readTarget(request.originalUrl) === undefined;
@@ -42,7 +42,7 @@ export function registerTargets(app: FastifyInstance): void {
 const UNRESERVED = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/gi;
 
 function normalised(path: string): string {
-  // a broken escape is for the router to refuse
+  // the router rejects a broken escape
   if (/%(?![\da-f]{2})/i.test(path)) return path;
   const plain = path.replaceAll(UNRESERVED, (escape) =>
     String.fromCharCode(Number.parseInt(escape.slice(1), 16)),
@@ -50,7 +50,7 @@ function normalised(path: string): string {
   return escaped(plain).replaceAll(/\/{2,}/g, "/");
 }
 
-/** Bytes that may not stand in a target as they are, and the sign of a fragment, which a request has none of. */
+/** Bytes that a target must escape, and the sign of a fragment, which a request never has. */
 function escaped(text: string): string {
   return text.replaceAll(/[^\x21\x22\x24-\x7e]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
@@ -61,7 +61,7 @@ function withoutTracesPrefix(path: string): string {
   return path.startsWith("/traces/") ? path.slice("/traces".length) : path;
 }
 
-/** Whether a server behind us could take a segment for `.` or `..`: decoded twice, or without its parameters. */
+/** Whether an upstream could read a segment as `.` or `..`: by decoding it twice, or by dropping its parameters. */
 function climbs(path: string): boolean {
   let plain = path;
   for (let times = 0; times < 3; times++) {

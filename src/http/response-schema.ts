@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Issue } from "../shared/errors.ts";
 
-/** One thing that is wrong with a request. */
+/** One error in a request. */
 const issueSchema = z
   .object({
     loc: z
@@ -18,7 +18,7 @@ z.object({ detail: z.array(issueSchema) }).meta({ id: "HTTPValidationError" });
 
 const detail = z.union([z.string(), z.array(issueSchema)]);
 
-/** The items of a batch that were set aside. */
+/** The rejected items of a batch. */
 export const rejectedItems = z
   .array(
     z
@@ -27,13 +27,13 @@ export const rejectedItems = z
   )
   .describe("The items that were set aside, and why; the others are stored");
 
-/** What stands in place of a response for an item that was set aside. */
+/** The result of a rejected item. */
 export const itemError = z.object({ error: detail }).meta({ id: "ItemError" });
 
-/** The response of a request that has nothing to say but that it is done. */
+/** An empty response: the request succeeded. */
 export const emptyRes = z.object({}).meta({ id: "EmptyRes" });
 
-/** JSON as clients have sent it. */
+/** JSON as clients sent it. */
 export const jsonObject = z.record(z.string(), z.unknown());
 
 export const healthRes = z.object({ status: z.literal("ok") }).meta({ id: "HealthRes" });

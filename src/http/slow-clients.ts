@@ -5,16 +5,16 @@ import { boundsItself } from "./bounds-itself.ts";
 import { whenClosed } from "./when-closed.ts";
 
 export interface SlowClientLimits {
-  /** Answers that are sent piece by piece at a time. Each holds what its next pieces are made of. */
+  /** Concurrent streamed responses. Each holds the memory of its next pieces. */
   readonly maxStreams: number;
-  /** A client is cut off that takes nothing of its answer, or sends next to nothing of its body, for this long. */
+  /** Disconnects a client that reads nothing of its response, or sends almost nothing of its body, for this long. */
   readonly stallMs: number;
 }
 
-/** An upload must bring this much in `stallMs`, or be complete. */
+/** An upload must deliver this much in each `stallMs`, or end. */
 const MIN_UPLOAD_BYTES = 65_536;
 
-/** Bounds what slow clients can hold, and for how long. The gateway is left out: it has bounds of its own. */
+/** Limits what slow clients can hold, and for how long. The gateway has its own limits. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
   let streams = 0;
   app.addHook("preParsing", (request, _reply, _payload, done) => {
@@ -55,7 +55,7 @@ function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {
   raw.once("close", () => clearTimeout(timer));
 }
 
-/** Ends an answer of which nothing was taken for `stallMs`, at the latest after twice that time. */
+/** Aborts a response that the client has not read for `stallMs`, at most twice that time later. */
 function endStalledAnswer({ raw, log }: FastifyReply, stallMs: number): NodeJS.Timeout {
   let waited = false;
   const timer = setTimeout(() => {

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { AppError, type Issue } from "../shared/errors.ts";
 import { toIssues } from "./zod-issues.ts";
 
-/** An item that was set aside, and why. The others of its batch are stored. */
+/** A rejected item, and why. The others of its batch are stored. */
 export interface Rejected {
   readonly index: number;
   readonly detail: string | readonly Issue[];
@@ -14,8 +14,8 @@ export interface Sorted<Item> {
 }
 
 /**
- * Checks the items of a batch one by one. Errors: forbidden, when that is what is wrong with all of them: the
- * client has the wrong key, which it should hear.
+ * Checks the items of a batch one by one. Errors: forbidden, if every item is forbidden: then the client has the wrong
+ * key.
  */
 export function sortBatch<Message, Item extends object>(
   items: readonly unknown[],

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import type { sendError } from "./errors.ts";
 
-/** What Node's HTTP parser says, and what its client gets to hear. Source: nodejs.org/api/http.html, "clientError". */
+/** The errors of Node's HTTP parser, and the messages to clients. Source: nodejs.org/api/http.html, "clientError". */
 const answers: Readonly<Record<string, { status: number; text: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
@@ -13,8 +13,8 @@ const answers: Readonly<Record<string, { status: number; text: string }>> = {
 const unreadable = { status: 400, text: "The request cannot be read." };
 
 /**
- * Answers what is not even HTTP, like everything else: JSON, with a request id. `bodyOf` writes the error for a client
- * of any route, because nobody knows which it was for.
+ * Responds to what is not HTTP with JSON and a request id. `bodyOf` writes the error for a client of any route, because
+ * the route is unknown.
  */
 export function answerUnreadable(
   error: Error & { code?: string },
@@ -44,8 +44,8 @@ export function answerUnreadable(
 }
 
 /**
- * Answers a request that no route can be found for because its URL is broken: no hook has run for it. `send` writes
- * the error in the shape of where it was going.
+ * Responds to a request whose URL is broken, so that it matches no route and no hook runs. `send` writes the error in
+ * the form of the addressed interface.
  */
 export function answerBadUrl(
   error: Error,

@@ -11,7 +11,7 @@ const partNames: Readonly<Record<string, string>> = {
   headers: "header",
 };
 
-/** Requests are validated, and answers serialised, by the zod schema that a route declares. */
+/** Validates requests and serialises responses with the zod schemas that a route declares. */
 export function registerValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (value) => {
     const result = schema.safeParse(value, { reportInput: true });
@@ -21,5 +21,5 @@ export function registerValidation(app: FastifyInstance): void {
   app.setSerializerCompiler(serializerCompiler);
 }
 
-/** For a route that reads its body itself: the schema of the body describes it and checks nothing. */
+/** For a route that reads its own body: the body's schema only describes it. */
 export const describedBody = { validatorCompiler: () => (value: unknown) => ({ value }) };

@@ -2,18 +2,18 @@ import type { FastifyReply } from "fastify";
 import type { ServerResponse } from "node:http";
 
 /**
- * Calls back when an answer is over, sent or not. A client can have left before a handler, or a hook behind the check
- * of its key, runs: "close" has been emitted then and will not come again.
+ * Calls back when a response is over, sent or not. If the client leaves while its key is checked, "close" is emitted
+ * before the handler runs, and will not come again.
  */
 export function whenClosed(response: ServerResponse, action: () => void): void {
   if (response.closed) action();
   else response.once("close", action);
 }
 
-/** A signal that is aborted when the client leaves before it has the whole answer. */
+/** A signal that aborts if the client leaves before it has the whole response. */
 export function abortOnClose(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  // hooks, this signal and the pipe of a streamed answer each wait for its end: a dozen is no leak
+  // hooks, this signal and the pipe of a streamed response each listen: a dozen listeners are no leak
   reply.raw.setMaxListeners(24);
   whenClosed(reply.raw, () => {
     if (!reply.raw.writableFinished) controller.abort();

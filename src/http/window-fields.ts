@@ -6,15 +6,15 @@ import { readInstant } from "../shared/instant.ts";
 import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../buckets/buckets.ts";
 import { openZone, type Zone } from "../buckets/zone.ts";
 
-/** The first instant that has a year of four digits. */
+/** The first instant with a four-digit year. */
 const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
 const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 /** A century. */
 const MAX_GRANULARITY_SECONDS = 3_155_760_000;
 
 /**
- * Milliseconds since the epoch, of any year that has four digits, rounded down. What is finer is cut off the text:
- * microseconds of far years are no exact numbers.
+ * Milliseconds since the epoch, of any four-digit year, rounded down. Finer digits are cut off the text, because
+ * microseconds of distant years are not exact numbers.
  */
 const instant = instantField((text) => {
   const micros = readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
@@ -22,13 +22,13 @@ const instant = instantField((text) => {
   return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
 });
 
-/** The members of a request about a window. */
+/** The fields of a window. */
 export const windowFields = {
   start: instant.describe("Inclusive; a naive instant is UTC"),
   end: instant.nullish().describe("Exclusive. Default: now"),
 };
 
-/** The members of a request about the buckets of a window. */
+/** The fields of a window's buckets. */
 export const bucketFields = {
   ...windowFields,
   granularity: wholeNumber()
@@ -55,7 +55,7 @@ export const bucketFields = {
 type WindowRequest = z.output<z.ZodObject<typeof windowFields>>;
 type BucketRequest = z.output<z.ZodObject<typeof bucketFields>>;
 
-/** A window and its buckets by the clock of a zone. */
+/** A window and its buckets in a time zone. */
 export interface BucketedWindow {
   readonly window: TimeWindow;
   readonly timezone: string;
@@ -63,7 +63,7 @@ export interface BucketedWindow {
   readonly buckets: Buckets;
 }
 
-/** The window of a request, an omitted end frozen at now. Errors: validation, when it ends before it starts. */
+/** The window of a request; a missing end is now. Errors: validation, if it ends before it starts. */
 export function windowOf({ start, end }: WindowRequest, nowMs: number): TimeWindow {
   const window = { startMs: start, endMs: end ?? nowMs };
   if (window.endMs >= window.startMs) return window;
@@ -72,7 +72,7 @@ export function windowOf({ start, end }: WindowRequest, nowMs: number): TimeWind
   throw invalid([{ loc: ["body", member], msg, type: "value_error" }]);
 }
 
-/** Errors: as `windowOf`; validation, when a bucket would begin before the year 0000. */
+/** Errors: as `windowOf`; validation, if a bucket would begin before the year 0000. */
 export function bucketsOf(request: BucketRequest, nowMs: number): BucketedWindow {
   const window = windowOf(request, nowMs);
   const { name: timezone, zone } = request.timezone;
@@ -81,7 +81,7 @@ export function bucketsOf(request: BucketRequest, nowMs: number): BucketedWindow
   return { window, timezone, zone, buckets };
 }
 
-/** A year before 0000 has a sign, and is no instant as RFC 3339 writes them. */
+/** A year before 0000 has a sign, which RFC 3339 does not allow. */
 function refuseSignedYears({ startsMs, sizeSeconds }: Buckets): void {
   if (startsMs.length === 0 || startsMs[0]! >= FIRST_MS) return;
   const msg = `The bucket of ${sizeSeconds} s that holds start would begin before the year 0000. Ask for a later start`;

@@ -14,7 +14,7 @@ const typeByExpected: Readonly<Record<string, string>> = {
   record: "dict_type",
 };
 
-/** Zod's issues as the field writes them: one issue per wrong thing, `loc` down to it. */
+/** Converts zod's issues to the usual form: one issue per error, with the `loc` of the wrong value. */
 export function toIssues(issues: readonly ZodIssue[], part: string): Issue[] {
   return issues.flatMap((issue) => issuesOf(issue, [part, ...issue.path.map(toLoc)]));
 }
@@ -76,7 +76,7 @@ function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
 
 const WHOLE_NUMBER = "Input should be a whole number";
 
-/** A whole number, and issues that say so: zod itself tells only of integers that are too fine, not of text. */
+/** An integer whose issues say so: zod's own message mentions integers only for fractions, not for text. */
 export function wholeNumber(): z.ZodInt {
   return z.int({ error: (issue) => (issue.code === "invalid_type" ? WHOLE_NUMBER : undefined) });
 }
@@ -98,7 +98,7 @@ function boundType(origin: string, size: string, bound: string, inclusive: boole
   return inclusive === false ? bound : `${bound}_equal`;
 }
 
-/** Of a union, the branch that came closest: the one whose first issue lies deepest. */
+/** The branch of a union that came closest: the one whose first issue is deepest. */
 function unionIssues(issue: z.core.$ZodIssueInvalidUnion, loc: readonly (string | number)[]): Issue[] {
   const branches = issue.errors.map((errors) =>
     errors.flatMap((inner) => issuesOf(inner, [...loc, ...inner.path.map(toLoc)])),

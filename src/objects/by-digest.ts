@@ -3,8 +3,8 @@ import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 
 /**
- * A digest can only be known from the content or from somebody who may read it, so a key that may only write can
- * read back what it wrote, as the SDKs do.
+ * Only the content, or somebody who may read it, reveals a digest. So a key that may only write can read its content
+ * back by digest, as the SDKs do.
  */
 export function projectByDigest(grant: Grant, projectId: string): Project {
   if (!grant.has("read") && !grant.has("ingest")) {

@@ -4,9 +4,9 @@ export interface Step {
   readonly name: string;
 }
 
-/** A reference to what was published: a version of an object (an op is one) or a table, and a way into it. */
+/** A reference to a version of an object (such as an op) or to a table, with a path into it. */
 export type ContentRef = {
-  /** `entity/project`, not checked. */
+  /** `entity/project`, unchecked. */
   readonly projectId: string;
   readonly path: readonly Step[];
 } & (
@@ -18,7 +18,7 @@ const REF =
   /^weave:\/\/\/(?<project>[^/]+\/[^/]+)\/(?<kind>object|op|table)\/(?<name>[^/]+)(?<path>(?:\/[^/]+\/[^/]*)*)$/;
 const EDGES = new Set(["attr", "key", "index", "id"]);
 
-/** Undefined for a text that is no reference to what was published. */
+/** Undefined for any other text. */
 export function parseContentRef(text: string): ContentRef | undefined {
   const { project: projectId, kind, name, path: written } = REF.exec(text)?.groups ?? {};
   if (projectId === undefined || name === undefined) return undefined;

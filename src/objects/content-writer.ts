@@ -7,9 +7,9 @@ export interface ContentRow {
   readonly bytes: number;
 }
 
-/** The one way objects, files and tables are stored. */
+/** The only way to store objects, files and tables. */
 export interface ContentWriter {
-  /** Resolves when the rows are durable. Errors: `StorageError`; the caller may send them again. */
+  /** Resolves when the rows are durable. Errors: `StorageError`; the caller may retry. */
   write(rows: readonly ContentRow[]): Promise<void>;
   drain(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export async function saveTable(
   return { digest: await saveRowList(writer, project, rowDigests), rowDigests };
 }
 
-/** Stores rows that a table is to have; their digests. */
+/** Stores rows for a table and returns their digests. */
 export async function saveRows(
   writer: ContentWriter,
   project: Project,
@@ -39,7 +39,7 @@ export async function saveRows(
   return rowDigests;
 }
 
-/** Stores a table of rows that are stored; its digest. */
+/** Stores a table of stored rows and returns its digest. */
 export async function saveRowList(
   writer: ContentWriter,
   project: Project,
@@ -53,13 +53,13 @@ export async function saveRowList(
 
 export interface TableQuestion {
   readonly digest: string;
-  /** Only these rows; all when undefined. */
+  /** Only these rows; undefined: all. */
   readonly rowDigests: readonly string[] | undefined;
   readonly offset: number;
   readonly limit: number | undefined;
 }
 
-/** The digests of a table's rows in their order; undefined when there is no such table. */
+/** The digests of a table's rows in order; undefined if there is no such table. */
 export async function rowsOfTable(
   engine: Engine,
   project: Project,
@@ -86,7 +86,7 @@ export async function allRowsOfTable(
   return table?.row_digests;
 }
 
-/** How many rows a table has; undefined when there is no such table. */
+/** How many rows a table has; undefined if there is no such table. */
 export async function countRows(
   engine: Engine,
   project: Project,
@@ -121,7 +121,7 @@ export async function hasAllRows(
   return true;
 }
 
-/** `{"rows":[{"digest","val"},…]}` page by page, the values as they were stored. Errors: `StorageError`. */
+/** `{"rows":[{"digest","val"},…]}` page by page, values as stored. Errors: `StorageError`. */
 export async function* tableText(
   engine: Engine,
   project: Project,

@@ -8,7 +8,7 @@ import { digestOf } from "./digest.ts";
 const CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_PER_READ = 8;
 
-/** Stores a file; its digest. */
+/** Stores a file and returns its digest. */
 export async function saveFile(writer: ContentWriter, project: Project, content: Buffer): Promise<string> {
   const digest = digestOf(content);
   const chunkCount = Math.max(1, Math.ceil(content.length / CHUNK_BYTES));
@@ -26,7 +26,7 @@ interface ChunkRow {
   readonly content: string;
 }
 
-/** A file piece by piece; undefined when there is none. Errors: `StorageError`, also after the first piece. */
+/** A file piece by piece; undefined if there is none. Errors: `StorageError`, possibly after the first piece. */
 export async function readFile(
   engine: Engine,
   project: Project,

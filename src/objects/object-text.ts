@@ -11,11 +11,11 @@ export interface TextOptions {
   readonly engine: Engine;
   readonly project: Project;
   readonly signal: AbortSignal;
-  /** False: an empty object in the place of each value. */
+  /** False: an empty object instead of each value. */
   readonly withValues: boolean;
 }
 
-/** The value of a version as it was stored; undefined when it has gone. */
+/** The value of a version as stored; undefined if it is gone. */
 export async function valueText(
   engine: Engine,
   project: Project,
@@ -29,7 +29,7 @@ export async function valueText(
   return row?.val;
 }
 
-/** `{"obj":…}`; undefined when the version has gone. */
+/** `{"obj":…}`; undefined if the version is gone. */
 export async function objectText(
   engine: Engine,
   project: Project,
@@ -39,7 +39,7 @@ export async function objectText(
   return val && `{"obj":${textOf(project, version, val)}}`;
 }
 
-/** `{"objs":[…]}` piece by piece, values as they were stored. Errors: `StorageError`. */
+/** `{"objs":[…]}` piece by piece, values as stored. Errors: `StorageError`. */
 export async function* objectListText(
   versions: readonly ObjectVersion[],
   options: TextOptions,

@@ -21,7 +21,7 @@ export interface VersionFilter {
   readonly kind?: ObjectVersion["kind"] | undefined;
   readonly baseClasses?: readonly string[] | undefined;
   readonly baseClassesNot?: readonly string[] | undefined;
-  /** The class that the value itself names. */
+  /** The class that the value names. */
   readonly leafClasses?: readonly string[] | undefined;
   readonly latestOnly?: boolean | undefined;
 }
@@ -37,7 +37,7 @@ export interface VersionPage {
   readonly offset: number;
 }
 
-/** A version named by its digest, as `v0`, `v1`, …, or as `latest`; undefined when there is none. */
+/** The version with a digest, or with an alias `v0`, `v1`, … or `latest`; undefined if there is none. */
 export async function findVersion(
   engine: Engine,
   project: Project,
@@ -105,7 +105,7 @@ function entriesOf({ object_id, digest, version_index, version_count }: ObjectVe
   return isLatest ? [entry(String(version_index)), entry("latest")] : [entry(String(version_index))];
 }
 
-/** Versions without their values: by object, then in the order in which they appeared, unless `order` says otherwise. */
+/** Versions without their values: by default ordered by object, then by first appearance. */
 export async function listVersions(
   engine: Engine,
   project: Project,

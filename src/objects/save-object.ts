@@ -6,11 +6,11 @@ import { digestOf } from "./digest.ts";
 export interface NewObject {
   readonly objectId: string;
   readonly val: unknown;
-  /** Default: what the value says. */
+  /** Default: the class that the value names. */
   readonly baseClass: string | undefined;
 }
 
-/** Stores a version of an object; its digest. */
+/** Stores a version of an object and returns its digest. */
 export async function saveObject(
   writer: ContentWriter,
   project: Project,
@@ -36,7 +36,7 @@ function isOp(val: unknown): boolean {
   return isJsonObject(type) && type["type"] === "Op";
 }
 
-/** The class below `Object` and `BaseModel`, with which the list of bases ends. */
+/** The last class before `Object` and `BaseModel`, with which the list of bases ends. */
 function baseClassOf(val: unknown): string | undefined {
   if (!isJsonObject(val) || !Array.isArray(val["_bases"])) return undefined;
   const bases = val["_bases"] as readonly unknown[];

@@ -5,7 +5,7 @@ import { isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 const wellFormed = (text: string): string => text.toWellFormed();
 export const name = z.string().min(1).max(512).transform(wellFormed);
 const optionalName = z.string().max(512).transform(wellFormed).nullish();
-/** What a value has to be, for `refine`. */
+/** The checks of a value, for `refine`. */
 export const shallow = [
   (value: unknown): boolean => !isTooDeep(value),
   { message: `Nested deeper than ${MAX_JSON_DEPTH} levels`, params: { type: "recursion_loop" } },
@@ -47,10 +47,10 @@ export const objReadBody = z
   .meta({ id: "ObjReadReq" });
 
 const names = z.array(name).max(10_000).nullish();
-/** Objects have neither here, so that nothing could match. */
+/** Objects have neither here, so nothing could match. */
 const unknownMarks = z.array(z.string()).max(0, "Objects have no tags or aliases here").nullish();
 
-/** More versions than this are not listed in one answer. */
+/** The most versions in one response. */
 export const MAX_LISTED_VERSIONS = 100_000;
 
 export const objsQueryBody = z
@@ -91,7 +91,7 @@ export const refsReadBody = z
   .meta({ id: "RefsReadBatchReq" });
 
 const bytes = z.unknown().meta({ type: "string", format: "binary", description: "The file's bytes" });
-/** Described, not used: the form is read as a stream. */
+/** Describes the form only: it is read as a stream. */
 export const fileCreateForm = z.object({ project_id: projectId, file: bytes }).meta({ id: "FileCreateReq" });
 export const fileContentBody = z
   .object({ project_id: projectId, digest: name })

@@ -6,7 +6,7 @@ import { anyAccess } from "../auth/guard.ts";
 import { healthRes } from "../http/response-schema.ts";
 
 export interface SetupDeps {
-  /** The entity of a project that is named without one, for keys that are not for one entity. */
+  /** The entity of projects named without one, for keys that cover more than one entity. */
   readonly defaultEntity: string;
 }
 
@@ -33,7 +33,7 @@ const serverInfoRes = z
   .object({ min_required_weave_python_version: z.string() })
   .meta({ id: "ServerInfoRes" });
 
-/** What the Weave SDKs ask before they send anything. */
+/** The requests that the Weave SDKs send first. */
 export async function setupRoutes(root: FastifyInstance, { defaultEntity }: SetupDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const config = { access: anyAccess };
@@ -60,7 +60,7 @@ export async function setupRoutes(root: FastifyInstance, { defaultEntity }: Setu
 const knownQuestions =
   "Only viewer { username defaultEntity { name } } and project(name, entityName) { name } are known here.";
 
-/** A project needs no creating: every one that the key may use exists. */
+/** Projects need no creation: every project that the key may use exists. */
 function projectOf(
   grant: Grant,
   { name = "", entityName = "" }: { name?: string | undefined; entityName?: string | undefined },

@@ -107,7 +107,7 @@ function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimi
   });
 }
 
-/** The updates with the digests of their rows, which are stored. */
+/** Stores the rows of updates and returns the updates with their digests. */
 async function saveNewRows(
   writer: ContentWriter,
   project: Project,

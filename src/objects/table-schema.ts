@@ -2,7 +2,7 @@ import { z } from "zod";
 import { projectId } from "../http/fields.ts";
 import { count, digest, name, shallow, val } from "./schema.ts";
 
-/** More rows than this are no table. */
+/** The most rows of a table. */
 export const MAX_ROWS = 1_000_000;
 /** Inserts and pops move the rows behind them. */
 const MAX_MOVES = 1000;

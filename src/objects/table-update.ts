@@ -1,6 +1,6 @@
 import type { Issue } from "../shared/errors.ts";
 
-/** One change of a list of rows, in the order in which they were asked for. */
+/** One change of a list of rows. Changes apply in their order. */
 export type RowChange =
   | { readonly kind: "append"; readonly row: string }
   | { readonly kind: "insert"; readonly index: number; readonly row: string }
@@ -8,11 +8,11 @@ export type RowChange =
 
 export interface UpdatedRows {
   readonly rows: readonly string[];
-  /** The row that each change added or took away. */
+  /** The row that each change added or removed. */
   readonly updated: readonly string[];
 }
 
-/** The rows after all changes, or why one of them cannot be made. Cost: an insert or a pop moves the rows behind it. */
+/** The rows after all changes, or why one of them is invalid. Cost: an insert or a pop moves the rows behind it. */
 export function applyChanges(before: readonly string[], changes: readonly RowChange[]): UpdatedRows | Issue {
   const rows = [...before];
   const updated: string[] = [];

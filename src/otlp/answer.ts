@@ -1,13 +1,13 @@
 import { create, toBinary, toJson } from "@bufbuild/protobuf";
 import { ExportTraceServiceResponseSchema } from "./otlp_pb.ts";
 
-/** Reasons told in one answer. */
+/** How many reasons a response lists. */
 const MAX_REASONS = 5;
 
-/** How many spans were set aside, and why. */
+/** How many spans were rejected, and why. */
 export type Rejections = ReadonlyMap<string, number>;
 
-/** OTLP's answer, empty when all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
+/** OTLP's response, empty if all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
 export function exportAnswer(rejections: Rejections, encoding: "protobuf" | "json"): Buffer | object {
   const rejected = [...rejections.values()].reduce((sum, count) => sum + count, 0);
   const answer = create(

@@ -1,5 +1,5 @@
 /**
- * What the conventions call one and the same thing; of a row the first that is present holds, two are never added.
+ * Attributes with the same meaning. The first present one of a row wins; they are never added.
  *
  * In this order: the official GenAI conventions, today's names before older ones; OpenLLMetry, OpenInference, the Vercel AI SDK
  * (7 back to 4), and names that one producer uses. Sources: @opentelemetry/semantic-conventions 1.45,
@@ -68,7 +68,7 @@ export const TOKENS = {
   ],
 } as const;
 
-/** Units beside plain tokens, by the names that a call's `summary.usage` gives them. */
+/** Units besides plain tokens, named as in a call's `summary.usage`. */
 export const UNITS = {
   cache_write_1h_tokens: [
     "anthropic.usage.cache_creation.ephemeral_1h_input_tokens",
@@ -103,7 +103,7 @@ export const PROVIDER = [
 ] as const;
 export const SERVER = ["server.address", "gen_ai.openai.api_base", "llm.api_base", "net.peer.name"] as const;
 
-/** The model that answered, else the one that was asked. */
+/** The model that responded, else the requested one. */
 export const MODEL = [
   "gen_ai.response.model",
   "ai.response.model",
@@ -117,7 +117,7 @@ export const MODEL = [
   "ai.model.name", // VoltAgent, its agents
 ] as const;
 
-/** The provider's id of the answer. */
+/** The provider's id of the response. */
 export const COMPLETION_ID = ["gen_ai.response.id", "ai.response.id"] as const;
 
 export const THREAD = [
@@ -141,10 +141,10 @@ export const DISPLAY_NAME = ["wandb.display_name"] as const;
 export const RUN = ["wandb.wb_run_id"] as const;
 export const RUN_STEP = "wandb.wb_run_step";
 export const IS_TURN = "wandb.is_turn";
-/** Id and trace of the call of a Weave SDK that the span began within. */
+/** Id and trace of the Weave SDK's call in which the span began. */
 export const WEAVE_CALL = ["weave.parent_call.id", "weave.parent_call.trace_id"] as const;
 
-/** Spans that never ask a model themselves: what they report is no request of their own. */
+/** Spans that never call a model themselves: the usage they report is not their own. */
 export const NO_REQUESTS: readonly { readonly attribute: string; readonly values: ReadonlySet<string> }[] = [
   { attribute: "gen_ai.operation.name", values: new Set(["invoke_agent", "create_agent"]) },
   {
@@ -163,13 +163,13 @@ export const NO_REQUESTS: readonly { readonly attribute: string; readonly values
 
 export interface PayloadRow {
   readonly attribute: string;
-  /** The member of `inputs` it becomes. A row whose member is taken is left where it is. */
+  /** Its member of `inputs`. If that is taken, the row stays among the attributes. */
   readonly as: string;
   /** An object becomes the inputs themselves. */
   readonly spread?: true;
 }
 
-/** Attributes that hold inputs. `x` also stands for `x.0.…`, `x.1.…`, which together are a list. */
+/** Attributes that hold inputs. `x` includes the list `x.0.…`, `x.1.…`. */
 export const INPUTS: readonly PayloadRow[] = [
   { attribute: "gen_ai.system_instructions", as: "system_instructions" },
   { attribute: "gen_ai.input.messages", as: "messages" },
@@ -186,7 +186,7 @@ export const INPUTS: readonly PayloadRow[] = [
   { attribute: "ai.values", as: "values" },
 ];
 
-/** Attributes that hold the output: the first that is present and not empty. */
+/** Attributes that hold the output: the first present and non-empty one wins. */
 export const OUTPUT = [
   "gen_ai.output.messages",
   "gen_ai.completion",

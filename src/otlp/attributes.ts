@@ -2,14 +2,14 @@ import { assertNever } from "../shared/assert-never.ts";
 import { parseJson } from "../shared/json.ts";
 import type { AnyValue, KeyValue } from "./otlp_pb.ts";
 
-/** Attributes of a span, a resource or an event by their dotted keys; of two with one key the last holds. */
+/** Attributes of a span, a resource or an event by their dotted keys; the last of equal keys wins. */
 export type Attributes = ReadonlyMap<string, unknown>;
 
 export function readAttributes(attributes: readonly KeyValue[]): Attributes {
   return new Map(attributes.map(({ key, value }) => [key, plainValue(value)]));
 }
 
-/** A value as JSON has it: bytes as base64, integers exact. The decoder has bounded its depth. */
+/** A value as JSON: bytes as base64, integers exact. The decoder limits its depth. */
 function plainValue(value: AnyValue | undefined): unknown {
   const one = value?.value;
   switch (one?.case) {

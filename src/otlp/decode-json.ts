@@ -26,7 +26,7 @@ const request = z.object({
   ),
 });
 
-/** The spans of a request in OTLP's JSON. Errors: validation when it is none; payload_too_large. */
+/** The spans of a request in OTLP's JSON. Errors: validation, if it is malformed; payload_too_large. */
 export function spansOfJson(body: unknown): readonly SentSpan[] {
   const parsed = request.safeParse(body, { reportInput: true });
   if (!parsed.success) throw invalid(toIssues(parsed.error.issues, "body"));

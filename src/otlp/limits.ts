@@ -1,6 +1,6 @@
 import { AppError } from "../shared/errors.ts";
 
-/** Spans, scopes, resources and their attributes of one request. Collectors send some ten thousand. */
+/** Spans, scopes, resources and their attributes in one request. Collectors send about ten thousand. */
 export const MAX_REQUEST_ITEMS = 200_000;
 
 export function tooManyItems(): AppError {

@@ -5,9 +5,9 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 const MAX_DEPTH = 100;
 
 /**
- * How many messages and list items encoded bytes would decode to, counted without building them; stops at `limit`.
- * Two bytes of an empty message become hundreds in memory, so this is asked before anything is decoded.
- * Errors: throws when the bytes are not well-formed, or nest too deep. Cost: O(bytes), no memory.
+ * Counts the messages and list items that encoded bytes would decode to, without building them; stops at `limit`. An
+ * empty message of two bytes takes hundreds in memory, so count before decoding. Errors: throws if the bytes are
+ * malformed, or nested too deep. Cost: O(bytes), no memory.
  */
 export function countItems(desc: DescMessage, bytes: Uint8Array, limit: number): number {
   return countIn(desc, { reader: new BinaryReader(bytes), limit, depth: 0 }, bytes.length);

@@ -1,16 +1,16 @@
-/** Deeper keys keep their rest in one piece. */
+/** Keys are split at most this often. */
 const MAX_SEGMENTS = 32;
 
 type Branch = Map<string, unknown>;
 
 /**
- * Turns dotted keys into objects, and objects whose keys are 0, 1, 2, … into lists, so that `gen_ai.request.model` can
- * be asked for as a path. Where a key is both a value and the beginning of others, these keep their rest in one piece:
- * `a` and `a.b.c` become `{a, "a.b.c"}`.
+ * Converts dotted keys to objects, and objects with keys 0, 1, 2, … to lists, so that queries can use
+ * `gen_ai.request.model` as a path. If a key is also the beginning of others, those are not split: `a` and `a.b.c` become
+ * `{a, "a.b.c"}`.
  */
 export function nest(attributes: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const root: Branch = new Map();
-  // a value comes before the keys that it begins, whatever order they were sent in
+  // put a key before the longer ones that begin with it, in any order of arrival
   const sorted = [...attributes].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   for (const [key, value] of sorted) place(root, key, value);
   return toObject(root);

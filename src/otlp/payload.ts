@@ -4,14 +4,14 @@ import type { Attributes } from "./attributes.ts";
 import { nest } from "./nest.ts";
 
 export interface Payload {
-  /** Undefined when there are none, as `output`. */
+  /** Undefined if there are none; so is `output`. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
   readonly output: unknown;
-  /** The attributes that are neither. */
+  /** The remaining attributes. */
   readonly rest: Attributes;
 }
 
-/** Takes inputs and output out of attributes. Text that is a JSON object or list is read as one. */
+/** Extracts inputs and output from attributes. Text that is a JSON object or list is parsed. */
 export function takePayload(attributes: Attributes): Payload {
   const rest = new Map(attributes);
   const lists = keysOfLists(attributes);
@@ -48,7 +48,7 @@ function takeKey(attributes: Map<string, unknown>, key: string): unknown {
 
 const NUMBERED = /^(.*?)\.\d+(?:\.|$)/;
 
-/** The keys `x.0.…`, `x.1.…` by their `x`. */
+/** The keys `x.0.…`, `x.1.…`, grouped by `x`. */
 function keysOfLists(attributes: Attributes): ReadonlyMap<string | undefined, readonly string[]> {
   return Map.groupBy(attributes.keys(), (key) => NUMBERED.exec(key)?.[1]);
 }
@@ -62,7 +62,7 @@ function readText(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   try {
     const parsed = parseJson(value);
-    // it will stand inside `inputs`
+    // it becomes a part of `inputs`
     return isTooDeep([parsed]) ? value : parsed;
   } catch {
     return value;

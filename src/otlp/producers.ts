@@ -1,7 +1,7 @@
 import type { Inclusive } from "../calls/message-columns.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 
-/** What tells who made a span. */
+/** The facts that identify a span's producer. */
 export interface SpanOfProducer {
   readonly name: string;
   readonly scopeName: string;
@@ -9,15 +9,15 @@ export interface SpanOfProducer {
 }
 
 /**
- * Whether a span's usage holds that of the spans below it. It does, whoever sends it: a wrapper repeats the sum of its
- * children, a second instrumentation repeats the same completion. The exception is proven by a recorded trace: LangSmith
- * reports usage for models alone, but puts a streamed completion into the span that was active (langsmith.json).
+ * Whether a span's usage includes that of the spans below it. It does for almost all producers: a wrapper repeats the sum
+ * of its children, a second instrumentation repeats the same completion. A recorded trace proves the exception:
+ * LangSmith reports usage for models only, but puts a streamed completion into the active span (langsmith.json).
  */
 export function inclusiveOf({ scopeName }: SpanOfProducer): Inclusive {
   return scopeName === "langsmith" ? false : "in_total";
 }
 
-/** Instrumentations whose input tokens leave the cached ones out, against the conventions. */
+/** Instrumentations whose input tokens exclude cached ones, against the conventions. */
 const LEAVE_CACHE_OUT = new Set([
   "@traceloop/instrumentation-anthropic",
   "@traceloop/instrumentation-bedrock",
@@ -28,8 +28,8 @@ const LEAVING_PROVIDERS = /anthropic|bedrock/;
 const TOLD_APART = "ai.usage.inputTokenDetails.noCacheTokens";
 
 /**
- * Whether the prompt count of a span leaves cached tokens out. The AI SDK up to version 5 passes on what Anthropic and
- * Bedrock say; from 6 on it adds the cached tokens and tells the parts.
+ * Whether a span's prompt count excludes cached tokens. The AI SDK up to version 5 passes on the counts of Anthropic and
+ * Bedrock; from version 6 on it adds the cached tokens and reports the parts.
  */
 export function leavesCacheOut({ name, scopeName, attributes }: SpanOfProducer): boolean {
   if (LEAVE_CACHE_OUT.has(scopeName) || CLAUDE_CODE.test(name)) return true;
@@ -37,7 +37,7 @@ export function leavesCacheOut({ name, scopeName, attributes }: SpanOfProducer):
   return LEAVING_PROVIDERS.test(textOf(attributes.get("ai.model.provider")) ?? "");
 }
 
-/** Claude Code's names, which are too bare to mean anything elsewhere. */
+/** Claude Code's names, which are too general to apply to other producers. */
 const BARE_NAMES = new Map([
   ["input_tokens", "gen_ai.usage.input_tokens"],
   ["output_tokens", "gen_ai.usage.output_tokens"],
@@ -46,7 +46,7 @@ const BARE_NAMES = new Map([
   ["model", "gen_ai.request.model"],
 ]);
 
-/** The attributes that say what was used, under the names of the conventions where only the producer tells what they are. */
+/** The usage attributes, with names that only one producer uses translated to those of the conventions. */
 export function usageAttributes({ name, attributes }: SpanOfProducer): Attributes {
   if (!CLAUDE_CODE.test(name)) return attributes;
   const renamed = [...attributes].flatMap(([key, value]) => {

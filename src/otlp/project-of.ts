@@ -6,13 +6,13 @@ import type { Project } from "../shared/project.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 
 /**
- * The project a resource's spans belong to: named by the resource, else by the request.
- * Errors: validation when neither names one; forbidden.
+ * The project of a resource's spans, named by the resource or else by the request. Errors: validation, if neither names
+ * one; forbidden.
  */
 export function projectOf(resource: Attributes, headers: IncomingHttpHeaders, grant: Grant): Project {
   const named = namedBy(resource);
   if (named !== undefined) return grant.project(named, ["body", "resource"]);
-  // proxies drop names with an underscore
+  // proxies drop header names with an underscore
   const header = headers["project_id"] ?? headers["x-project-id"];
   if (typeof header === "string") return grant.project(headerText(header), ["header", "project_id"]);
   throw invalid([

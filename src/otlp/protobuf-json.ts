@@ -7,7 +7,7 @@ export class TooManyItems extends Error {}
 const IDS: ReadonlySet<string> = new Set(["traceId", "spanId", "parentSpanId"]);
 
 /**
- * Turns OTLP's JSON into protobuf's: ids from hex to base64, long numbers to text, which keeps their digits.
+ * Converts OTLP's JSON to protobuf's: ids from hex to base64, and long numbers to text, to keep their digits.
  * Errors: `TooManyItems`. The value must not be too deep. Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 export function toProtobufJson(value: unknown, maxItems: number): JsonValue {
@@ -24,7 +24,7 @@ export function toProtobufJson(value: unknown, maxItems: number): JsonValue {
   const member = (key: string, child: unknown): [string, JsonValue] => {
     if (IDS.has(key))
       return [key, typeof child === "string" ? Buffer.from(child, "hex").toString("base64") : ""];
-    // exporters in JavaScript write every whole number as an integer
+    // JavaScript exporters write every whole number as an integer
     if (key === "intValue" && typeof child === "number" && !Number.isSafeInteger(child))
       return ["doubleValue", child];
     return [key, convert(child)];

@@ -51,7 +51,7 @@ export async function otlpRoutes(
   }
 }
 
-/** Exporters set up for Weave send their key in a header of its own. */
+/** Exporters configured for Weave send their key in a separate header. */
 async function takeKeyHeader(request: FastifyRequest): Promise<void> {
   const key = request.headers["wandb-api-key"];
   if (request.headers.authorization === undefined && typeof key === "string") {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Described only: what exporters send is decoded with more care than a schema has. */
+/** Describes the body only: the decoders check it more thoroughly. */
 export const exportReq = z
   .looseObject({
     resourceSpans: z.array(z.looseObject({ scopeSpans: z.array(z.looseObject({})).optional() })).optional(),

@@ -5,12 +5,12 @@ import { PROVIDER, SERVER } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { documentIn } from "./usage-documents.ts";
 
-/** `openai.response.service_tier`, `anthropic.response.service_tier`, …: as served, never as asked for. */
+/** `openai.response.service_tier`, `anthropic.response.service_tier`, …: the tier as served, never as requested. */
 const TIER = /(?:^|\.)response\.service_tier$/;
 
 /**
- * Who served a span's model, and at which tier. The host decides before the name: many instrumentations call everything
- * that speaks OpenAI's interface `openai`.
+ * Who served a span's model, and at which tier. The host takes precedence over the name, because many instrumentations
+ * report every OpenAI-compatible server as `openai`.
  */
 export function serviceOfSpan(attributes: Attributes): Service | undefined {
   const hosts = SERVER.map((key) => hostOf(textOf(attributes.get(key))));

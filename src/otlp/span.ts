@@ -1,14 +1,14 @@
 import type { Attributes } from "./attributes.ts";
 
-/** A span as it was sent. */
+/** A span as sent. */
 export interface OtelSpan {
-  /** Lower-case hex; '' when it was not sent. */
+  /** Lower-case hex; '' if not sent. */
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: number;
-  /** 0 when it was not sent. */
+  /** 0 if not sent. */
   readonly startedAtNanos: bigint;
   readonly endedAtNanos: bigint;
   readonly attributes: Attributes;
@@ -29,16 +29,16 @@ interface OtelLink {
   readonly attributes: Attributes;
 }
 
-/** What a span was sent under. */
+/** The resource and scope of a span. */
 export interface SpanOrigin {
   readonly resource: Attributes;
-  /** The resource as it is stored. */
+  /** The resource as stored. */
   readonly nestedResource: object;
   readonly scopeName: string;
   readonly scopeVersion: string;
 }
 
-/** A span that is decoded when it is asked for, so that one that cannot be takes no other with it. */
+/** A span that is decoded on demand, so that a broken one does not reject the others. */
 export interface SentSpan {
   readonly origin: SpanOrigin;
   /** The span, or why it cannot be read. */

@@ -8,7 +8,7 @@ import type { Attributes } from "./attributes.ts";
 import type { SentSpan } from "./span.ts";
 import { toCallPart } from "./to-call-part.ts";
 
-/** Spans read before others get their turn. */
+/** Spans read before the event loop runs other work. */
 const SPANS_PER_TURN = 200;
 
 /** Who sends spans. */
@@ -20,8 +20,8 @@ export interface Sender {
 }
 
 /**
- * Stores spans as calls; resolves when they are durable, with the reasons of those that were set aside.
- * Errors: what `projectOf` throws, when no span has a project to go to; `StorageError`.
+ * Stores spans as calls; resolves when they are durable, with the reasons for rejected ones. Errors: those of
+ * `projectOf`, if no span has a valid project; `StorageError`.
  */
 export async function storeSpans(
   spans: readonly SentSpan[],
@@ -49,7 +49,7 @@ export async function storeSpans(
   return rejections;
 }
 
-/** Where the spans of one resource go. */
+/** The project of one resource's spans. */
 interface Destination {
   readonly project: Project;
   readonly parts: CallPart[];

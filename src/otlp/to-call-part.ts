@@ -34,8 +34,8 @@ const MAX_NAME_LENGTH = 1000;
 const MAX_ID_LENGTH = 512;
 
 /**
- * A span as a call: its id, trace and parent as lower-case hex. `apiKey`: the id of the key it was sent with. Errors: why it
- * cannot be stored.
+ * A span as a call, with id, trace and parent in lower-case hex. `apiKey`: the id of the key that sent it. Errors: the reason
+ * why it cannot be stored.
  */
 export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallPart | string {
   if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
@@ -60,7 +60,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
   const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, apiKey, inclusive };
   const usage = usageOfSpan(sent);
   const completionId = storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output);
-  // what a span does not say may have been said before, by itself or by another message
+  // leave absent members undefined: an earlier message may have set them
   return completePart(start, {
     id: span.spanId,
     endedAt,
@@ -72,7 +72,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
   });
 }
 
-/** What the span says of who served it goes before what its output says. */
+/** The provider that the span names takes precedence over the one in its output. */
 function servedBy(used: Usage, { attributes }: SpanOfProducer): Usage {
   const said = serviceOfSpan(attributes);
   if (said === undefined) return used;
@@ -101,7 +101,7 @@ function toStart(
   };
 }
 
-/** The call of a Weave SDK that a span began within. The SDK says so on the spans of its process, which are traces of their own. */
+/** The Weave SDK's call in which a span began. The SDK notes it on the spans of its process, which are traces of their own. */
 function weaveCallOf(attributes: Attributes): { readonly id: string; readonly traceId: string } | undefined {
   const [id, traceId] = WEAVE_CALL.map((name) => textOf(attributes.get(name)));
   if (!isCallId(id) || !isCallId(traceId)) return undefined;
@@ -116,7 +116,7 @@ function toMicros(nanos: bigint): EpochMicros | undefined {
   return nanos === 0n ? undefined : fromUnixNanos(nanos);
 }
 
-/** The span's own attributes before those of events that carry its payload. */
+/** The span's own attributes, then those of events that carry its payload. */
 function withPayloadEvents(span: OtelSpan): Attributes {
   const carriers = span.events.filter((event) => PAYLOAD_EVENTS.has(event.name));
   if (carriers.length === 0) return span.attributes;
@@ -136,7 +136,7 @@ function exceptionText(attributes: Attributes): string | undefined {
   return parts.length === 0 ? undefined : parts.join(": ");
 }
 
-/** What a span says beside its attributes; it is stored as `attributes.otel`. */
+/** A span's members besides its attributes, stored as `attributes.otel`. */
 function besideAttributes(span: OtelSpan, origin: SpanOrigin): object {
   return {
     kind: KINDS[span.kind] ?? "unspecified",

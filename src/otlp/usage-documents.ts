@@ -6,12 +6,12 @@ import type { UnitCounts } from "../usage/units.ts";
 import type { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
 
-/** Counts by the names that a call's `summary.usage` gives them. */
+/** Counts, named as in a call's `summary.usage`. */
 export type Counts = { readonly [Count in keyof typeof TOKENS]?: number } & UnitCounts;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Attributes that hold counts in one JSON document; the first that has a count holds. */
+/** Attributes that hold counts in a JSON document; the first with a count wins. */
 const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document: Json) => Counts }[] = [
   { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
   { attribute: "gen_ai.usage.output_token_details", read: ({ reasoning }) => counts({ reasoning }) },
@@ -21,7 +21,7 @@ const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document
   { attribute: "ai.response.providerMetadata", read: providerMetadata },
 ];
 
-/** What documents in a span's attributes say of its tokens. */
+/** The tokens that JSON documents in a span's attributes report. */
 export function countsInDocuments(attributes: Attributes): Counts {
   let found: Counts = {};
   for (const { attribute, read } of DOCUMENTS) {
@@ -31,7 +31,7 @@ export function countsInDocuments(attributes: Attributes): Counts {
   return found;
 }
 
-/** The JSON object that an attribute holds, or is. */
+/** The JSON object in an attribute, as text or as a value. */
 export function documentIn(value: unknown): Json | undefined {
   const document = typeof value === "string" ? parseOrUndefined(value) : value;
   return isJsonObject(document) ? document : undefined;
@@ -70,8 +70,8 @@ function langSmithInput({ cache_read, cache_creation }: Json): Counts {
 }
 
 /**
- * Langfuse splits a count into parts that do not overlap: `input`, `input_cached_tokens`, `output`, `output_reasoning_tokens`, ….
- * Those of a side add up to its count.
+ * Langfuse splits counts into disjoint parts: `input`, `input_cached_tokens`, `output`, `output_reasoning_tokens`, ….
+ * The parts of a side add up to its count.
  */
 function langfuseUsage(details: Json): Counts {
   const sumOf = (isPart: (key: string) => boolean): number | undefined => {
@@ -111,7 +111,7 @@ function langWatchMetrics(metrics: Json): Counts {
   });
 }
 
-/** What the AI SDK passes on of a provider's own words: cached tokens that versions 4 and 5 put nowhere else. */
+/** The provider metadata that the AI SDK passes on: versions 4 and 5 report cached tokens only there. */
 function providerMetadata(byProvider: Json): Counts {
   const found = Object.values(byProvider)
     .filter(isJsonObject)

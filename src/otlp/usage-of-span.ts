@@ -4,12 +4,12 @@ import { textOf, type Attributes } from "./attributes.ts";
 import { leavesCacheOut, usageAttributes, type SpanOfProducer } from "./producers.ts";
 import { countsInDocuments, type Counts } from "./usage-documents.ts";
 
-/** A model that no attribute names. */
+/** The name of a model if no attribute names it. */
 const UNKNOWN_MODEL = "usage";
 
 /**
- * The `usage` of a call's summary: the tokens of a span under its model; undefined when it reports none. Prompt tokens include
- * the cached ones, as the conventions have it, also where the producer leaves them out.
+ * The `usage` of a call's summary: the tokens of a span under its model; undefined if it reports none. As in the
+ * conventions, prompt tokens include cached ones, even if the producer excludes them.
  */
 export function usageOfSpan(span: SpanOfProducer): Record<string, Record<string, number>> | undefined {
   const attributes = usageAttributes(span);
@@ -20,7 +20,7 @@ export function usageOfSpan(span: SpanOfProducer): Record<string, Record<string,
   return { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
 }
 
-/** True for a span that can only repeat what others used. */
+/** True for a span that can only repeat the usage of others. */
 function asksNoModel({ name, attributes }: SpanOfProducer): boolean {
   return NO_REQUESTS.some(({ attribute, values }) => {
     const value = attributes.get(attribute) ?? (attribute === "ai.operationId" ? name : undefined);
@@ -36,7 +36,7 @@ function countsInRows(attributes: Attributes): Counts {
   return Object.fromEntries(counts);
 }
 
-/** More cached tokens than prompt tokens: they cannot be part of them, whoever says so. */
+/** More cached tokens than prompt tokens: then the prompt count must exclude them. */
 function withCacheInPrompt(counts: Counts, leavesOut: boolean): Counts {
   const cached = (counts.cache_read_input_tokens ?? 0) + (counts.cache_creation_input_tokens ?? 0);
   const prompt = counts.prompt_tokens;

@@ -19,11 +19,11 @@ export interface SelectionRequest {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
   readonly limit: number;
-  /** When the calls started; any time by default. */
+  /** When the calls started; default: any time. */
   readonly window?: TimeWindow;
 }
 
-/** The calls that match filter AND query. Errors: validation. */
+/** Selects the calls that match filter and query. Errors: validation. */
 export function planSelection(
   project: Project,
   { filter, query: written, limit, window }: SelectionRequest,
@@ -45,7 +45,7 @@ export function planSelection(
   };
 }
 
-/** What the store can hold: instants beyond have no calls. */
+/** The instants that the store can hold: beyond them there are no calls. */
 const FIRST_MS = Date.UTC(1900, 0, 1);
 const LAST_MS = Date.UTC(2255, 0, 1);
 
@@ -65,7 +65,7 @@ function bounded(ms: number): number {
   return Math.min(Math.max(ms, FIRST_MS), LAST_MS);
 }
 
-/** The condition on the traces says it already. */
+/** The condition on the traces already implies it. */
 function withoutTraces(filter: CallsFilter | null | undefined): CallsFilter | null | undefined {
   return filter?.trace_ids?.length ? { ...filter, trace_ids: undefined } : filter;
 }
@@ -83,7 +83,7 @@ function compile(
 
 const NOWHERE: Reach = { calls: sql`0`, traces: sql`(SELECT '' WHERE 0)`, isBounded: true, hours: 0 };
 
-/** The given calls alone; none when none is given. */
+/** Selects exactly the given calls. */
 export function planRoots(
   project: Project,
   request: { callIds: readonly string[]; limit: number },

@@ -3,13 +3,13 @@ import { sql, type Sql } from "../query/sql.ts";
 import type { SelectedTrace, Selection } from "./selection.ts";
 import { callRowBytes } from "./store.ts";
 
-/** Calls read at once: what bounds memory beside the largest trace. */
+/** Calls read at once: limits memory, together with the largest trace. */
 const CALLS_PER_READ = 25_000;
 const TRACES_PER_READ = 2000;
-/** The first one only begins when the group before it has been folded, because folding does not let go of the thread. */
+/** Reads ahead. Folding blocks the thread, so a single one would only begin once the group before it is folded. */
 const READS_AHEAD = 2;
 
-/** Some whole traces as they were read, for `readCallTable`. */
+/** Some whole traces as bytes, for `readCallTable`. */
 export interface TraceBytes {
   readonly bytes: Buffer;
   readonly traces: readonly SelectedTrace[];
@@ -18,11 +18,11 @@ export interface TraceBytes {
 export interface TracesToRead {
   readonly selection: Selection;
   readonly traces: readonly SelectedTrace[];
-  /** Columns beside those that the fold needs, each behind a comma. `selected`: whether a call may be selected. */
+  /** Columns besides those that the fold needs, each after a comma. `selected`: whether a call may be selected. */
   readonly columns?: (selected: Sql) => Sql;
 }
 
-/** All calls of all traces, a group of traces at a time, while the engine is at the next ones. */
+/** All calls of all traces, a group of traces at a time, while the engine reads the next groups. */
 export async function* readTraces(
   engine: Engine,
   { selection, traces, columns }: TracesToRead,

@@ -10,8 +10,8 @@ import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
 const TRACES_PER_QUERY = 2000;
 
 /**
- * Finds the traces of the selected calls. A condition on narrow columns is counted per trace here and evaluated
- * again with the calls; a payload condition, or one that matches more than `limit`, is answered with the ids.
+ * Finds the traces of the selected calls. A condition on narrow columns is counted per trace here, and evaluated again
+ * when the calls are read. For a payload condition, or one that matches more than `limit` calls, it returns the ids.
  */
 export async function selectTraces(
   engine: Engine,
@@ -45,7 +45,7 @@ export interface CountedTrace {
   readonly callCount: number;
 }
 
-/** The traces of the selected calls, oldest first, and how many calls of them there are. */
+/** The traces of the selected calls, oldest first, with the number of their calls. */
 export async function countPerTrace(
   engine: Engine,
   selection: Selection,
@@ -66,7 +66,7 @@ export async function countPerTrace(
   return traces;
 }
 
-/** All calls of the traces that selected calls are in; of the whole project where it has to be read anyway. */
+/** All calls of the selected calls' traces, or of the whole project if it has to be read anyway. */
 function wholeTraces({ project, reach, condition }: Selection): Sql {
   if (!reach.isBounded) return sql`1`;
   const traces = sql`(SELECT trace_id FROM calls FINAL
@@ -79,7 +79,7 @@ interface CallKey {
   readonly id: string;
 }
 
-/** One more than the limit, so that the caller sees whether there are more. */
+/** At most one more than the limit, so that the caller sees whether there are more. */
 async function oldestKeys(engine: Engine, selection: Selection, signal: AbortSignal): Promise<CallKey[]> {
   const bytes = await engine.bytes(
     sql`SELECT trace_id, id FROM calls FINAL
@@ -114,17 +114,17 @@ async function traceSizes(
   return sizes;
 }
 
-/** What is read of calls: those of `within`, at most `limit` of them. */
+/** The calls and columns to read: the calls of `within`, at most `limit` of them. */
 export interface RowsToRead {
   readonly project: Project;
   /** Which calls are selected. */
   readonly condition: Sql;
   readonly limit: number;
-  /** Columns behind those that the fold needs. */
+  /** Columns after those that the fold needs. */
   readonly more?: Sql | undefined;
 }
 
-/** The narrow columns of all calls of some traces, as `readCallTable` reads them. Of one trace without its id. */
+/** The narrow columns of all calls of some traces, for `readCallTable`. For a single trace, without the trace's id. */
 export function callRowBytes(
   engine: Engine,
   read: RowsToRead & { readonly traceIds: readonly string[] },
@@ -138,7 +138,7 @@ export function callRowBytes(
   );
 }
 
-/** The same of the traces that selected calls are in, which nobody knows yet, with their ids. */
+/** The same for the traces of selected calls, which are not known yet, with the traces' ids. */
 export function selectedRowBytes(
   engine: Engine,
   selection: Selection,
@@ -165,7 +165,7 @@ function rowBytes(
   );
 }
 
-/** A completion's id behind the end of the call, which tells apart the completions of ids that come again. Nothing without an id. */
+/** A completion's id after the call's end, which distinguishes completions with the same id. Empty without an id. */
 const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
   concat(leftPad(toString(if(${HAS_ENDED}, toUnixTimestamp64Micro(assumeNotNull(ended_at)), 0)), 17, '0'), assumeNotNull(completion_id)))`;
 

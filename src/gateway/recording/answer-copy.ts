@@ -4,18 +4,18 @@ import { SseSplitter } from "../stream/sse-splitter.ts";
 import { readStreamEvent, type StreamEvent } from "../stream/stream-event.ts";
 import { encodingsOf, openDecoder, type AnswerDecoder } from "./answer-decoder.ts";
 
-/** An answer, or an event of one, up to this length is read in one piece. */
+/** Responses and events up to this length are read in one piece. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** Something that reads an answer as it passes. */
+/** Reads a response as it passes. */
 interface Reading {
   push(plain: Buffer): void;
   finish(): void;
 }
 
 /**
- * A copy of an answer that passes as it is: a completion that is not streamed, or events behind an encoding or another
- * media type. What it is shows in its first byte, whatever its headers say.
+ * A copy of a response that passes unchanged: a completion that is not streamed, or events with an encoding or another
+ * media type. The first byte shows its type; the headers may be wrong.
  */
 export class AnswerCopy {
   readonly #onEvent: (event: StreamEvent) => void;
@@ -23,13 +23,13 @@ export class AnswerCopy {
   #reading: Reading | undefined;
   #bytes = 0;
 
-  /** `onEvent` sees every event, or the whole answer as one. */
+  /** `onEvent` gets every event, or the whole response as one. */
   constructor(contentEncoding: string | undefined, onEvent: (event: StreamEvent) => void) {
     this.#onEvent = onEvent;
     this.#decoder = openDecoder(encodingsOf(contentEncoding), (plain) => this.#read(plain));
   }
 
-  /** Its length, unpacked where that is possible. */
+  /** Its length, decompressed if possible. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -70,7 +70,7 @@ const nothing: Reading = { push: () => undefined, finish: () => undefined };
 
 function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
   const sieve = new AnswerSieve();
-  // a small answer is parsed whole, which takes a tenth of the time
+  // a small response is parsed whole, which takes a tenth of the time
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
   const letGo = (): void => {
@@ -105,7 +105,7 @@ function eventReading(onEvent: (event: StreamEvent) => void): Reading {
       for (const piece of splitter.push(plain)) tell(events.read(piece));
     },
     finish() {
-      // what has not ended is read as far as it goes
+      // a cut response is read as far as possible
       tell(events.read({ bytes: splitter.rest(), whole: false, ends: true }));
     },
   };

@@ -1,17 +1,17 @@
 import type { Transform } from "node:stream";
 import zlib, { constants } from "node:zlib";
 
-/** Input that waits to be unpacked may not grow without bound: nothing slows the answer down for it. */
+/** Limits the input that waits for decompression: it must not slow the response down. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
-/** Unpacks a copy of an answer as it passes. What is broken or cut is read as far as it goes. */
+/** Decompresses a copy of a response as it passes. A broken or cut response is read as far as possible. */
 export interface AnswerDecoder {
   write(chunk: Buffer): void;
-  /** Resolves when all that could be unpacked has been given out. */
+  /** Resolves when everything that could be decompressed has been passed on. */
   end(): Promise<void>;
 }
 
-/** Each gives out everything until the cut, when the answer is cut. */
+/** If the response is cut, each passes on everything before the cut. */
 const unpackers: ReadonlyMap<string, (first: Buffer) => Transform> = new Map([
   ["gzip", () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })],
   ["x-gzip", () => zlib.createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })],
@@ -23,13 +23,13 @@ const unpackers: ReadonlyMap<string, (first: Buffer) => Transform> = new Map([
     : []),
 ]);
 
-/** Some servers send raw deflate, which does not begin with the header that the name promises. */
+/** Some servers send raw deflate, without the zlib header that the name implies. */
 function inflater(first: Buffer): Transform {
   const options = { finishFlush: constants.Z_SYNC_FLUSH };
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(options) : zlib.createInflateRaw(options);
 }
 
-/** `onData` is given the plain bytes. Undefined: one of the encodings is none that we know. */
+/** `onData` gets the plain bytes. Undefined if one of the encodings is unknown. */
 export function openDecoder(
   encodings: readonly string[],
   onData: (plain: Buffer) => void,
@@ -82,7 +82,7 @@ class Unpacking implements AnswerDecoder {
   }
 }
 
-/** The encodings of a `Content-Encoding`, in the order in which they were applied. */
+/** The encodings of a `Content-Encoding`, in the order of their application. */
 export function encodingsOf(header: string | undefined): string[] {
   return (header ?? "")
     .toLowerCase()

@@ -3,31 +3,31 @@ import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
 import { askForUsage } from "./include-usage.ts";
 import { promptTextBytes } from "./estimate.ts";
 
-/** What a chat request says, as far as its accounting needs it. */
+/** The parts of a chat request that accounting needs. */
 export interface ChatRequest {
-  /** Length of the body; 0 when it is not known. */
+  /** Length of the body; 0: unknown. */
   readonly bytes: number;
   readonly model: string | undefined;
   readonly stream: boolean;
-  /** Bytes of prompt text; undefined when the body could not be read. */
+  /** Bytes of prompt text; undefined if the body could not be read. */
   readonly promptBytes: number | undefined;
-  /** The body as sent, parsed; undefined when it could not be read, or is too large or too deep to be kept. */
+  /** The parsed body; undefined if it could not be read, or is too large or too deep to store. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
-  /** The body that asks for usage too; undefined when it can go as it is. */
+  /** The body with a request for usage added; undefined if it can be relayed unchanged. */
   readonly asking: Buffer | undefined;
 }
 
-/** Larger bodies are not kept, only read. */
+/** Larger bodies are read, but not stored. */
 const MAX_INPUT_BYTES = 1024 * 1024;
-/** Keeping all digits of 64-bit numbers costs a microsecond per value: in larger bodies they are kept as doubles. */
+/** Keeping all digits of 64-bit integers costs a microsecond per value, so larger bodies are parsed with doubles. */
 const MAX_EXACT_BYTES = 64 * 1024;
 
-/** False when a body surely does not ask for a stream: its key is nowhere, nor anything that could spell it. */
+/** False if a body surely does not ask for a stream: it contains neither the key nor an escape that could spell it. */
 export function mayStream(body: Buffer): boolean {
   return body.includes("stream") || body.includes(String.raw`\u`);
 }
 
-/** Reads a chat request. A body that is not JSON is the upstream's to refuse. Cost: 10 ms per megabyte, rarely more. */
+/** Reads a chat request. The upstream rejects a body that is not JSON. Cost: 10 ms per megabyte, rarely more. */
 export function readChatRequest(body: Buffer): ChatRequest {
   try {
     const text = body.toString("utf8");
@@ -47,7 +47,7 @@ export function readChatRequest(body: Buffer): ChatRequest {
   }
 }
 
-/** Stands for a body that was too large, or packed in a way, to be read on its way. */
+/** Represents a body that is too large, or compressed, and so is relayed unread. */
 export function unreadChatRequest(bytes: number): ChatRequest {
   return {
     bytes,

@@ -1,7 +1,7 @@
 import { completePart, type CallPart } from "../../calls/call-part.ts";
 import type { RecordedCompletion } from "./recorder.ts";
 
-/** The name under which completions of the gateway are found. It is the one that SDK integrations give them. */
+/** The op name of the gateway's completions: the one that SDK integrations use. */
 const OP_NAME = "openai.chat.completions.create";
 
 /** A recorded completion as a call, which is stored as every other call is. */

@@ -2,7 +2,7 @@ import { isJsonObject, isTooDeep } from "../../shared/json.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How far the provider's own count of tokens reaches. */
+/** How complete the provider's own token count is. */
 export type CountedUsage =
   | { readonly basis: "exact" | "partial"; readonly usage: Json }
   | { readonly basis: "none" };
@@ -21,12 +21,12 @@ interface Choice {
   toolCalls: Map<number, ToolCall>;
 }
 
-/** Members of a message or delta that the model wrote as plain text. */
+/** Members of a message or delta with text that the model wrote. */
 const TEXT_MEMBERS = ["content", "refusal", "reasoning_content", "reasoning"] as const;
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_CHOICES = 1024;
 
-/** Puts together what one completion said and used, from its chunks or its whole body. Cost: the text it keeps. */
+/** Assembles the output and usage of one completion from its chunks or its whole body. Memory: the text it keeps. */
 export class CompletionReader {
   #id: string | undefined;
   #model: string | undefined;
@@ -36,29 +36,29 @@ export class CompletionReader {
   readonly #keepText: boolean;
   readonly #choices = new Map<number, Choice>();
   #total: Json | undefined;
-  /** Running counts that some providers put beside every chunk, each for its own choice. */
+  /** Running counts that some providers add to every chunk, for each choice separately. */
   readonly #running = new Map<number, Json>();
 
   constructor(options: { keepText: boolean }) {
     this.#keepText = options.keepText;
   }
 
-  /** The model as answered. */
+  /** The model that the response names. */
   get model(): string | undefined {
     return this.#model;
   }
 
-  /** The tier that the answer was served at. */
+  /** The tier that the response names. */
   get serviceTier(): string | undefined {
     return this.#serviceTier;
   }
 
-  /** Bytes of text the model wrote, for all choices. */
+  /** Bytes of text that the model wrote, in all choices. */
   get textBytes(): number {
     return this.#textBytes;
   }
 
-  /** A chunk of a stream, or a whole completion: both hold choices and, sooner or later, usage. */
+  /** Reads a chunk of a stream, or a whole completion: both have choices and, sooner or later, usage. */
   read(part: Json): void {
     this.#id ??= textOf(part["id"]);
     this.#model = textOf(part["model"]) ?? this.#model;
@@ -69,19 +69,19 @@ export class CompletionReader {
     this.#readUsage(usage ?? (isJsonObject(groq) ? groq["usage"] : undefined), choices);
   }
 
-  /** Text of which no more is known than its length. */
+  /** Counts text of which only the length is known. */
   skip(textBytes: number): void {
     if (textBytes === 0) return;
     this.#textBytes += textBytes;
     this.#cut = true;
   }
 
-  /** Whether it has read anything that a model said, be it nothing. */
+  /** Whether it has read any choice, even an empty one. */
   get hasChoices(): boolean {
     return this.#choices.size > 0;
   }
 
-  /** `finished`: the answer came to its regular end. */
+  /** `finished`: the response is complete. */
   usage(finished: boolean): CountedUsage {
     if (this.#total !== undefined) return { basis: "exact", usage: this.#total };
     const running = [...this.#running.values()];
@@ -96,7 +96,7 @@ export class CompletionReader {
     return { basis: finished ? "exact" : "partial", usage: running.length === 1 ? first : usage };
   }
 
-  /** The answer in the shape of a completion that was not streamed; null when it had nothing of one. */
+  /** The output in the form of a completion that was not streamed; null without any part of one. */
   output(): Json | null {
     const head = {
       ...(this.#id === undefined ? {} : { id: this.#id }),
@@ -160,7 +160,7 @@ export class CompletionReader {
     return fresh;
   }
 
-  /** Counts what was said; tells whether to keep it. */
+  /** Counts text, and returns whether to keep it. */
   #keep(text: string): boolean {
     this.#textBytes += Buffer.byteLength(text);
     if (this.#keepText && this.#textBytes > MAX_KEPT_BYTES) this.#cut = true;

@@ -25,13 +25,13 @@ export interface RecordingOptions {
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  /** Whether to keep the messages, or only the usage. */
+  /** Whether to store the messages, or only the usage. */
   readonly keepContent: boolean;
 }
 
 const RECORD_OVERHEAD_BYTES = 2048;
 
-/** Follows one completion on its way and hands it to the recorder when it is over, however it ended. */
+/** Observes one completion and passes it to the recorder when it ends, however it ends. */
 export class CompletionRecording implements RelayObserver {
   readonly callId = randomUUID();
   readonly #options: RecordingOptions;
@@ -45,7 +45,7 @@ export class CompletionRecording implements RelayObserver {
   #streamed = false;
   #encoding: string | undefined;
   #copy: AnswerCopy | undefined;
-  /** The answer is a redirect or an error, whatever its status. */
+  /** The response is a redirect or an error, whatever its status. */
   #isRefusal = false;
   #exception: string | null = null;
 
@@ -55,7 +55,7 @@ export class CompletionRecording implements RelayObserver {
     this.#reader = new CompletionReader({ keepText: options.keepContent });
   }
 
-  /** The request: read after the completion has ended, so that no completion waits for it. */
+  /** The request, read after the completion has ended so that it does not delay it. */
   asked(read: () => ChatRequest): void {
     this.#readRequest = read;
   }
@@ -135,7 +135,7 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  /** The provider's usage, with what the answer says beside it of how it was served. */
+  /** The provider's usage, with the response's provider and tier. */
   #entry(usage: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
     const { provider } = this.#options;
     const tier = usage["service_tier"] ?? this.#reader.serviceTier;
@@ -164,7 +164,7 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  /** A request that was refused or never left used nothing; one that was answered is counted, else estimated. */
+  /** A rejected or unsent request used nothing. Otherwise: the provider's count, or an estimate. */
   #usage(outcome: Outcome): {
     basis: CompletionMarks["usage"];
     usage: Readonly<Record<string, unknown>> | undefined;
@@ -172,7 +172,7 @@ export class CompletionRecording implements RelayObserver {
     if (!this.#sent) return { basis: "none", usage: undefined };
     const counted = this.#reader.usage(outcome === "finished");
     if (counted.basis !== "none") return counted;
-    // of an answer that could not be read, its bytes are all that is known
+    // only the size of an unreadable response is known
     const isRead = this.#reader.hasChoices || this.#isRefusal;
     const said = isRead ? this.#reader.textBytes : (this.#copy?.bytes ?? 0);
     if (outcome === "error" && said === 0) return { basis: "none", usage: undefined };

@@ -1,14 +1,14 @@
 import { isJsonObject } from "../../shared/json.ts";
 
-/** Text of the languages and code that models are mostly given comes to about this many UTF-8 bytes per token. */
+/** UTF-8 bytes per token of typical prompts, in natural languages and code. */
 const BYTES_PER_TOKEN = 4;
 
-/** A stated guess, for completions whose provider sent no count. Never mixed with counted tokens unmarked. */
+/** An estimate for completions whose provider sent no count. It is always marked as one. */
 export function estimateTokens(textBytes: number): number {
   return Math.ceil(textBytes / BYTES_PER_TOKEN);
 }
 
-/** Bytes of the text in a chat request: messages and tool definitions, without images and other media. */
+/** Bytes of text in a chat request: messages and tool definitions, without images and other media. */
 export function promptTextBytes(body: Readonly<Record<string, unknown>>): number {
   const messages = Array.isArray(body["messages"]) ? body["messages"] : [];
   const tools = body["tools"];

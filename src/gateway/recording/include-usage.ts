@@ -4,9 +4,9 @@ import { isJsonObject } from "../../shared/json.ts";
 const ASK = '"include_usage":true';
 
 /**
- * Asks for the usage of a streamed completion by the smallest edit of the original bytes: every other byte, number
- * and key stays as the client wrote it. `parsed` is the same body, parsed. Errors: undefined when the client
- * already asks, or says something that is not ours to mend.
+ * Asks for the usage of a streamed completion with the smallest edit of the original bytes: every other byte stays as the
+ * client wrote it. `parsed` is the same body, parsed. Errors: undefined if the client already asks, or sends something
+ * invalid.
  */
 export function askForUsage(body: Buffer, parsed: Readonly<Record<string, unknown>>): Buffer | undefined {
   const options = parsed["stream_options"];
@@ -38,8 +38,8 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /**
- * Where the value of a member of the object at `open` stands; of several with that name the last, which is the
- * one that parsers take. The bytes must be well-formed JSON.
+ * The position of a member's value in the object at `open`; the last one of that name, as parsers choose. The bytes must
+ * be well-formed JSON.
  */
 function lastMember(json: Buffer, open: number, name: string): Span | undefined {
   let found: Span | undefined;

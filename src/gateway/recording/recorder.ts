@@ -30,7 +30,7 @@ export interface CompletionMarks {
   readonly request_id: string;
 }
 
-/** Where recorded completions go: the same way in as every other call. */
+/** The destination of recorded completions: the same writer as for every other call. */
 export interface CompletionStore {
   /** Resolves when the completion is durable. Must be safe to repeat. */
   write(project: Project, completion: RecordedCompletion): Promise<void>;
@@ -44,13 +44,13 @@ export interface RecorderOptions {
   readonly maxPendingBytes: number;
 }
 
-/** Takes completions off the relay's hands and never makes it wait. */
+/** Records completions without ever making the relay wait. */
 export interface Recorder {
-  /** Queues a completion of about `bytes` bytes. When the queue is full it is dropped, and counted. */
+  /** Queues a completion of about `bytes` bytes. If the queue is full, it drops and counts the completion. */
   record(project: Project, completion: RecordedCompletion, bytes: number): void;
-  /** A completion that is over, and still being read: a stop waits for it. */
+  /** Tracks a completion that has ended but is still being read: a stop waits for it. */
   expect(reading: Promise<void>): void;
-  /** Resolves when all that was queued is durable; what is not by then, after `timeoutMs`, is dropped and counted. */
+  /** Resolves when all queued completions are durable. After `timeoutMs`, it drops and counts the rest. */
   drain(timeoutMs: number): Promise<void>;
   counts(): { readonly pending: number; readonly recorded: number; readonly dropped: number };
 }
@@ -64,7 +64,7 @@ interface Pending {
 
 const MAX_BATCH = 200;
 const MAX_RETRY_DELAY_MS = 5000;
-/** A completion that the store has refused for this long is given up. */
+/** A completion that the store has rejected for this long is dropped. */
 const MAX_AGE_MS = 15 * 60_000;
 const DROP_LOG_INTERVAL_MS = 10_000;
 
@@ -137,7 +137,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     expect: (reading) => readings.add(reading),
     async drain(timeoutMs) {
       draining = true;
-      // completions that are over arrive one turn later
+      // completions that have ended arrive one turn later
       await new Promise((resolve) => setImmediate(resolve));
       wake?.();
       const deadline = Promise.withResolvers<void>();

@@ -11,8 +11,8 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-
 const SANE_ID = /^[\w.:/+=@-]{1,256}$/;
 
 /**
- * Our own headers win over `traceparent`, since a client that sends them knows the ids it traces with. An id that
- * cannot be one is ignored: accounting never refuses a completion. Source: https://www.w3.org/TR/trace-context/
+ * Our own headers win over `traceparent`: a client that sends them knows its ids. Invalid ids are ignored, because
+ * accounting never rejects a completion. Source: https://www.w3.org/TR/trace-context/
  */
 export function readTraceContext(headers: IncomingHttpHeaders): TraceContext {
   const traceId = saneId(headers["x-sumtree-trace-id"]);

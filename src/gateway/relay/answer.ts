@@ -7,16 +7,16 @@ import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
 export type OutHeaders = Record<string, string | string[]>;
 
-/** One way of passing an upstream's answer on. Made when its head is there. */
+/** One way to relay an upstream's response. Created when its head arrives. */
 export interface Answer {
   data(chunk: Buffer): void;
-  /** The upstream has sent everything. Returns what was missing, if anything was. */
+  /** The upstream has ended. Returns what was missing, if anything. */
   end(): UpstreamFailure | undefined;
-  /** There will be no more: the client learns why, where the answer has a place for it, and sees that it was cut. */
+  /** The response breaks off: the client gets the reason, if the format has a place for it, and sees that it was cut. */
   fail(failure: UpstreamFailure, patienceMs?: number): void;
-  /** The client has all it was to get, though the connection may still be open. */
+  /** The client has the whole response, though the connection may still be open. */
   readonly delivered: boolean;
-  /** Ends what runs on its own. */
+  /** Stops timers. */
   close(): void;
 }
 
@@ -25,7 +25,7 @@ export interface Head {
   readonly headers: OutHeaders;
 }
 
-/** Bytes as they come. `onChunk` sees a copy. */
+/** Relays bytes unchanged. `onChunk` gets a copy. */
 export function plainAnswer(down: Downstream, head: Head, onChunk?: (chunk: Buffer) => void): Answer {
   down.head(head.status, head.headers);
   return {
@@ -43,10 +43,10 @@ export function plainAnswer(down: Downstream, head: Head, onChunk?: (chunk: Buff
   };
 }
 
-/** An error larger than this passes as it is. */
+/** Larger errors pass unchanged. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
-/** An error of the upstream, made readable for SDKs. `onError` sees what the client gets. */
+/** Converts an error of the upstream to a form that SDKs can read. `onError` gets what the client gets. */
 export function errorAnswer(down: Downstream, head: Head, onError?: (body: Buffer) => void): Answer {
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
@@ -98,7 +98,7 @@ export function errorAnswer(down: Downstream, head: Head, onError?: (body: Buffe
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 const EVENT_END = Buffer.from("\n\n");
 
-/** An event stream. One that breaks ends with an error event and a broken transfer, never in good order. */
+/** Relays an event stream. A broken one ends with an error event and a broken transfer, never with a clean end. */
 export function streamAnswer(
   down: Downstream,
   head: Head,
@@ -152,7 +152,7 @@ export function streamAnswer(
   };
 }
 
-/** Parts that lie side by side in the same memory, as events of one read do, leave in one write. */
+/** Joins parts that are adjacent in memory, such as events of one read, into one write. */
 function joinNeighbours(parts: readonly Buffer[]): Buffer[] {
   const joined: Buffer[] = [];
   for (const part of parts) {

@@ -1,23 +1,23 @@
 import type { ServerResponse } from "node:http";
 
-/** More than this may not lie unread in front of the client: the upstream waits. */
+/** With more unread bytes in front of the client, the upstream waits. */
 const MAX_UNREAD_BYTES = 64 * 1024;
 const RESUME_BELOW_BYTES = MAX_UNREAD_BYTES / 2;
 
 export interface DownstreamListener {
-  /** The client went away before the answer was complete. */
+  /** The client left before the response was complete. */
   onLeave(): void;
-  /** The client has read enough for the upstream to go on. */
+  /** The client has read enough for the upstream to continue. */
   onDrain(): void;
-  /** The client is there, but has taken nothing of what was sent to it for `stallMs`. */
+  /** The client is connected, but has read nothing for `stallMs`. */
   onStall(): void;
-  /** Nothing more can be sent: complete, broken off or left. Called once, last. */
+  /** Nothing more can be sent: the response is complete or aborted, or the client left. Called once, last. */
   onClose(): void;
 }
 
 /**
- * The client's side of a relay: an answer that ends as a whole or visibly breaks. It alone decides when the upstream
- * has to wait and how long a client may stand still, from one number: the bytes that the connection has not taken.
+ * The client's side of a relay: a response that ends complete or visibly breaks. It alone decides when the upstream must
+ * wait and how long a client may stall, from one number: the bytes that the connection has not taken.
  */
 export class Downstream {
   readonly #response: ServerResponse;
@@ -32,9 +32,9 @@ export class Downstream {
     this.#stallMs = stallMs;
     this.#listener = listener;
     response.on("timeout", () => this.#onTimeout());
-    // a write that crosses the client's leaving; "close" follows
+    // a write while the client leaves; "close" follows
     response.on("error", () => undefined);
-    // not the request's "close", which only says that its body has been read
+    // the request's "close" only means that its body has been read
     response.once("close", () => {
       if (!response.writableFinished && !this.#brokenOff) listener.onLeave();
       listener.onClose();
@@ -45,12 +45,12 @@ export class Downstream {
     return this.#response.destroyed || this.#response.socket?.destroyed === true;
   }
 
-  /** The client has not read yet what it was given before. */
+  /** The client has not read what it was sent before. */
   get isWaiting(): boolean {
     return this.#waiting;
   }
 
-  /** The head leaves with the first bytes of the body, or alone when there are none at hand. */
+  /** Sends the head with the first bytes of the body, or alone if there are none yet. */
   head(status: number, headers: Readonly<Record<string, string | string[]>>): void {
     const response = this.#response;
     response.writeHead(status, headers);
@@ -64,7 +64,7 @@ export class Downstream {
     this.#response.write(bytes, () => this.#took(bytes.length));
   }
 
-  /** Whether the upstream has to wait for the client, from now on until `onDrain`. */
+  /** Whether the upstream must wait until `onDrain`. */
   mustWait(): boolean {
     if (this.#unreadBytes > MAX_UNREAD_BYTES) this.#wait(this.#stallMs);
     return this.#waiting;
@@ -77,8 +77,8 @@ export class Downstream {
   }
 
   /**
-   * Ends the connection instead of the answer, after `last` has gone out: the client sees an incomplete transfer.
-   * Tearing down in the tick of the write would lose `last`. A client that stops reading has `patienceMs`.
+   * Sends `last` and ends the connection instead of the response: the client sees an incomplete transfer. Closing in the
+   * tick of the write would lose `last`. A client that stops reading gets `patienceMs`.
    */
   breakOff(last?: Buffer, patienceMs = this.#stallMs): void {
     const response = this.#response;
@@ -89,7 +89,7 @@ export class Downstream {
       return;
     }
     const tearDown = (): void => {
-      // an HTTP/1.0 answer without a length ends with the connection: only a reset shows that it was cut
+      // an HTTP/1.0 response without a length ends with the connection: only a reset shows that it was cut
       if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
       else response.socket?.destroySoon();
     };
@@ -102,7 +102,7 @@ export class Downstream {
     this.#unreadBytes -= bytes;
     if (!this.#waiting || this.#brokenOff || this.#unreadBytes > RESUME_BELOW_BYTES) return;
     this.#waiting = false;
-    // once the answer is out, the connection's timeout is the server's again
+    // after the response, the connection's timeout belongs to the server again
     if (!this.#response.writableFinished) this.#response.setTimeout(0);
     this.#listener.onDrain();
   }

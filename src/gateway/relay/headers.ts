@@ -53,15 +53,15 @@ export interface UpstreamHeaderOptions {
   /** Replaces the client's credential. */
   readonly apiKey: string | undefined;
   readonly requestId: string;
-  /** Length of the body as it goes upstream; undefined when it is not known beforehand or there is none. */
+  /** Length of the body sent upstream; undefined if it is unknown or there is none. */
   readonly contentLength: number | undefined;
-  /** The answer will be read here, so it must come uncompressed. */
+  /** The gateway reads the response, so it must not be compressed. */
   readonly identity: boolean;
 }
 
 /**
- * The headers of the upstream request. A header that the client's `Connection` names is hop-by-hop, and one that
- * repeats the client's secret is a leak: neither passes, whatever its name.
+ * The headers of the upstream request. It drops headers that the client's `Connection` names, which are hop-by-hop, and
+ * any header that contains the client's secret.
  */
 export function upstreamHeaders(
   client: IncomingHttpHeaders,
@@ -81,7 +81,7 @@ export function upstreamHeaders(
   return headers;
 }
 
-/** The headers of the answer as the client gets them. */
+/** The headers of the response to the client. */
 export function clientHeaders(upstream: IncomingHttpHeaders): Record<string, string | string[]> {
   const headers = pick(upstream, RESPONSE_HEADERS, RESPONSE_PREFIXES);
   if (isEventStream(upstream["content-type"])) {

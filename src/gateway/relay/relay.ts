@@ -17,21 +17,21 @@ import type {
 import { errorOf, rowOf } from "./upstream-failure.ts";
 import { pathUnder } from "./upstream-path.ts";
 
-/** How a relay ended, as the client saw it. */
+/** How a relay ended for the client. */
 export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
 
-/** Sees a copy of what passes. A relay does not depend on it. */
+/** Gets a copy of what passes. The relay does not depend on it. */
 export interface RelayObserver {
   onSend(): void;
   onHead(status: number, headers: IncomingHttpHeaders): void;
   onEvent(event: StreamEvent): void;
   onChunk(chunk: Buffer): void;
-  /** The error that the client gets instead of an answer, or in the middle of one. */
+  /** The error that the client gets instead of a response, or in the middle of one. */
   onError(text: string): void;
   onSettle(outcome: Outcome, status: number | undefined): void;
 }
 
-/** Told how each relay fares. */
+/** Observes the relays. */
 export interface RelayMeter {
   firstByte(route: string, seconds: number): void;
   settled(route: string, outcome: Outcome): void;
@@ -48,35 +48,35 @@ export interface RelayOptions {
   readonly meter: RelayMeter;
   readonly target: RelayTarget;
   readonly upstreamRequest: UpstreamRequest;
-  /** What is known of the answers of this route: chat streams, errors to make readable, or nothing. */
+  /** The form of this route's responses: chat streams, errors to make readable, or unknown. */
   readonly reads: "chat" | "errors" | "nothing";
-  /** A retry could start a second paid job, so the response forbids it when the first may have begun. */
+  /** A retry could start a second paid job, so the response forbids it if the first may have begun. */
   readonly repeatable: boolean;
   readonly hideUsage: boolean;
   readonly keepAliveMs: number;
-  /** How long the client may take nothing of what it was sent. */
+  /** How long the client may stop reading. */
   readonly stallMs: number;
-  /** Sees where a redirect of the upstream leads, as a path under its base. */
+  /** Gets the target of an upstream's redirect, as a path under its base. */
   readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
 }
 
-/** How long an upstream may linger after its end marker before its connection is given up. */
+/** How long an upstream may keep the connection open after its end marker. */
 const LINGER_MS = 1000;
-/** How long a client that has stopped reading, or is in the way of a stop, may take for its last bytes. */
+/** How long a client that stopped reading, or delays a stop, may take for its last bytes. */
 const LAST_BYTES_MS = 5000;
 
 export interface RunningRelay {
   /**
-   * Resolves when the client's side is closed. Errors: `AppError` when there is no answer to pass on, so that a
-   * plain error can be sent instead.
+   * Resolves when the client's side is closed. Errors: `AppError`, if there is no response to relay, so that an error
+   * response can be sent instead.
    */
   readonly closed: Promise<void>;
-  /** Breaks off what is not complete. */
+  /** Aborts the relay if it is not complete. */
   stop(): void;
 }
 
-/** Sends one request upstream and the answer back, as it comes. */
+/** Sends one request upstream, and relays the response as it arrives. */
 export function startRelay(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -187,7 +187,7 @@ class Relay implements UpstreamListener, DownstreamListener {
     const { body } = this.#options.upstreamRequest;
     this.#answer?.close();
     if (body instanceof Readable) body.destroy();
-    // nothing may be sent any more, not even an error
+    // too late to send anything, even an error
     this.#reply.hijack();
     this.#settled.resolve();
     if (this.#answer?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
@@ -209,7 +209,7 @@ class Relay implements UpstreamListener, DownstreamListener {
     return plainAnswer(this.#down, head, onChunk);
   }
 
-  /** What our hooks have put on the reply, and what passes of the upstream's. */
+  /** The headers that our hooks have set, and those of the upstream that pass. */
   #outHeaders(upstream: IncomingHttpHeaders): Head["headers"] {
     const headers = clientHeaders(upstream);
     const own = this.#request.id;
@@ -240,7 +240,7 @@ class Relay implements UpstreamListener, DownstreamListener {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
     this.#options.meter.settled(this.#options.route, outcome);
-    // what is made of it must not hold up the last bytes, which leave when this tick is over
+    // must not delay the last bytes, which leave when this tick is over
     setImmediate(() => this.#options.observer?.onSettle(outcome, this.#status));
   }
 }

@@ -24,8 +24,8 @@ export interface TypedBodyOptions {
 }
 
 /**
- * Reads and checks a small body, and returns it as it came. One that is packed in a way we cannot unpack goes
- * unchecked. Errors: payload_too_large, bad_request, validation.
+ * Reads and checks a small body, and returns its original bytes. A body in an unknown encoding is not checked. Errors:
+ * payload_too_large, bad_request, validation.
  */
 export async function readTypedBody(request: IncomingMessage, options: TypedBodyOptions): Promise<Buffer> {
   const { schema, limitBytes, idleMs } = options;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
 
-/** Whether a request has a body; its media type alone does not show that. Source: RFC 9112, section 6. */
+/** Whether a request has a body. Source: RFC 9112, section 6. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers["transfer-encoding"] !== undefined || (contentLengthOf(request) ?? 0) > 0;
 }
@@ -12,7 +12,7 @@ export function contentLengthOf(request: IncomingMessage): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Errors: payload_too_large, before a byte of the body is read, when its declared length is over the limit. */
+/** Errors: payload_too_large, before a byte of the body is read, if its declared length exceeds the limit. */
 export function checkDeclaredLength(request: IncomingMessage, limitBytes: number): void {
   if ((contentLengthOf(request) ?? 0) > limitBytes) throw tooLarge(limitBytes);
 }
@@ -25,9 +25,9 @@ export function tooLarge(limitBytes: number): AppError {
 }
 
 /**
- * A request body on its way upstream, at the upstream's pace. It stands between the two so that the end of one
- * connection does not tear down the other. Errors: payload_too_large when it grows over the limit; bad_request
- * when the client goes or stalls before the end.
+ * A request body on its way upstream, at the upstream's pace. It separates the two connections, so that the end of one
+ * does not close the other. Errors: payload_too_large, if it exceeds the limit; bad_request, if the client leaves or
+ * stalls before the end.
  */
 export class Upload extends Transform {
   readonly #limitBytes: number;
@@ -36,7 +36,7 @@ export class Upload extends Transform {
   constructor(limitBytes: number) {
     super({ highWaterMark: 64 * 1024 });
     this.#limitBytes = limitBytes;
-    // the reader hears of it as well; without a listener of our own a late error would end the process
+    // the reader gets the error too; without a listener of our own, a late error would end the process
     this.on("error", () => undefined);
   }
 
@@ -49,16 +49,16 @@ export class Upload extends Transform {
 
 export interface UploadOptions {
   readonly limitBytes: number;
-  /** How long the client may send nothing while the upstream is ready to read. */
+  /** How long the client may send nothing while the upstream is ready. */
   readonly idleMs: number;
-  /** What has been read of the body already. */
+  /** The part of the body that was read already. */
   readonly prefix?: readonly Buffer[];
 }
 
-/** Up to this length a body goes up in one piece. */
+/** Up to this length a body is sent in one piece. */
 const SMALL_BYTES = 64 * 1024;
 
-/** A request's body for the way up: none, a small one whole, any other as it comes. Errors: as `startUpload`. */
+/** A request's body for the upstream: none, a small one whole, or a stream. Errors: as `startUpload`. */
 export async function bodyToSend(
   request: IncomingMessage,
   options: UploadOptions,
@@ -74,8 +74,8 @@ export async function bodyToSend(
 }
 
 /**
- * Starts the upload of what is left of a request's body. Errors, of the stream: payload_too_large, bad_request when
- * the client goes or stalls.
+ * Starts the upload of the rest of a request's body. Errors of the stream: payload_too_large; bad_request, if the client
+ * leaves or stalls.
  */
 export function startUpload(
   request: IncomingMessage,
@@ -98,7 +98,7 @@ export function startUpload(
     clearInterval(watch);
     request.off("close", gone);
     request.unpipe(upload);
-    // lets the connection be used again, or the rest run out, when the upstream has answered early
+    // if the upstream responded early, discard the rest so that the connection can be reused
     request.resume();
   });
   for (const part of prefix) upload.write(part);
@@ -111,13 +111,13 @@ export type ReadBody =
   | { readonly complete: false; readonly prefix: readonly Buffer[] };
 
 /**
- * Reads a body into memory, up to `maxBytes`; of a longer one, what has been read until then, and the request
- * stands paused. Errors: bad_request when the client goes or stalls before the end.
+ * Reads a body into memory, up to `maxBytes`. For a longer one it returns what it has read, and leaves the request
+ * paused. Errors: bad_request, if the client leaves or stalls before the end.
  */
 export function readBody(request: IncomingMessage, maxBytes: number, idleMs: number): Promise<ReadBody> {
   const buffered = request.readableLength;
   if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
-    // all of it came with the head: no timer, no listeners, no turn of the event loop
+    // the whole body came with the head: no timer, no listeners, no turn of the event loop
     const bytes = request.read() as Buffer;
     request.resume();
     return Promise.resolve({ complete: true, bytes });

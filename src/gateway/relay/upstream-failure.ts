@@ -4,7 +4,7 @@ import type { FailureKind, UpstreamFailure } from "./upstream.ts";
 interface FailureRow {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The upstream may have taken the request: a repeat could do the work, and bill it, twice. */
+  /** The upstream may have accepted the request: a repetition could do the work, and bill it, twice. */
   readonly mayHaveBeenTaken: boolean;
 }
 
@@ -40,12 +40,12 @@ export function rowOf(failure: UpstreamFailure): FailureRow {
   return rows[failure.kind];
 }
 
-/** The error to answer with. A body that ended before its time is the client's error, not the upstream's. */
+/** The error to respond with. A body that ended too early is the client's error, not the upstream's. */
 export function errorOf({ kind, cause }: UpstreamFailure): AppError {
   return cause instanceof AppError ? cause : new AppError(rows[kind].code, rows[kind].message, { cause });
 }
 
-/** The upstream ended a stream in good order but without its end marker. */
+/** The upstream ended a stream cleanly, but without its end marker. */
 export function truncatedStream(): UpstreamFailure {
   return { kind: "broken", cause: new Error("the stream ended without its end marker") };
 }

@@ -6,14 +6,14 @@ import { basePathOf } from "./upstream-path.ts";
 export interface UpstreamOptions {
   /** With its path, e.g. `https://host/api/training/v1`. */
   readonly baseUrl: string;
-  /** Sockets at most; requests beyond it wait in a queue, so keep it above the number of open requests. */
+  /** The most sockets. More requests would queue, so keep it above the number of open requests. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
-  /** Silence allowed before the first byte of the answer. */
+  /** Silence allowed before the first byte of the response. */
   readonly headersTimeoutMs: number;
-  /** Silence allowed between two bytes of the answer. */
+  /** Silence allowed between two bytes of the response. */
   readonly bodyTimeoutMs: number;
-  /** How long an idle socket is kept, unless the upstream says less. */
+  /** How long an idle socket is kept, unless the upstream asks for less. */
   readonly keepAliveMs: number;
 }
 
@@ -24,19 +24,19 @@ export interface UpstreamRequest {
   readonly body: Buffer | Readable | null;
 }
 
-/** Told what happens to one request. After `onEnd` or `onFailure` nothing more is told. */
+/** Observes one request. `onEnd` or `onFailure` is the last call. */
 export interface UpstreamListener {
-  /** The next thing is the request's first byte on the wire. */
+  /** The request's first byte is about to be sent. */
   onSend(): void;
   onHead(status: number, headers: IncomingHttpHeaders): void;
-  /** False asks for a pause until `resume`. */
+  /** False: pause until `resume`. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
   onFailure(failure: UpstreamFailure): void;
 }
 
 export interface UpstreamCall {
-  /** Gives the request up, wherever it is; the listener hears nothing more. */
+  /** Aborts the request; the listener gets no more calls. */
   abort(): void;
   resume(): void;
 }
@@ -57,7 +57,7 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** One upstream service behind a pool of HTTP/1.1 connections. Nothing is ever sent twice. */
+/** One upstream service behind a pool of HTTP/1.1 connections. No request is ever sent twice. */
 export function openUpstream(options: UpstreamOptions): Upstream {
   const base = new URL(options.baseUrl);
   const pool = new Pool(base.origin, {
@@ -66,7 +66,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.keepAliveMs,
-    // one broken HTTP/2 connection would take every stream on it along
+    // one broken HTTP/2 connection would break all of its streams
     allowH2: false,
   });
   return {

@@ -1,6 +1,6 @@
 import { parseOrUndefined } from "../parse-or-undefined.ts";
 
-/** What is kept of a value: an object by its members, a list by its items, a fact whole, text as far as it fits. */
+/** What to keep of a value: an object's members, a list's items, a fact whole, text as far as it fits. */
 type Rule =
   | { readonly kind: "object"; readonly members: ReadonlyMap<string, Rule> }
   | { readonly kind: "list"; readonly items: Rule }
@@ -23,7 +23,7 @@ const message = object({
   tool_calls: text,
 });
 const choice = object({ index: fact, finish_reason: fact, message, delta: message });
-/** What accounting reads of a completion, or of a chunk of one. Token ids and logprobs are not among it. */
+/** The parts of a completion, or of one chunk, that accounting needs. They exclude token ids and logprobs. */
 const ANSWER = object({
   id: fact,
   object: fact,
@@ -43,9 +43,9 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_KEY_LENGTH = 128;
 
 export interface Sieved {
-  /** A JSON text of what was kept. */
+  /** The kept parts as JSON. */
   readonly json: string;
-  /** Bytes of text, as written, that were too many to keep. */
+  /** Bytes of text, as written, that were not kept because they were too many. */
   readonly droppedTextBytes: number;
 }
 
@@ -66,8 +66,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Reads the JSON of an answer as it passes, in pieces of any size: what accounting needs falls through, in whatever
- * order it comes, and the rest is skipped where it lies. Cost: a step per byte; memory for what is kept, at most 1.3 MB.
+ * Reads the JSON of a response as it passes, in chunks of any size. It keeps what accounting needs, in any order, and
+ * skips the rest. Cost: a step per byte. Memory: what it keeps, at most 1.3 MB.
  */
 export class AnswerSieve {
   readonly #frames: Frame[] = [];
@@ -77,7 +77,7 @@ export class AnswerSieve {
   #textBytes = 0;
   #droppedTextBytes = 0;
   #state: State = "value";
-  /** Of the value that comes next, or is being read; undefined: it is skipped. */
+  /** What to keep of the next or current value; undefined: skip it. */
   #rule: Rule | undefined = ANSWER;
   #key = "";
   #escapedInKey = false;
@@ -96,7 +96,7 @@ export class AnswerSieve {
     }
   }
 
-  /** What fell through until now. Of an answer that was cut: everything that was complete. */
+  /** What was kept so far. If the response was cut: everything complete. */
   finish(): Sieved {
     if (this.#state === "atom") this.#drop();
     this.#state = "over";
@@ -107,7 +107,7 @@ export class AnswerSieve {
     };
   }
 
-  /** Reads a byte between keys and values; false when it belongs to the value that begins with it. */
+  /** Reads a byte between keys and values; false if it begins a value. */
   #readStructure(byte: number): boolean {
     if (isSpace(byte) || (byte > 0x7f && this.#frames.length === 0)) return true;
     if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#endContainer();
@@ -134,7 +134,7 @@ export class AnswerSieve {
     return true;
   }
 
-  /** To the next member or item of the innermost container. */
+  /** Moves to the next member or item of the innermost container. */
   #next(): void {
     const rule = this.#frames.at(-1)?.rule;
     this.#rule = rule?.kind === "list" ? rule.items : undefined;
@@ -156,7 +156,7 @@ export class AnswerSieve {
       return;
     }
     this.#escapedInKey = byte === BACKSLASH && !this.#escapedInKey;
-    // a longer key is none that we know
+    // we know no longer key
     if (this.#key.length < MAX_KEY_LENGTH) this.#key += String.fromCharCode(byte);
   }
 
@@ -207,7 +207,7 @@ export class AnswerSieve {
   }
 }
 
-/** A value that is kept or skipped as a whole: a scalar, or a container that nobody looks into. */
+/** A value that is kept or skipped whole: a scalar, or a container whose content is not needed. */
 class Atom {
   #parts: Buffer[] | undefined;
   #room = 0;
@@ -231,12 +231,12 @@ class Atom {
     this.isComplete = false;
   }
 
-  /** Undefined when there was no room for it. */
+  /** Undefined if there was no room for it. */
   get bytes(): Buffer | undefined {
     return this.#parts && Buffer.concat(this.#parts);
   }
 
-  /** Reads on from `at`; returns where it stopped: behind the value, or at the end of the chunk. */
+  /** Reads on from `at`; returns where it stopped: after the value, or at the end of the chunk. */
   read(chunk: Buffer, at: number): number {
     let to = at;
     while (to < chunk.length && !this.isComplete) {
@@ -246,12 +246,12 @@ class Atom {
     }
     this.length += to - at;
     if (this.length > this.#room) this.#parts = undefined;
-    // a copy: the chunk is let go of
+    // a copy, so that the chunk can be released
     this.#parts?.push(Buffer.from(chunk.subarray(at, to)));
     return to;
   }
 
-  /** False when the byte does not belong to the value, which is a scalar that has ended before it. */
+  /** False if the byte is not part of the value: a scalar ended before it. */
   #readOne(byte: number): boolean {
     if (this.#isScalar) {
       this.isComplete = isSpace(byte) || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET;
@@ -265,7 +265,7 @@ class Atom {
     return true;
   }
 
-  /** From inside a string to behind its end. */
+  /** Moves from inside a string to the position after it. */
   #readString(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       if (this.#escaped) {
@@ -287,7 +287,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** A key as it is meant. Keys that we know are ASCII. */
+/** A key without its escapes. The keys that we know are ASCII. */
 function unescaped(key: string): string {
   if (!key.includes("\\")) return key;
   const parsed = parseOrUndefined(`"${key}"`);

@@ -5,33 +5,33 @@ import { EventReader } from "./event-reader.ts";
 import { SseSplitter, type Piece } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
 
-/** An event larger than this is let through in parts, unread. */
+/** Larger events pass in parts, unread. */
 const MAX_HELD_BYTES = 1024 * 1024;
 const BLANK_LINE = Buffer.from("\n\n");
 
 /** An event stream on its way to the client. */
 export interface PassingStream {
-  /** The end marker has passed: whatever follows is not for the client. */
+  /** The end marker has passed: nothing after it is relayed. */
   readonly done: boolean;
-  /** The client knows how the stream ended. */
+  /** The client has seen how the stream ended. */
   readonly complete: boolean;
-  /** The client has got the first part of an event that was too large to hold. */
+  /** The client has received part of an event that was too large to hold. */
   readonly inEvent: boolean;
-  /** A comment may stand here. */
+  /** A comment may be inserted here. */
   readonly takesComment: boolean;
-  /** What of the stream can go on to the client. */
+  /** The part of the stream that can be sent now. */
   push(chunk: Buffer): Buffer[];
-  /** What can go on when the upstream has ended. */
+  /** The rest that can be sent after the upstream's end. */
   finish(): Buffer[];
-  /** Nothing will follow, wherever it is. */
+  /** The stream breaks off here. */
   close(): void;
 }
 
-/** Any event stream, untouched. Only the event that has not ended is held back, in case it never does. */
+/** Any event stream, unchanged. It only holds an unfinished event back, in case it never ends. */
 export class UnreadStream implements PassingStream {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly done = false;
-  /** Its protocol is not known, so an end in good order is an end. */
+  /** The protocol is unknown, so any clean end is complete. */
   readonly complete = true;
   readonly takesComment = false;
 
@@ -54,18 +54,18 @@ export class UnreadStream implements PassingStream {
 }
 
 export interface ChatStreamOptions {
-  /** Keeps the chunk that holds nothing but usage from the client: it did not ask for it, we did. */
+  /** Removes the chunk that only contains usage: we asked for it, the client did not. */
   readonly hideUsage: boolean;
-  /** Sees every event before it goes on. */
+  /** Gets every event before it is relayed. */
   readonly onEvent: ((event: StreamEvent) => void) | undefined;
 }
 
-/** Beyond it, choices are not told apart, and a stream needs its end marker. */
+/** With more choices, they are not tracked separately, and a stream needs its end marker. */
 const MAX_CHOICES = 1024;
 
 /**
- * A streamed completion on its way to the client: event by event, byte for byte. Two events do not pass as they
- * are: usage that we asked for, and the flat errors of vLLM, which SDKs would take for a chunk.
+ * A streamed completion on its way to the client: event by event, byte for byte. Two kinds of events do not pass
+ * unchanged: usage that we asked for, and the flat errors of vLLM, which SDKs would read as a chunk.
  */
 export class ChatStream implements PassingStream {
   readonly #options: ChatStreamOptions;
@@ -85,7 +85,7 @@ export class ChatStream implements PassingStream {
     return this.#done;
   }
 
-  /** It has the end marker, the upstream's own error, or a finish reason for all choices: some servers never send the marker. */
+  /** Complete: it has the end marker, the upstream's own error, or (some servers never send the marker) a finish reason for all choices. */
   get complete(): boolean {
     if (this.#done || this.#failed) return true;
     return (
@@ -100,7 +100,7 @@ export class ChatStream implements PassingStream {
     return this.#splitter.inOversizeEvent;
   }
 
-  /** After an `id:` it would make some SDKs read an event without data. */
+  /** After an `id:`, a comment would make some SDKs read an event without data. */
   get takesComment(): boolean {
     return !this.inEvent && !this.#events.usesIds && !this.#done;
   }
@@ -115,7 +115,7 @@ export class ChatStream implements PassingStream {
     return passed;
   }
 
-  /** A last event whose blank line is missing, or nothing of use. */
+  /** A last event without its blank line, or nothing useful. */
   finish(): Buffer[] {
     const rest = this.#splitter.rest();
     if (this.#done || rest.length === 0) return [];
@@ -139,7 +139,7 @@ export class ChatStream implements PassingStream {
     if (!this.#done) this.#readTorn(rest);
   }
 
-  /** Reads an event that will not end. Text of it that the client has not got does not count as said. */
+  /** Reads an unfinished event. Its text only counts as far as the client has received it. */
   #readTorn(rest: Buffer): void {
     const event = this.#events.read({ bytes: rest, whole: false, ends: true });
     if (event?.chunk === undefined) return;

@@ -3,7 +3,7 @@ import { AnswerSieve } from "./answer-sieve.ts";
 import type { Piece } from "./sse-splitter.ts";
 import { readStreamEvent, type StreamEvent } from "./stream-event.ts";
 
-/** Reads the events of a chat stream from a copy of its pieces: whole ones as they are, larger ones as they pass. */
+/** Reads the events of a chat stream from a copy of its pieces: whole events at once, larger ones as they pass. */
 export class EventReader {
   #large: LargeEvent | undefined;
   #data: string | undefined;
@@ -17,12 +17,12 @@ export class EventReader {
     },
   });
 
-  /** An event so far had an `id:`. */
+  /** Some event had an `id:`. */
   get usesIds(): boolean {
     return this.#usesIds;
   }
 
-  /** The event that this piece completes; undefined when it completes none, or one without data. */
+  /** The event that this piece completes; undefined if it completes none, or one without data. */
   read({ bytes, whole, ends }: Piece): StreamEvent | undefined {
     if (whole) return this.#readWhole(bytes);
     this.#large ??= new LargeEvent();
@@ -47,7 +47,7 @@ const CR = 13;
 /** The data of one event, sieved line by line. */
 class LargeEvent {
   readonly #sieve = new AnswerSieve();
-  /** The beginning of the line, until it is known what kind of line it is. */
+  /** The beginning of the line, until its kind is known. */
   #name: string | undefined = "";
   #isData = false;
 

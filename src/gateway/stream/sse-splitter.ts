@@ -4,15 +4,15 @@ const CR = 13;
 /** A stretch of an event stream, byte for byte. */
 export interface Piece {
   readonly bytes: Buffer;
-  /** One whole event with the blank line that ends it; otherwise part of an event too large to hold. */
+  /** One whole event with its final blank line; otherwise part of an event too large to hold. */
   readonly whole: boolean;
   /** An event ends here. */
   readonly ends: boolean;
 }
 
 /**
- * Cuts an event stream into events without changing a byte, however the bytes are split on the way. Holds back the
- * event that has not ended, up to `maxHeldBytes`; a larger one is let through in parts.
+ * Splits an event stream into events without changing a byte, however the bytes are chunked. It holds an unfinished event
+ * back, up to `maxHeldBytes`; a larger one passes in parts.
  */
 export class SseSplitter {
   readonly #maxHeldBytes: number;
@@ -29,7 +29,7 @@ export class SseSplitter {
     this.#maxHeldBytes = maxHeldBytes;
   }
 
-  /** Part of the current event has been let through already. */
+  /** Part of the current event has already passed. */
   get inOversizeEvent(): boolean {
     return this.#oversize;
   }
@@ -49,7 +49,7 @@ export class SseSplitter {
     return pieces;
   }
 
-  /** What is left of an event that never ended. */
+  /** The rest of an unfinished event. */
   rest(): Buffer {
     const rest = Buffer.concat(this.#held);
     this.#held = [];
@@ -57,7 +57,7 @@ export class SseSplitter {
     return rest;
   }
 
-  /** Reads one byte; tells where the event ended, which is before this byte when a lone CR ended it. */
+  /** Reads one byte; returns where the event ended, which is before this byte if a lone CR ended it. */
   #step(byte: number, at: number): number | undefined {
     if (this.#afterCr) {
       this.#afterCr = false;

@@ -8,9 +8,9 @@ export type StreamEventKind = "done" | "error" | "flat_error" | "usage_only" | "
 /** One event of a chat stream. */
 export interface StreamEvent {
   readonly kind: StreamEventKind;
-  /** The chunk; undefined when the data is no JSON object. */
+  /** The chunk; undefined if the data is not a JSON object. */
   readonly chunk: Json | undefined;
-  /** Bytes of text that the chunk had beyond what is in it here. */
+  /** Bytes of the chunk's text that were not kept. */
   readonly droppedTextBytes: number;
 }
 
@@ -22,12 +22,12 @@ export function readStreamEvent(data: string, droppedTextBytes = 0): StreamEvent
     : { kind: "other", chunk: undefined, droppedTextBytes };
 }
 
-/** What a chunk, or the body of a completion that is not streamed, says. */
+/** The content of a chunk, or of the body of a completion that is not streamed. */
 export function kindOf(chunk: Json): Exclude<StreamEventKind, "done"> {
   const { choices, usage, error } = chunk;
   const hasChoices = Array.isArray(choices) && choices.length > 0;
   if (!hasChoices && (isJsonObject(error) || (typeof error === "string" && error !== ""))) return "error";
-  // the way vLLM writes errors, which SDKs take for a chunk
+  // vLLM's form of errors, which SDKs would read as a chunk
   if (chunk["object"] === "error") return "flat_error";
   return Array.isArray(choices) && choices.length === 0 && isJsonObject(usage) ? "usage_only" : "other";
 }

@@ -1,7 +1,7 @@
 import { release } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
 
-/** Calls as trees. Calls are numbered as they came. */
+/** Calls as trees. Calls are numbered in the order of the table. */
 export interface Forest {
   /** Number of each call's parent; NONE for a root. The edges of a cycle are cut: its calls are roots. */
   readonly parents: Int32Array;
@@ -13,7 +13,7 @@ export interface Forest {
   readonly nextSibling: Int32Array;
 }
 
-/** A call that names itself is a root. Cost: O(calls). */
+/** A call that is its own parent is a root. Cost: O(calls). */
 export function buildForest(namedParents: Int32Array): Forest {
   const parents = namedParents.map((parent, call) => (parent === call ? NONE : parent));
   const cycles = cutCycles(parents);

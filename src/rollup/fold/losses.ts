@@ -6,17 +6,17 @@ import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { meetingsOf, type Meetings } from "./meetings.ts";
 
 /**
- * Which reports do not count from where on. Where two reports of one completion meet, which is at the lowest call that is above
- * both, the lesser one is lost: totals from there up have the other one.
+ * Which reports stop counting, and where. Two reports of one completion meet at the lowest call above both. There the
+ * less exact one is lost: totals from there up contain the other one.
  */
 export interface Losses {
-  /** Per call the number of the completion it reports with others; NONE for what is its own. */
+  /** For each call, the number of the completion that it and others report; NONE if it reports none with others. */
   readonly completionOf: Int32Array;
-  /** The reports that are lost at a call, a list. Behind the calls: at a cycle. */
+  /** Lists of the reports lost at each call, followed by those lost at each cycle. */
   readonly first: Int32Array;
   readonly next: Int32Array;
   readonly lost: Int32Array;
-  /** 1 for a report that a better one of the same trace stands for: in its own tree, or in another. */
+  /** 1 for a report replaced by a better one of the same trace, in its own tree or another. */
   readonly borneElsewhere: Uint8Array;
 }
 
@@ -56,7 +56,7 @@ export function releaseLosses({ completionOf, first, next, lost, borneElsewhere 
   release(completionOf, first, next, lost, borneElsewhere);
 }
 
-/** Reports of one completion that are each the best of their tree meet nowhere; in the trace one of them counts. */
+/** The best reports of one completion in different trees never meet; for the trace, only one of them counts. */
 function playAcrossTrees(
   reports: Int32Array,
   borneElsewhere: Uint8Array,
@@ -73,8 +73,8 @@ function playAcrossTrees(
 const MIXED = -2;
 
 /**
- * An inclusive call above reports of other completions is a wrapper, whatever id it carries: that of its last completion, mostly.
- * Above reports of its own one it is one more report of it.
+ * An inclusive call above reports of other completions is a wrapper, whatever id it carries (mostly that of its last
+ * completion). Above reports of its own completion it is one more report of it.
  */
 function withoutWrappers(calls: CallTable, forest: Forest, shared: Int32Array): Int32Array {
   const completionOf = shared.slice();
@@ -110,14 +110,14 @@ function sameCompletion(
 }
 
 /**
- * The reports of one completion, in the order of the trees. Neighbours that meet lower meet first; of those that meet, the better
- * one goes on.
+ * The reports of one completion, in the order of the trees. Neighbours that meet lower meet first; the better of two that
+ * meet continues.
  */
 class Rounds {
   private readonly meetings: Meetings;
   private readonly isBetter: (one: number, other: number) => boolean;
   private readonly lose: (call: number, at: number) => void;
-  /** Reports that go on. Each, but the first one, meets the one before it: the place where, beside it. */
+  /** Reports that continue. Each except the first has, beside it, the place where it meets the one before it. */
   private readonly open: Int32Array;
   private readonly joins: Int32Array;
   private size = 0;
@@ -167,8 +167,8 @@ class Rounds {
 const EXACTNESS: Readonly<Record<Reporter, number>> = { estimate: 0, client: 1, gateway: 2 };
 
 /**
- * The gateway's count before a client's, and that before an estimate; then the deepest, that with more counts, the earliest, and the
- * one with the smaller id: the same one whatever was selected, in any order.
+ * The gateway's count ranks before a client's, and that before an estimate; then the deepest, the one with more counts,
+ * the earliest, and the one with the smaller id. The result does not depend on the selection or the order.
  */
 function comparing(calls: CallTable, { depthOf }: Meetings): (one: number, other: number) => boolean {
   return (one, other) => {

@@ -2,14 +2,14 @@ import { release } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
 
-/** Reports of shared completions, completion by completion, each in the order of the trees, and where neighbours meet. */
+/** Reports of shared completions, grouped by completion, in the order of the trees, and where neighbours meet. */
 export interface Meetings {
   readonly reports: Int32Array;
-  /** The lowest call above a report and the one before it, or one of both; NONE when no call is. Behind the calls: a cycle. */
+  /** The lowest call above (or equal to) a report and the one before it; NONE without one. Numbers after the calls: cycles. */
   readonly at: Int32Array;
-  /** How deep that call is; NONE where there is none. */
+  /** The depth of that call; NONE without one. */
   readonly depths: Int32Array;
-  /** How deep every call is in its tree. */
+  /** The depth of every call in its tree. */
   readonly depthOf: Int32Array;
 }
 
@@ -23,9 +23,9 @@ export function meetingsOf(forest: Forest, completionOf: Int32Array): Meetings {
     depths: new Int32Array(places.count).fill(NONE),
     depthOf: walk.depthOf,
   };
-  /** Where each completion was reported last. */
+  /** The last report of each completion. */
   const lastAt = new Int32Array(places.next.length).fill(NONE);
-  /** Positions in the walk whose depth no later one has undercut: ever deeper. */
+  /** Positions in the walk with no shallower one after them: increasing depths. */
   const path = new Int32Array(walk.order.length);
   let length = 0;
   for (let position = 0; position < walk.order.length; position++) {
@@ -49,7 +49,7 @@ export function meetingsOf(forest: Forest, completionOf: Int32Array): Meetings {
   return meetings;
 }
 
-/** All calls, and a node above the calls of each cycle, parents before their children and trees one after the other. */
+/** All calls, with a node above the calls of each cycle: parents before children, one tree after the other. */
 interface Walk {
   readonly order: Int32Array;
   readonly depthOf: Int32Array;
@@ -102,7 +102,7 @@ function firstAfter(ascending: Int32Array, length: number, bound: number): numbe
   return ascending[from]!;
 }
 
-/** Where the reports of each completion begin when they stand together. */
+/** Where the reports of each completion begin when grouped by completion. */
 function placesByCompletion(completionOf: Int32Array): { next: Int32Array; count: number } {
   let completions = 0;
   for (const completion of completionOf) if (completion >= completions) completions = completion + 1;

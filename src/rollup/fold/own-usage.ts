@@ -4,9 +4,9 @@ import type { LlmNames } from "../table/llm-names.ts";
 import { releaseRolledUp, rollUp, type OwnUsage } from "./rollup.ts";
 
 /**
- * What each call adds to the total of its whole trace. Of an inclusive call that is what its children do not explain; of
- * calls that report one completion, wherever in the trace, only the most exact one adds something. Summed over a trace it
- * is the total of its roots. It lives as long as the table does. Cost and errors: as `rollUp`.
+ * What each call adds to the total of its whole trace. An inclusive call adds what its children do not explain. If
+ * several calls of the trace report one completion, only the most exact one adds it. The sum over a trace is the total of
+ * its roots. It is valid as long as the table. Cost and errors: as `rollUp`.
  */
 export function ownUsage(calls: CallTable, names: LlmNames): OwnUsage {
   const { counts, units } = calls.usage;

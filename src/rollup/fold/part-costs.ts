@@ -10,7 +10,7 @@ export function addCosts(cost: Float64Array, { costs, pricedParts, withParts }: 
   }
 }
 
-/** Adds one entry's costs, and of how many parts it consists, to another one. */
+/** Adds one entry's costs and its number of parts to another. */
 export function addParts(from: number, into: number, totals: Totals): void {
   const { withCosts, withParts, costs, parts, pricedParts } = totals;
   if (withParts) parts[into]! += parts[from]!;
@@ -21,7 +21,7 @@ export function addParts(from: number, into: number, totals: Totals): void {
   }
 }
 
-/** Takes off what one part has added. What is left of a sum without any known cost is unknown. */
+/** Subtracts what one part added. A sum without any known cost is unknown. */
 export function takeOffCosts(cost: Float64Array, { costs, pricedParts }: Totals, entry: number): void {
   for (let slot = 0; slot < COST_SLOTS; slot++) {
     if (Number.isNaN(cost[slot]!)) continue;
@@ -31,7 +31,7 @@ export function takeOffCosts(cost: Float64Array, { costs, pricedParts }: Totals,
   }
 }
 
-/** Unknown plus known is known: an aggregate is unknown only when all of it is. */
+/** Unknown plus known is known: an aggregate is unknown only if all of it is. */
 function addCost(costs: Float64Array, at: number, cost: number): void {
   if (Number.isNaN(cost)) return;
   costs[at] = Number.isNaN(costs[at]) ? cost : costs[at]! + cost;

@@ -1,21 +1,21 @@
-/** What a call reports under an id that need not be unique. */
+/** A call's report of a completion whose id may not be unique. */
 export interface Report {
   readonly call: number;
-  /** The call's own. */
+  /** The call's number. */
   readonly id: string;
   readonly startedAtUs: number;
   /** Infinity while the call runs. */
   readonly endedAtUs: number;
   readonly prompt: number;
-  /** The prompt with cached tokens, also where `prompt` leaves them out. */
+  /** The prompt with cached tokens, even if `prompt` excludes them. */
   readonly input: number;
   readonly completion: number;
 }
 
-/** What a report counts; 0 is not known. */
+/** The counts of a report; 0: unknown. */
 type Counts = Pick<Report, "prompt" | "input" | "completion">;
 
-/** Reports of one completion, and what they count together. */
+/** Reports of one completion, and their combined counts. */
 interface Chain {
   readonly calls: number[];
   readonly startedAtUs: number;
@@ -26,12 +26,12 @@ interface Chain {
 const ANY = "*";
 
 /**
- * Tells apart the completions behind one id that a server uses again: reports of one completion overlap in time, and do not contradict
- * each other in their counts. A report that overlaps a chain joins it. Cost: O(reports × log reports).
+ * Distinguishes completions whose server reuses one id: reports of one completion overlap in time and have compatible
+ * counts. A report that overlaps a chain joins it. Cost: O(reports × log reports).
  */
 export function chainsOf(reports: readonly Report[]): readonly (readonly number[])[] {
   const chains: Chain[] = [];
-  /** The last chain with these counts: one before it has ended before that one began. */
+  /** The last chain with these counts: each earlier one ended before it began. */
   const byCounts = new Map<string, Chain>();
   for (const report of reports.toSorted(byStart)) {
     const open = matchesOf(report)
@@ -52,7 +52,7 @@ function byStart(a: Report, b: Report): number {
   return a.startedAtUs - b.startedAtUs || b.endedAtUs - a.endedAtUs || (a.id < b.id ? -1 : 1);
 }
 
-/** Calls that follow each other touch at an instant; two that are over in one instant are at the same time. */
+/** Consecutive calls share an instant; two calls that begin and end in one instant overlap. */
 function overlaps(chain: Chain, { startedAtUs }: Report): boolean {
   return startedAtUs < chain.endedAtUs || startedAtUs === chain.startedAtUs;
 }
@@ -70,7 +70,7 @@ function together(one: Counts, other: Counts): Counts {
   return { prompt, input, completion: one.completion || other.completion };
 }
 
-/** A report is found by its counts, and by each of them for one that lacks the other. */
+/** The keys of a report: both counts, and each count alone for reports that lack the other. */
 function keysOf({ prompt, input, completion }: Report): readonly string[] {
   return [prompt, input].flatMap((tokens) => [
     `${tokens} ${completion}`,
@@ -79,7 +79,7 @@ function keysOf({ prompt, input, completion }: Report): readonly string[] {
   ]);
 }
 
-/** Counts that do not contradict a report: its own, or one of them where the other is missing, on either side. */
+/** Counts compatible with a report's: equal, or equal in one count if either side lacks the other. */
 function matchesOf({ prompt, input, completion }: Report): readonly string[] {
   return [prompt, input].flatMap((tokens) => [
     `${tokens} ${completion}`,

@@ -17,20 +17,20 @@ export interface RolledUp {
   readonly totals: Totals;
 }
 
-/** A trace in which every call of a long chain names LLMs of its own grows with the square of its length. */
+/** If every call of a long chain names its own LLMs, the entries grow with the square of its length. */
 const MAX_ENTRIES = 20_000_000;
 
 /**
- * Folds the calls of some traces: every call's own usage plus that of all its descendants, per LLM.
+ * Folds the calls of some traces into totals: every call's own usage plus that of all its descendants, per LLM.
  *
- * A call that is inclusive per LLM yields per LLM and count the larger of what it reports and what its children sum up
- * to. One that is inclusive in total is compared with all its children's LLMs together, because its own name for the
- * LLM need not be theirs. Either way only what the children do not explain is charged to it. Calls that are each other's
- * ancestors have one total. Of the calls below a call that report one completion the most exact one counts.
- * Errors: too_many_calls when the answer would not fit into memory. Cost: O(calls + entries), iterative; where
- * calls share completions, O(reports × log depth) more.
+ * For a call that is inclusive per LLM, each count is the larger of its own and the sum of its children's. A call that is
+ * inclusive in total is compared with all LLMs of its children together, because it may name another LLM. Either way,
+ * only usage that the children do not explain is charged to the call. Calls that are each other's ancestors share one
+ * total. If several calls below a call report one completion, the most exact report counts.
+ * Errors: too_many_calls, if the response would not fit into memory. Cost: O(calls + entries), iterative, plus
+ * O(reports × log depth) if calls share completions.
  *
- * `kept`: takes what each usage entry adds to the total of its trace, see `ownUsage`.
+ * `kept` receives what each usage entry adds to the total of its trace, see `ownUsage`.
  */
 export function rollUp(
   calls: CallTable,
@@ -67,7 +67,7 @@ export function rollUp(
   return { forest, totals };
 }
 
-/** Lets totals go that are not read again. */
+/** Releases totals that are not read again. */
 export function releaseRolledUp({ forest, totals }: RolledUp): void {
   release(forest.parents, forest.order, forest.firstChild, forest.nextSibling);
   totals.release();
@@ -76,16 +76,16 @@ export function releaseRolledUp({ forest, totals }: RolledUp): void {
 interface Fold {
   readonly calls: CallTable;
   readonly forest: Forest;
-  /** Undefined where no calls share a completion. */
+  /** Undefined if no calls share a completion. */
   readonly losses: Losses | undefined;
   readonly totals: Totals;
   readonly entryOf: EntryOfLlm;
   readonly names: LlmNames;
   readonly costOf: CostOf | undefined;
-  /** What is used by the entry at hand, and what it costs. */
+  /** The usage and costs of the current entry. */
   readonly own: Used;
   readonly costs: Float64Array;
-  /** What each entry adds to the total of its trace, where that is asked for. */
+  /** What each entry adds to the total of its trace, if requested. */
   readonly kept: OwnUsage | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface OwnUsage {
   readonly units: Map<number, UnitCounts>;
 }
 
-/** A report that another one of its trace stands for adds nothing. */
+/** A report replaced by another one of its trace adds nothing. */
 function dropBorneElsewhere(calls: CallTable, { borneElsewhere }: Losses, kept: OwnUsage): void {
   for (let call = 0; call < calls.count; call++) {
     if (borneElsewhere[call] === 0) continue;
@@ -128,7 +128,7 @@ function foldCall(call: number, fold: Fold): void {
   if (losses !== undefined) totals.dropEmpty(call);
 }
 
-/** What a call itself used; of an inclusive one, what its children do not explain. */
+/** A call's own usage; for an inclusive call, the part that its children do not explain. */
 function addOwn(call: number, fold: Fold): void {
   const { calls, losses, totals, own } = fold;
   const isReport = losses !== undefined && losses.completionOf[call] !== NONE;
@@ -165,7 +165,7 @@ function readOwn(used: number, { calls: { usage }, own }: Fold): void {
   own.units = usage.units.size === 0 ? undefined : usage.units.get(used);
 }
 
-/** Takes off a call's list what is lost at a node of the forest; true when the call's own report is. */
+/** Subtracts the reports lost at a node of the forest from a call's list; true if the call's own report is lost. */
 function takeOffLost(node: number, call: number, fold: Fold): boolean {
   const losses = fold.losses!;
   let isLost = false;
@@ -177,7 +177,7 @@ function takeOffLost(node: number, call: number, fold: Fold): boolean {
   return isLost;
 }
 
-/** A report is lost as it was added. */
+/** Subtracts a report in the same way as it was added. */
 function takeOffReport(lost: number, call: number, fold: Fold): void {
   const { calls, totals, own } = fold;
   for (let used = usageStartOf(calls, lost); used < calls.usageEnd[lost]!; used++) {
@@ -212,7 +212,7 @@ function addList(head: number, into: number, fold: Fold): void {
   }
 }
 
-/** What is reported loses what the children explain, which the entry holds already. */
+/** Subtracts what the children explain, which the entry already holds, from what the call reports. */
 function takeOff({ counts, units }: Totals, entry: number, own: Used): void {
   const at = entry * COUNT_SLOTS;
   for (let slot = 0; slot < COUNT_SLOTS; slot++)
@@ -230,7 +230,7 @@ function sumOfAllLlms(call: number, { heads, next, counts, units }: Totals): Use
   return { counts: sum, units: unitSum };
 }
 
-/** Each of what is reported and what explains it loses the other. */
+/** Subtracts the reported and the explained counts from each other. */
 function takeFrom(explained: Used, own: Used): void {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) {
     const common = Math.min(explained.counts[slot]!, own.counts[slot]!);
@@ -249,7 +249,7 @@ function costsOfOwn(used: number, call: number, fold: Fold): Float64Array {
   return fold.costs;
 }
 
-/** A usage entry with other counts, those that stand at `at`, and other units. */
+/** A usage entry with the counts at `at` and other units. */
 export function usageOf(
   used: number,
   own: { readonly counts: Float64Array; readonly at: number; readonly units: UnitCounts | undefined },

@@ -7,12 +7,12 @@ import type { UsageEntries } from "../table/usage-entries.ts";
 import { chainsOf, type Report } from "./report-chains.ts";
 
 const SEED = randomSeed();
-/** Before the id stands when its call ended, in microseconds: as many digits, all 0 for a call that has not. */
+/** The id is preceded by the end of its call in microseconds: so many digits, all 0 for a running call. */
 export const END_DIGITS = 17;
 
 /**
- * Numbers the completions that several calls of a trace report: per call the number of its completion, NONE where it
- * shares none. Undefined when no completion is shared, which is found out in one look at each id.
+ * Numbers the completions that several calls of a trace report: for each call the number of its completion, or NONE.
+ * Undefined if no completion is shared, which takes one look at each id.
  */
 export function sharedCompletions(
   source: Buffer,
@@ -35,7 +35,7 @@ export function sharedCompletions(
   return undefined;
 }
 
-/** The calls that report one id, for each id that several calls of one trace report; undefined when there is none. */
+/** For each id that several calls of one trace report, those calls; undefined if there is none. */
 function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undefined {
   const { count, traceOf, usageEnd, completionIds: ids } = rows;
   const reports = (call: number): boolean =>
@@ -73,8 +73,8 @@ interface Read {
 }
 
 /**
- * The completions that calls with one id report. One, when the id can only be one's. The gateway passes a completion on
- * once: an id that it reports twice is one that the server repeats.
+ * The completions that calls with one id report: one, if the id is unique. The gateway relays a completion once, so if it
+ * reports an id twice, the server reuses it.
  */
 function completionsOf(calls: readonly number[], read: Read): readonly (readonly number[])[] {
   const { source, rows } = read;

@@ -5,9 +5,9 @@ import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
 
 /**
- * Per call, a list of entries, one per LLM. All entries live in a few flat arrays; a list that is complete never
- * changes, so that a call with nothing of its own shares its only child's list. Costs are in picodollars, unknown ones NaN.
- * Where something may have to be taken off again, an entry knows of how many parts it and each of its costs consist.
+ * Per call, a list of entries, one per LLM. All entries are in a few flat arrays. A complete list never changes, so a
+ * call without usage of its own shares its only child's list. Costs are in picodollars; NaN if unknown. If parts may have
+ * to be subtracted again, an entry counts its parts, and those of each cost.
  */
 export class Totals {
   readonly heads: Int32Array;
@@ -20,7 +20,7 @@ export class Totals {
   costs: Float64Array;
   parts: Int32Array;
   pricedParts: Int32Array;
-  /** What few entries have: units beside the counts. */
+  /** Units besides the counts, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
   constructor(calls: number, kept: { costs: boolean; parts: boolean }) {
@@ -36,7 +36,7 @@ export class Totals {
     this.pricedParts = new Int32Array(kept.parts && kept.costs ? size * COST_SLOTS : 0);
   }
 
-  /** Puts a new entry of zeros and unknown costs in front of a call's list. */
+  /** Prepends a new entry, with zeros and unknown costs, to a call's list. */
   add(call: number, llm: number): number {
     if (this.length === this.llms.length) this.grow();
     const entry = this.length++;
@@ -56,7 +56,7 @@ export class Totals {
     else this.units.set(entry, left);
   }
 
-  /** Takes the entries without any part out of a call's list, which nobody else has yet. */
+  /** Removes the entries without parts from a call's list, which no other call may share yet. */
   dropEmpty(call: number): void {
     let last = NONE;
     for (let entry = this.heads[call]!; entry !== NONE; entry = this.next[entry]!) {

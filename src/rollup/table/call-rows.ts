@@ -1,7 +1,7 @@
 import type { Places } from "../../clickhouse/native-reader.ts";
 import { release, resize } from "../../shared/buffers.ts";
 
-/** Calls as they are read, in columns that grow block by block. */
+/** The calls read so far, in columns that grow block by block. */
 export class CallRows {
   count = 0;
   traceOf = new Int32Array(0);
@@ -14,7 +14,7 @@ export class CallRows {
   /** The end of each call's usage entries. */
   usageEnd = new Int32Array(0);
 
-  /** Makes room for that many rows more and returns the number of the first one. */
+  /** Makes room for so many more rows and returns the number of the first. */
   add(rows: number): number {
     const first = this.count;
     this.count += rows;
@@ -22,7 +22,7 @@ export class CallRows {
     return first;
   }
 
-  /** Lets go what only reading needed. */
+  /** Releases what only reading needed. */
   release(): void {
     const { traceOf, parentIds, completionIds } = this;
     release(traceOf, parentIds.starts, parentIds.ends, completionIds.starts, completionIds.ends);

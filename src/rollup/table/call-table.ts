@@ -4,7 +4,7 @@ import type { Places } from "../../clickhouse/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 
-/** For numbers of calls and entries: there is none. */
+/** As the number of a call or entry: none. */
 export const NONE = -1;
 
 const FINISHED = 1;
@@ -15,8 +15,8 @@ const REPORTER_SHIFT = 4;
 const TWO_BITS = 3;
 
 /**
- * The calls of some traces in columns, numbered as they came: what the roll-up needs, and nothing more. Objects per call would cost
- * more than all the work on them.
+ * The calls of some traces in columns, with only what the roll-up needs. Calls are numbered in the order read. One object
+ * per call would cost more than all the work on it.
  */
 export interface CallTable {
   readonly count: number;
@@ -32,11 +32,11 @@ export interface CallTable {
   /** A call's own usage: the entries from the end of the call before it to before this one's. */
   readonly usageEnd: Int32Array;
   readonly usage: UsageEntries;
-  /** The number of the completion that a call and others report, NONE for what a call alone does. Undefined: no calls share one. */
+  /** The number of the completion that a call shares with others, or NONE. Undefined if no calls share one. */
   readonly completionOf: Int32Array | undefined;
 }
 
-/** Lets a table go that is not read again. */
+/** Releases a table that is not read again. */
 export function releaseCalls(calls: CallTable): void {
   const { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf } = calls;
   release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 
-/** Where some bytes stand. */
+/** A range of bytes. */
 export interface Place {
   readonly start: number;
   readonly end: number;
 }
 
-/** Whether the same bytes stand in two places, four at a time. */
+/** Compares two ranges, four bytes at a time. */
 export function areSameBytes(source: DataView, { start, end }: Place, other: Place): boolean {
   if (other.end - other.start !== end - start) return false;
   const apart = other.start - start;
@@ -17,7 +17,7 @@ export function areSameBytes(source: DataView, { start, end }: Place, other: Pla
   return true;
 }
 
-/** Differ from process to process, so that nobody can choose ids that fall into one place. */
+/** Random in each process, so that nobody can choose ids that collide. */
 const ODD = randomBytes(4).readInt32LE() | 1;
 const OTHER_ODD = randomBytes(4).readInt32LE() | 1;
 
@@ -25,7 +25,7 @@ export function randomSeed(): number {
   return randomBytes(4).readInt32LE();
 }
 
-/** 32 bits of the bytes of an id, four bytes at a time. */
+/** A 32-bit hash of an id's bytes, four bytes at a time. */
 export function hashOf(source: DataView, place: Place, seed: number): number {
   let hash = mixed(seed);
   let at = place.start;
@@ -34,7 +34,7 @@ export function hashOf(source: DataView, place: Place, seed: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** A single multiplication would let the highest bit through as it is. */
+/** A single multiplication would not mix the highest bit. */
 function mixed(value: number): number {
   const once = Math.imul(value, ODD);
   return Math.imul(once ^ (once >>> 15), OTHER_ODD);

@@ -5,7 +5,7 @@ import { areSameBytes, hashOf, type Place, randomSeed } from "./id-bytes.ts";
 
 const SEED = randomSeed();
 
-/** Finds calls by trace and id where they stand, in the engine's bytes: no strings are made. Open addressing. */
+/** Finds calls by trace and id in the engine's bytes, without making strings. Open addressing. */
 export class IdIndex {
   private readonly source: DataView;
   private readonly mask: number;
@@ -28,7 +28,7 @@ export class IdIndex {
     for (let call = 0; call < count; call++) this.add(call);
   }
 
-  /** The call of a trace whose id are these bytes; NONE without one. */
+  /** The call of a trace with these bytes as id; NONE without one. */
   find(trace: number, id: Place): number {
     let place = this.firstPlace(trace, id);
     for (let call = this.places[place]!; call !== NONE; call = this.places[place]!) {
@@ -43,7 +43,7 @@ export class IdIndex {
     release(this.places);
   }
 
-  /** An id comes once in a trace: nothing need be compared. */
+  /** An id occurs once in a trace, so nothing needs to be compared. */
   private add(call: number): void {
     let place = this.firstPlace(this.traceOf[call]!, { start: this.starts[call]!, end: this.ends[call]! });
     while (this.places[place] !== NONE) place = (place + 1) & this.mask;

@@ -3,12 +3,12 @@ import { resize } from "../../shared/buffers.ts";
 import { NumberedTexts } from "./numbered-texts.ts";
 import { ServiceNames } from "./service-names.ts";
 
-/** Numbers the LLMs of one answer, and who served them. */
+/** Numbers the LLMs of one response, and who served them. */
 export class LlmNames extends NumberedTexts {
   readonly services = new ServiceNames();
 }
 
-/** For one call at a time: which entry holds which LLM. Forgetting costs what was remembered, not the table's size. */
+/** Maps LLMs to entries, for one call at a time. Clearing costs as much as was stored, not the table's size. */
 export class EntryOfLlm {
   private entries = new Int32Array(64).fill(NONE);
   private remembered = new Int32Array(64);

@@ -1,6 +1,6 @@
 const SEARCHED = 32;
 
-/** Numbers texts that come again and again. */
+/** Numbers texts that repeat often. */
 export class NumberedTexts {
   private readonly texts: string[] = [];
   private readonly bytes: Buffer[] = [];
@@ -16,7 +16,7 @@ export class NumberedTexts {
     return number;
   }
 
-  /** There are few in most answers: their bytes are compared before a string is made. */
+  /** Most responses have few texts, so their bytes are compared before a string is made. */
   numberOfBytes(source: Buffer, start: number, end: number): number {
     const searched = Math.min(this.bytes.length, SEARCHED);
     for (let number = 0; number < searched; number++) {

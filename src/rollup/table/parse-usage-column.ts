@@ -17,8 +17,8 @@ interface Into {
 }
 
 /**
- * Reads the column `usage` (see `encodeUsage`) from the engine's bytes into entries, without making a string of it. The
- * text is ours, so its form is known; a name with an escape in it takes the long way.
+ * Parses the column `usage` (see `encodeUsage`) from the engine's bytes, without making a string. We wrote the text, so
+ * its form is known; a name with an escape takes the slow path.
  */
 export function parseUsageColumn(
   source: Buffer,
@@ -65,7 +65,7 @@ function parseMore(source: Buffer, start: number, entry: number, { names, entrie
   return end;
 }
 
-/** Where the quote after a text stands; `ESCAPED` for a text with an escape in it. */
+/** The position of the quote after a text; `ESCAPED` if the text contains an escape. */
 function endOfText(source: Buffer, start: number): number {
   let at = start;
   for (let byte = source[at]!; byte !== QUOTE; byte = source[++at]!) if (byte === BACKSLASH) return ESCAPED;

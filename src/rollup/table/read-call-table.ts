@@ -15,9 +15,8 @@ import { UsageEntries } from "./usage-entries.ts";
 export type ReadMore = (reader: NativeReader, first: number, count: number) => void;
 
 /**
- * Decodes the answer to `callRowBytes`. Calls of several traces stand in one table; a parent is looked for in the call's
- * own trace. `traces`: those that were read, undefined when nobody knows them yet. `readMore` reads what stands behind
- * the columns of the table.
+ * Decodes the result of `callRowBytes`. One table holds the calls of several traces; a parent is only searched in the
+ * call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
  */
 export function readCallTable(
   source: Buffer,
@@ -65,7 +64,7 @@ export function readCallTable(
   return { count, traceCount, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
 }
 
-/** Siblings stand beside each other more often than not: a parent that was just found is not looked for again. */
+/** Siblings are often adjacent, so the parent found last is compared first. */
 function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
   const view = viewOf(source);
   const index = new IdIndex(view, { count, ids, traceOf });
@@ -84,7 +83,7 @@ function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows)
   return parents;
 }
 
-/** Where the ids are known already, they decide. */
+/** Known ids decide. */
 function selectByIds(source: Buffer, rows: CallRows, traces: readonly SelectedTrace[]): void {
   if (traces.every((trace) => trace.ids === undefined)) return;
   for (let call = 0; call < rows.count; call++) {

@@ -2,12 +2,12 @@ import { serviceInColumn } from "../../usage/usage-column.ts";
 import type { Service } from "../../usage/usage.ts";
 import { NumberedTexts } from "./numbered-texts.ts";
 
-/** Numbers who served the calls of one answer, from 1 on. 0 stands for nobody. */
+/** Numbers who served the calls of one response, from 1 on. 0: unknown. */
 export class ServiceNames {
   private readonly texts = new NumberedTexts();
   private readonly services: (Service | null)[] = [null];
 
-  /** Of the bytes that the column `usage` has for it. */
+  /** The number for the bytes in the column `usage`. */
   numberOfBytes(source: Buffer, start: number, end: number): number {
     const number = this.texts.numberOfBytes(source, start, end) + 1;
     if (number === this.services.length)

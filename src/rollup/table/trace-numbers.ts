@@ -4,8 +4,8 @@ import { areSameBytes } from "./id-bytes.ts";
 import type { SelectedTrace } from "../selection.ts";
 
 /**
- * Numbers traces by their ids, those that nobody has told of as they come. Rows of one trace come together: a look at the
- * row before answers most times.
+ * Numbers traces by their ids, new ones in the order of their rows. Rows of one trace are consecutive, so comparing with
+ * the row before is mostly enough.
  */
 export class TraceNumbers {
   private readonly source: Buffer;
@@ -21,7 +21,7 @@ export class TraceNumbers {
     return this.numbers.size;
   }
 
-  /** Fills `into` with the numbers of the traces whose ids stand in those places. */
+  /** Fills `into` with the numbers of the traces whose ids are at those places. */
   read({ starts, ends }: Places, into: Int32Array): void {
     const view = viewOf(this.source);
     let before = { start: 0, end: -1 };

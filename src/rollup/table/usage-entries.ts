@@ -2,19 +2,19 @@ import { release, resize } from "../../shared/buffers.ts";
 import { COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
 import type { UnitCounts } from "../../usage/units.ts";
 
-/** What calls themselves used: one entry per call and LLM, in flat arrays that grow. */
+/** The own usage of calls: one entry per call and LLM, in flat arrays that grow. */
 export class UsageEntries {
   length = 0;
   llms = new Int32Array(0);
   counts = new Float64Array(0);
-  /** 1 where the prompt count leaves the cache tokens out. */
+  /** 1 if the prompt count excludes cached tokens. */
   cacheOutsidePrompt = new Uint8Array(0);
-  /** Who served it, as `ServiceNames` numbers it; 0 where nobody says. */
+  /** Who served it, as numbered by `ServiceNames`; 0: unknown. */
   services = new Int32Array(0);
-  /** What few entries have: units beside the counts. */
+  /** Units besides the counts, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
-  /** Makes room, so that as many entries more need no growth. */
+  /** Makes room for so many more entries. */
   reserve(entries: number): void {
     const needed = this.length + entries;
     if (needed > this.llms.length) this.grow(Math.max(needed, this.llms.length * 2));
@@ -26,14 +26,14 @@ export class UsageEntries {
     return this.length++;
   }
 
-  /** Forgets the entries from one on. */
+  /** Removes the entries from one on. */
   dropFrom(entry: number): void {
     for (let dropped = entry; dropped < this.length; dropped++) this.units.delete(dropped);
     this.services.fill(0, entry, this.length);
     this.length = entry;
   }
 
-  /** The tokens of some entries together. `input` holds the cached ones, also where `prompt` leaves them out. */
+  /** The sum of some entries' tokens. `input` includes cached tokens, even if `prompt` excludes them. */
   tokensOf(first: number, end: number): { prompt: number; input: number; completion: number } {
     const tokens = { prompt: 0, input: 0, completion: 0 };
     for (let entry = first; entry < end; entry++) {
