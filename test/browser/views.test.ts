@@ -4,7 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { allRows, cellOf, expectFigure, numberOf, readTables, settled, show, type Cell } from "./reading.ts";
+import {
+  allRows,
+  cellOf,
+  expectFigure,
+  numberOf,
+  readTables,
+  settled,
+  show,
+  type Cell,
+  type Row,
+} from "./reading.ts";
 
 type Usage = Readonly<Record<string, Readonly<Record<string, number | null>>>>;
 
@@ -73,6 +83,10 @@ function rateOf(yes: number, no: number): number | null {
   return yes + no === 0 ? null : (yes / (yes + no)) * 100;
 }
 
+function traceIdOf(row: Row): string {
+  return /trace\/([^?]+)/.exec(decodeURIComponent(row.id.title))![1]!;
+}
+
 /** What the traces of the list are called. */
 async function namesOf(page: Page): Promise<readonly string[]> {
   return (await allRows(page)).map((row) => row["name"]!.text.trim());
@@ -126,6 +140,17 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     (await test.post("/trace/usage", { project_id: PROJECT, filter, include_costs: true, ...more })).json()
       .call_usage;
 
+  const callsOf = async (): Promise<readonly { trace_id: string; exception: string | null }[]> => {
+    const { text } = await test.post("/calls/stream_query", {
+      project_id: PROJECT,
+      columns: ["trace_id", "exception"],
+    });
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+
   describe("traces", () => {
     it("have the cost and the tokens that the route says, each and in all", async () => {
       const usage = await usageOf({ trace_roots_only: true });
@@ -133,8 +158,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       const rows = await allRows(page);
       expect(rows.length).toBe(Object.keys(usage).length);
       const shown = rows.map((row) => {
-        const traceId = /trace\/([^?]+)/.exec(decodeURIComponent(row.id.title))![1]!;
-        const id = Object.keys(usage).find((one) => one.startsWith(`${traceId}-`))!;
+        const id = Object.keys(usage).find((one) => one.startsWith(`${traceIdOf(row)}-`))!;
         const { tokens, usd, unknown } = totalOf(usage[id]!);
         expectFigure(row["tokens"], tokens);
         expectFigure(row["cost"], usd);
@@ -151,6 +175,74 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
         await cellOf(page.locator(".answer > span", { hasText: "tokens" }).first()),
         all.reduce((sum, { tokens }) => sum + tokens, 0),
       );
+    });
+
+    it("have as many calls and failures as were sent, of whole traces", async () => {
+      const sent = await callsOf();
+      await show(page, `/${PROJECT}/traces?sort=tokens`);
+      const rows = await allRows(page);
+      expect(rows.length).toBeGreaterThan(40);
+      for (const row of rows) {
+        const calls = sent.filter(({ trace_id }) => trace_id === traceIdOf(row));
+        expectFigure(row["calls"], calls.length);
+        expectFigure(row["errors"], calls.filter(({ exception }) => exception !== null).length);
+      }
+    });
+
+    it("are filtered by what they cost, beside a query", async () => {
+      const usd = Object.values(await usageOf({ trace_roots_only: true })).map((usage) => totalOf(usage).usd);
+      await show(page, `/${PROJECT}/traces`);
+      await page.getByRole("button", { name: "+ filter" }).click();
+      await page.getByLabel("Field").fill("cost");
+      await page.getByLabel("Comparison").selectOption(">");
+      await page.getByLabel("Value").fill("much");
+      await page.keyboard.press("Enter");
+      await page.getByText("a number of dollars").waitFor();
+      await page.getByLabel("Value").fill("0.05");
+      await page.keyboard.press("Enter");
+      await page.locator(".chip", { hasText: "cost > $0.05" }).waitFor();
+      const shown = (await allRows(page)).map((row) => numberOf(row["cost"]!.title));
+      const wanted = usd.filter((cost) => cost > 0.05);
+      expect([wanted.length > 0, wanted.length < usd.length]).toEqual([true, true]);
+      expect(shown.length).toBe(wanted.length);
+      expect(Math.min(...shown)).toBeGreaterThan(0.05);
+      expectFigure(
+        await cellOf(page.locator(".answer .sum")),
+        wanted.reduce((sum, cost) => sum + cost, 0),
+      );
+      await page.getByRole("button", { name: "Remove the filter on the cost" }).click();
+      await page.locator(".chip").waitFor({ state: "detached" });
+      expect((await allRows(page)).length).toBe(usd.length);
+    });
+
+    it("have the columns that somebody chose, as wide as chosen, also the next time", async () => {
+      const page = await test.open(`/${PROJECT}/traces`);
+      await settled(page);
+      const user = page.getByRole("columnheader", { name: "user" });
+      const tokens = page.getByRole("columnheader", { name: "tokens" });
+      const widthOf = async () => (await tokens.boundingBox())!.width;
+      await user.waitFor();
+      await page.getByRole("button", { name: "columns" }).click();
+      await page.getByLabel("user", { exact: true }).uncheck();
+      await user.waitFor({ state: "detached" });
+      await page.getByLabel("Width of tokens in pixels").fill("140");
+      await page.keyboard.press("Enter");
+      await expect.poll(widthOf).toBe(140);
+      await page.reload();
+      await settled(page);
+      await expect.poll(widthOf).toBe(140);
+      expect(await user.count()).toBe(0);
+      const { x, y } = (await tokens.boundingBox())!;
+      await page.mouse.move(x + 2, y + 5);
+      await page.mouse.down();
+      await page.mouse.move(x - 38, y + 5);
+      await page.mouse.up();
+      await expect.poll(widthOf).toBe(180);
+      await page.getByRole("button", { name: "columns" }).click();
+      await page.getByRole("button", { name: "As it comes" }).click();
+      await user.waitFor();
+      await expect.poll(widthOf).toBe(74);
+      await page.context().close();
     });
 
     it("are filtered by what becomes a query, which stands in the address", async () => {
@@ -263,24 +355,30 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     });
   });
 
-  describe.each(["llm", "op_name", "attributes.tenant"])("usage by %s", (group) => {
+  describe.each([
+    { by: ["llm"] },
+    { by: ["op_name"] },
+    { by: ["attributes.tenant"] },
+    { by: ["llm", "attributes.tenant"] },
+    { by: ["status", "op_name", "llm", "api_key"] },
+  ])("usage by $by", ({ by }) => {
     it("has the numbers that the route says, for every group, every bucket and in all", async () => {
       const zone = "Asia/Kathmandu";
-      await show(page, `/${PROJECT}/usage?group=${group}&zone=${zone}&window=${from}..${until}`);
+      await show(page, `/${PROJECT}/usage?group=${by.join()}&zone=${zone}&window=${from}..${until}`);
       const stats = (
         await test.post("/usage/stats", {
           project_id: PROJECT,
           start: from,
           end: until,
           timezone: zone,
-          group_by: [group.includes(".") ? { $getField: group } : group],
+          group_by: by.map((group) => (group.includes(".") ? { $getField: group } : group)),
           include_costs: true,
           order_by: "total_cost",
         })
       ).json() as UsageStats;
       const [groups, buckets] = await page.evaluate(readTables);
       expect(groups!.map(({ name }) => name.split(/\s+\d/)[0])).toEqual([
-        ...stats.groups.map(({ key }) => Object.values(key)[0] ?? "(none)"),
+        ...stats.groups.map(({ key }) => by.map((group) => key[group] ?? "(none)").join(" · ")),
         "all",
       ]);
       const totals = [...stats.groups.map(({ total }) => total), stats.total];
@@ -289,6 +387,29 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       for (const [at, { cells }] of buckets!.entries()) expectTotal(cells, stats.buckets[at]!.total);
       expectFigure(await cellOf(page.locator(".answer .sum")), stats.total["total_cost"]!);
     });
+  });
+
+  it("usage is of the calls that a filter leaves, in the address as well", async () => {
+    await show(page, `/${PROJECT}/usage?window=${from}..${until}`);
+    await page.getByRole("button", { name: "+ filter" }).click();
+    await page.getByLabel("Field").fill("op_name");
+    await page.getByLabel("Value").fill("web_search");
+    await page.keyboard.press("Enter");
+    await page.locator(".chip", { hasText: "web_search" }).waitFor();
+    await settled(page);
+    const calls = page.locator(".answer > span", { hasText: "calls" });
+    expectFigure(await cellOf(calls), 1);
+    await page.getByLabel("Group by", { exact: true }).selectOption("status");
+    await page.locator(".chip", { hasText: "status" }).waitFor();
+    await settled(page);
+    expect((await page.evaluate(readTables))[0]!.map(({ name }) => name.split(/\s+\d/)[0])).toEqual([
+      "(none) · success",
+      "all",
+    ]);
+    expect(page.url()).toContain("calls=");
+    await page.locator("label", { hasText: /^as/ }).getByRole("combobox").selectOption("lines");
+    await expect.poll(() => page.url()).toContain("as=lines");
+    await page.locator(".usage canvas").waitFor();
   });
 
   describe.each([

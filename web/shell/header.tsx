@@ -60,8 +60,18 @@ export function Header({ me, project, address, zone, go, forget }: HeaderProps) 
 }
 
 /** What lists share; what was seen of one trace stays there. */
-function listOptions({ window = "", zone = "", q = "", sort = "" }: Address["options"]): Address["options"] {
-  return { window, zone, q, sort };
+function listOptions(options: Address["options"]): Address["options"] {
+  const {
+    window = "",
+    zone = "",
+    q = "",
+    cost = "",
+    sort = "",
+    calls = "",
+    group = "",
+    measure = "",
+  } = options;
+  return { window, zone, q, cost, sort, calls, group, measure };
 }
 
 interface ProjectPickerProps {

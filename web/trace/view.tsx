@@ -118,6 +118,11 @@ function Shell({ address, project, traceId, zone, go, trace, state, folding, cha
         <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
           {folding.groupsOpen ? "Group alike" : "Show all"}
         </button>
+        <button
+          onClick={() => go({ options: { ...options, call: state.roots[0]?.call.id ?? "", tab: "receipt" } })}
+        >
+          receipt
+        </button>
         <CopyButton
           label="copy curl"
           title="The questions behind this view"

@@ -6,14 +6,17 @@ import { span } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Dollars, Shown } from "../parts/figure.tsx";
+import { FilterBar } from "../parts/filter-bar.tsx";
 import { LoadState, Notice } from "../parts/notice.tsx";
+import { operandOf, readFilter } from "../state/filters.ts";
 import type { Address } from "../state/address.ts";
 import { readWindow, type TimeWindow } from "../state/time-window.ts";
 import type { Go } from "../state/use-address.ts";
 import { csvOfTraces } from "./csv-of-traces.ts";
 import { DownloadButton } from "../parts/download-button.tsx";
-import { FilterBar } from "./filter-bar.tsx";
-import { operandOf, readFilter } from "./filters.ts";
+import { ColumnPicker } from "./column-picker.tsx";
+import { keepLayout, keptLayout, type Layout } from "./columns.ts";
+import { printCostFilter, readCostFilter } from "./cost-filter.ts";
 import { loadTraces, MAX_ROWS, SORTS, usageQuestion, type LoadedTraces, type Sort } from "./load-traces.ts";
 import { TraceTable } from "./trace-table.tsx";
 import { useLiveRows } from "./use-live-rows.ts";
@@ -34,7 +37,13 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
   );
   const filter = useMemo(() => readFilter(options["q"]), [options["q"]]);
   const sort: Sort = Object.hasOwn(SORTS, options["sort"] ?? "") ? (options["sort"] as Sort) : "newest";
-  const question = { project, window, sort, operand: operandOf(filter) };
+  const cost = readCostFilter(options["cost"]);
+  const [layout, setLayout] = useState(keptLayout);
+  const changeLayout = (next: Layout): void => {
+    keepLayout(next);
+    setLayout(next);
+  };
+  const question = { project, window, sort, cost, operand: operandOf(filter) };
   const load = useLoad(JSON.stringify(question), (asking) => loadTraces(question, asking));
   const traces = useLiveRows(project, load.value);
   const refresh = (): void => {
@@ -62,6 +71,7 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
               ))}
             </select>
           </label>
+          <ColumnPicker layout={layout} onLayout={changeLayout} />
           <button onClick={refresh} title="Ask again, up to now">
             Refresh
           </button>
@@ -75,14 +85,25 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
           />
         </div>
       </div>
-      <FilterBar filter={filter} onFilter={(q) => change({ q })} />
+      <FilterBar
+        filter={filter}
+        onFilter={(q) => change({ q })}
+        cost={{
+          chip: cost && printCostFilter(cost),
+          read: (text) => readCostFilter(text) !== undefined,
+          onChange: (cost) => change({ cost }),
+        }}
+      />
       <LoadState load={load} />
       {traces !== undefined && <Said traces={traces} sort={sort} />}
       {traces !== undefined && traces.rows.length > 0 && (
-        <TraceTable {...{ traces, project, zone, address, go }} />
+        <TraceTable {...{ traces, project, zone, address, go, layout }} onLayout={changeLayout} />
       )}
       {traces?.rows.length === 0 && load.failure === undefined && (
-        <Empty filtered={question.operand !== undefined} widen={() => change({ window: "90d" })} />
+        <Empty
+          filtered={question.operand !== undefined || cost !== undefined}
+          widen={() => change({ window: "90d" })}
+        />
       )}
     </main>
   );
@@ -108,7 +129,9 @@ function Summary({ traces, window, zone }: SummaryProps) {
       <span>
         <Shown figure={tokens(total.tokens)} /> tokens
       </span>
-      {unfinished > 0 && <span class="live">● {tokens(unfinished).text} calls unfinished</span>}
+      {unfinished !== undefined && unfinished > 0 && (
+        <span class="live">● {tokens(unfinished).text} calls unfinished</span>
+      )}
       <span class="dim">
         {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
       </span>

@@ -1,55 +1,81 @@
 import { useState } from "preact/hooks";
-import { GROUPS } from "./load-usage.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { GROUPS, MAX_GROUPS, nameOfGroup } from "./groups.ts";
 
 interface GroupPickerProps {
-  readonly group: string;
-  readonly onGroup: (group: string) => void;
+  readonly groups: readonly string[];
+  readonly onGroups: (groups: readonly string[]) => void;
 }
 
-/** A group that has a name, or any field of calls. */
-export function GroupPicker({ group, onGroup }: GroupPickerProps) {
+const FIELD = "…";
+
+/** By what the bars are stacked: groups that have a name, or any field of calls, several at once. */
+export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
   const [choosing, setChoosing] = useState(false);
-  const known = Object.hasOwn(GROUPS, group);
-  if (choosing) {
-    return (
-      <form
-        class="tools"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setChoosing(false);
-          const field = new FormData(event.currentTarget).get("field");
-          if (typeof field === "string" && field !== "") onGroup(field);
-        }}
-      >
-        <input
-          name="field"
-          aria-label="Field to group by"
-          placeholder="attributes.tenant"
-          defaultValue={known ? "" : group}
-        />
-        <button type="submit">Group</button>
-      </form>
-    );
-  }
+  const add = (group: string): void => {
+    setChoosing(false);
+    if (group !== "" && !groups.includes(group)) onGroups([...groups, group]);
+  };
   return (
-    <label>
-      by{" "}
-      <select
-        value={group}
-        onChange={(event) => {
-          const { value } = event.currentTarget;
-          if (value === "…") setChoosing(true);
-          else onGroup(value);
-        }}
-      >
-        {Object.entries(GROUPS).map(([name, label]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-        {!known && <option value={group}>{group}</option>}
-        <option value="…">a field …</option>
-      </select>
-    </label>
+    <>
+      <span>by</span>
+      {groups.map((group) => (
+        <span key={group} class="chip">
+          <bdi>{oneLine(nameOfGroup(group), 40)}</bdi>
+          <button
+            class="quiet"
+            aria-label={`Do not group by ${oneLine(nameOfGroup(group), 40)}`}
+            onClick={() => onGroups(groups.filter((one) => one !== group))}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+      {choosing && <FieldForm onField={add} />}
+      {!choosing && groups.length < MAX_GROUPS && (
+        <select
+          aria-label="Group by"
+          value=""
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            event.currentTarget.value = "";
+            if (value === FIELD) setChoosing(true);
+            else add(value);
+          }}
+        >
+          <option value="">+ group</option>
+          {Object.entries(GROUPS)
+            .filter(([name]) => !groups.includes(name))
+            .map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          <option value={FIELD}>a field …</option>
+        </select>
+      )}
+    </>
+  );
+}
+
+function FieldForm({ onField }: { readonly onField: (field: string) => void }) {
+  return (
+    <form
+      class="tools"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const field = new FormData(event.currentTarget).get("field");
+        onField(typeof field === "string" ? field.trim() : "");
+      }}
+    >
+      <input
+        name="field"
+        aria-label="Field to group by"
+        placeholder="attributes.tenant"
+        // an address separates fields by commas
+        pattern="[^,]*"
+      />
+      <button type="submit">Group</button>
+    </form>
   );
 }

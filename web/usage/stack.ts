@@ -31,9 +31,8 @@ export function colorOf(at: number): string {
 }
 
 export function labelOf(key: UsageStats["groups"][number]["key"]): string {
-  return Object.values(key)
-    .map((value) => (value === null ? "(none)" : String(value)))
-    .join(" · ");
+  const values = Object.values(key).map((value) => (value === null ? "(none)" : String(value)));
+  return values.length === 0 ? "all" : values.join(" · ");
 }
 
 /** Each layer on top of those before it: what is drawn first is the tallest. */

@@ -9,20 +9,19 @@ interface UsageChartProps {
   readonly stats: UsageStats;
   readonly zone: string;
   readonly measure: Measure;
+  /** Each group by itself, not on top of the others. */
+  readonly asLines: boolean;
   readonly hovered: number | undefined;
   readonly onHover: (index: number | undefined) => void;
 }
 
-export function UsageChart({ stats, zone, measure, hovered, onHover }: UsageChartProps) {
+export function UsageChart({ stats, zone, measure, asLines, hovered, onHover }: UsageChartProps) {
   const times = useMemo(() => stats.buckets.map(({ timestamp }) => Date.parse(timestamp)), [stats]);
-  const series = useMemo(
-    () =>
-      stacked(layersOf(stats, MEASURES[measure].member)).map((layer) => ({
-        ...layer,
-        kind: "bars" as const,
-      })),
-    [stats, measure],
-  );
+  const series = useMemo(() => {
+    const layers = layersOf(stats, MEASURES[measure].member);
+    const kind = asLines ? ("line" as const) : ("bars" as const);
+    return (asLines ? layers : stacked(layers)).map((layer) => ({ ...layer, kind }));
+  }, [stats, measure, asLines]);
   return (
     <Chart
       label={`${MEASURES[measure].label} over time; the tables below have the numbers`}

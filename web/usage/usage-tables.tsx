@@ -3,7 +3,8 @@ import { dollars, share, tokens } from "../numbers/figure.ts";
 import { bucketName } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
 import { Shown, Unknown } from "../parts/figure.tsx";
-import { GROUPS, MEASURES, type Measure } from "./load-usage.ts";
+import { nameOfGroup } from "./groups.ts";
+import { MEASURES, type Measure } from "./load-usage.ts";
 import { colorOf, labelOf } from "./stack.ts";
 
 const COLUMNS = [
@@ -65,22 +66,22 @@ function Cells({ total, isPartial = false }: CellsProps) {
 
 interface GroupTableProps {
   readonly stats: UsageStats;
-  readonly group: string;
+  readonly groups: readonly string[];
   readonly measure: Measure;
 }
 
 /** The groups, the largest first, what did not get a row of its own, and all. */
-export function GroupTable({ stats, group, measure }: GroupTableProps) {
+export function GroupTable({ stats, groups: asked, measure }: GroupTableProps) {
   const { groups, other, total } = stats;
   const whole = total[MEASURES[measure].member] ?? 0;
-  const name = Object.hasOwn(GROUPS, group) ? GROUPS[group as keyof typeof GROUPS] : group;
+  const name = asked.map(nameOfGroup).join(" · ");
   return (
     <div class="wide" tabIndex={0} role="region" aria-label={`By ${name}`}>
       <table class="groups">
         <Head first={name} />
         <tbody>
           {groups.map(({ key, total }, at) => (
-            <tr key={labelOf(key)}>
+            <tr key={JSON.stringify(key)}>
               <th scope="row">
                 <i class="swatch" style={{ background: `var(${colorOf(at)})` }} />{" "}
                 <bdi>{oneLine(labelOf(key), 80)}</bdi>{" "}

@@ -1,17 +1,16 @@
 import { useMemo, useState } from "preact/hooks";
-import { asCurl } from "../api/ask.ts";
 import { useLoad } from "../api/use-load.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { DownloadButton } from "../parts/download-button.tsx";
+import { FilterBar } from "../parts/filter-bar.tsx";
 import { LoadState, Notice } from "../parts/notice.tsx";
+import { operandOf, readFilter } from "../state/filters.ts";
 import type { Address } from "../state/address.ts";
 import { readWindow } from "../state/time-window.ts";
 import type { Go } from "../state/use-address.ts";
-import { csvOfUsage } from "./csv-of-usage.ts";
-import { GroupPicker } from "./group-picker.tsx";
-import { loadUsage, MEASURES, usageQuestion, type Measure } from "./load-usage.ts";
+import { readGroups } from "./groups.ts";
+import { loadUsage, MEASURES, type Measure } from "./load-usage.ts";
 import { UsageChart } from "./usage-chart.tsx";
 import { UsageSummary } from "./usage-summary.tsx";
+import { UsageTools } from "./usage-tools.tsx";
 import { BucketTable, GroupTable } from "./usage-tables.tsx";
 import "../style/charts.css";
 
@@ -33,14 +32,17 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const measure: Measure = Object.hasOwn(MEASURES, options["measure"] ?? "")
     ? (options["measure"] as Measure)
     : "cost";
-  const group = options["group"] ?? "llm";
-  const question = { project, window, zone, group, measure, operand: undefined };
+  const asLines = options["as"] === "lines";
+  const groups = readGroups(options["group"]);
+  const filter = useMemo(() => readFilter(options["calls"]), [options["calls"]]);
+  const question = { project, window, zone, groups, measure, operand: operandOf(filter) };
   const load = useLoad(JSON.stringify(question), (asking) => loadUsage(question, asking));
   const refresh = (): void => {
     setRound(round + 1);
     load.again();
   };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
+  const isFiltered = question.operand !== undefined;
   const { value } = load;
   return (
     <main class="usage-view" aria-busy={load.busy}>
@@ -51,39 +53,22 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
         ) : (
           <UsageSummary loaded={value} {...{ window, zone, measure }} />
         )}
-        <div class="tools">
-          <GroupPicker group={group} onGroup={(group) => change({ group })} />
-          <label>
-            show{" "}
-            <select value={measure} onChange={(event) => change({ measure: event.currentTarget.value })}>
-              {Object.entries(MEASURES).map(([name, { label }]) => (
-                <option key={name} value={name}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
-          <button onClick={refresh}>Refresh</button>
-          {value !== undefined && (
-            <DownloadButton label="CSV" name="usage.csv" text={() => csvOfUsage(value.stats)} />
-          )}
-          <CopyButton
-            label="copy curl"
-            title="The question behind this view"
-            text={() => asCurl(usageQuestion(question))}
-          />
-        </div>
+        <UsageTools {...{ question, asLines, refresh, change }} stats={value?.stats} />
       </div>
+      <FilterBar filter={filter} onFilter={(calls) => change({ calls })} />
       <LoadState load={load} />
-      {value !== undefined && value.stats.total.calls === 0 && (
-        <Notice kind="quiet" title="No call began in this window.">
+      {value?.stats.total.calls === 0 && (
+        <Notice
+          kind="quiet"
+          title={isFiltered ? "No call of this window matches." : "No call began in this window."}
+        >
           <button onClick={() => change({ window: "90d" })}>Look at 90 days</button>
         </Notice>
       )}
       {value !== undefined && value.stats.total.calls > 0 && (
         <div class="usage">
-          <UsageChart stats={value.stats} {...{ zone, measure, hovered }} onHover={setHovered} />
-          <GroupTable stats={value.stats} group={group} measure={measure} />
+          <UsageChart stats={value.stats} {...{ zone, measure, asLines, hovered }} onHover={setHovered} />
+          {groups.length > 0 && <GroupTable stats={value.stats} {...{ groups, measure }} />}
           <BucketTable stats={value.stats} {...{ zone, hovered }} onHover={setHovered} />
         </div>
       )}

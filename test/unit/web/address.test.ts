@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { handedKey, printAddress, readAddress, VIEWS } from "../../../web/state/address.ts";
 import { printWindow, readWindow } from "../../../web/state/time-window.ts";
-import { operandOf, printFilter, readFilter, CHIP_OPS, typedValue } from "../../../web/traces/filters.ts";
+import { operandOf, printFilter, readFilter, CHIP_OPS, typedValue } from "../../../web/state/filters.ts";
 
 const words = fc.string({ minLength: 1, unit: "grapheme" });
 

@@ -1,15 +1,35 @@
 import { useState } from "preact/hooks";
 import { oneLine } from "../numbers/plain-text.ts";
-import { CHIP_OPS, FIELDS, operandOf, printFilter, typedValue, type ChipOp, type Filter } from "./filters.ts";
+import {
+  CHIP_OPS,
+  FIELDS,
+  operandOf,
+  printFilter,
+  typedValue,
+  type ChipOp,
+  type Filter,
+} from "../state/filters.ts";
 
 interface FilterBarProps {
   readonly filter: Filter;
   /** As it stands in the address. */
   readonly onFilter: (q: string) => void;
+  /** Where rows have a cost, a condition on it: it is no field of calls, so it stands beside the query. */
+  readonly cost?: CostChip;
 }
 
+export interface CostChip {
+  /** `≥0.1`; undefined: there is none. */
+  readonly chip: string | undefined;
+  /** Whether a text is such a condition. */
+  readonly read: (text: string) => boolean;
+  readonly onChange: (text: string) => void;
+}
+
+const COST = "cost";
+
 /** The conditions as chips, or as the query that they make. */
-export function FilterBar({ filter, onFilter }: FilterBarProps) {
+export function FilterBar({ filter, onFilter, cost }: FilterBarProps) {
   const [editing, setEditing] = useState(filter.kind !== "chips");
   const chips = filter.kind === "chips" ? filter.chips : undefined;
   const [adding, setAdding] = useState(false);
@@ -28,17 +48,30 @@ export function FilterBar({ filter, onFilter }: FilterBarProps) {
         </span>
       ))}
       {chips === undefined && <span class="chip">a query of your own</span>}
-      {chips !== undefined && !adding && (
+      {cost?.chip !== undefined && (
+        <span class="chip">
+          cost {cost.chip.replace(/^./u, "$& $$")}
+          <button class="quiet" aria-label="Remove the filter on the cost" onClick={() => cost.onChange("")}>
+            ×
+          </button>
+        </span>
+      )}
+      {!adding && (chips !== undefined || cost !== undefined) && (
         <button class="quiet" onClick={() => setAdding(true)}>
           + filter
         </button>
       )}
-      {chips !== undefined && adding && (
+      {adding && (
         <NewChip
+          fields={[...(cost === undefined ? [] : [COST]), ...(chips === undefined ? [] : FIELDS)]}
           onCancel={() => setAdding(false)}
           onAdd={(chip) => {
+            const condition = `${chip.op}${chip.value}`;
+            if (chip.field === COST && cost?.read(condition) !== true) return false;
             setAdding(false);
-            onFilter(printFilter({ kind: "chips", chips: [...chips, chip] }));
+            if (chip.field === COST) cost?.onChange(condition);
+            else if (chips !== undefined) onFilter(printFilter({ kind: "chips", chips: [...chips, chip] }));
+            return true;
           }}
         />
       )}
@@ -51,12 +84,15 @@ export function FilterBar({ filter, onFilter }: FilterBarProps) {
 }
 
 interface NewChipProps {
-  readonly onAdd: (chip: { field: string; op: ChipOp; value: string | number | boolean | null }) => void;
+  readonly fields: readonly string[];
+  /** False: it is no condition. */
+  readonly onAdd: (chip: { field: string; op: ChipOp; value: string | number | boolean | null }) => boolean;
   readonly onCancel: () => void;
 }
 
-function NewChip({ onAdd, onCancel }: NewChipProps) {
-  const [field, setField] = useState("op_name");
+function NewChip({ fields, onAdd, onCancel }: NewChipProps) {
+  const [field, setField] = useState(fields.includes("op_name") ? "op_name" : (fields[0] ?? ""));
+  const [wrong, setWrong] = useState(false);
   const [op, setOp] = useState<ChipOp>("=");
   const [value, setValue] = useState("");
   return (
@@ -64,7 +100,7 @@ function NewChip({ onAdd, onCancel }: NewChipProps) {
       class="new-chip"
       onSubmit={(event) => {
         event.preventDefault();
-        onAdd({ field, op, value: typedValue(field, value) });
+        setWrong(!onAdd({ field, op, value: typedValue(field, value) }));
       }}
       onKeyDown={(event) => event.key === "Escape" && onCancel()}
     >
@@ -75,7 +111,7 @@ function NewChip({ onAdd, onCancel }: NewChipProps) {
         onInput={(event) => setField(event.currentTarget.value)}
       />
       <datalist id="fields">
-        {FIELDS.map((name) => (
+        {fields.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
@@ -98,6 +134,7 @@ function NewChip({ onAdd, onCancel }: NewChipProps) {
         onInput={(event) => setValue(event.currentTarget.value)}
       />
       <button type="submit">Add</button>
+      {wrong && <span class="failed">A cost is more or less than a number of dollars.</span>}
       <button type="button" class="quiet" onClick={onCancel}>
         Cancel
       </button>

@@ -1,0 +1,60 @@
+import { useState } from "preact/hooks";
+import {
+  COLUMN_NAMES,
+  COLUMNS,
+  MAX_PX,
+  MIN_PX,
+  widthOf,
+  withShown,
+  withWidth,
+  type Layout,
+} from "./columns.ts";
+
+interface ColumnPickerProps {
+  readonly layout: Layout;
+  readonly onLayout: (layout: Layout) => void;
+}
+
+/** Which columns are shown, and how wide. With the pointer, a column is as well made wider at its edge. */
+export function ColumnPicker({ layout, onLayout }: ColumnPickerProps) {
+  const [choosing, setChoosing] = useState(false);
+  return (
+    <span class="column-picker" onKeyDown={(event) => event.key === "Escape" && setChoosing(false)}>
+      <button class="quiet" aria-expanded={choosing} onClick={() => setChoosing(!choosing)}>
+        columns
+      </button>
+      {choosing && (
+        <fieldset class="columns">
+          <legend class="unseen">Columns</legend>
+          {COLUMN_NAMES.map((column) => {
+            const { label } = COLUMNS[column];
+            const isShown = !layout.hidden.includes(column);
+            return (
+              <div key={column}>
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={isShown}
+                    onChange={(event) => onLayout(withShown(layout, column, event.currentTarget.checked))}
+                  />{" "}
+                  {label}
+                </label>
+                <input
+                  type="number"
+                  aria-label={`Width of ${label} in pixels`}
+                  min={MIN_PX}
+                  max={MAX_PX}
+                  step={4}
+                  disabled={!isShown}
+                  value={widthOf(layout, column)}
+                  onChange={(event) => onLayout(withWidth(layout, column, Number(event.currentTarget.value)))}
+                />
+              </div>
+            );
+          })}
+          <button onClick={() => onLayout({ hidden: [], px: {} })}>As it comes</button>
+        </fieldset>
+      )}
+    </span>
+  );
+}

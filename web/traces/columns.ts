@@ -1,0 +1,69 @@
+/** The columns beside the name, which has the room that is left. */
+export const COLUMNS = {
+  started: { label: "started", px: 118 },
+  user: { label: "user", px: 100 },
+  calls: { label: "calls", px: 56 },
+  tokens: { label: "tokens", px: 74 },
+  cost: { label: "cost", px: 92 },
+  share: { label: "of the window", px: 96 },
+  latency: { label: "latency", px: 92 },
+  errors: { label: "failed", px: 52 },
+  mark: { label: "feedback", px: 48 },
+} as const;
+export type Column = keyof typeof COLUMNS;
+export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly Column[];
+
+export const MIN_PX = 32;
+export const MAX_PX = 600;
+
+/** Which columns are shown, and how wide those are that somebody made wider or narrower. */
+export interface Layout {
+  readonly hidden: readonly Column[];
+  readonly px: Readonly<Partial<Record<Column, number>>>;
+}
+
+const NAME = "sumtree-trace-columns";
+const AS_IT_COMES: Layout = { hidden: [], px: {} };
+
+export function keptLayout(): Layout {
+  return readLayout(localStorage.getItem(NAME));
+}
+
+export function keepLayout(layout: Layout): void {
+  localStorage.setItem(NAME, JSON.stringify(layout));
+}
+
+/** Whatever is not understood is as it comes: the store of a browser is older than the page. */
+export function readLayout(text: string | null): Layout {
+  try {
+    const { hidden, px } = JSON.parse(text ?? "{}") as { hidden?: unknown; px?: unknown };
+    const widths = typeof px === "object" && px !== null ? Object.entries(px) : [];
+    return {
+      hidden: COLUMN_NAMES.filter((name) => Array.isArray(hidden) && hidden.includes(name)),
+      px: Object.fromEntries(
+        widths.flatMap(([name, width]: [string, unknown]) =>
+          Object.hasOwn(COLUMNS, name) && typeof width === "number" ? [[name, bounded(width)]] : [],
+        ),
+      ),
+    };
+  } catch {
+    return AS_IT_COMES;
+  }
+}
+
+export function widthOf({ px }: Layout, column: Column): number {
+  return px[column] ?? COLUMNS[column].px;
+}
+
+export function withWidth(layout: Layout, column: Column, px: number): Layout {
+  return { ...layout, px: { ...layout.px, [column]: bounded(px) } };
+}
+
+export function withShown(layout: Layout, column: Column, isShown: boolean): Layout {
+  const others = layout.hidden.filter((name) => name !== column);
+  return { ...layout, hidden: isShown ? others : [...others, column] };
+}
+
+function bounded(px: number): number {
+  return Number.isFinite(px) ? Math.round(Math.min(MAX_PX, Math.max(MIN_PX, px))) : MIN_PX;
+}

@@ -1,0 +1,84 @@
+import { useRef } from "preact/hooks";
+import { COLUMNS, widthOf, withWidth, type Column, type Layout } from "./columns.ts";
+
+interface TraceHeadProps {
+  readonly layout: Layout;
+  readonly onLayout: (layout: Layout) => void;
+  readonly marksFailed: boolean;
+}
+
+const NUMBERS: readonly Column[] = ["calls", "tokens", "cost", "latency", "errors", "mark"];
+
+/** What columns are called; each but the name's is made wider and narrower at its right edge. */
+export function TraceHead({ layout, onLayout, marksFailed }: TraceHeadProps) {
+  const [started, ...others] = (Object.keys(COLUMNS) as Column[]).filter(
+    (column) => !layout.hidden.includes(column),
+  );
+  const head = (column: Column) => (
+    <span
+      key={column}
+      role="columnheader"
+      class={`${NUMBERS.includes(column) ? "number " : ""}${column}`}
+      style={{ flexBasis: `${widthOf(layout, column)}px` }}
+      title={column === "mark" ? markTitle(marksFailed) : undefined}
+    >
+      {column === "mark" ? <Heart failed={marksFailed} /> : COLUMNS[column].label}
+      <Grip
+        px={widthOf(layout, column)}
+        // the columns right of the name end at the right: they grow to the left
+        grows={column === "started" ? 1 : -1}
+        onPx={(px) => onLayout(withWidth(layout, column, px))}
+      />
+    </span>
+  );
+  return (
+    <>
+      {started === "started" && head(started)}
+      <span role="columnheader" class="name">
+        trace
+      </span>
+      {(started === "started" || started === undefined ? others : [started, ...others]).map(head)}
+    </>
+  );
+}
+
+function markTitle(failed: boolean): string {
+  return failed
+    ? "Feedback could not be read"
+    : "Feedback on the root: mean of the first number of its payloads, or how many";
+}
+
+function Heart({ failed }: { readonly failed: boolean }) {
+  return (
+    <>
+      {failed ? "♥ ?" : "♥"}
+      <span class="unseen"> feedback</span>
+    </>
+  );
+}
+
+interface GripProps {
+  readonly px: number;
+  readonly grows: 1 | -1;
+  readonly onPx: (px: number) => void;
+}
+
+/** For pointers alone: the column picker has the widths for the keyboard. */
+function Grip({ px, grows, onPx }: GripProps) {
+  const from = useRef<{ readonly x: number; readonly px: number } | undefined>(undefined);
+  return (
+    <i
+      class={`grip ${grows === 1 ? "right" : "left"}`}
+      aria-hidden="true"
+      onPointerDown={(event) => {
+        from.current = { x: event.clientX, px };
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => {
+        if (from.current !== undefined) onPx(from.current.px + grows * (event.clientX - from.current.x));
+      }}
+      onPointerUp={() => (from.current = undefined)}
+      onPointerCancel={() => (from.current = undefined)}
+    />
+  );
+}
