@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { nearestNames } from "./query/nearest-names.ts";
 
-/** Digits alone: what JavaScript takes for a number besides, "0x10" or "1e3", is a mistake here. */
+/** Digits only: other forms of numbers in JavaScript, "0x10" or "1e3", are errors here. */
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z
     .string()
@@ -31,7 +31,7 @@ const serverUrls = z
     (urls) => urls.every((url) => oneServer.safeParse(url).success),
     "must be a URL, or several with commas",
   );
-/** Whose `X-Forwarded-For` is believed: nobody's, everybody's, or that of these addresses and networks. */
+/** Whose `X-Forwarded-For` to trust: nobody's, everybody's, or that of these addresses and networks. */
 const trustProxy = z
   .string()
   .refine(

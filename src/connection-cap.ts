@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 
-/** What the embedded engine, and what everything else in this process, may need of the descriptors. Source: docs/operate/limits.md. */
+/** The file descriptors that the embedded engine, and the rest of this process, may need. Source: docs/operate/limits.md. */
 const EMBEDDED_RESERVE = 700;
 const OTHER_RESERVE = 150;
 const FEWEST = 32;
@@ -12,7 +12,7 @@ interface DescriptorUse {
   readonly gateway: boolean;
 }
 
-/** How many connections of clients fit below the process's limit on open files, beside what else needs them. */
+/** How many client connections fit below the process's limit on open files, next to its other descriptors. */
 export function connectionsThatFit(openFiles: number, { embedded, gateway }: DescriptorUse): number {
   const left = openFiles - OTHER_RESERVE - (embedded ? EMBEDDED_RESERVE : 0);
   return Math.min(MOST, Math.max(FEWEST, Math.floor(left / (gateway ? 2 : 1))));
@@ -29,7 +29,7 @@ export function openFilesLimit(): number {
   return typeof soft === "number" ? soft : Infinity;
 }
 
-/** How many connections of clients this process takes: the setting, else what fits. */
+/** How many client connections this process accepts: the setting, else as many as fit. */
 export function connectionCap(config: Config): number {
   return (
     config.MAX_CONNECTIONS ??

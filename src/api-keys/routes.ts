@@ -20,7 +20,7 @@ export interface ApiKeyDeps {
 
 const config = { access: adminAccess };
 
-/** Keys, managed by the keys whose projects include theirs: nobody gives away more than they have. */
+/** Manages keys. A key can only manage keys whose projects it covers, so nobody can grant more than they have. */
 export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { store, ring, uses, clock } = deps;

@@ -24,7 +24,7 @@ const whoamiRes = z
   })
   .meta({ id: "WhoamiRes" });
 
-/** `GET /me`: what a key may do, and where there is something to see; what a page asks first. */
+/** `GET /me`: what a key may do, and which projects have data; the page's first request. */
 export async function whoamiRoutes(root: FastifyInstance, { engine }: { engine: Engine }): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.get(

@@ -120,7 +120,7 @@ async function columnNames(engine: Engine): Promise<readonly Sql[]> {
 
 const hourOf = (instant: Sql): Sql =>
   sql`toInt32(intDiv(toUnixTimestamp64Micro(${instant}) - positiveModulo(toUnixTimestamp64Micro(${instant}), 3600000000), 3600000000))`;
-/** A part whose call has never started lies where it says that it was. */
+/** A part whose call never started is stored under the hour that the part states. */
 const HOUR_OF_CALL = hourOf(
   sql`assumeNotNull(coalesce(started_at, ended_at, deleted_at, fromUnixTimestamp64Micro(toInt64(0), 'UTC')))`,
 );

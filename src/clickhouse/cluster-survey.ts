@@ -17,7 +17,7 @@ export interface NodeTable {
   readonly isView: boolean;
   /** How it was made, its UUID included. */
   readonly statement: string;
-  /** Its place in the keeper; undefined for what is not replicated. */
+  /** Its path in the keeper; undefined if it is not replicated. */
   readonly keeperPath: string | undefined;
 }
 

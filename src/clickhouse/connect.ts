@@ -13,7 +13,7 @@ import { StoreOpenError } from "./store-open-error.ts";
 import type { Transport } from "./transport.ts";
 
 export interface StoreOptions extends EngineOptions {
-  /** Statements at a time. Default: what the kind of store carries well. */
+  /** Concurrent statements. Default: a good number for the kind of store. */
   readonly maxRunning?: number | undefined;
   readonly maxWaiting?: number;
   readonly maxWaitMs?: number;

@@ -8,7 +8,7 @@ export interface EngineOptions {
   readonly limits?: LimitTable;
 }
 
-/** The storage port over one way to reach ClickHouse: what both adapters share. */
+/** The storage port over a transport to ClickHouse: the part that both adapters share. */
 export function createEngine(transport: Transport, { limits = defaultLimits }: EngineOptions = {}): Engine {
   const toSend = (options: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
     name: options.name,
@@ -80,7 +80,7 @@ const insertSettings = {
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
   readonly: 2,
-  // a deletion holds for what is read from the moment it is accepted, not when its parts have been rewritten
+  // a deletion affects reads once it is accepted, before its parts are rewritten
   apply_mutations_on_fly: 1,
   max_query_size: 4 * 1024 * 1024,
   max_ast_elements: 500_000,

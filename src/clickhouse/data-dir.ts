@@ -19,8 +19,8 @@ const OTHERS = 0o077;
 const HALF_RESTORED = "half-restored";
 
 /**
- * Makes the directory when it is missing, for this user alone, and checks what the engine needs of it: the engine says
- * what is wrong on stderr, in words of its own. Errors: `StoreOpenError`.
+ * Creates a missing directory for this user only, and checks what the engine needs of it: the engine's own messages on
+ * stderr are hard to understand. Errors: `StoreOpenError`.
  */
 export function prepareDataDir(path: string): void {
   makeDirectory(path);
@@ -43,7 +43,7 @@ export function prepareDataDir(path: string): void {
   for (const name of ENGINE_DIRS) closeToOthers(join(path, name));
 }
 
-/** Until the returned function is called, nobody opens the directory: what is in it is a part of something. */
+/** Keeps others from opening the directory until the returned function is called: its content is incomplete. */
 export function markHalfRestored(path: string): () => void {
   const mark = join(path, HALF_RESTORED);
   writeFileSync(mark, "", { flush: true });

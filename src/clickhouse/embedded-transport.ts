@@ -112,7 +112,7 @@ function sessionText(statement: Sql, settings: SendOptions["settings"]): string 
  */
 function literal(value: string | number): string {
   if (typeof value === "number") return String(value);
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // eslint-disable-next-line no-control-regex -- it looks for control characters
   return `'${value.replace(/[\u0000-\u001f'\\\u007f]/g, byteEscape)}'`;
 }
 

@@ -12,7 +12,7 @@ export interface QueryOptions {
    * when there is no other, because most answers are better late than not at all.
    */
   readonly mustBeCurrent?: boolean;
-  /** Hears what was read for a query. A server tells with the first byte of its answer, so of long ones a part. */
+  /** Called with the rows that a query read. A server reports them with the first byte, so incompletely for long responses. */
   readonly onRead?: (stats: ReadStats) => void;
 }
 

@@ -83,7 +83,7 @@ const arrayTypes: Partial<Record<ParamType, ParamType>> = {
   UInt64: "Array(UInt64)",
 };
 
-/** Binds scalars of one type together, a few per array, because the engine repeats an array wherever it stands. */
+/** Binds scalars of one type together, a few per array, because the engine repeats an array at each use. */
 function inArrays(statement: Sql, maxFields: number): Sql {
   const params = statement.chunks.filter((chunk) => typeof chunk !== "string");
   if (params.length <= maxFields) return statement;

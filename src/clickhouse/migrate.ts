@@ -65,7 +65,7 @@ async function restored(engine: Engine, cluster: string): Promise<readonly Clust
     throw new MigrationError(`Cluster ${cluster} has several shards, and the tables are for one.`);
   }
   const names = await restoreReplicas(engine, cluster, nodes);
-  // what has just been made is known from here on
+  // the tables just created are known from here on
   if (names.length > 0) await engine.health();
   return nodes;
 }

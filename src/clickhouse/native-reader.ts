@@ -1,6 +1,6 @@
 import { BinaryReader } from "./binary-reader.ts";
 
-/** Where the values of a column of strings stand in the bytes. A NULL is an empty string. */
+/** The positions of a string column's values in the bytes. A NULL is an empty string. */
 export interface Places {
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
@@ -27,13 +27,13 @@ export class NativeReader extends BinaryReader {
     return this.take(this.rows);
   }
 
-  /** A column of Int64, exact up to 2^53, put behind what stands in `into` before `from`. */
+  /** Reads a column of Int64, exact up to 2^53, into `into` from index `from` on. */
   int64s(into: Float64Array, from: number): void {
     this.skipHeader();
     for (let row = 0; row < this.rows; row++) into[from + row] = this.int64();
   }
 
-  /** A column of String, put behind what stands in `into` before `from`. */
+  /** Reads a column of String into `into` from index `from` on. */
   strings(into: Places, from: number): void {
     this.skipHeader();
     for (let row = 0; row < this.rows; row++) {

@@ -18,7 +18,7 @@ const STARTING_MS = 3000;
 /** UNKNOWN_TABLE, UNKNOWN_DATABASE */
 const NO_STORE = new Set(["60", "81"]);
 
-/** Looks at one server: what it is by itself, and what its keeper says, each within its own time. */
+/** Checks one server, and what its keeper reports, each with its own timeout. */
 export function createReplicaLook(
   watcher: Engine,
   { name, cluster }: { name: string; cluster: string | undefined },
@@ -102,7 +102,7 @@ interface KeeperRow {
   readonly is_readonly: number;
 }
 
-/** Reads no column for which the server would ask its keeper. */
+/** Reads only columns for which the server does not contact its keeper. */
 function ownQuery(cluster: string | undefined): Sql {
   const servers = sql`system.clusters WHERE cluster = ${param("String", cluster ?? "")}`;
   return sql`

@@ -15,7 +15,7 @@ const TRIES = 2;
 /**
  * Several servers of one store as one. Reads go to the first that answers and has the store, writes to the first that
  * also takes them. What a server cannot do because it goes away is done by another: statements are safe to repeat.
- * A server that may lack what others have acknowledged catches up before it is read.
+ * A server that may lack rows acknowledged by others catches up before it is read.
  */
 export function createReplicaSet(watch: ReplicaWatch): Transport {
   const onOne = createFailover(watch);
@@ -84,7 +84,7 @@ function createFailover(watch: ReplicaWatch): OnOne {
   };
 }
 
-/** Chooses the first that has what every other has acknowledged; when the best is late, the others are asked at one time. */
+/** Chooses the first that has everything acknowledged by the others. If the best is late, it checks the others concurrently. */
 function createChooser(watch: ReplicaWatch, query: Sql, statement: string): Choose {
   const caughtUp = async (replica: Replica): Promise<Replica> => {
     const state = replica.state();

@@ -32,7 +32,7 @@ export interface ReplicaWatch {
 
 const LOOK_EVERY_MS = 500;
 
-/** Watches servers, and takes from those that are not usable any more what runs there. */
+/** Watches servers, and aborts the statements on those that become unusable. */
 export function watchReplicas(replicas: readonly Replica[], options: WatchOptions): ReplicaWatch {
   const tell = createTeller(options.onChange);
   let isStoreKnown = false;

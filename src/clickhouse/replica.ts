@@ -20,9 +20,9 @@ export interface Replica {
     options: SendOptions,
     task: (options: SendOptions) => Promise<Result>,
   ): Promise<Result>;
-  /** Ends what runs there. */
+  /** Aborts the statements that run there. */
   cut(access: Access): void;
-  /** Waits until it has what other replicas had acknowledged when this was called. Errors: `BEHIND`. */
+  /** Waits until it has everything that other replicas had acknowledged at the call. Errors: `BEHIND`. */
   catchUp(tables: readonly string[], name: string): Promise<void>;
   /** Whether it has caught up with everything since it was last away. */
   isCurrent(): boolean;

@@ -76,7 +76,7 @@ async function restoreTable(engine: Engine, { cluster, node, table, keeperPath }
   }
 }
 
-/** The replica itself has said that it has no such table, so nothing is lost with what the keeper knows of it. */
+/** The replica reports that it has no such table, so its entry in the keeper can go without loss. */
 async function forget(engine: Engine, replica: string, keeperPath: string): Promise<void> {
   for (const until = performance.now() + SESSION_ENDS_WITHIN_MS; ; await delay(500)) {
     try {

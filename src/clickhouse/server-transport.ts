@@ -81,7 +81,7 @@ export function createServerTransport(
 /** A URL holds 1 MiB and passes through other people's proxies, so parameters go into the body. */
 function asForm(text: string, params: readonly (readonly [name: string, text: string])[]) {
   const form = new FormData();
-  // the server joins what it finds under one name
+  // the server joins repeated fields of one name
   for (const piece of text.match(/[^]{1,25000}/gu) ?? []) form.append("query", piece);
   for (const [name, value] of params) form.append(`param_${name}`, value);
   const encoded = new Response(form);

@@ -57,7 +57,7 @@ const kindByCode = new Map(
   ),
 );
 
-/** Classifies what a driver threw. An error that does not come from the engine means that it is unreachable. */
+/** Classifies a driver's error. An error that does not come from the engine means that the engine is unreachable. */
 export function toStorageError(error: unknown, queryName: string): StorageError {
   if (error instanceof StorageError) return error;
   const detail = error instanceof Error ? error.message : String(error);

@@ -9,7 +9,7 @@ const anyId = z
   .max(512)
   .transform((text) => text.toWellFormed());
 const id = anyId.pipe(z.string().min(1));
-/** Absent leaves what was there; null clears it, and so does ''. */
+/** Absent leaves the stored value; null and '' clear it. */
 const optionalId = anyId.nullish();
 const optionalText = z.string().max(10_000).nullish();
 

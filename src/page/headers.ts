@@ -12,7 +12,7 @@ const policy = {
   "trusted-types": "'none'",
 };
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame; where a visitor came from is nobody's business. */
+/** No foreign content, nothing inline, no framing, and no referrer. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": Object.entries(policy)
     .map(([directive, value]) => `${directive} ${value}`)

@@ -27,7 +27,7 @@ export async function pageRoutes(app: FastifyInstance, { dir }: { readonly dir: 
   app.get("/", options, (_request, reply) =>
     reply.header("cache-control", "no-cache").sendFile("index.html"),
   );
-  // a name has the digest of what it holds
+  // file names contain the digest of the content
   const immutable = { cacheControl: true, maxAge: YEAR_MS, immutable: true };
   for (const name of readdirSync(join(dir, "assets")).filter((name) => !COMPRESSED.test(name))) {
     app.get(`/assets/${name}`, options, (_request, reply) => reply.sendFile(`assets/${name}`, immutable));

@@ -10,14 +10,14 @@ export type DeletionKind = "project" | "calls";
 const MAX_PROJECTS = 1000;
 const STEPS = ["asked", "running", "done"] as const;
 
-/** A receipt: what was to be deleted, and how far that has come. */
+/** A receipt: what to delete, and the progress. */
 export interface Deletion {
   readonly id: string;
   readonly project: Project;
   readonly what: DeletionKind;
   readonly requestedAtMs: number;
   readonly step: (typeof STEPS)[number];
-  /** The mutations that delete it; empty as long as it is only asked for. */
+  /** The mutations that delete it; empty until they are started. */
   readonly mutations: MutationNumbers;
   readonly doneAtMs: number | null;
 }
@@ -25,7 +25,7 @@ export interface Deletion {
 /** Receipts, kept for a year. */
 export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
-  /** Whoever asks must check that the receipt's project is the caller's. */
+  /** The caller must check that the receipt's project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
   /** Those at a step, the oldest first. */
   at(step: Deletion["step"], limit: number): Promise<readonly Deletion[]>;

@@ -26,7 +26,7 @@ export interface Mutations {
 const SHOW_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 50;
 
-/** A replica that is stopped, and not dead, must not hold up who asks all of them. */
+/** A replica that hangs must not block a query to all of them. */
 const patience = trusted(
   "SETTINGS connect_timeout_with_failover_ms = 1000, handshake_timeout_ms = 2000, receive_timeout = 5",
 );
@@ -41,7 +41,7 @@ function unlessAway(error: unknown): undefined {
 export function createMutations(engine: Engine, cluster: string | undefined): Mutations {
   const everywhere = (table: string): Sql =>
     trusted(cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`);
-  // a subquery, so that it is asked here and not at each replica
+  // a subquery, so that it is evaluated here and not on each replica
   const here = sql`database = (SELECT currentDatabase())`;
   const tagged = (tag: string): Sql => sql`${here} AND position(command, ${param("String", `'${tag}`)}) > 0`;
   const number = sql`arrayReduce('max', block_numbers.number)`;

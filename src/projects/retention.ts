@@ -52,7 +52,7 @@ export async function saveRetention(
   });
 }
 
-/** Deletes what is older than its project keeps. By whole days, so that a part is written anew once a day at most. */
+/** Deletes rows older than their project's retention. By whole days, so that a part is rewritten at most once a day. */
 export async function deleteExpired({ engine, mutations, clock }: RetentionDeps): Promise<void> {
   if (await mutations.areRunning(TAG)) return;
   const spans = await engine.rows<{ days: number; projects: readonly string[] }>(
@@ -75,7 +75,7 @@ export async function deleteExpired({ engine, mutations, clock }: RetentionDeps)
   }
 }
 
-/** A call lies under the hour of its first start; another start may have said that it began later. */
+/** A call is stored under the hour of its first start; another start may state a later one. */
 async function ageOf(
   engine: RetentionDeps["engine"],
   projects: readonly string[],

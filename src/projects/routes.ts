@@ -17,7 +17,7 @@ import { settle } from "./settle.ts";
 
 const config = { access: adminAccess };
 
-/** Deleting what is stored, with a receipt that says when it is gone. */
+/** Deletions, with a receipt that shows when the data is gone. */
 export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

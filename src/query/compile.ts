@@ -15,13 +15,13 @@ export interface CompileOptions extends ReadOptions {
 
 export interface CompiledQuery {
   readonly ok: true;
-  /** Over the columns of the table, true of what is selected. What `narrow` and `payload` say together. */
+  /** The whole condition over the table's columns: `narrow` and `payload` together. */
   readonly condition: Sql;
   /** The part that reads small columns only; undefined when there is none. */
   readonly narrow: Sql | undefined;
   /** The part that reads payloads; undefined when there is none. */
   readonly payload: Sql | undefined;
-  /** What it says about the key of the table, which bounds what is read. */
+  /** The part about the table's key, which limits the rows read. */
   readonly bounds: KeyBounds;
   /** `narrow` is about more than when a call started or ended. */
   readonly saysMoreThanWhen: boolean;

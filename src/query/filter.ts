@@ -52,7 +52,7 @@ function anyRefMatches(column: Sql, patterns: List): Sql | undefined {
   return matches === undefined ? undefined : sql`arrayExists(ref -> ${matches}, ${column})`;
 }
 
-/** From here on, looking every colon-ended prefix of the text up is faster than trying every prefix asked for. */
+/** From here on, looking up every colon-ended prefix of the text is faster than trying every requested prefix. */
 const MANY_PREFIXES = 16;
 
 function beginsWithAny(text: Sql, prefixes: readonly string[]): Sql | undefined {

@@ -8,11 +8,11 @@ import { sql, type Sql } from "./sql.ts";
 
 export interface CompiledGroupKey {
   readonly ok: true;
-  /** `String`: JSON on one line, '' for what is absent. */
+  /** `String`: JSON on one line, '' if absent. */
   readonly text: Sql;
 }
 
-/** The value of a field of a call, as groups are told apart by it. Errors: returned; `loc` is empty. */
+/** The value of a call's field, as a group key. Errors: returned, with an empty `loc`. */
 export function compileGroupKey(name: string): CompiledGroupKey | RefusedQuery {
   const issues = new Issues();
   const field = callFields(name, [], issues);

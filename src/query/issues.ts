@@ -3,7 +3,7 @@ import type { Issue } from "../shared/errors.ts";
 /** The path to something in the request: `["query", "$expr", "$eq", 1]`. */
 export type Loc = Issue["loc"];
 
-/** A body of a megabyte can hold a hundred thousand mistakes; nobody reads more than these. */
+/** The most issues reported: a body of a megabyte can contain a hundred thousand. */
 const MAX_ISSUES = 100;
 const MAX_QUOTED = 80;
 

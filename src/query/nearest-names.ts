@@ -2,7 +2,7 @@ const MAX_SUGGESTIONS = 3;
 /** Longer than any name of ours: not worth comparing. */
 const MAX_COMPARED = 64;
 
-/** The known names closest to what was written, best first; none when nothing is close. */
+/** The known names closest to an unknown one, best first; none if nothing is close. */
 export function nearestNames(written: string, known: Iterable<string>): readonly string[] {
   if (written.length > MAX_COMPARED) return [];
   return [...known]

@@ -6,5 +6,5 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Time that only goes forward, from a beginning of its own: for waits and durations, which must not notice that somebody sets the clock. */
+/** A monotonic clock with an arbitrary origin: for waits and durations, which must not depend on changes of the wall clock. */
 export const steadyClock: Clock = { now: () => performance.now() };

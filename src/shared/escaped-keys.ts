@@ -18,7 +18,7 @@ export function parseJsonText(text: string): unknown {
   return parseWithEscapedKeys(text, JSON.parse);
 }
 
-/** What names begin with: nobody who writes a text knows it. */
+/** The prefix of escaped names, which authors of texts cannot know. */
 const MARK = Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString("base64url");
 
 interface Renamed {

@@ -6,7 +6,7 @@ const INTEGER_BEYOND_64_BITS = /\d{19}/;
 export const MAX_JSON_DEPTH = 256;
 
 /**
- * Parses what clients send: JSON, and the bare `NaN`, `Infinity`, `-Infinity` that Python writes, read as null.
+ * Parses JSON from clients, including the bare `NaN`, `Infinity`, `-Infinity` that Python writes, which it reads as null.
  * An integer of up to 64 bits keeps every digit (as an opaque number that `stringifyJson` writes back); a larger
  * one becomes a double. Errors: SyntaxError.
  */

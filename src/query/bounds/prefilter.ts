@@ -86,16 +86,16 @@ function textOf(value: Value, needleOf: (text: string) => string | undefined): s
   return value.kind === "constant" && value.type === "string" ? needleOf(value.value) : undefined;
 }
 
-/** Enough to be rare. Where a text stands, its beginning stands; a cut between surrogates would change it. */
+/** Long enough to be rare. A prefix occurs wherever the text occurs; a cut between surrogates would change it. */
 function beginningOf(needle: string | undefined): string | undefined {
   return needle?.slice(0, MAX_NEEDLE_LENGTH).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** Text forms that stand in the payload without quotes, or written otherwise: containers, numbers, booleans. */
+/** Text forms that the payload contains without quotes or in another spelling: containers, numbers, booleans. */
 const UNQUOTED = /^(?:[[{]|-?\d+(?:\.\d+)?(?:e-?\d+)?$|true$|false$)/;
 const SHORT_INTEGER = /^-?\d{1,15}$/;
 
-/** What stands in the payload when a value's text form is the whole of `text`. */
+/** The text in a payload that has a value whose text form equals `text`. */
 function needleOfWhole(text: string): string | undefined {
   if (SHORT_INTEGER.test(text)) return text;
   return text === "" || UNQUOTED.test(text) ? undefined : stringifyJson(text);
@@ -107,7 +107,7 @@ const ESCAPED = /["\\\u0000-\u001f\u2028\u2029]/;
 /** What may reach into a number of a container's text form; a number may be written otherwise in the payload. */
 const TOUCHES_NUMBER = /^[-+.\de]+$|\d[,\]}]|[[,:][-\d]/i;
 
-/** What stands in the payload when a value's text form has `text` in it. */
+/** The text in a payload that has a value whose text form contains `text`. */
 function needleOfPart(text: string): string | undefined {
   return text === "" || ESCAPED.test(text) || TOUCHES_NUMBER.test(text) ? undefined : text;
 }

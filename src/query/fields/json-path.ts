@@ -24,7 +24,7 @@ export function readJsonPath(column: Sql, steps: readonly string[]): Sql {
   return branch([column], steps, (path) => sql`JSONExtract(${path}, 'Nullable(String)')`);
 }
 
-/** What stands at a path as JSON, `String`: '' for a missing key, `null` for JSON null. Steps as above. */
+/** The value at a path as JSON, `String`: '' for a missing key, `null` for JSON null. Steps as above. */
 export function readRawJson(column: Sql, steps: readonly string[]): Sql {
   return branch([sql`ifNull(${column}, '')`], steps, (path) => sql`JSONExtractRaw(${path})`);
 }

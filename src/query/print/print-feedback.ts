@@ -11,7 +11,7 @@ export interface FeedbackQuestion {
   /** The condition over one feedback, and over none at all. */
   readonly ofRow: Sql;
   readonly ofNone: Sql;
-  /** False has to be told from unknown. */
+  /** False and unknown must be distinguished. */
   readonly exact: boolean;
 }
 
@@ -41,7 +41,7 @@ function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
       AND startsWith(weave_ref, ${param("String", callRef)}) AND NOT ${casts[field.type].absent(field.sql)} ${where}`;
 }
 
-/** Text is never unknown: what is absent reads as ''. */
+/** Text is never unknown: an absent text reads as ''. */
 function canBeUnknown(condition: Condition): boolean {
   if (condition.kind === "or") return condition.conditions.some(canBeUnknown);
   if (condition.kind === "compare" || condition.kind === "one_of") return condition.context !== "text";

@@ -11,7 +11,7 @@ export interface PrintScope {
   readonly project: Project;
   /** Whose columns a feedback field reads: those of a row of feedback, or of none at all. */
   readonly feedback: "row" | "none";
-  /** Whether false has to be told from unknown, as under `$not`. A selection asks for what is true. */
+  /** Whether false and unknown must be distinguished, as under `$not`. A selection only needs what is true. */
   readonly exact: boolean;
 }
 
@@ -86,7 +86,7 @@ function printContains({ input, substr, caseInsensitive }: Of<"contains">, scope
     return caseInsensitive ? foldCase(text, isStored(value)) : text;
   };
   const needle = printText(substr);
-  // The '' added stands for an absent text, which only an empty needle is found in.
+  // The added '' represents an absent text, in which only an empty needle is found.
   if (input.type === "refs") {
     const ref = caseInsensitive ? foldCase(sql`ref`, true) : sql`ref`;
     return sql`arrayExists(ref -> position(${ref}, ${needle}) > 0, arrayPushBack(${printValue(input, scope)}, ''))`;

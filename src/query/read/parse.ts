@@ -58,7 +58,7 @@ export function parseQuery(json: unknown, reading: QueryReading): Operation | un
 function parseOperand(json: unknown, { loc, depth }: Place, reading: Reading): Operand | undefined {
   const { issues, limits } = reading;
   if (reading.nodes >= limits.maxNodes) {
-    // Told once; what follows is not looked at.
+    // Reported once; the rest is ignored.
     return reading.nodes++ === limits.maxNodes
       ? issues.add(["query", "$expr"], "too_long", `A query has at most ${limits.maxNodes} nodes`)
       : undefined;
@@ -92,7 +92,7 @@ interface Operator {
   /** Of the node. */
   readonly loc: Loc;
   readonly row: OperatorRow;
-  /** Of what the operator is given. */
+  /** Of the operator's operands. */
   readonly at: Place;
 }
 

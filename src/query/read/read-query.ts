@@ -8,7 +8,7 @@ import { parseQuery, type QueryLimits } from "./parse.ts";
 import type { Condition } from "./typed.ts";
 
 export interface ReadOptions {
-  /** Which names can be asked for. Default: those of a call. */
+  /** The known field names. Default: those of a call. */
   readonly fields?: FieldResolver;
   readonly limits?: QueryLimits;
 }

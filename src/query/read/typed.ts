@@ -3,7 +3,7 @@ import type { ValueType } from "../fields/columns.ts";
 import type { FeedbackField } from "../fields/feedback-field.ts";
 import type { FieldValue } from "../fields/fields.ts";
 
-/** What is compared with what: each side is read as this, and is unknown (or '' as text) where it cannot be. */
+/** The type that both sides of a comparison are read as; a value of another type is unknown (or '' as text). */
 export type Context = "text" | "number" | "bool" | "instant";
 
 /** The type whose values a context takes as they are. */
@@ -62,5 +62,5 @@ export type Condition =
       readonly substr: Value;
       readonly caseInsensitive: boolean;
     }
-  /** True when it is true of any value of the field; of no value at all, it is asked of an absent one. */
+  /** True if it is true of any of the field's values; without a value, it is evaluated for an absent one. */
   | { readonly kind: "any_feedback"; readonly field: FeedbackField; readonly condition: Condition };
