@@ -26,20 +26,27 @@ export const unknownCost: CallCost = Object.freeze({
 });
 
 /**
- * The costs of a call, none negative.
- * What was not used costs 0 once the model is known, also where its own price is not.
+ * The costs of a call, none negative. What was not used costs 0, also where its own price is not known; but when nothing
+ * that was used has a price, nothing is known: a sum of such zeros would look like a price.
  */
 export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
   if (rates === null) return unknownCost;
-  if (usage.units !== undefined) return sumOfLines(costLines(usage, rates));
+  if (usage.units !== undefined) return ifAnythingIsKnown(sumOfLines(costLines(usage, rates)));
   const prices = pricesForCall(usage, rates);
-  return {
+  return ifAnythingIsKnown({
     prompt: product(uncachedTokens(usage), prices.prompt),
     completion: product(usage.completionTokens, prices.completion),
     cacheRead: product(usage.cacheReadTokens, prices.cacheRead),
     cacheCreation: product(usage.cacheCreationTokens, prices.cacheCreation),
     other: prices.request === undefined ? 0 : requestsOf(usage) * prices.request,
-  };
+  });
+}
+
+function ifAnythingIsKnown(cost: CallCost): CallCost {
+  const { prompt, completion, cacheRead, cacheCreation, other } = cost;
+  const isComplete =
+    prompt !== null && completion !== null && cacheRead !== null && cacheCreation !== null && other !== null;
+  return isComplete || prompt || completion || cacheRead || cacheCreation || other ? cost : unknownCost;
 }
 
 /** The bill of a call, a line for each unit it used. Its sums are `costOfCall`. */

@@ -5,12 +5,14 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Longer names are nobody's. */
 const MAX_NAME_LENGTH = 64;
+/** Google spells names of enumerations out. */
+const PROTO_PREFIX = /^(?:service_tier|traffic_type)_/;
 /** Tiers that are the list price wherever they are served: nothing needs to be kept of them. */
 const USUAL = new Set(["default", "auto", "standard", "on_demand", "not_available", "unspecified"]);
 
 /** A tier as it is kept: in lower case, '' for the usual one. */
 export function tierNamed(name: unknown): string {
-  const tier = nameOf(name).replaceAll("-", "_");
+  const tier = nameOf(name).replaceAll("-", "_").replace(PROTO_PREFIX, "");
   return USUAL.has(tier) ? "" : tier;
 }
 

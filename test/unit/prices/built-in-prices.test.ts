@@ -218,7 +218,6 @@ describe("the whole built-in list", () => {
             cache_write_tokens: written,
             // What of them is input is all of them.
             ...(units.input_audio_seconds !== undefined && { audio_seconds: counts.seconds }),
-            ...(units.input_document_pages !== undefined && { document_pages: counts.pages }),
             ...units,
           },
           new Date("2026-07-01T12:00:00Z"),

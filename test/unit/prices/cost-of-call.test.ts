@@ -102,6 +102,18 @@ describe("costOfCall by hand", () => {
     expect(Object.values(unknownCost)).toEqual([null, null, null, null, null]);
   });
 
+  it("says null, not the sum of what was not used, where nothing that was used has a price", () => {
+    const embedding = perMillion({ prompt: 0.02, completion: null, cacheRead: 0.02, cacheCreation: 0.02 });
+    expect(costOfCall(usageOf({ completionTokens: 3 }), embedding)).toEqual(unknownCost);
+    expect(costOfCall(usageOf({ units: { web_searches: 1 } }), embedding)).toEqual(unknownCost);
+    expect(costOfCall(usageOf({}), embedding).prompt).toBe(0);
+    expect(costOfCall(usageOf({ promptTokens: 1, completionTokens: 3 }), embedding)).toMatchObject({
+      prompt: 20_000,
+      completion: null,
+      cacheRead: 0,
+    });
+  });
+
   it("says null for the tokens alone that have no price, and 0 where there are none of them", () => {
     const embedding = perMillion({ prompt: 0.02, completion: null, cacheRead: 0.02, cacheCreation: 0.02 });
     expect(costOfCall(usageOf({ promptTokens: 5_000 }), embedding)).toEqual(costs(0.0001, 0, 0, 0));

@@ -217,6 +217,21 @@ describe("readUsage", () => {
     ],
     ["the usual tier as none", { prompt_tokens: 5, service_tier: "default" }, { service: undefined }],
     [
+      "it as Google spells it",
+      { promptTokenCount: 5, serviceTier: "SERVICE_TIER_STANDARD" },
+      { service: undefined },
+    ],
+    [
+      "none of Vertex",
+      { promptTokenCount: 5, trafficType: "TRAFFIC_TYPE_UNSPECIFIED" },
+      { service: undefined },
+    ],
+    [
+      "another one as Google spells it",
+      { promptTokenCount: 5, serviceTier: "SERVICE_TIER_FLEX" },
+      { service: { provider: "", tier: "flex" } },
+    ],
+    [
       "fast mode, and inference in one country",
       { input_tokens: 5, speed: "fast", inference_geo: "us", service_tier: "standard" },
       { service: { provider: "", tier: "fast+us_only" } },
