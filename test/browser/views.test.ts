@@ -177,6 +177,29 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       );
     });
 
+    it("are there before it is known what all of them cost", async () => {
+      await show(page, `/${PROJECT}/usage`);
+      let count: (() => void) | undefined;
+      const counted = new Promise<void>((done) => (count = done));
+      await page.route("**/trace/usage", async (route) => {
+        await counted;
+        await route.continue();
+      });
+      await page.evaluate((hash) => (location.hash = hash), `/${PROJECT}/traces`);
+      await page.locator(".traces .body .row .cost", { hasText: "$" }).first().waitFor();
+      await page.getByText("Adding up what all of them cost").waitFor();
+      count!();
+      await page.locator(".answer .sum").waitFor();
+      await settled(page);
+      await page.unroute("**/trace/usage");
+      const { tokens, usd } = Object.values(await usageOf({ trace_roots_only: true }))
+        .map(totalOf)
+        .reduce((sum, one) => ({ ...sum, tokens: sum.tokens + one.tokens, usd: sum.usd + one.usd }));
+      expectFigure(await cellOf(page.locator(".answer .sum")), usd);
+      const rows = await allRows(page);
+      expect(rows.reduce((sum, row) => sum + numberOf(row["tokens"]!.title), 0)).toBe(tokens);
+    });
+
     it("have as many calls and failures as were sent, of whole traces", async () => {
       const sent = await callsOf();
       await show(page, `/${PROJECT}/traces?sort=tokens`);

@@ -13,14 +13,13 @@ export interface Load<Value> {
   /** What has come of it. */
   readonly progress: number;
   readonly stopped: boolean;
+  /** Which question, asked which time, `value` and `failure` are the answer to. */
+  readonly settled: string | undefined;
   readonly stop: () => void;
   readonly again: () => void;
 }
 
-interface State<Value> extends Omit<Load<Value>, "busy" | "stop" | "again"> {
-  /** The question, and the time it was asked, that this is the answer to. */
-  readonly settled: string | undefined;
-}
+type State<Value> = Omit<Load<Value>, "busy" | "stop" | "again">;
 
 const BLINK_MS = 150;
 const LEFT = "left";

@@ -1,5 +1,5 @@
 import { csv } from "../numbers/csv.ts";
-import type { TraceRow } from "./load-traces.ts";
+import type { TraceRow } from "./load-rows.ts";
 
 export function csvOfTraces(rows: readonly TraceRow[]): string {
   const header = [

@@ -6,7 +6,7 @@ import { oneLine } from "../numbers/plain-text.ts";
 import { Dollars, Duration, Live, Shown, Tokens, Unknown } from "../parts/figure.tsx";
 import { widthOf, type Column, type Layout } from "./columns.ts";
 import type { FeedbackMark } from "./feedback-marks.ts";
-import type { TraceRow } from "./load-traces.ts";
+import type { TraceRow } from "./load-rows.ts";
 import type { TraceSize } from "./trace-sizes.ts";
 
 interface TraceCellsProps {

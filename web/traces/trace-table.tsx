@@ -5,13 +5,15 @@ import { printAddress, type Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
 import type { Layout } from "./columns.ts";
 import { loadMarks } from "./feedback-marks.ts";
-import type { LoadedTraces, TraceRow } from "./load-traces.ts";
+import type { TraceRow } from "./load-rows.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import { loadSizes } from "./trace-sizes.ts";
 
 interface TraceTableProps {
-  readonly traces: LoadedTraces;
+  readonly rows: readonly TraceRow[];
+  /** What all traces of the window cost; null: it is not known, or not yet. */
+  readonly whole: number | null;
   readonly project: string;
   readonly zone: string;
   readonly address: Address;
@@ -20,8 +22,7 @@ interface TraceTableProps {
   readonly onLayout: (layout: Layout) => void;
 }
 
-export function TraceTable({ traces, project, zone, address, go, layout, onLayout }: TraceTableProps) {
-  const { rows, total } = traces;
+export function TraceTable({ rows, whole, project, zone, address, go, layout, onLayout }: TraceTableProps) {
   const [active, setActive] = useState(0);
   const ids = rows.map(({ call }) => call.id);
   const marks = useLoad(`${project}\n${ids.join("\n")}`, (asking) => loadMarks(project, ids, asking));
@@ -52,8 +53,7 @@ export function TraceTable({ traces, project, zone, address, go, layout, onLayou
         if (row === undefined) return null;
         return (
           <TraceCells
-            {...{ row, zone, layout }}
-            whole={total.usd}
+            {...{ row, zone, layout, whole }}
             mark={marks.value?.get(row.call.id)}
             size={sizes.failure === undefined ? sizes.value?.get(row.call.trace_id) : "unknown"}
             href={printAddress(addressOf(row))}

@@ -2,18 +2,21 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, askLines } from "../api/ask.ts";
 import type { Call, TraceUsage } from "../api/routes.ts";
 import { totalOf } from "../numbers/usage.ts";
-import type { LoadedTraces, TraceRow } from "./load-traces.ts";
+import type { TraceRow } from "./load-rows.ts";
 
 const REFRESH_MS = 5000;
 const MAX_REFRESHED = 100;
 
 /** Rows that are not finished follow what happens; all others, and the order, stay as they are. */
-export function useLiveRows(project: string, loaded: LoadedTraces | undefined): LoadedTraces | undefined {
+export function useLiveRows(
+  project: string,
+  loaded: readonly TraceRow[] | undefined,
+): readonly TraceRow[] | undefined {
   const [rows, setRows] = useState<ReadonlyMap<string, TraceRow>>(new Map());
   useEffect(() => {
     setRows(new Map());
     const running = new Set(
-      loaded?.rows.flatMap(({ call }) => (call.ended_at === null ? [call.id] : [])).slice(0, MAX_REFRESHED),
+      loaded?.flatMap(({ call }) => (call.ended_at === null ? [call.id] : [])).slice(0, MAX_REFRESHED),
     );
     if (running.size === 0) return;
     const controller = new AbortController();
@@ -33,7 +36,7 @@ export function useLiveRows(project: string, loaded: LoadedTraces | undefined): 
       controller.abort();
     };
   }, [project, loaded]);
-  return loaded && { ...loaded, rows: loaded.rows.map((row) => rows.get(row.call.id) ?? row) };
+  return loaded?.map((row) => rows.get(row.call.id) ?? row);
 }
 
 async function refreshed(

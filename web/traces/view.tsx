@@ -1,10 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
-import { asCurl } from "../api/ask.ts";
-import { useLoad } from "../api/use-load.ts";
 import { tokens } from "../numbers/figure.ts";
 import { span } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
 import { Dollars, Shown } from "../parts/figure.tsx";
 import { FilterBar } from "../parts/filter-bar.tsx";
 import { LoadState, Notice } from "../parts/notice.tsx";
@@ -12,14 +9,14 @@ import { operandOf, readFilter } from "../state/filters.ts";
 import type { Address } from "../state/address.ts";
 import { readWindow, type TimeWindow } from "../state/time-window.ts";
 import type { Go } from "../state/use-address.ts";
-import { csvOfTraces } from "./csv-of-traces.ts";
-import { DownloadButton } from "../parts/download-button.tsx";
-import { ColumnPicker } from "./column-picker.tsx";
 import { keepLayout, keptLayout, type Layout } from "./columns.ts";
 import { printCostFilter, readCostFilter } from "./cost-filter.ts";
-import { loadTraces, MAX_ROWS, SORTS, usageQuestion, type LoadedTraces, type Sort } from "./load-traces.ts";
+import { MAX_ROWS } from "./load-rows.ts";
+import type { WindowTotals } from "./load-totals.ts";
 import { TraceTable } from "./trace-table.tsx";
-import { useLiveRows } from "./use-live-rows.ts";
+import { SORTS, type Sort } from "./traces-question.ts";
+import { TracesTools } from "./traces-tools.tsx";
+import { useTraces } from "./use-traces.ts";
 
 interface TracesViewProps {
   readonly address: Address;
@@ -44,46 +41,23 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
     setLayout(next);
   };
   const question = { project, window, sort, cost, operand: operandOf(filter) };
-  const load = useLoad(JSON.stringify(question), (asking) => loadTraces(question, asking));
-  const traces = useLiveRows(project, load.value);
+  const { rows, totals, busy, said, again } = useTraces(question);
   const refresh = (): void => {
     setRound(round + 1);
-    load.again();
+    again();
   };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
+  const isAddingUp = rows !== undefined && said.failure === undefined && !said.stopped;
   return (
-    <main class="traces-view" aria-busy={load.busy}>
+    <main class="traces-view" aria-busy={busy}>
       <h1 class="unseen">Traces</h1>
       <div class="summary">
-        {traces === undefined ? (
-          <p class="answer">&nbsp;</p>
+        {totals === undefined ? (
+          <p class="answer dim">{isAddingUp ? "Adding up what all of them cost …" : <>&nbsp;</>}</p>
         ) : (
-          <Summary traces={traces} window={window} zone={zone} />
+          <Summary totals={totals} window={window} zone={zone} />
         )}
-        <div class="tools">
-          <label>
-            sort{" "}
-            <select value={sort} onChange={(event) => change({ sort: event.currentTarget.value })}>
-              {Object.entries(SORTS).map(([name, label]) => (
-                <option key={name} value={name}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
-          <ColumnPicker layout={layout} onLayout={changeLayout} />
-          <button onClick={refresh} title="Ask again, up to now">
-            Refresh
-          </button>
-          {traces !== undefined && (
-            <DownloadButton label="CSV" name="traces.csv" text={() => csvOfTraces(traces.rows)} />
-          )}
-          <CopyButton
-            label="copy curl"
-            title="The question behind the total"
-            text={() => asCurl(usageQuestion(question))}
-          />
-        </div>
+        <TracesTools {...{ question, rows, layout, refresh, change }} onLayout={changeLayout} />
       </div>
       <FilterBar
         filter={filter}
@@ -94,12 +68,16 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
           onChange: (cost) => change({ cost }),
         }}
       />
-      <LoadState load={load} />
-      {traces !== undefined && <Said traces={traces} sort={sort} />}
-      {traces !== undefined && traces.rows.length > 0 && (
-        <TraceTable {...{ traces, project, zone, address, go, layout }} onLayout={changeLayout} />
+      <LoadState load={said} />
+      {totals !== undefined && rows !== undefined && <Said totals={totals} shown={rows.length} sort={sort} />}
+      {rows !== undefined && rows.length > 0 && (
+        <TraceTable
+          {...{ rows, project, zone, address, go, layout }}
+          whole={totals?.total.usd ?? null}
+          onLayout={changeLayout}
+        />
       )}
-      {traces?.rows.length === 0 && load.failure === undefined && (
+      {rows?.length === 0 && said.failure === undefined && (
         <Empty
           filtered={question.operand !== undefined || cost !== undefined}
           widen={() => change({ window: "90d" })}
@@ -110,13 +88,13 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
 }
 
 interface SummaryProps {
-  readonly traces: LoadedTraces;
+  readonly totals: WindowTotals;
   readonly window: TimeWindow;
   readonly zone: string;
 }
 
-function Summary({ traces, window, zone }: SummaryProps) {
-  const { total, count, truncated, unfinished, unpriced } = traces;
+function Summary({ totals, window, zone }: SummaryProps) {
+  const { byRoot, total, truncated, unfinished, unpriced } = totals;
   return (
     <p class="answer">
       <span class="sum">
@@ -124,7 +102,7 @@ function Summary({ traces, window, zone }: SummaryProps) {
       </span>
       <span>
         in {truncated && "the oldest "}
-        <Shown figure={tokens(count)} /> traces
+        <Shown figure={tokens(byRoot.size)} /> traces
       </span>
       <span>
         <Shown figure={tokens(total.tokens)} /> tokens
@@ -149,18 +127,24 @@ function Summary({ traces, window, zone }: SummaryProps) {
   );
 }
 
+interface SaidProps {
+  readonly totals: WindowTotals;
+  /** How many rows there are. */
+  readonly shown: number;
+  readonly sort: Sort;
+}
+
 /** What the table leaves out. */
-function Said({ traces, sort }: { readonly traces: LoadedTraces; readonly sort: Sort }) {
-  const { truncated, count, rows } = traces;
+function Said({ totals, shown, sort }: SaidProps) {
+  const { truncated, byRoot } = totals;
+  const count = byRoot.size;
   if (truncated) {
     return (
       <Notice
         kind="warning"
         title={`More than ${tokens(count).text} traces match, and the total is of the oldest of them.`}
       >
-        {sort === "newest"
-          ? `The newest ${rows.length} are shown.`
-          : `The largest ${rows.length} of those are shown.`}{" "}
+        {sort === "newest" ? `The newest ${shown} are shown.` : `The largest ${shown} of those are shown.`}{" "}
         Choose a shorter window, or filter.
       </Notice>
     );
@@ -170,7 +154,7 @@ function Said({ traces, sort }: { readonly traces: LoadedTraces; readonly sort: 
   return (
     <Notice
       kind="quiet"
-      title={`${rows.length} rows of ${tokens(count).exact} are shown; the ${left} ones are in the total.`}
+      title={`${shown} rows of ${tokens(count).exact} are shown; the ${left} ones are in the total.`}
     />
   );
 }
