@@ -27,6 +27,7 @@ const pictures: readonly Picture[] = [
   { name: "traces", place: "traces?sort=cost", shows: ".traces .row" },
   { name: "trace", place: "trace/support-1?call=support-1-answer", shows: ".usage-table" },
   { name: "trace-dark", place: "trace/contract-1?call=contract-1-long", shows: ".usage-table", dark: true },
+  { name: "receipt", place: "trace/contract-1?call=contract-1-long&tab=receipt", shows: ".receipt table" },
   { name: "usage", place: "usage?window=24h", shows: ".usage canvas" },
   { name: "feedback", place: "feedback?path=score&window=24h", shows: ".path-details canvas" },
   { name: "phone", place: "trace/support-1", shows: ".tree .row", size: PHONE },
@@ -69,7 +70,7 @@ async function take(
   });
   await page.goto(address.replace(/to=.*$/, `to=${encodeURIComponent(`/${PROJECT}/${place}`)}`));
   await page.locator(shows).first().waitFor();
-  await page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
   await page.close();
   console.log(`docs/pictures/${name}.png`);

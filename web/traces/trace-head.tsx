@@ -67,7 +67,7 @@ interface GripProps {
 function Grip({ px, grows, onPx }: GripProps) {
   const from = useRef<{ readonly x: number; readonly px: number } | undefined>(undefined);
   return (
-    <i
+    <span
       class={`grip ${grows === 1 ? "right" : "left"}`}
       aria-hidden="true"
       onPointerDown={(event) => {

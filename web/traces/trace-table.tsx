@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { useLoad } from "../api/use-load.ts";
 import { RowList } from "../parts/row-list.tsx";
 import { printAddress, type Address } from "../state/address.ts";
@@ -68,9 +68,13 @@ export function TraceTable({ rows, whole, project, zone, address, go, layout, on
 function useSizes(project: string, rows: readonly TraceRow[]) {
   const traceIds = [...new Set(rows.map(({ call }) => call.trace_id))];
   const running = rows.flatMap(({ call, total }) => (call.ended_at === null ? [total.requests] : []));
-  return useLoad(JSON.stringify([project, traceIds, running]), (asking) =>
+  const load = useLoad(JSON.stringify([project, traceIds, running]), (asking) =>
     loadSizes(project, traceIds, asking),
   );
+  // what is asked again stays until the answer is there
+  const last = useRef(load.value);
+  last.current = load.value ?? last.current;
+  return { ...load, value: last.current };
 }
 
 /** Window and zone go along, so that the way back leads to the same list. */
