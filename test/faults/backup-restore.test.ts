@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
@@ -15,7 +16,7 @@ const project_id = "acme/kept";
 
 async function script(name: string, args: readonly string[], dataDir: string) {
   const file = join(import.meta.dirname, `../../scripts/${name}.ts`);
-  const environment = { PATH: process.env["PATH"], DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY };
+  const environment = { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY };
   try {
     const { stdout, stderr } = await run(process.execPath, [file, ...args], { env: environment });
     return { code: 0, stdout, stderr };
@@ -76,7 +77,7 @@ describe("a backup of the embedded store", () => {
   it("is made under load, and holds what was acknowledged before it began", async () => {
     const service = await start(dataDir);
     const load = keepWriting(service);
-    await until(() => load.acknowledged.length > 500, 60_000);
+    await until(() => load.acknowledged.length > 500);
     before = [...load.acknowledged];
     const made = await script("backup", [], dataDir);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\/.*\/sumtree-\d{8}T\d{6}Z\n$/) });

@@ -87,7 +87,7 @@ describe("a clock that jumps at every reading", () => {
 });
 
 describe("a clock that is set back by ten years", () => {
-  it("shuts nobody out for longer than a minute", { timeout: 20_000 }, async () => {
+  it("shuts nobody out for longer than a minute", async () => {
     let steadyMs = 0;
     const limited = await startAppOn(test.engine, {
       settings: { FAILED_AUTH_PER_MINUTE: "1", RATE_LIMIT_PER_MINUTE: "2" },
@@ -131,7 +131,8 @@ describe("a clock that is set back by ten years", () => {
 
   it("does not have a key trusted longer that was revoked on another replica", async () => {
     jumps = [0];
-    const replica = await startAppOn(test.engine, { deps: { clock } });
+    let steadyMs = 0;
+    const replica = await startAppOn(test.engine, { deps: { clock, steady: { now: () => steadyMs } } });
     const body = { name: "k", scopes: ["read"], projects: ["*"] };
     const { id, key } = (await test.post("/api-keys", body)).json() as { id: string; key: string };
     const status = async () => (await replica.post("/trace/usage", { project_id: "acme/a" }, { key })).status;
@@ -141,7 +142,10 @@ describe("a clock that is set back by ten years", () => {
       204,
     );
     jumps = [-TEN_YEARS_MS];
-    await until(async () => (await status()) === 401, KEY_CACHE_MS + 2000);
+    steadyMs = KEY_CACHE_MS - 1;
+    expect(await status()).toBe(200);
+    steadyMs = KEY_CACHE_MS;
+    expect(await status()).toBe(401);
     await replica.close();
   });
 });

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 4);
+const KILLS = Number(process.env["KILLS"] ?? 2);
 const WRITERS = 6;
 const random = seededRandom();
 
@@ -56,7 +58,9 @@ describe(`kill -9 while feedback comes in (seed ${random.seed})`, () => {
       // what had no answer is sent again, as clients do
       await Promise.all([...unanswered].map(([id, n]) => send(service, id, n)));
       const writers = Array.from({ length: WRITERS }, (_, writer) => write(service, `k${kill}w${writer}`));
-      await new Promise((resolve) => setTimeout(resolve, 200 + random.next() * 700));
+      const enough = acknowledged.size + 3 + random.next() * 60;
+      await until(() => acknowledged.size > enough);
+      await delay(random.next() * 60);
       await service.end("SIGKILL");
       await Promise.all(writers);
     }

@@ -36,7 +36,7 @@ async function opening(settings: Settings) {
       return false;
     }
   };
-  await until(hasTheStore, 20_000);
+  await until(hasTheStore);
   return {
     lines: createInterface({ input: child.stdout }),
     async kill() {

@@ -16,6 +16,7 @@ const CALLS = 120_000;
 const STREAMS = 5;
 const STALL_MS = 5000;
 const READERS = 24;
+const BYTE_MS = 300;
 const IDLE_CONNECTIONS = Number(process.env["IDLE_CONNECTIONS"] ?? 3000);
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-slow-"));
@@ -70,7 +71,7 @@ interface SlowReader {
   readOn(): Promise<boolean>;
 }
 
-/** Asks for everything, and reads one byte of the answer a second. */
+/** Asks for everything, and reads one byte of the answer at a time. */
 function readSlowly(): SlowReader {
   const socket = connection();
   const body = JSON.stringify({ project_id, limit: 1_000_000 });
@@ -79,7 +80,7 @@ function readSlowly(): SlowReader {
   const timer = setInterval(() => {
     const byte = socket.read(1) as Buffer | null;
     if (byte !== null) begin += byte.toString("latin1");
-  }, 1000);
+  }, BYTE_MS);
   socket.pause();
   return {
     status: () => (begin.length < 12 ? undefined : Number(begin.slice(9, 12))),
@@ -107,7 +108,7 @@ async function openRequests(): Promise<number> {
   return Number(/^sumtree_http_open_requests (\d+)$/m.exec(await answer.text())![1]);
 }
 
-describe("clients that read one byte a second", () => {
+describe(`clients that read one byte in ${BYTE_MS} ms`, () => {
   it("hold a bounded share, are cut off in time, and nobody else notices", { timeout: 120_000 }, async () => {
     for (let n = 0; n < 5; n++) await until(isServed);
     const idleMiB = service.residentMiB();
@@ -115,24 +116,23 @@ describe("clients that read one byte a second", () => {
     const readers = Array.from({ length: READERS }, readSlowly);
     let highestMiB = 0;
     while (readers.some((reader) => reader.status() === undefined)) {
-      await until(isServed, 10_000);
+      await until(isServed);
       highestMiB = Math.max(highestMiB, service.residentMiB() - idleMiB);
-      expect(performance.now() - began).toBeLessThan(60_000);
     }
-    expect(performance.now() - began).toBeGreaterThan(11_000);
+    expect(performance.now() - began).toBeGreaterThan(11 * BYTE_MS);
     const statuses = readers.map((reader) => reader.status());
     expect(statuses.filter((status) => status === 503).length).toBeGreaterThanOrEqual(READERS / 2);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(STREAMS);
     expect(new Set(statuses)).toEqual(new Set([200, 503]));
     expect(highestMiB).toBeLessThan(800);
-    await until(async () => (await openRequests()) === 1, 10_000);
+    await until(async () => (await openRequests()) === 1);
 
     let whole: Response | undefined;
     const seesTheWhole = async (): Promise<boolean> => {
       whole = await service.post("/trace/usage", { project_id, limit: 1_000_000 });
       return whole.ok;
     };
-    await until(seesTheWhole, 60_000);
+    await until(seesTheWhole);
     const { call_usage } = (await whole!.json()) as { call_usage: object };
     expect(Object.keys(call_usage)).toHaveLength(CALLS);
     const slow = readers.filter((reader) => reader.status() === 200);
@@ -148,11 +148,10 @@ describe("uploads that stall", () => {
       return socket;
     });
     const began = performance.now();
-    // A question in flight would take the last upload's room, and nothing tells when the heads have been read.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    await until(async () => (await service.post("/trace/usage", { project_id })).status === 503, 10_000);
+    await until(async () => (await openRequests()) === heads.length + 1);
+    await until(async () => (await service.post("/trace/usage", { project_id })).status === 503);
     const trickle = setInterval(() => heads.forEach((socket) => socket.write(" ")), 100);
-    await until(async () => (await service.post("/trace/usage", { project_id })).status === 200, 20_000);
+    await until(async () => (await service.post("/trace/usage", { project_id })).status === 200);
     clearInterval(trickle);
     expect(performance.now() - began).toBeGreaterThan(STALL_MS - 500);
     await Promise.all(heads.map(closed));

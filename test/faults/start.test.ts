@@ -17,6 +17,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { Session } from "chdb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 import { VERSION } from "../../src/version.ts";
 import { spawnProcess, startProcess } from "../helpers/service-process.ts";
@@ -45,7 +46,7 @@ async function failedStart(
   uid: number | undefined = process.getuid?.(),
 ): Promise<string> {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env["PATH"], PORT: "0", DATA_DIR: join(dir, "fresh"), ...environment },
+    env: { ...CHILD_ENVIRONMENT, PORT: "0", DATA_DIR: join(dir, "fresh"), ...environment },
     stdio: ["ignore", "ignore", "pipe"],
     ...(uid === undefined ? {} : { uid }),
   });

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
-import { ROOT_KEY } from "../helpers/start-app.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-stop-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -17,6 +18,27 @@ beforeEach(async () => {
   service = await startProcess({ DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, SHUTDOWN_TIMEOUT_MS: "20000" });
   port = Number(new URL(service.url).port);
 });
+
+/** Clearly before the service gives up waiting. */
+const SOON_MS = 15_000;
+
+/** This one included. */
+async function openRequests(): Promise<number> {
+  const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+  return Number(/^sumtree_http_open_requests (\d+)$/m.exec(await answer.text())![1]);
+}
+
+async function hasStoppedListening(): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    socket.destroy();
+  }
+}
 
 /** Stops the service in order; its exit code, and how long it took. */
 async function stop(): Promise<{ code: number | null; ms: number }> {
@@ -33,9 +55,10 @@ describe("an orderly stop", () => {
       await once(socket, "connect");
     }
     sockets[1]!.write("GET /healthz HT");
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // who comes later is answered: by then the service has read what came before
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     const { code, ms } = await stop();
-    expect([code, ms < 5000]).toEqual([0, true]);
+    expect([code, ms < SOON_MS]).toEqual([0, true]);
   });
 
   it("does not wait for connections that are kept for another request", async () => {
@@ -46,7 +69,7 @@ describe("an orderly stop", () => {
     await once(response, "end");
     const { code, ms } = await stop();
     agent.destroy();
-    expect([code, ms < 5000]).toEqual([0, true]);
+    expect([code, ms < SOON_MS]).toEqual([0, true]);
   });
 
   it("finishes what runs, and answers it", async () => {
@@ -66,15 +89,15 @@ describe("an orderly stop", () => {
     };
     const sent = request(`${service.url}/call/start`, { agent, method: "POST", headers });
     sent.write(body.slice(0, 10));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(async () => (await openRequests()) === 2);
     const stopped = stop();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until(hasStoppedListening);
     const answered = once(sent, "response") as Promise<[IncomingMessage]>;
     sent.end(body.slice(10));
     const [response] = await answered;
     response.resume();
     const { code, ms } = await stopped;
     agent.destroy();
-    expect([response.statusCode, code, ms < 5000]).toEqual([200, 0, true]);
+    expect([response.statusCode, code, ms < SOON_MS]).toEqual([200, 0, true]);
   });
 });

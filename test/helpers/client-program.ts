@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CHILD_ENVIRONMENT } from "./child-environment.ts";
 
 export interface ProgramEnd {
   readonly exitCode: number | null;
@@ -23,7 +24,7 @@ export async function runProgram(
   const home = mkdtempSync(join(tmpdir(), "sumtree-client-"));
   const child = spawn(process.execPath, [join(PROGRAMS, name)], {
     cwd: home,
-    env: { PATH: process.env["PATH"], HOME: home, ...environment },
+    env: { ...CHILD_ENVIRONMENT, HOME: home, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { CHILD_ENVIRONMENT } from "./child-environment.ts";
 import { authorization } from "./start-app.ts";
 
 type ServiceChild = ChildProcessByStdio<null, Readable, Readable>;
@@ -53,7 +54,7 @@ export async function startProcess(environment: Readonly<Record<string, string>>
 /** The process alone, which has done nothing yet. */
 export function spawnProcess(environment: Readonly<Record<string, string>>): ServiceChild {
   return spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env["PATH"], PORT: "0", LOG_LEVEL: "info", ...environment },
+    env: { ...CHILD_ENVIRONMENT, PORT: "0", LOG_LEVEL: "info", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

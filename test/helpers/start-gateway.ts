@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { pino } from "pino";
 import { buildApp, type Deps } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
@@ -49,6 +50,8 @@ export async function startGateway(
 export interface SecondApp {
   readonly url: string;
   readonly port: number;
+  /** How many clients are connected. */
+  connections(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -68,7 +71,8 @@ export async function startSecondApp(
   });
   const app = await buildApp(config, { engine, rootKey: ROOT_KEY, logger });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  return { url, port: Number(new URL(url).port), close: () => app.close() };
+  const connections = promisify(app.server.getConnections.bind(app.server));
+  return { url, port: Number(new URL(url).port), connections, close: () => app.close() };
 }
 
 export const bearer = { authorization: `Bearer ${ROOT_KEY}` };

@@ -414,7 +414,7 @@ describe("recording", () => {
 
   it("is complete after an orderly stop, with the streams that the stop cut", async () => {
     const project = newProject();
-    const app = await startSecondApp(test, { SHUTDOWN_TIMEOUT_MS: "900" });
+    const app = await startSecondApp(test, { SHUTDOWN_TIMEOUT_MS: "3000" });
     const requests = Array.from({ length: 20 }, () =>
       post(JSON.stringify(chat), { "openai-project": project }, `${app.url}/v1`),
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/auth/api-key.ts";
 import { createKeyStore } from "../../src/auth/key-store.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import { holdStatement, type HeldStatement } from "../helpers/held-statement.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
@@ -9,7 +9,7 @@ import { until } from "../helpers/until.ts";
 let test: TestGateway;
 let app: SecondApp;
 const { id, text: key, secretHash } = generateKey();
-const looks: string[] = [];
+let held: HeldStatement;
 
 beforeAll(async () => {
   test = await startGateway();
@@ -21,17 +21,9 @@ beforeAll(async () => {
     projects: ["*"],
     expiresAtMs: null,
   });
-  const rows: Engine["rows"] = async (query, options) => {
-    if (options.name === "api_key_find") {
-      looks.push("began");
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      looks.push("over");
-    }
-    return test.engine.rows(query, options);
-  };
-  const engine = Object.assign(Object.create(test.engine) as Engine, { rows });
+  held = holdStatement(test.engine, "api_key_find");
   const settings = { KEY_MAX_CONCURRENT: "1", MAX_BODY_BYTES_IN_FLIGHT: "1024" };
-  app = await startSecondApp(test, settings, { engine });
+  app = await startSecondApp(test, settings, { engine: held.engine });
 });
 afterAll(async () => {
   await app.close();
@@ -47,10 +39,10 @@ function ask(): RawExchange {
 describe("a client that leaves while its key is checked", () => {
   it("gives back its place and the room for its body", async () => {
     const { socket } = ask();
-    await until(() => looks.includes("began"));
+    await until(() => held.count() === 1);
     socket.destroy();
-    await until(() => looks.includes("over"));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => (await app.connections()) === 0);
+    await held.release();
     expect(await ask().answer).toMatchObject({ status: 200 });
   });
 });

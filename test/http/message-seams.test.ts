@@ -246,7 +246,7 @@ describe("references", () => {
 
 describe("a project that is used again", () => {
   it("starts empty: nothing that waited comes back", async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 2; round++) {
       const p = newProject();
       await p.end("a", { output: "deleted", summary: p.usage(9) });
       await p.end("b", { output: "deleted" });

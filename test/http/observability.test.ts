@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -158,7 +159,8 @@ describe("the log", () => {
     socket.write(
       `POST /trace/usage HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization()}\r\nContent-Length: 10\r\n\r\n{`,
     );
-    setTimeout(() => socket.destroy(), 50);
+    await once(test.app.server, "request");
+    socket.destroy();
     await expect
       .poll(() => lines.filter((line) => line.msg === "request"))
       .toMatchObject([{ route: "/trace/usage", complete: false }]);

@@ -17,7 +17,7 @@ function block(ms: number): void {
 }
 
 it("one long piece of work is no overload: whoever comes after it is served", async () => {
-  for (let turn = 0; turn < 3; turn++) {
+  for (let turn = 0; turn < 2; turn++) {
     block(1_500);
     const statuses = [await statusAfterMs(0), await statusAfterMs(20), await statusAfterMs(300)];
     expect(statuses).toEqual([200, 200, 200]);

@@ -33,7 +33,8 @@ describe("two replicas", () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
     const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
-    const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), { numRuns: 20, seed });
+    const numRuns = Number(process.env["DIFFERENTIAL_RUNS"] ?? 8);
+    const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), { numRuns, seed });
     for (const [index, steps] of sequences.entries()) {
       const project = `acme/two-${index}`;
       const send = async (kind: keyof typeof urls, on: boolean, n: number) => {

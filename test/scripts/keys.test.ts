@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { startProcess } from "../helpers/service-process.ts";
 
 const run = promisify(execFile);
@@ -14,7 +15,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 async function keys(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   try {
     const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
-      env: { PATH: process.env["PATH"], DATA_DIR: dataDir, ...environment },
+      env: { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir, ...environment },
     });
     return { code: 0, stdout, stderr };
   } catch (error) {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, describe, expect, it } from "vitest";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const dir = mkdtempSync(join(tmpdir(), "sumtree-npm-"));
@@ -14,7 +15,7 @@ describe("npm start", () => {
   it.each(["SIGTERM", "SIGINT"] as const)("stops in order when npm gets %s", async (signal) => {
     const npm = spawn("npm", ["start"], {
       cwd: ROOT,
-      env: { PATH: process.env["PATH"], HOME: dir, DATA_DIR: dir, PORT: "0" },
+      env: { ...CHILD_ENVIRONMENT, HOME: dir, DATA_DIR: dir, PORT: "0" },
       stdio: ["ignore", "pipe", "ignore"],
     });
     const said: string[] = [];

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, "../../scripts/prices.ts");
@@ -9,7 +10,7 @@ const SCRIPT = join(import.meta.dirname, "../../scripts/prices.ts");
 async function prices(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   try {
     const { stdout, stderr } = await run(process.execPath, [SCRIPT, ...args], {
-      env: { PATH: process.env["PATH"], ...environment },
+      env: { ...CHILD_ENVIRONMENT, ...environment },
     });
     return { code: 0, stdout, stderr };
   } catch (error) {

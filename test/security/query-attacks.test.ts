@@ -2,11 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileQuery, selectCalls } from "../../src/query/index.ts";
 import { sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
 
 const MINE = ["mine-1", "mine-2"];
-/** Generous for a shared machine; an attack that works takes minutes. */
-const SLOW_MS = 5000;
+/** Far below what an attack that works would take, and above what a busy machine does. */
+const SLOW_MS = 30_000;
+/** Of the texts, in each place one of so many is tried, another one in each run; `EVERY_TEXT=1` tries all. */
+const STEP = process.env["EVERY_TEXT"] === undefined ? 3 : 1;
+const seed = chosenSeed();
 
 let test: TestApp;
 beforeAll(async () => {
@@ -197,9 +201,13 @@ const places: readonly [string, (text: string) => object][] = [
 ];
 
 describe("text that means something elsewhere", () => {
-  it.each(places)("is only text as %s", async (_, place) => {
-    for (const text of injections) await expectHarmless(place(text));
-  });
+  it.each(places.map(([name, place], index) => [name, place, index] as const))(
+    "is only text as %s",
+    async (_, place, index) => {
+      for (const [at, text] of injections.entries())
+        if ((at + index + seed) % STEP === 0) await expectHarmless(place(text));
+    },
+  );
 
   it("is found again as the text it is", async () => {
     const batch = injections.map((text, index) => ({

@@ -22,7 +22,7 @@ export type Fault =
   /** Exactly these bytes as the body, one write each; a number is a pause in milliseconds. */
   | {
       readonly kind: "bytes";
-      readonly chunks: readonly (string | Uint8Array | number)[];
+      readonly chunks: readonly (string | Uint8Array | number | Promise<unknown>)[];
       readonly headers?: Readonly<Record<string, string>>;
       readonly ending: "end" | "reset" | "hang";
     }
@@ -61,7 +61,8 @@ async function playBytes(fault: Extract<Fault, { kind: "bytes" }>, response: Ser
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", ...fault.headers });
   response.flushHeaders();
   for (const chunk of fault.chunks) {
-    if (typeof chunk === "number") await delay(chunk, undefined, { ref: false });
+    if (chunk instanceof Promise) await chunk;
+    else if (typeof chunk === "number") await delay(chunk, undefined, { ref: false });
     else await new Promise<void>((resolve) => response.write(chunk, () => setImmediate(resolve)));
   }
   if (fault.ending === "end") response.end();

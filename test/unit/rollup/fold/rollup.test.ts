@@ -19,7 +19,7 @@ import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow } from "../../../helpers/forests.ts";
 import { naiveRollUp, type NaiveTotals } from "../../../helpers/naive-rollup.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
 
 const LATER_PRICE = 2_000_000;
 
