@@ -31,22 +31,16 @@ export const unknownCost: CallCost = Object.freeze({
  */
 export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
   if (rates === null) return unknownCost;
-  if (usage.units !== undefined) return ifAnythingIsKnown(sumOfLines(costLines(usage, rates)));
+  if (usage.units !== undefined) return costOfLines(costLines(usage, rates));
   const prices = pricesForCall(usage, rates);
-  return ifAnythingIsKnown({
-    prompt: product(uncachedTokens(usage), prices.prompt),
-    completion: product(usage.completionTokens, prices.completion),
-    cacheRead: product(usage.cacheReadTokens, prices.cacheRead),
-    cacheCreation: product(usage.cacheCreationTokens, prices.cacheCreation),
-    other: prices.request === undefined ? 0 : requestsOf(usage) * prices.request,
-  });
-}
-
-function ifAnythingIsKnown(cost: CallCost): CallCost {
-  const { prompt, completion, cacheRead, cacheCreation, other } = cost;
-  const isComplete =
-    prompt !== null && completion !== null && cacheRead !== null && cacheCreation !== null && other !== null;
-  return isComplete || prompt || completion || cacheRead || cacheCreation || other ? cost : unknownCost;
+  const prompt = product(uncachedTokens(usage), prices.prompt);
+  const completion = product(usage.completionTokens, prices.completion);
+  const cacheRead = product(usage.cacheReadTokens, prices.cacheRead);
+  const cacheCreation = product(usage.cacheCreationTokens, prices.cacheCreation);
+  const isKnown = prompt !== null && completion !== null && cacheRead !== null && cacheCreation !== null;
+  if (!isKnown) return costOfLines(costLines(usage, rates));
+  const other = prices.request === undefined ? 0 : requestsOf(usage) * prices.request;
+  return { prompt, completion, cacheRead, cacheCreation, other };
 }
 
 /** The bill of a call, a line for each unit it used. Its sums are `costOfCall`. */
@@ -132,7 +126,8 @@ function cachedOf(unit: Unit, counts: UnitCounts): number {
   return cached === undefined ? 0 : (counts[cached] ?? 0);
 }
 
-function sumOfLines(lines: readonly CostLine[]): CallCost {
+function costOfLines(lines: readonly CostLine[]): CallCost {
+  if (lines.length > 0 && lines.every(({ price }) => price === null)) return unknownCost;
   const sums: Record<CostKind, number | null> = {
     prompt: 0,
     completion: 0,

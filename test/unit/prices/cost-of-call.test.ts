@@ -107,6 +107,12 @@ describe("costOfCall by hand", () => {
     expect(costOfCall(usageOf({ completionTokens: 3 }), embedding)).toEqual(unknownCost);
     expect(costOfCall(usageOf({ units: { web_searches: 1 } }), embedding)).toEqual(unknownCost);
     expect(costOfCall(usageOf({}), embedding).prompt).toBe(0);
+    const free = perMillion({ prompt: 0, completion: null, cacheRead: 0, cacheCreation: 0 });
+    expect(costOfCall(usageOf({ promptTokens: 1, completionTokens: 3 }), free)).toMatchObject({
+      prompt: 0,
+      completion: null,
+      other: 0,
+    });
     expect(costOfCall(usageOf({ promptTokens: 1, completionTokens: 3 }), embedding)).toMatchObject({
       prompt: 20_000,
       completion: null,
