@@ -29,9 +29,12 @@ export function fullInstant(iso: string, zone: string): string {
   return formatOf(zone, options).format(new Date(iso));
 }
 
-/** 1–30 Nov · 21 Nov 14:00 – 22 Nov 03:00 */
-export function span(fromMs: number, toMs: number, zone: string): string {
-  const format = formatOf(zone, { ...DAY, hour: "2-digit", minute: "2-digit" });
+/** 1–30 Nov · 21 Nov 14:00 – 22 Nov 03:00; with the year where it is not this one. */
+export function span(fromMs: number, toMs: number, zone: string, now: number = Date.now()): string {
+  const yearOf = (ms: number): string => formatOf(zone, { year: "numeric" }).format(new Date(ms));
+  const isThisYear = [fromMs, toMs].every((ms) => yearOf(ms) === yearOf(now));
+  const year = isThisYear ? {} : ({ year: "numeric" } as const);
+  const format = formatOf(zone, { ...DAY, ...year, hour: "2-digit", minute: "2-digit" });
   return format.formatRange(new Date(fromMs), new Date(toMs));
 }
 

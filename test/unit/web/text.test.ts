@@ -41,6 +41,10 @@ describe("an instant", () => {
     expect(clock("2026-11-21T23:30:00.000Z", "Europe/Berlin", { now })).toBe("00:30:00.000");
   });
   it("makes a span with another", () => {
-    expect(span(now - 3_600_000, now, "UTC")).toContain("02:00");
+    expect(span(now - 3_600_000, now, "UTC", now)).toContain("02:00");
+    expect(span(now - 3_600_000, now, "UTC", now)).not.toMatch(/\d{4}/);
+    expect(span(now - 3_600_000, now, "UTC", now + 366 * 86_400_000)).toContain(
+      String(new Date(now).getUTCFullYear()),
+    );
   });
 });
