@@ -10,6 +10,9 @@ export async function noteFilled(engine: Engine, project: string, where: Sql = s
     sql`INSERT INTO call_traces SELECT project_id, id, trace_id, hour ${from} AND started_at IS NOT NULL`,
   );
   await run(sql`INSERT INTO trace_hours SELECT DISTINCT project_id, trace_id, hour ${from}`);
+  await run(sql`INSERT INTO spanning_traces SELECT project_id, hour, trace_id FROM trace_hours
+    WHERE project_id = '${trusted(project)}' AND trace_id IN
+      (SELECT trace_id FROM trace_hours WHERE project_id = '${trusted(project)}' GROUP BY trace_id HAVING uniq(hour) > 1)`);
   for (const kind of ["started", "ended"]) {
     const at = trusted(`${kind}_at`);
     await run(sql`INSERT INTO call_hours SELECT DISTINCT project_id, '${trusted(kind)}',

@@ -1,6 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { readInPages } from "../clickhouse/read-in-pages.ts";
-import { LIVE, selectCalls } from "../query/index.ts";
+import { inPlaces, LIVE, selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
@@ -24,21 +24,12 @@ export async function* readCalls(
     name: "calls_read",
     signal,
     statement: (page) => {
-      const hours = param(
-        "Array(Int64)",
-        page.map((key) => key.hour),
-      );
-      const traceIds = param(
-        "Array(String)",
-        page.map((key) => key.traceId),
-      );
       const ids = param(
         "Array(String)",
         page.map((key) => key.id),
       );
       return sql`SELECT ${columns} FROM calls FINAL
-        PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND (hour, trace_id) IN
-          (SELECT place.1, place.2 FROM (SELECT arrayJoin(arrayZip(${hours}, ${traceIds})) AS place))
+        PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND ${inPlaces(page)}
         WHERE ${LIVE}`;
     },
   });

@@ -3,6 +3,7 @@ import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 import { isStart } from "./call-part.ts";
+import { noteTraces } from "./note-traces.ts";
 import { keyOf, type Placed } from "./place-parts.ts";
 import { chunksOf, keyText, type TraceLookup } from "./trace-lookup.ts";
 
@@ -14,7 +15,7 @@ type Start = Placed & { readonly traceId: string; readonly hour: number };
 /**
  * Gives each start the hour in the key of its call: the hour of the call's first known start, so that all parts of a
  * call have one key. It looks a call up only if its trace has calls in other hours: a look-up for each call would cost
- * more than storing it. Other parts of the batch get the hour of their call's start.
+ * more than storing it. Other parts of the batch get the hour of their call's start. It notes the traces on the way.
  */
 export async function chooseHours(
   engine: Engine,
@@ -29,11 +30,21 @@ export async function chooseHours(
   const unsure: Start[] = [];
   for (const [call, start] of first) {
     const known = traces.recall(keyOf(start));
-    if (known?.traceId === start.traceId) hours.set(call, known.hour);
-    else unsure.push(start);
+    const isKnown = known?.traceId === start.traceId;
+    hours.set(call, isKnown ? known.hour : start.hour);
+    if (!isKnown) unsure.push(start);
   }
-  const stored = await storedHours(engine, await ofTracesElsewhere(engine, unsure));
-  for (const start of unsure) hours.set(callOf(start), stored.get(callOf(start)) ?? start.hour);
+  const noted = await noteTraces(
+    engine,
+    [...first].map(([call, { project, traceId }]) => ({
+      project_id: project,
+      trace_id: traceId,
+      hour: hours.get(call)!,
+    })),
+  );
+  const isElsewhere = ({ project, traceId, hour }: Start): boolean =>
+    noted.get(pairKey(project, traceId))?.some((other) => other !== hour) ?? false;
+  for (const [call, hour] of await storedHours(engine, unsure.filter(isElsewhere))) hours.set(call, hour);
   for (const [at, item] of items.entries()) item.hour = hours.get(calls[at]!) ?? item.hour;
 }
 
@@ -45,26 +56,6 @@ function callOf({ call, traceId }: Placed): string {
   return pairKey(traceId ?? "", call);
 }
 
-/** The starts whose trace has calls in another hour. */
-async function ofTracesElsewhere(engine: Engine, starts: readonly Start[]): Promise<readonly Start[]> {
-  const hoursOf = new Map<string, readonly number[]>();
-  const traceOf = ({ project, traceId }: Start): string => pairKey(project, traceId);
-  const oneOfEach = new Map(starts.map((start) => [traceOf(start), start]));
-  for (const chunk of chunksOf([...oneOfEach.values()], KEYS_PER_QUERY)) {
-    const rows = await engine.rows<{ project_id: Project; trace_id: string; hours: readonly number[] }>(
-      sql`SELECT project_id, trace_id, groupUniqArray(hour) AS hours FROM trace_hours
-          WHERE project_id IN ${projectsOf(chunk)} AND trace_id IN ${param(
-            "Array(String)",
-            chunk.map(({ traceId }) => traceId),
-          )}
-          GROUP BY project_id, trace_id`,
-      { name: "trace_hours_find", limits: "ingest", mustBeCurrent: true },
-    );
-    for (const row of rows) hoursOf.set(pairKey(row.project_id, row.trace_id), row.hours);
-  }
-  return starts.filter((start) => hoursOf.get(traceOf(start))?.some((hour) => hour !== start.hour));
-}
-
 /** The hours of those calls that are in the store. */
 async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<string, number>> {
   const asked = new Map(starts.map((start) => [callOf(start), start]));
@@ -72,7 +63,7 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
   for (const chunk of chunksOf([...asked.values()], KEYS_PER_QUERY)) {
     const rows = await engine.rows<{ project_id: Project; trace_id: string; id: string; hour: number }>(
       sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_traces
-          WHERE project_id IN ${projectsOf(chunk)} AND id IN ${param(
+          WHERE project_id IN ${param("Array(String)", [...new Set(chunk.map(({ project }) => project))])} AND id IN ${param(
             "Array(String)",
             chunk.map(({ part }) => part.id),
           )}
@@ -85,8 +76,4 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
     }
   }
   return found;
-}
-
-function projectsOf(starts: readonly Start[]) {
-  return param("Array(String)", [...new Set(starts.map(({ project }) => project))]);
 }

@@ -1,5 +1,4 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 
 /** A row to write to `calls`. */
@@ -14,16 +13,12 @@ export interface CallRow {
 
 /**
  * Notes where calls will be stored, before they are written: every stored call is noted, though a noted call may not be
- * stored. `call_traces` maps a call's id to its trace and hour, `trace_hours` a trace to its hours, and `call_hours` an
- * hour to the key hours of the calls that started or ended in it.
+ * stored. `call_traces` maps a call's id to its trace and hour, and `call_hours` an hour to the key hours of the calls
+ * that started or ended in it. `noteTraces` has noted their traces.
  */
 export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promise<void> {
   const started = rows.filter((row) => row.started_at != null);
   const ended = rows.filter((row) => row.ended_at != null);
-  const traces = new Map<string, object>();
-  for (const { project_id, trace_id, hour } of started) {
-    traces.set(`${hour} ${pairKey(project_id, trace_id)}`, { project_id, trace_id, hour });
-  }
   const hours = new Map<string, object>();
   const addHour = ({ project_id, hour }: CallRow, kind: "started" | "ended", at: unknown): void => {
     const text = String(at);
@@ -38,7 +33,6 @@ export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promi
       started.map(({ project_id, id, trace_id, hour }) => ({ project_id, id, trace_id, hour })),
       { name: "call_traces_add" },
     ),
-    engine.insert("trace_hours", [...traces.values()], { name: "trace_hours_add" }),
     engine.insert("call_hours", [...hours.values()], { name: "call_hours_add" }),
   ]);
 }

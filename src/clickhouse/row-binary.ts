@@ -16,6 +16,13 @@ export class RowBinaryReader extends BinaryReader {
     return length === 0 ? "" : this.bytes.toString("utf8", start, this.at);
   }
 
+  /** An array of them. */
+  int32s(): number[] {
+    const values = Array.from({ length: this.varint() }, (_, at) => this.bytes.readInt32LE(this.at + at * 4));
+    this.at += values.length * 4;
+    return values;
+  }
+
   skipString(): void {
     const length = this.varint();
     this.at += length;

@@ -28,33 +28,54 @@ export interface Reach {
   readonly calls: Sql;
   /** What `trace_id IN` takes: the traces of the selected calls, where they are known without reading `calls`. */
   readonly traces: Sql | undefined;
+  /** True of the hours (`hour`) that the selected calls can lie under, where a window says which. */
+  readonly window: Sql | undefined;
   /** Whether that is less than the whole project. */
   readonly isBounded: boolean;
+  /** Whether nothing but the window selects, and being a root: then most traces in its hours are selected. */
+  readonly isWholeWindow: boolean;
   /** In how many hours the selected calls started, or ended; infinite where nothing says so. */
   readonly hours: number;
 }
 
 export function reachOf({ project, filter, query, startedIn }: CallsSelection): Reach {
   const range = { ended: query?.bounds.ended, started: meet(query?.bounds.started, startedIn) };
-  const window = windowOf(project, range);
+  const hourConditions = windowOf(project, range);
+  const window = hourConditions.length === 0 ? undefined : join(hourConditions, " AND ");
   const hours = Math.min(lengthOf(range.started), lengthOf(range.ended));
-  const all = (conditions: readonly Sql[]): Sql =>
-    conditions.length === 0 ? sql`1` : join(conditions, " AND ");
+  const all = (...conditions: readonly (Sql | undefined)[]): Sql => {
+    const some = conditions.filter((condition) => condition !== undefined);
+    return some.length === 0 ? sql`1` : join(some, " AND ");
+  };
   const traceIds = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
   if (traceIds !== undefined) {
     const traces = sql`${param("Array(String)", traceIds)}`;
-    return { calls: all([inTraces(project, traces), ...window]), traces, isBounded: true, hours };
+    return {
+      calls: all(inTraces(project, traces), window),
+      traces,
+      window,
+      isBounded: true,
+      isWholeWindow: false,
+      hours,
+    };
   }
   const callIds = nonEmpty(filter?.call_ids) ?? query?.bounds.callIds;
   if (callIds !== undefined) {
     const started = sql`FROM call_traces WHERE project_id = ${param("String", project)}
       AND id IN ${param("Array(String)", callIds)}`;
-    const calls = all([sql`(hour, trace_id) IN (SELECT hour, trace_id ${started})`, ...window]);
-    return { calls, traces: sql`(SELECT trace_id ${started})`, isBounded: true, hours };
+    const calls = all(sql`(hour, trace_id) IN (SELECT hour, trace_id ${started})`, window);
+    const traces = sql`(SELECT trace_id ${started})`;
+    return { calls, traces, window, isBounded: true, isWholeWindow: false, hours };
   }
   const places = placesOf({ project, filter, query }, all(window));
-  const conditions = places === undefined ? window : [...window, places];
-  return { calls: all(conditions), traces: undefined, isBounded: window.length > 0, hours };
+  const isBounded = window !== undefined;
+  const isWholeWindow = isBounded && !saysMoreThanWhen({ filter, query });
+  return { calls: all(window, places), traces: undefined, window, isBounded, isWholeWindow, hours };
+}
+
+function saysMoreThanWhen({ filter, query }: Pick<CallsSelection, "filter" | "query">): boolean {
+  const ofFilter = filterConditions({ ...filter, trace_roots_only: undefined });
+  return ofFilter.length > 0 || query?.saysMoreThanWhen === true || query?.payload !== undefined;
 }
 
 function lengthOf(range: HourRange | undefined): number {
@@ -65,6 +86,29 @@ function lengthOf(range: HourRange | undefined): number {
 export function inTraces(project: Project, traces: Sql): Sql {
   return sql`(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
     WHERE project_id = ${param("String", project)} AND trace_id IN ${traces})`;
+}
+
+/**
+ * All calls of the traces that have some under the hours of a window, and no others under other hours: only traces that
+ * have calls under several hours are looked up, so that it costs what the window holds, not what the project does.
+ */
+export function aroundWindow(project: Project, window: Sql): Sql {
+  const spanning = sql`(SELECT trace_id FROM spanning_traces WHERE project_id = ${param("String", project)} AND ${window})`;
+  return sql`(${window} OR ${inTraces(project, spanning)})`;
+}
+
+/** All calls of some traces whose hours are known: `places` has each trace with each of its hours. */
+export function inPlaces(places: readonly { readonly hour: number; readonly traceId: string }[]): Sql {
+  const hours = param(
+    "Array(Int64)",
+    places.map((place) => place.hour),
+  );
+  const traceIds = param(
+    "Array(String)",
+    places.map((place) => place.traceId),
+  );
+  return sql`(hour, trace_id) IN
+    (SELECT place.1, place.2 FROM (SELECT arrayJoin(arrayZip(${hours}, ${traceIds})) AS place))`;
 }
 
 /** Calls that have started, or ended, in some hours. */

@@ -2,7 +2,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { planSelection } from "../rollup/plan.ts";
-import { callRowBytes, selectTraces } from "../rollup/store.ts";
+import { traceRowBytes, selectTraces } from "../rollup/store.ts";
 import { idOf, isSelected, type CallTable } from "../rollup/table/call-table.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
@@ -42,9 +42,9 @@ export async function readTraceOf(
   if (trace === undefined) throw new AppError("not_found", "There is no such call in this project.");
   if (traces.length > 1) throw ambiguous();
   const names = new LlmNames();
-  const read = { project, traceIds: [trace.traceId], condition: selection.condition, limit: maxCalls + 1 };
+  const read = { project, traceId: trace.traceId, condition: selection.condition, limit: maxCalls + 1 };
   const [bytes, completionId] = await Promise.all([
-    callRowBytes(engine, read, signal),
+    traceRowBytes(engine, read, signal),
     readCompletionId(engine, { project, callId, traceId: trace.traceId }),
   ]);
   const calls = readCallTable(bytes, [{ ...trace, ids: undefined }], names);

@@ -81,7 +81,14 @@ function compile(
   throw invalid(compiled.issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
 }
 
-const NOWHERE: Reach = { calls: sql`0`, traces: sql`(SELECT '' WHERE 0)`, isBounded: true, hours: 0 };
+const NOWHERE: Reach = {
+  calls: sql`0`,
+  traces: sql`(SELECT '' WHERE 0)`,
+  window: undefined,
+  isBounded: true,
+  isWholeWindow: false,
+  hours: 0,
+};
 
 /** Selects exactly the given calls. */
 export function planRoots(

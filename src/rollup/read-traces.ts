@@ -30,11 +30,16 @@ export async function* readTraces(
 ): AsyncGenerator<TraceBytes> {
   const groups = groupTraces(traces);
   const read = (group: readonly SelectedTrace[]): Promise<Buffer> => {
-    const traceIds = group.map((trace) => trace.traceId);
     const isAsked = group[0]?.ids === undefined;
     const condition = isAsked ? selection.condition : sql`0`;
     const more = columns?.(isAsked ? condition : sql`1`);
-    const request = { project: selection.project, traceIds, condition, limit: options.maxCalls + 1, more };
+    const request = {
+      project: selection.project,
+      traces: group,
+      condition,
+      limit: options.maxCalls + 1,
+      more,
+    };
     const bytes = callRowBytes(engine, request, options.signal);
     bytes.catch(() => undefined); // it is awaited some turns later
     return bytes;

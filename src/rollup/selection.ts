@@ -21,6 +21,8 @@ export interface SelectedTrace {
   readonly traceId: string;
   /** The number of its calls, selected or not. */
   readonly callCount: number;
+  /** The hours of its calls' keys. */
+  readonly hours: readonly number[];
   /** The selected calls; undefined if the reader evaluates the condition itself. */
   readonly ids: ReadonlySet<string> | undefined;
 }

@@ -2,7 +2,7 @@ import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
 import { HAS_ENDED } from "../query/fields/columns.ts";
-import { inTraces, LIVE } from "../query/index.ts";
+import { aroundWindow, inPlaces, inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
@@ -28,21 +28,23 @@ export async function selectTraces(
   const keys = await oldestKeys(engine, selection, signal);
   const truncated = keys.length > selection.limit;
   const ids = Map.groupBy(keys.slice(0, selection.limit), (key) => key.traceId);
-  const sizes = await traceSizes(engine, selection.project, [...ids.keys()], signal);
+  const extents = await extentsOf(engine, selection.project, [...ids.keys()], signal);
   return {
     truncated,
-    traces: [...ids].map(([traceId, calls]): SelectedTrace => ({
-      traceId,
-      callCount: sizes.get(traceId) ?? calls.length,
-      ids: new Set(calls.map((call) => call.id)),
-    })),
+    traces: [...ids].flatMap(([traceId, calls]): SelectedTrace[] => {
+      const extent = extents.get(traceId);
+      // deleted since
+      if (extent === undefined) return [];
+      return [{ traceId, ...extent, ids: new Set(calls.map((call) => call.id)) }];
+    }),
   };
 }
 
-export interface CountedTrace {
+type Extent = Pick<SelectedTrace, "callCount" | "hours">;
+
+export interface CountedTrace extends Extent {
   readonly traceId: string;
   readonly selectedCount: number;
-  readonly callCount: number;
 }
 
 /** The traces of the selected calls, oldest first, with the number of their calls. */
@@ -52,7 +54,7 @@ export async function countPerTrace(
   signal: AbortSignal,
 ): Promise<CountedTrace[]> {
   const bytes = await engine.bytes(
-    sql`SELECT trace_id, toInt64(countIf(${selection.condition})) AS selected, toInt64(count())
+    sql`SELECT trace_id, toInt64(countIf(${selection.condition})) AS selected, ${EXTENT}
         FROM calls FINAL PREWHERE project_id = ${param("String", selection.project)} AND ${wholeTraces(selection)}
         WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY min(hour), trace_id`,
     "RowBinary",
@@ -61,17 +63,25 @@ export async function countPerTrace(
   const reader = new RowBinaryReader(bytes);
   const traces: CountedTrace[] = [];
   while (!reader.done) {
-    traces.push({ traceId: reader.string(), selectedCount: reader.int64(), callCount: reader.int64() });
+    const [traceId, selectedCount] = [reader.string(), reader.int64()];
+    traces.push({ traceId, selectedCount, ...readExtent(reader) });
   }
   return traces;
 }
 
+const EXTENT = sql`toInt64(count()), groupUniqArray(hour)`;
+
+function readExtent(reader: RowBinaryReader): Extent {
+  return { callCount: reader.int64(), hours: reader.int32s() };
+}
+
 /** All calls of the selected calls' traces, or of the whole project if it has to be read anyway. */
 function wholeTraces({ project, reach, condition }: Selection): Sql {
-  if (!reach.isBounded) return sql`1`;
+  if (reach.traces !== undefined) return inTraces(project, reach.traces);
+  if (reach.window === undefined) return sql`1`;
   const traces = sql`(SELECT trace_id FROM calls FINAL
     PREWHERE project_id = ${param("String", project)} AND ${reach.calls} WHERE ${LIVE} AND ${condition})`;
-  return inTraces(project, reach.traces ?? traces);
+  return sql`trace_id IN ${traces} AND ${aroundWindow(project, reach.window)}`;
 }
 
 interface CallKey {
@@ -95,23 +105,25 @@ async function oldestKeys(engine: Engine, selection: Selection, signal: AbortSig
   return keys;
 }
 
-async function traceSizes(
+async function extentsOf(
   engine: Engine,
   project: Project,
   traceIds: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, number>> {
-  const sizes = new Map<string, number>();
+): Promise<ReadonlyMap<string, Extent>> {
+  const extents = new Map<string, Extent>();
   for (const chunk of chunksOf(traceIds, TRACES_PER_QUERY)) {
-    const rows = await engine.rows<{ trace_id: string; calls: number }>(
-      sql`SELECT trace_id, count() AS calls FROM calls FINAL
+    const bytes = await engine.bytes(
+      sql`SELECT trace_id, ${EXTENT} FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, idList(chunk))}
           WHERE ${LIVE} GROUP BY trace_id`,
+      "RowBinary",
       { name: "usage_sizes", limits: "heavy", signal },
     );
-    for (const row of rows) sizes.set(row.trace_id, row.calls);
+    const reader = new RowBinaryReader(bytes);
+    while (!reader.done) extents.set(reader.string(), readExtent(reader));
   }
-  return sizes;
+  return extents;
 }
 
 /** The calls and columns to read: the calls of `within`, at most `limit` of them. */
@@ -124,29 +136,42 @@ export interface RowsToRead {
   readonly more?: Sql | undefined;
 }
 
-/** The narrow columns of all calls of some traces, for `readCallTable`. For a single trace, without the trace's id. */
-export function callRowBytes(
+/** The narrow columns of all calls of a trace, for `readCallTable`, without the trace's id. */
+export function traceRowBytes(
   engine: Engine,
-  read: RowsToRead & { readonly traceIds: readonly string[] },
+  read: RowsToRead & { readonly traceId: string },
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const traceId = read.traceIds.length === 1 ? sql`` : sql`trace_id,`;
-  return rowBytes(
-    engine,
-    { ...read, traceId, within: inTraces(read.project, idList(read.traceIds)) },
-    signal,
-  );
+  const within = inTraces(read.project, idList([read.traceId]));
+  return rowBytes(engine, { ...read, traceId: sql``, within }, signal);
 }
 
-/** The same for the traces of selected calls, which are not known yet, with the traces' ids. */
+/** The same for traces that have been counted; with the traces' ids if there are several. */
+export function callRowBytes(
+  engine: Engine,
+  read: RowsToRead & { readonly traces: readonly SelectedTrace[] },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const traceId = read.traces.length === 1 ? sql`` : sql`trace_id,`;
+  const places = read.traces.flatMap(({ hours, traceId: trace }) =>
+    hours.map((hour) => ({ hour, traceId: trace })),
+  );
+  return rowBytes(engine, { ...read, traceId, within: inPlaces(places) }, signal);
+}
+
+/**
+ * The same for the traces of selected calls, which are not known yet, with the traces' ids. If most traces of a window are
+ * selected, it reads the others too, because finding out which ones are selected costs more.
+ */
 export function selectedRowBytes(
   engine: Engine,
   selection: Selection,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
 ): Promise<Buffer> {
-  const { project, condition } = selection;
-  const read = { project, condition, limit, traceId: sql`trace_id,`, within: wholeTraces(selection) };
-  return rowBytes(engine, read, signal);
+  const { project, condition, reach } = selection;
+  const isAll = reach.isWholeWindow && reach.window !== undefined;
+  const within = isAll ? aroundWindow(project, reach.window) : wholeTraces(selection);
+  return rowBytes(engine, { project, condition, limit, traceId: sql`trace_id,`, within }, signal);
 }
 
 function rowBytes(

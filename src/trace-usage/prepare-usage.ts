@@ -4,7 +4,7 @@ import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-t
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import type { SelectedTrace, Selection } from "../rollup/selection.ts";
-import { callRowBytes, selectedRowBytes, selectTraces } from "../rollup/store.ts";
+import { selectedRowBytes, selectTraces, traceRowBytes } from "../rollup/store.ts";
 
 /** What is known before the first byte of an answer: everything that an answer's head or an error must say. */
 export interface PreparedUsage {
@@ -54,9 +54,10 @@ async function readAtOnce(
   const { project, condition, onlyTrace, reach } = selection;
   if (selection.evaluateOnce) return undefined;
   if (onlyTrace !== undefined) {
-    const read = { project, traceIds: [onlyTrace], condition, limit: maxTraceCalls + 1 };
-    const bytes = await callRowBytes(engine, read, signal);
-    const calls = readCallTable(bytes, [{ traceId: onlyTrace, callCount: 0, ids: undefined }], names);
+    const read = { project, traceId: onlyTrace, condition, limit: maxTraceCalls + 1 };
+    const bytes = await traceRowBytes(engine, read, signal);
+    const trace: SelectedTrace = { traceId: onlyTrace, callCount: 0, hours: [], ids: undefined };
+    const calls = readCallTable(bytes, [trace], names);
     if (calls.count > maxTraceCalls) throw tooManyCalls(`more than ${maxTraceCalls}`, { maxTraceCalls });
     return withinLimit(calls, selection);
   }

@@ -49,6 +49,7 @@ async function emptyStore(): Promise<void> {
     sql`calls`,
     sql`call_traces`,
     sql`trace_hours`,
+    sql`spanning_traces`,
     sql`call_hours`,
     sql`parked_parts`,
     sql`deletions`,

@@ -101,6 +101,8 @@ describe("carrying calls over into the order of time", () => {
       expect(
         await one(`SELECT
         countIf((project_id, trace_id, hour) NOT IN (SELECT project_id, trace_id, hour FROM trace_hours)) AS traces,
+        countIf((project_id, trace_id) IN (SELECT project_id, trace_id FROM calls GROUP BY project_id, trace_id HAVING uniqExact(hour) > 1)
+          AND (project_id, hour, trace_id) NOT IN (SELECT project_id, hour, trace_id FROM spanning_traces)) AS spanning,
         countIf(started_at IS NOT NULL AND (project_id, id, trace_id, hour) NOT IN
           (SELECT project_id, id, trace_id, hour FROM call_traces)) AS calls,
         countIf(started_at IS NOT NULL AND (project_id, 'started', intDiv(toUnixTimestamp(assumeNotNull(started_at)), 3600), hour) NOT IN
@@ -108,7 +110,10 @@ describe("carrying calls over into the order of time", () => {
         countIf(ended_at IS NOT NULL AND (project_id, 'ended', intDiv(toUnixTimestamp(assumeNotNull(ended_at)), 3600), hour) NOT IN
           (SELECT project_id, kind, at_hour, hour FROM call_hours)) AS ended
       FROM calls FINAL`),
-      ).toEqual({ traces: 0, calls: 0, started: 0, ended: 0 });
+      ).toEqual({ traces: 0, spanning: 0, calls: 0, started: 0, ended: 0 });
+      expect((await one<{ n: number }>("SELECT count() AS n FROM spanning_traces")).n).toBeGreaterThan(
+        CALLS / 2,
+      );
       expect(
         await one(`SELECT uniqExact(partition) AS months FROM system.parts WHERE table = 'calls' AND active`),
       ).toEqual({ months: 6 });
