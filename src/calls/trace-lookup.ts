@@ -3,6 +3,7 @@ import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
+import { FenceMemory } from "./fence-memory.ts";
 import { readFences } from "./project-fences.ts";
 
 export interface CallKey {
@@ -39,15 +40,15 @@ export function keyText(key: CallKey): string {
 
 export function createTraceLookup(engine: Engine): TraceLookup {
   const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
-  const fences = new LRUCache<Project, string>({ max: RECENT_STARTS });
+  const fences = new FenceMemory(RECENT_STARTS);
 
   const recall = (key: CallKey): CallPlace | undefined => {
     const entry = recent.get(keyText(key));
-    return entry === undefined || entry.fence !== fences.get(key.project) ? undefined : entry.place;
+    return entry === undefined || entry.fence !== fences.fenceOf(key.project) ? undefined : entry.place;
   };
 
   return {
-    remember: (key, place) => recent.set(keyText(key), { place, fence: fences.get(key.project) }),
+    remember: (key, place) => recent.set(keyText(key), { place, fence: fences.fenceOf(key.project) }),
     recall,
     async find(keys, { fresh } = { fresh: false }) {
       const found = new Map<string, CallPlace>();
@@ -65,10 +66,11 @@ export function createTraceLookup(engine: Engine): TraceLookup {
       }
       return found;
     },
-    fenceOf: (project) => fences.get(project),
+    fenceOf: (project) => fences.fenceOf(project),
     async readFences(projects) {
+      const turn = fences.begin();
       const read = await readFences(engine, projects);
-      for (const [project, fence] of read) fences.set(project, fence);
+      fences.learn(turn, read);
       return read;
     },
   };
