@@ -14,6 +14,7 @@ export const ERASED_TEXTS = [
   "svc_user_id",
   "svc_run_id",
   "svc_run_step",
+  "api_key",
   "inputs",
   "input_references",
   "attributes",
@@ -60,8 +61,12 @@ interface Place {
 const places: readonly Place[] = [
   {
     table: "calls",
+    // what calls hold is read of traces with deleted calls alone
     find: (projects) => sql`SELECT DISTINCT if(deleted_at IS NULL, ${callKey}, '') AS key FROM calls
-      WHERE project_id IN ${projects} AND (${holds}) AND (deleted_at IS NOT NULL OR (project_id, trace_id, id) IN
+      PREWHERE project_id IN ${projects} AND (hour, trace_id) IN
+        (SELECT hour, trace_id FROM trace_hours WHERE project_id IN ${projects} AND trace_id IN
+          (SELECT trace_id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))
+      WHERE (${holds}) AND (deleted_at IS NOT NULL OR (project_id, trace_id, id) IN
         (SELECT project_id, trace_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))`,
     change: (projects, keys) => sql`UPDATE ${assignments}
       WHERE project_id IN ${projects} AND (${holds}) AND (deleted_at IS NOT NULL OR ${callKey} IN ${keys})`,

@@ -64,6 +64,7 @@ async function fill(project_id: string): Promise<void> {
   const call = { project_id, id: "c", trace_id: "t", op_name: "secret", started_at: "2026-01-01T00:00:00Z" };
   const answers = await Promise.all([
     test.post("/call/start", { start: { ...call, inputs: { secret: 1 } } }),
+    test.post("/call/start", { start: { ...call, id: "later", started_at: "2026-01-01T02:00:00Z" } }),
     test.post("/call/end", { end: { project_id, id: "unknown", ended_at: "2026-01-01T00:00:01Z" } }),
     test.post("/feedback/create", {
       project_id,
@@ -262,7 +263,9 @@ describe("retention", () => {
     expect((await ask("GET", url)).body).toEqual({ days: 30 });
 
     const mutations = createMutations(test.engine, undefined);
-    await deleteExpired({ engine: test.engine, mutations, clock: systemClock });
+    const betweenWrites = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+    const deps = { engine: test.engine, mutations, betweenWrites };
+    await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);
     await until(async () => (await countRows("call_traces", "acme/old")) === 1);
@@ -271,11 +274,12 @@ describe("retention", () => {
 
     const clock = { now: () => Date.now() + 40 * 86_400_000 };
     await until(async () => !(await mutations.areRunning("retention")));
-    await deleteExpired({ engine: test.engine, mutations, clock });
+    await deleteExpired({ ...deps, clock });
     for (const table of [
       "calls",
       "call_traces",
       "trace_hours",
+      "spanning_traces",
       "call_hours",
       "feedback",
       "feedback_times",
