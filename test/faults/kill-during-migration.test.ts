@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
@@ -14,12 +16,21 @@ const KILLS = Number(process.env["KILLS"] ?? 6);
 const KILLS_PER_DIRECTORY = 3;
 const random = seededRandom();
 
+const OLD_STORE = join(import.meta.dirname, "../fixtures/stores/by-trace");
+/** What that store's own version answered. */
+const answered = JSON.parse(
+  gunzipSync(readFileSync(join(OLD_STORE, "answers.json.gz"))).toString(),
+) as readonly { readonly path: string; readonly body: object; readonly answer: string }[];
+
+type Service = Awaited<ReturnType<typeof startProcess>>;
+
 const dirs: string[] = [];
 afterAll(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
 
-function freshSettings() {
+function freshSettings(fill: (dir: string) => void) {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-kill-migration-"));
   dirs.push(dir);
+  fill(dir);
   return { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 }
 
@@ -47,8 +58,8 @@ async function opening(settings: Settings) {
 }
 
 /** From when the store is opened until all migrations are applied. */
-async function migratingMs(): Promise<number> {
-  const child = await opening(freshSettings());
+async function migratingMs(fill: (dir: string) => void): Promise<number> {
+  const child = await opening(freshSettings(fill));
   const began = performance.now();
   for await (const line of child.lines) if (line.includes("store is ready")) break;
   const took = performance.now() - began;
@@ -64,23 +75,31 @@ function tablesIn({ DATA_DIR }: Settings): number {
   return files.filter((file) => file.endsWith(".sql")).length;
 }
 
-describe(`kill -9 while the service migrates an empty directory (seed ${random.seed})`, () => {
-  it(
-    `leaves a directory that the next start completes, over ${KILLS} kills`,
-    { timeout: 300_000 },
-    async () => {
-      const took = await migratingMs();
-      const tables: number[] = [];
-      for (let kill = 0; kill < KILLS; kill += KILLS_PER_DIRECTORY) {
-        const settings = freshSettings();
-        for (let turn = 0; turn < KILLS_PER_DIRECTORY; turn++) {
-          const child = await opening(settings);
-          await delay(took * random.next());
-          await child.kill();
-          tables.push(tablesIn(settings));
-        }
-        const service = await startProcess(settings);
-        expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+/** What a start leaves, however often one before it was killed. */
+async function startAfterKills(fill: (dir: string) => void, check: (service: Service) => Promise<void>) {
+  const took = await migratingMs(fill);
+  const tables: number[] = [];
+  for (let kill = 0; kill < KILLS; kill += KILLS_PER_DIRECTORY) {
+    const settings = freshSettings(fill);
+    for (let turn = 0; turn < KILLS_PER_DIRECTORY; turn++) {
+      const child = await opening(settings);
+      await delay(took * random.next());
+      await child.kill();
+      tables.push(tablesIn(settings));
+    }
+    const service = await startProcess(settings);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    await check(service);
+    expect(await service.end("SIGTERM")).toBe(0);
+  }
+  process.stdout.write(`killed when there were ${tables.join(", ")} tables\n`);
+}
+
+describe(`kill -9 while the service migrates (seed ${random.seed}, ${KILLS} kills)`, () => {
+  it("leaves an empty directory that the next start completes", { timeout: 300_000 }, () =>
+    startAfterKills(
+      () => undefined,
+      async (service) => {
         const project_id = "acme/started";
         const start = {
           project_id,
@@ -92,9 +111,31 @@ describe(`kill -9 while the service migrates an empty directory (seed ${random.s
         expect((await service.post("/call/start", { start })).status).toBe(200);
         const answer = await (await service.post("/trace/usage", { project_id })).json();
         expect(answer).toEqual({ call_usage: { c: {} }, unfinished_call_ids: ["c"] });
-        expect(await service.end("SIGTERM")).toBe(0);
-      }
-      process.stdout.write(`killed when there were ${tables.join(", ")} tables\n`);
-    },
+      },
+    ),
+  );
+
+  it(
+    "leaves the calls of a store in the order of traces, carried over by the next start",
+    { timeout: 300_000 },
+    () =>
+      startAfterKills(
+        (dir) => void execFileSync("tar", ["-xzf", join(OLD_STORE, "store.tgz"), "-C", dir]),
+        async (service) => {
+          for (const { path, body, answer } of answered) {
+            const now = await service.post(path, body);
+            expect(now.status).toBe(200);
+            expect(valueOf(await now.text()), `${path} ${JSON.stringify(body)}`).toEqual(valueOf(answer));
+          }
+        },
+      ),
   );
 });
+
+/** Of JSON, or of lines of it. */
+function valueOf(text: string): unknown {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as unknown);
+}
