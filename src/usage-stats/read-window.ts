@@ -42,7 +42,7 @@ export async function foldWindow(
   const columns = (selected: Parameters<typeof CallColumns.select>[1]) => CallColumns.select(plan, selected);
   for await (const { bytes, traces: group } of readTraces(engine, { selection, traces, columns }, limits)) {
     const read = new CallColumns(bytes, plan);
-    const calls = readCallTable(bytes, group, names, read.readBlock);
+    const calls = readCallTable(bytes, group, names, { readMore: read.readBlock, parents: "for_own" });
     if (calls.count > limits.maxCalls) throw tooMany(`more than ${limits.maxCalls} calls`, limits);
     fold.add(calls, read);
     releaseCalls(calls);

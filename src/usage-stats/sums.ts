@@ -1,3 +1,4 @@
+import { PER_USD } from "../prices/picodollars.ts";
 import { resize } from "../shared/buffers.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
 import { addUsd, usd, type Usd } from "./usd.ts";
@@ -64,12 +65,17 @@ export class Sums {
     for (let slot = 0; slot < COUNT_SLOTS - USAGE_SLOT; slot++) this.counts[into + slot]! += from[at + slot]!;
   }
 
-  /** A cost of a usage that was added. */
-  addCost(row: number, slot: number, cost: number | null): void {
-    if (cost === null) return;
-    const at = row * COST_SLOTS + slot;
-    this.priced[at]! += 1;
-    this.addUsd(at, usd(cost));
+  /** The costs of a usage that was added, in picodollars; NaN where no price is known. */
+  addCosts(row: number, costs: Float64Array): void {
+    for (let slot = 0; slot < COST_SLOTS; slot++) {
+      const cost = costs[slot]!;
+      if (Number.isNaN(cost)) continue;
+      const at = row * COST_SLOTS + slot;
+      this.priced[at]! += 1;
+      const sum = this.picodollars[at]! + cost;
+      if (sum < PER_USD) this.picodollars[at] = sum;
+      else this.addUsd(at, usd(cost));
+    }
   }
 
   addLatency(row: number, ms: number): void {

@@ -1,4 +1,4 @@
-import { costFields, type CallCost } from "../prices/cost-fields.ts";
+import type { CallCost } from "../prices/cost-fields.ts";
 import { pricedUnits } from "../prices/units.ts";
 import { COUNT_SLOTS, countFields, countSlots } from "../usage/count-fields.ts";
 import { addUnits, unitsOf, type UnitCounts } from "../usage/units.ts";
@@ -33,9 +33,8 @@ export class Unpriced {
     this.providerOf = providerOf;
   }
 
-  /** Keeps what of a usage has no price. */
+  /** Keeps what of a usage has no price; of one that has a cost that is not known. */
   add(usage: Usage, cost: CallCost): void {
-    if (costFields.every(({ kind }) => cost[kind] !== null)) return;
     const left = this.leftOf(usage);
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
       const { name } = countFields[slot]!;

@@ -4,7 +4,7 @@ import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import type { LlmNames } from "../rollup/table/llm-names.ts";
 import type { UsageEntries } from "../rollup/table/usage-entries.ts";
-import { costFields } from "../prices/cost-fields.ts";
+import { COST_SLOTS, costsInto } from "../prices/cost-fields.ts";
 import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
 import { release } from "../shared/buffers.ts";
 import { bucketFinder } from "./bucket-finder.ts";
@@ -34,6 +34,8 @@ export class WindowFold {
   readonly unpriced: Unpriced;
   private readonly options: FoldOptions;
   private readonly bucketAt: (ms: number) => number;
+  /** Of the usage at hand. */
+  private readonly costs = new Float64Array(COST_SLOTS);
   /** Of each call key the groups by LLM, and by who served it where that is asked for. */
   private readonly byCallKey = new Map<string, Map<number, number>>();
   private readonly byUsage: boolean;
@@ -102,8 +104,9 @@ export class WindowFold {
     const at = used * COUNT_SLOTS;
     const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
     const cost = costOf(usage, startedAtMs);
-    for (const [slot, { kind }] of costFields.entries()) sums.addCost(cell, slot, cost[kind]);
-    this.unpriced.add(usage, cost);
+    costsInto(this.costs, cost);
+    sums.addCosts(cell, this.costs);
+    if (this.costs.some(Number.isNaN)) this.unpriced.add(usage, cost);
   }
 
   private groupsOf(callKey: string): Map<number, number> {

@@ -2,7 +2,7 @@ import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
-import { COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
+import { COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
@@ -255,11 +255,17 @@ export function usageOf(
   own: { readonly counts: Float64Array; readonly at: number; readonly units: UnitCounts | undefined },
   { calls: { usage }, names }: { readonly calls: CallTable; readonly names: LlmNames },
 ): Usage {
+  const { counts, at, units } = own;
   return {
-    ...countsAt(own.counts, own.at),
+    requests: counts[at + countSlots.requests]!,
+    promptTokens: counts[at + countSlots.promptTokens]!,
+    completionTokens: counts[at + countSlots.completionTokens]!,
+    totalTokens: counts[at + countSlots.totalTokens]!,
+    cacheReadTokens: counts[at + countSlots.cacheReadTokens]!,
+    cacheCreationTokens: counts[at + countSlots.cacheCreationTokens]!,
     llm: names.textOf(usage.llms[used]!),
     cacheOutsidePrompt: usage.cacheOutsidePrompt[used] === 1,
-    units: own.units,
+    units,
     service: names.services.serviceOf(usage.services[used]!),
   };
 }

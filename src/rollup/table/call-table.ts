@@ -61,8 +61,8 @@ export function isSelected(calls: CallTable, call: number): boolean {
   return (calls.flags[call]! & SELECTED) !== 0;
 }
 
-export function inclusiveOf(calls: CallTable, call: number): Inclusive {
-  return INCLUSIVE[(calls.flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
+export function inclusiveOf({ flags }: Pick<CallTable, "flags">, call: number): Inclusive {
+  return INCLUSIVE[(flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
 }
 
 export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): Reporter {

@@ -1,7 +1,7 @@
 import { NativeReader, type Places } from "../../clickhouse/native-reader.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { CallRows, placesFor } from "./call-rows.ts";
-import { type CallTable, NONE, withSelected } from "./call-table.ts";
+import { type CallTable, inclusiveOf, NONE, withSelected } from "./call-table.ts";
 import { sharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
@@ -14,6 +14,12 @@ import { UsageEntries } from "./usage-entries.ts";
 /** Reads the columns that were added to a block of `count` calls, the first of which has the number `first`. */
 export type ReadMore = (reader: NativeReader, first: number, count: number) => void;
 
+export interface TableOptions {
+  readonly readMore?: ReadMore;
+  /** `for_own`: only where what is a call's own depends on them. There are none otherwise. */
+  readonly parents?: "always" | "for_own";
+}
+
 /**
  * Decodes the result of `callRowBytes`. One table holds the calls of several traces; a parent is only searched in the
  * call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
@@ -22,7 +28,7 @@ export function readCallTable(
   source: Buffer,
   traces: readonly SelectedTrace[] | undefined,
   names: LlmNames,
-  readMore?: ReadMore,
+  { readMore, parents: needed = "always" }: TableOptions = {},
 ): CallTable {
   const rows = new CallRows();
   const usage = new UsageEntries();
@@ -56,12 +62,18 @@ export function readCallTable(
     readMore?.(reader, first, count);
   }
   if (traces !== undefined) selectByIds(source, rows, traces);
-  const parents = parentsOf(source, rows);
   const completionOf = sharedCompletions(source, rows, usage);
-  rows.release();
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
+  const decides = needed === "always" || completionOf !== undefined || hasInclusive(rows);
+  const parents = decides ? parentsOf(source, rows) : new Int32Array(0);
+  rows.release();
   const traceCount = traces?.length ?? numbers.count;
   return { count, traceCount, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+}
+
+function hasInclusive(rows: CallRows): boolean {
+  for (let call = 0; call < rows.count; call++) if (inclusiveOf(rows, call) !== false) return true;
+  return false;
 }
 
 /** Siblings are often adjacent, so the parent found last is compared first. */
