@@ -11,6 +11,9 @@ export class Cells {
   private readonly maxCells: number;
   private readonly buckets: number;
   private readonly numbers = new Map<number, number>();
+  /** Of each group the bucket and the cell that were asked for last: calls come in the order of time. */
+  private readonly lastBuckets: number[] = [];
+  private readonly lastCells: number[] = [];
 
   constructor(options: {
     buckets: number;
@@ -31,6 +34,14 @@ export class Cells {
 
   /** Errors: too_many_calls when there are more than `maxCells`. */
   at(group: number, bucket: number): number {
+    if (this.lastBuckets[group] === bucket) return this.lastCells[group]!;
+    const cell = this.findOrAdd(group, bucket);
+    this.lastBuckets[group] = bucket;
+    this.lastCells[group] = cell;
+    return cell;
+  }
+
+  private findOrAdd(group: number, bucket: number): number {
     const known = this.find(group, bucket);
     if (known !== undefined) return known;
     if (this.sums.length === this.maxCells) {

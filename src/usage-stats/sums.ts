@@ -65,17 +65,22 @@ export class Sums {
     for (let slot = 0; slot < COUNT_SLOTS - USAGE_SLOT; slot++) this.counts[into + slot]! += from[at + slot]!;
   }
 
-  /** The costs of a usage that was added, in picodollars; NaN where no price is known. */
-  addCosts(row: number, costs: Float64Array): void {
+  /** The costs of a usage that was added, in picodollars; NaN where no price is known. Returns whether all are known. */
+  addCosts(row: number, costs: Float64Array): boolean {
+    let isKnown = true;
     for (let slot = 0; slot < COST_SLOTS; slot++) {
       const cost = costs[slot]!;
-      if (Number.isNaN(cost)) continue;
+      if (Number.isNaN(cost)) {
+        isKnown = false;
+        continue;
+      }
       const at = row * COST_SLOTS + slot;
       this.priced[at]! += 1;
       const sum = this.picodollars[at]! + cost;
       if (sum < PER_USD) this.picodollars[at] = sum;
       else this.addUsd(at, usd(cost));
     }
+    return isKnown;
   }
 
   addLatency(row: number, ms: number): void {

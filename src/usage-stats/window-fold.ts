@@ -105,8 +105,7 @@ export class WindowFold {
     const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
     const cost = costOf(usage, startedAtMs);
     costsInto(this.costs, cost);
-    sums.addCosts(cell, this.costs);
-    if (this.costs.some(Number.isNaN)) this.unpriced.add(usage, cost);
+    if (!sums.addCosts(cell, this.costs)) this.unpriced.add(usage, cost);
   }
 
   private groupsOf(callKey: string): Map<number, number> {

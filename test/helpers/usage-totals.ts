@@ -13,6 +13,9 @@ export function picodollars(total: Total): Record<string, number | null> {
   );
 }
 
+/** Members that say nothing of what was used. */
+const NO_USAGE: ReadonlySet<string> = new Set(["calls", "errors"]);
+
 /** The sum of some totals like `like`, in picodollars. A cost is null when no total that used something has one. */
 export function addTotals(
   totals: readonly (Total | null)[],
@@ -20,7 +23,8 @@ export function addTotals(
 ): Record<string, number | null> {
   const sum: Record<string, number | null> = {};
   const some = totals.filter((total) => total !== null).map(picodollars);
-  const used = (total: Total): boolean => (total["requests"] ?? 0) > 0 || (total["total_tokens"] ?? 0) > 0;
+  const used = (total: Total): boolean =>
+    Object.entries(total).some(([name, value]) => !NO_USAGE.has(name) && (value ?? 0) > 0);
   const names = Object.keys(picodollars(like));
   for (const name of names) {
     const known = some.filter((total) => total[name] !== null);
