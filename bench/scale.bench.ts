@@ -25,7 +25,7 @@ interface Filled {
  * Traces of twenty calls in random order, each some seconds long, with payloads of 100 bytes, of 1 KB for one in
  * twenty and of 20 KB for one in a thousand.
  */
-async function fill(service: BenchService, project: string, target: number): Promise<Filled> {
+export async function fill(service: BenchService, project: string, target: number): Promise<Filled> {
   const began = performance.now();
   let calls = 0;
   for (; calls < target && performance.now() - began < FILL_MS; calls += CALLS_PER_FILL) {

@@ -1,19 +1,57 @@
-import { param, sql, type Sql } from "../src/query/sql.ts";
+import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import { fillCalls } from "./sample-calls.ts";
-import { ratioAtMost, timeInTurn, type Scenario } from "./scenario.ts";
-import { startService } from "./service.ts";
+import { fill } from "./scale.bench.ts";
+import { figure, ratioAtMost, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
+import { startService, type BenchService } from "./service.ts";
 
 const PROJECT = "bench/usage";
 const CALLS = Number(process.env["USAGE_STATS_CALLS"] ?? 200_000);
 const window = { start: "2026-01-01T00:00:00Z", end: "2026-01-02T00:00:00Z" };
+const MONTH_PROJECT = "bench/usage-month";
+/** From the first of a month on, 27,777 calls an hour: 20,000,000 fill it. */
+const MONTH_CALLS = Number(process.env["USAGE_STATS_MONTH_CALLS"] ?? 2_000_000);
+const CALLS_PER_HOUR = 27_777;
+const HOUR_MS = 3_600_000;
 
-/** Counts by hour and LLM out of the usage that calls have stored, costs and what is a call's own left aside. */
-const byHand: Sql = sql`SELECT toStartOfHour(started_at) AS at, used.1 AS llm, sum(used.2), sum(used.3), sum(used.4)
-  FROM (
-    SELECT started_at, arrayJoin(JSONExtract(assumeNotNull(usage), 'Array(Tuple(String, UInt64, UInt64, UInt64))')) AS used
-    FROM calls FINAL WHERE project_id = ${param("String", PROJECT)} AND deleted_at IS NULL AND usage IS NOT NULL
-  )
-  GROUP BY at, llm`;
+/** Counts by LLM out of the usage that calls have stored, costs and what is a call's own left aside. */
+function byHand(project: string, startOf: "toStartOfHour" | "toStartOfDay"): Sql {
+  return sql`SELECT ${trusted(startOf)}(started_at) AS at, used.1 AS llm, sum(used.2), sum(used.3), sum(used.4)
+    FROM (
+      SELECT started_at, arrayJoin(JSONExtract(assumeNotNull(usage), 'Array(Tuple(String, UInt64, UInt64, UInt64))')) AS used
+      FROM calls FINAL WHERE project_id = ${param("String", project)} AND deleted_at IS NULL AND usage IS NOT NULL
+    )
+    GROUP BY at, llm`;
+}
+
+const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
+
+/** All of a month by day, and its last 24 hours by hour. */
+async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]> {
+  const { calls } = await fill(service, MONTH_PROJECT, MONTH_CALLS);
+  const asked = { project_id: MONTH_PROJECT, group_by: ["llm"], include_costs: true };
+  const endMs = Date.parse(window.start) + Math.floor(calls / CALLS_PER_HOUR) * HOUR_MS;
+  const lastDay = {
+    ...asked,
+    start: new Date(endMs - 24 * HOUR_MS).toISOString(),
+    end: new Date(endMs).toISOString(),
+    granularity: 3600,
+  };
+  const month = { ...asked, start: window.start, end: "2026-02-01T00:00:00Z", granularity: 86_400 };
+  const times = await timeInTurn(3, {
+    month: () => service.ask("/usage/stats", month),
+    byHand: () => service.read(byHand(MONTH_PROJECT, "toStartOfDay"), "JSONEachRow", heavy),
+    lastDay: () => service.ask("/usage/stats", lastDay),
+  });
+  const count = calls.toLocaleString("en-US");
+  return [
+    ratioAtMost(2, {
+      what: `${count} calls in traces of random ids, day × LLM, with costs`,
+      subject: times["month"]!,
+      against: { what: "SQL by hand over the usage texts", spread: times["byHand"]! },
+    }),
+    figure(`the last 24 hours of them, hour × LLM, with costs`, times["lastDay"]!, { unit: "ms" }),
+  ];
+}
 
 export const scenario: Scenario = {
   name: "usage-stats",
@@ -32,7 +70,7 @@ export const scenario: Scenario = {
       const times = await timeInTurn(5, {
         stats: () => service.ask("/usage/stats", stats),
         roots: () => service.ask("/trace/usage", { ...roots, limit: 1_000_000 }),
-        byHand: () => service.read(byHand, "JSONEachRow", { name: "bench_by_hand", limits: "heavy" }),
+        byHand: () => service.read(byHand(PROJECT, "toStartOfHour"), "JSONEachRow", heavy),
       });
       const what = `${CALLS.toLocaleString("en-US")} calls, hour × LLM, with costs`;
       const against = (text: string, name: string) => ({ what: text, spread: times[name]! });
@@ -47,6 +85,7 @@ export const scenario: Scenario = {
           subject: times["stats"]!,
           against: against("SQL by hand over the usage texts", "byHand"),
         }),
+        ...(await ofMonth(service)),
       ];
     } finally {
       await service.close();
