@@ -1,11 +1,15 @@
 import { defineConfig } from "vitest/config";
 
-/** Real Python packages against a running service: `npm run test:python`. Needs Python 3.11 and its package index. */
+/**
+ * Real Python packages against a running service: `npm run test:python`. Needs Python 3.11 and its package index.
+ * `PYTHON_ENVIRONMENTS="core official"` chooses among the environments of `test/python/requirements`.
+ */
 export default defineConfig({
   test: {
     include: ["test/python/**/*.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 900_000,
+    globalSetup: "test/python/install.ts",
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
     fileParallelism: false,
   },
 });

@@ -143,6 +143,16 @@ describe("a file", () => {
     },
   );
 
+  it.each([
+    ["no boundary", "multipart/form-data", "x"],
+    ["no end", "multipart/form-data; boundary=b", "--b\r\n"],
+    ["parts that are none", "multipart/form-data; boundary=b", "--b\r\n[]--b--\r\n"],
+  ])("in a form with %s is 400", async (_what, type, payload) => {
+    const headers = { authorization: authorization(), "content-type": type };
+    const response = await test.app.inject({ method: "POST", url: "/file/create", headers, payload });
+    expect([response.statusCode, response.payload]).toEqual([400, expect.stringContaining("form")]);
+  });
+
   it("that is too large is 413, without a project 422, in another form 415, and unknown 404", async () => {
     expect((await upload(Buffer.alloc(25 * 1024 * 1024))).status).toBe(413);
     const nameless = await upload(Buffer.alloc(1), {});

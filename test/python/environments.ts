@@ -7,8 +7,24 @@ import { join } from "node:path";
 const requirements = join(import.meta.dirname, "requirements");
 const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sumtree", "python");
 
+const environments = ["core", "official", "schemathesis", "art", "strands", "adk", "crewai"] as const;
 /** Packages that do not fit together have an environment each: the names of the files in `requirements`. */
-export type Environment = "core" | "official" | "strands" | "crewai" | "adk" | "schemathesis";
+export type Environment = (typeof environments)[number];
+
+/** Those that `PYTHON_ENVIRONMENTS` names, separated by spaces; all of them without it. */
+export const chosenEnvironments: readonly Environment[] = chosen(process.env["PYTHON_ENVIRONMENTS"]);
+
+function chosen(text: string | undefined): readonly Environment[] {
+  if (text === undefined) return environments;
+  const names = text.split(" ").filter((name) => name !== "");
+  const unknown = names.filter((name) => !environments.some((known) => known === name));
+  if (unknown.length > 0) throw new Error(`PYTHON_ENVIRONMENTS: there is no ${unknown.join(", ")}`);
+  return environments.filter((known) => names.includes(known));
+}
+
+export function isChosen(environment: Environment): boolean {
+  return chosenEnvironments.includes(environment);
+}
 
 /**
  * The interpreter of an environment. Its packages are installed the first time, into the user's cache folder, and again when its requirements
@@ -29,7 +45,17 @@ function install(file: string, home: string): void {
   try {
     const options = { stdio: "inherit" } as const;
     execFileSync(systemPython(), ["-m", "venv", begun], options);
-    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "-r", file];
+    const pip = [
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--disable-pip-version-check",
+      "--no-compile",
+      "--no-deps",
+      "-r",
+      file,
+    ];
     execFileSync(join(begun, "bin", "python"), pip, options);
     if (!existsSync(home)) renameSync(begun, home);
   } finally {
@@ -37,6 +63,6 @@ function install(file: string, home: string): void {
   }
 }
 
-export function systemPython(): string {
+function systemPython(): string {
   return process.env["PYTHON"] ?? "python3";
 }

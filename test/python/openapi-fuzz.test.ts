@@ -6,6 +6,7 @@ import { document } from "../helpers/openapi-document.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
+import { isChosen } from "./environments.ts";
 import { runPython } from "./python-program.ts";
 
 const KNOWN = "acme/known";
@@ -30,7 +31,8 @@ beforeAll(async () => {
   test.app.server.on("request", (request, response) => {
     requests++;
     response.once("finish", () => {
-      if (response.statusCode >= 500) serverErrors.push(`${request.method} ${request.url}`);
+      if (response.statusCode >= 500)
+        serverErrors.push(`${response.statusCode} ${request.method} ${request.url}`);
     });
   });
 });
@@ -40,10 +42,10 @@ afterAll(async () => {
   await test.close();
 });
 
-describe("requests that Schemathesis makes of openapi.json", () => {
+describe.runIf(isChosen("schemathesis"))("requests that Schemathesis makes of openapi.json", () => {
   it("are answered as it says, and never by a server error", async () => {
     const file = join(dir, "openapi.json");
-    writeFileSync(file, withoutTuples(JSON.stringify(document)));
+    writeFileSync(file, asSchemathesisReads(JSON.stringify(document)));
     const options = {
       url: `http://127.0.0.1:${test.port}`,
       seed: String(chosenSeed()),
@@ -64,12 +66,15 @@ describe("requests that Schemathesis makes of openapi.json", () => {
   }, 3_600_000);
 });
 
-/** Schemathesis 4.32 reads a tuple of a response as a draft that it is not: pairs of texts are short lists for it. */
-function withoutTuples(json: string): string {
-  return json.replaceAll(
-    '"prefixItems":[{"type":"string"},{"type":"string"}],"items":false',
-    '"items":{"type":"string"}',
-  );
+/**
+ * What Schemathesis 4.32 misreads: a tuple of a response, of a draft that it is not, and a stream of events, each of which it
+ * takes for the text. Both are checked by the service's own test of all answers.
+ */
+function asSchemathesisReads(json: string): string {
+  const pair = '"prefixItems":[{"type":"string"},{"type":"string"}],"items":false';
+  return json
+    .replaceAll(pair, '"items":{"type":"string"}')
+    .replaceAll('"text/event-stream":{"schema":{"type":"string"}', '"text/event-stream":{"schema":{}');
 }
 
 /** Something for every route to find. */

@@ -34,6 +34,7 @@ export async function runPython(
       // what the packages would send to their makers
       WANDB_ERROR_REPORTING: "false",
       DO_NOT_TRACK: "1",
+      LITELLM_LOCAL_MODEL_COST_MAP: "True",
       ...variables,
     },
     stdio: ["ignore", "pipe", "pipe"],

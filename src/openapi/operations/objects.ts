@@ -128,8 +128,9 @@ export const objectOperations: Operations = {
   "POST /graphql": {
     id: "graphql",
     summary: "What the Weave SDKs ask of W&B before they start",
-    description: "Knows one question: who the key is, and its default entity.",
-    response: "The viewer, or an error as GraphQL has it",
+    description:
+      "Knows two questions: who the key is, with its default entity; and whether a project is one that the key may use.",
+    response: "The viewer or the project, or an error as GraphQL has it",
     example: {
       request: { query: "query { viewer { username defaultEntity { name } } }" },
       response: { data: { viewer: { username: "0123456789ab", defaultEntity: { name: "acme" } } } },

@@ -86,7 +86,11 @@ export async function startReferenceUpstream(
   const server = createServer((request, response) => {
     open++;
     response.once("close", () => open--);
-    answer(request, response).catch(() => response.destroy());
+    // a body of another shape than the one it is read as
+    const refused = { status: 422, body: { detail: "The request does not validate." } };
+    answer(request, response).catch(() =>
+      response.headersSent ? response.destroy() : send(response, refused),
+    );
   });
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -233,7 +237,7 @@ function queue(duration: number): object {
 
 function parse(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString("utf8")) as unknown;
+    return (JSON.parse(body.toString("utf8")) as unknown) ?? {};
   } catch {
     return {};
   }

@@ -1,6 +1,7 @@
 """What every program asks: OpenAI and Anthropic, whole and streamed."""
 
 import os
+import sys
 
 MODEL = "gpt-4o"
 CLAUDE = "claude-sonnet-4-5-20250929"
@@ -15,8 +16,19 @@ def openai_client(**options):
         api_key=os.environ["OPENAI_API_KEY"],
         project=os.environ.get("OPENAI_PROJECT"),
         max_retries=0,
-        **options,
+        **(weave_headers() | options),
     )
+
+
+def weave_headers() -> dict:
+    weave = sys.modules.get("weave")
+    call = weave and os.environ["WAY"] == "gateway" and weave.get_current_call()
+    return {"default_headers": headers_of(call)} if call else {}
+
+
+def headers_of(call) -> dict:
+    """They put the gateway's call below the op that asks."""
+    return {"x-sumtree-trace-id": call.trace_id, "x-sumtree-parent-id": call.id}
 
 
 def anthropic_client(**options):

@@ -1,10 +1,12 @@
 import asyncio
 import os
 
-from otel import start_tracing
+import httpx
+from otel import project_header, send_traceparent_later, start_tracing
 
 provider = start_tracing()
 
+import litellm
 from google.adk.agents import Agent
 from google.adk.models.lite_llm import LiteLlm
 from google.adk.runners import InMemoryRunner
@@ -16,7 +18,13 @@ def weather(city: str) -> str:
     return f"{city}: sunny"
 
 
-model = LiteLlm(model="openai/gpt-4o", api_base=os.environ["OPENAI_BASE_URL"], api_key=os.environ["OPENAI_API_KEY"])
+litellm.aclient_session = httpx.AsyncClient(event_hooks={"request": [send_traceparent_later]})
+model = LiteLlm(
+    model="openai/gpt-4o",
+    api_base=os.environ["OPENAI_BASE_URL"],
+    api_key=os.environ["OPENAI_API_KEY"],
+    extra_headers=project_header(),
+)
 runner = InMemoryRunner(agent=Agent(name="app", model=model, tools=[weather]), app_name="app")
 
 

@@ -2,7 +2,7 @@ import os
 
 os.environ.update(LANGFUSE_PUBLIC_KEY="pk-lf-played", LANGFUSE_SECRET_KEY="sk-lf-played", LANGFUSE_HOST="http://127.0.0.1:9")
 
-from otel import start_tracing
+from otel import openai_options, start_tracing
 
 provider = start_tracing()
 
@@ -14,7 +14,7 @@ from langfuse.openai import OpenAI
 
 MODEL = "gpt-4o"
 QUESTION = [{"role": "user", "content": "What is the answer?"}]
-client = OpenAI(base_url=os.environ["OPENAI_BASE_URL"], api_key=os.environ["OPENAI_API_KEY"], max_retries=0)
+client = OpenAI(**openai_options())
 
 
 @observe()

@@ -25,6 +25,16 @@ def send_traceparent(request) -> None:
     propagate.inject(request.headers)
 
 
+async def send_traceparent_later(request) -> None:
+    send_traceparent(request)
+
+
+def project_header() -> dict:
+    """What the option `project` of OpenAI's client sends, for clients that have no such option."""
+    project = os.environ.get("OPENAI_PROJECT")
+    return {"OpenAI-Project": project} if project else {}
+
+
 def openai_options() -> dict:
     """What a client of OpenAI's needs to ask the provider or, with a project, the gateway."""
     from openai import DefaultHttpxClient
@@ -35,10 +45,8 @@ def openai_options() -> dict:
 def async_openai_options() -> dict:
     from openai import DefaultAsyncHttpxClient
 
-    async def hook(request) -> None:
-        send_traceparent(request)
-
-    return options() | {"http_client": DefaultAsyncHttpxClient(event_hooks={"request": [hook]})}
+    hooks = {"request": [send_traceparent_later]}
+    return options() | {"http_client": DefaultAsyncHttpxClient(event_hooks=hooks)}
 
 
 def options() -> dict:

@@ -1,9 +1,8 @@
-import os
-
-from otel import start_tracing
+from otel import async_openai_options, start_tracing
 
 provider = start_tracing()
 
+from openai import AsyncOpenAI
 from strands import Agent, tool
 from strands.models.openai import OpenAIModel
 from strands.multiagent import GraphBuilder
@@ -15,8 +14,7 @@ def weather(city: str) -> str:
     return f"{city}: sunny"
 
 
-args = {"base_url": os.environ["OPENAI_BASE_URL"], "api_key": os.environ["OPENAI_API_KEY"]}
-model = OpenAIModel(client_args=args, model_id="gpt-4o")
+model = OpenAIModel(client=AsyncOpenAI(**async_openai_options()), model_id="gpt-4o")
 graph = GraphBuilder()
 graph.add_node(Agent(model=model, tools=[weather], callback_handler=None), "reporter")
 graph.build()("How is the weather?")

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
+import { until } from "../helpers/until.ts";
+import { isChosen, type Environment } from "./environments.ts";
+import { PROGRAMS, runPython } from "./python-program.ts";
+
+let test: TestGateway;
+beforeAll(async () => {
+  test = await startGateway({ upstream: { usageByDefault: false } });
+});
+afterAll(() => test.close());
+
+interface Recorded {
+  readonly tokens: number;
+  readonly exception: string | null;
+  readonly sumtree: { readonly outcome: string; readonly usage: string; readonly status: number };
+}
+
+/** What the gateway recorded, once there are `count` calls. */
+async function recorded(project_id: string, count: number): Promise<readonly Recorded[]> {
+  let lines: string[] = [];
+  await until(async () => {
+    const { text } = await test.post("/calls/stream_query", { project_id });
+    lines = text.trimEnd().split("\n");
+    return lines.length >= count;
+  });
+  return lines.map((line) => {
+    const { summary, exception, attributes } = JSON.parse(line) as {
+      summary: { usage?: Record<string, { total_tokens: number }> };
+      exception: string | null;
+      attributes: Pick<Recorded, "sumtree">;
+    };
+    const tokens = Object.values(summary.usage ?? {}).reduce(
+      (sum, usage) => sum + (usage.total_tokens ?? 0),
+      0,
+    );
+    return { tokens, exception, sumtree: attributes.sumtree };
+  });
+}
+
+async function run(environment: Environment, file: string, project: string): Promise<readonly number[]> {
+  const ended = await runPython(environment, [join(PROGRAMS, file)], {
+    OPENAI_BASE_URL: test.baseUrl,
+    SUMTREE_KEY: ROOT_KEY,
+    PROJECT: project,
+  });
+  expect(ended.exitCode, ended.output).toBe(0);
+  const { counted } = JSON.parse(ended.output.split("\nRESULT ")[1]!) as { counted: number[] };
+  return counted;
+}
+
+const ascending = (numbers: readonly number[]) => numbers.toSorted((left, right) => left - right);
+
+describe("Python clients of the gateway", () => {
+  it.runIf(isChosen("core"))(
+    "openai: every completion counts once, repeated, streamed, at once and asynchronously; what was relayed before a client left counts too",
+    async () => {
+      const project = "acme/openai-client";
+      test.upstream.fail({
+        kind: "answer",
+        status: 429,
+        body: '{"detail":"busy"}',
+        headers: { "retry-after-ms": "50" },
+      });
+      test.upstream.fail({ kind: "answer", status: 500, body: '{"detail":"broken"}' });
+      const counted = await run("core", "openai_client.py", project);
+      const calls = await recorded(project, counted.length + 3);
+      const finished = calls.filter(({ sumtree }) => sumtree.outcome === "finished");
+      expect(ascending(finished.map(({ tokens }) => tokens))).toEqual(ascending(counted));
+      const failed = calls.filter(({ sumtree }) => sumtree.outcome === "error");
+      expect(ascending(failed.map(({ sumtree }) => sumtree.status))).toEqual([429, 500]);
+      expect(failed.every(({ tokens, exception }) => tokens === 0 && exception !== null)).toBe(true);
+      const [left, ...others] = calls.filter(({ sumtree }) => sumtree.outcome === "aborted");
+      expect(others).toEqual([]);
+      expect(left!.sumtree.usage).toMatch(/partial|estimated/);
+      expect(left!.tokens).toBeGreaterThan(0);
+      expect(left!.tokens).toBeLessThan(1000);
+      expect(calls).toHaveLength(counted.length + 3);
+    },
+  );
+
+  it.runIf(isChosen("art"))(
+    "openpipe-art: registers a model, asks it, trains it on its answers, and deletes it",
+    async () => {
+      const project = "acme/art";
+      const counted = await run("art", "art_training.py", project);
+      const calls = await recorded(project, counted.length);
+      expect(ascending(calls.map(({ tokens }) => tokens))).toEqual(ascending(counted));
+    },
+  );
+});
