@@ -70,7 +70,11 @@ async function contents(): Promise<{ calls: number; sum: string }> {
       name: "test",
     },
   );
-  for (const row of rows) delete row["hour"];
+  for (const row of rows) {
+    delete row["hour"];
+    // of a later migration than the table that is carried over
+    delete row["api_key"];
+  }
   const texts = rows.map((row) => JSON.stringify(row));
   return { calls: texts.length, sum: createHash("sha256").update(texts.join()).digest("hex") };
 }
