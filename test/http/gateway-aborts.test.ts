@@ -10,7 +10,7 @@ import { until } from "../helpers/until.ts";
 
 let test: TestGateway;
 beforeAll(async () => {
-  test = await startGateway({ settings: { UPLOAD_IDLE_TIMEOUT_MS: "300" } });
+  test = await startGateway();
 });
 afterAll(() => test.close());
 beforeEach(() => test.upstream.forget());
@@ -181,8 +181,9 @@ describe("a client that stays", () => {
   });
 
   it("but stops in the middle of its upload is told so, and the upstream let go", async () => {
+    const impatient = await startSecondApp(test, { UPLOAD_IDLE_TIMEOUT_MS: "300" });
     const { answer } = sendRaw(
-      test.port,
+      impatient.port,
       head(
         "POST /v1/preview/training-jobs HTTP/1.1",
         "host: g",
@@ -193,6 +194,7 @@ describe("a client that stays", () => {
     );
     expect(await answer).toMatchObject({ status: 400, complete: true });
     expect(await test.upstream.seen[0]!.left).toBe(true);
+    await impatient.close();
   });
 
   it("keeps its connection, and the gateway its own, over many requests", async () => {
