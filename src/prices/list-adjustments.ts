@@ -36,7 +36,8 @@ export const listAdjustments: readonly Adjustment[] = [
   {
     providers: ["aws", "google"],
     models: /claude/,
-    source: "https://platform.claude.com/docs/en/build-with-claude/prompt-caching, the multipliers of Claude",
+    source:
+      "https://platform.claude.com/docs/en/build-with-claude/prompt-caching, the multipliers of Claude, which resellers charge too",
     checked,
     why: "A cache write of one hour costs twice the input, where the list has the write of five minutes alone.",
     adjust: (price) => {
@@ -66,7 +67,7 @@ export const listAdjustments: readonly Adjustment[] = [
   {
     providers: ["openai", "azure"],
     models: /^gpt-4o-mini-audio-preview/,
-    source: "https://developers.openai.com/api/docs/models/gpt-4o-mini-audio-preview",
+    source: "https://developers.openai.com/api/docs/models/gpt-4o-mini-audio-preview, as quoted by others",
     checked,
     why: "The list has no price for audio.",
     adjust: (price) => withMissing(price, { input_audio_mtok: 10, output_audio_mtok: 20 }),

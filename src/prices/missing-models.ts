@@ -22,7 +22,7 @@ export const missingModels: readonly Correction[] = [
   {
     provider: "openai",
     models: ["gpt-6.1-sol"],
-    source: `${openaiModels}/gpt-6.1-sol`,
+    source: `${openaiModels}/gpt-6.1-sol, as quoted by others in October 2026`,
     checked,
     why: "Missing: released on 29 September 2026.",
     periods: [
