@@ -1,4 +1,5 @@
 import { noteCalls } from "../../src/calls/note-calls.ts";
+import { noteTraces } from "../../src/calls/note-traces.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -54,6 +55,7 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     output_references: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
+  await noteTraces(engine, rows);
   await noteCalls(engine, rows);
   await engine.insert("calls", rows, { name: "test_calls" });
 }
