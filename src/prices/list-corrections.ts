@@ -114,7 +114,7 @@ export const listCorrections: readonly Correction[] = [
     provider: "openai",
     models: ["o3", "o3-2025-04-16"],
     source:
-      "OpenAI's launch price of o3 in April 2025, and its cut by 80 % in June; the page of then is gone",
+      "https://platform.openai.com/docs/pricing as it was in April and June 2025, which nobody can look at again",
     checked: "2026-11-22",
     why: "Cached input cost $2.50 until the price cut of 10 June 2025.",
     periods: [
@@ -129,8 +129,7 @@ export const listCorrections: readonly Correction[] = [
   {
     provider: "mistral",
     models: ["mistral-large-latest"],
-    source:
-      "Mistral's price of Large 3 since 2 December 2025, as quoted by others; Large 4: https://docs.mistral.ai/models/mistral-large-4-0",
+    source: "https://docs.mistral.ai/models/mistral-large-3-25-12 and mistral-large-4-0, as quoted by others",
     checked: "2026-11-22",
     why: "Large 3 from December 2025 on; since Large 4 nobody says which of them it names.",
     periods: [
