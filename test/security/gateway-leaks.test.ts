@@ -50,7 +50,7 @@ const PROMPT = "the client's own words";
 const COOKIE = "session=the-clients-cookie";
 const secrets = [
   client.text,
-  client.text.split("_").at(-1)!,
+  client.text.split("_").slice(2).join("_"),
   ROOT_KEY,
   COOKIE,
   "proxy-secret",
