@@ -1,14 +1,11 @@
 import { sellerNamed } from "./model-names.ts";
+import { byPrecedence, type Dated } from "./precedence.ts";
 
 /** What a project pays at a provider for a dollar of list cost: discounts, taxes, another currency. */
-export interface CostFactor {
-  readonly id: string;
+export interface CostFactor extends Dated {
   /** As `providerNamed` gives it; '' for every provider that has no factor of its own. */
   readonly provider: string;
   readonly factor: number;
-  /** Milliseconds since the epoch. */
-  readonly effectiveAtMs: number;
-  readonly createdAtMs: number;
 }
 
 /** The factors of a project, as they stood when they were read. */
@@ -33,13 +30,4 @@ export function costFactors(factors: readonly CostFactor[]): CostFactors {
   return {
     at: (provider, atMs) => (provider === null ? undefined : latest(provider, atMs)) ?? latest("", atMs),
   };
-}
-
-/** Of the same date, the one set last holds. */
-function byPrecedence(left: CostFactor, right: CostFactor): number {
-  return (
-    left.effectiveAtMs - right.effectiveAtMs ||
-    left.createdAtMs - right.createdAtMs ||
-    (left.id < right.id ? -1 : 1)
-  );
 }

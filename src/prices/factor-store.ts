@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
-import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { CostFactor } from "./cost-factors.ts";
+import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
 
 /** A factor as a project sets it. */
 export interface NewFactor extends Omit<CostFactor, "id" | "createdAtMs"> {
@@ -18,11 +17,7 @@ export interface StoredFactor extends CostFactor {
 
 export interface FactorStore {
   /** Sets factors; returns their ids in the same order, once they are durable. */
-  add(
-    project: Project,
-    factors: readonly NewFactor[],
-    origin: { readonly createdBy: string; readonly createdAtMs: number },
-  ): Promise<readonly string[]>;
+  add(project: Project, factors: readonly NewFactor[], origin: Origin): Promise<readonly string[]>;
   /** All factors a project has set, as they were set. */
   all(project: Project): Promise<readonly StoredFactor[]>;
   /** Removes factors for good. An id that the project does not have is no error: it may be removed already. */
@@ -31,16 +26,8 @@ export interface FactorStore {
 
 export function createFactorStore(engine: Engine): FactorStore {
   return {
-    async add(project, factors, { createdBy, createdAtMs }) {
-      const rows = factors.map(({ effectiveAtMs, ...factor }) => ({
-        project_id: project,
-        id: randomUUID(),
-        ...factor,
-        effective_date: toStoreTextMs(effectiveAtMs),
-        created_by: createdBy,
-        created_at: toStoreTextMs(createdAtMs),
-        purged: 0,
-      }));
+    async add(project, factors, origin) {
+      const rows = datedRows(project, factors, origin);
       await engine.insert("cost_factors", rows, { name: "factor_add" });
       return rows.map((row) => row.id);
     },
@@ -56,8 +43,7 @@ export function createFactorStore(engine: Engine): FactorStore {
       );
     },
     async purge(project, ids) {
-      const rows = ids.map((id) => ({ project_id: project, id, purged: 1 }));
-      await engine.insert("cost_factors", rows, { name: "factor_purge" });
+      await engine.insert("cost_factors", purgedRows(project, ids), { name: "factor_purge" });
     },
   };
 }

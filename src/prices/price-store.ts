@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { Engine } from "../clickhouse/engine.ts";
 import { param, sql } from "../query/sql.ts";
-import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
+import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
 import type { ProjectPrice } from "./project-prices.ts";
 
 /** A price as a project sets it. */
@@ -10,11 +9,7 @@ export type NewPrice = Omit<ProjectPrice, "id" | "createdAtMs">;
 
 export interface PriceStore {
   /** Sets prices; returns their ids in the same order, once they are durable. */
-  add(
-    project: Project,
-    prices: readonly NewPrice[],
-    origin: { readonly createdBy: string; readonly createdAtMs: number },
-  ): Promise<readonly string[]>;
+  add(project: Project, prices: readonly NewPrice[], origin: Origin): Promise<readonly string[]>;
   /** How many prices a project has. */
   count(project: Project): Promise<number>;
   /** All prices a project has set. */
@@ -25,16 +20,8 @@ export interface PriceStore {
 
 export function createPriceStore(engine: Engine): PriceStore {
   return {
-    async add(project, prices, { createdBy, createdAtMs }) {
-      const rows = prices.map(({ effectiveAtMs, ...price }) => ({
-        project_id: project,
-        id: randomUUID(),
-        ...price,
-        effective_date: toStoreTextMs(effectiveAtMs),
-        created_by: createdBy,
-        created_at: toStoreTextMs(createdAtMs),
-        purged: 0,
-      }));
+    async add(project, prices, origin) {
+      const rows = datedRows(project, prices, origin);
       await engine.insert("llm_prices", rows, { name: "price_add" });
       return rows.map((row) => row.id);
     },
@@ -59,8 +46,7 @@ export function createPriceStore(engine: Engine): PriceStore {
       );
     },
     async purge(project, ids) {
-      const rows = ids.map((id) => ({ project_id: project, id, purged: 1 }));
-      await engine.insert("llm_prices", rows, { name: "price_purge" });
+      await engine.insert("llm_prices", purgedRows(project, ids), { name: "price_purge" });
     },
   };
 }

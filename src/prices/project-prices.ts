@@ -1,17 +1,14 @@
 import type { Unit } from "../usage/units.ts";
 import { picodollars } from "./picodollars.ts";
+import { byPrecedence, type Dated } from "./precedence.ts";
 import type { Rates, Schedule } from "./rates.ts";
 import type { UnitPrices } from "./units.ts";
 
 /** A price that a project has set. Costs in USD per token. */
-export interface ProjectPrice {
-  readonly id: string;
+export interface ProjectPrice extends Dated {
   readonly llm_id: string;
   /** A note of the project; "default" where it has made none. */
   readonly provider_id: string;
-  /** Milliseconds since the epoch. */
-  readonly effectiveAtMs: number;
-  readonly createdAtMs: number;
   readonly prompt_token_cost: number;
   readonly completion_token_cost: number;
   /** `null`: not set, so that the prompt price holds. */
@@ -62,14 +59,6 @@ function datedSchedule(prices: readonly ProjectPrice[]): ProjectSchedule {
     priceAt: (atMs) => periodAt(atMs)?.price ?? null,
     sinceAt: (atMs) => periodAt(atMs)?.fromMs ?? null,
   };
-}
-
-function byPrecedence(left: ProjectPrice, right: ProjectPrice): number {
-  return (
-    left.effectiveAtMs - right.effectiveAtMs ||
-    left.createdAtMs - right.createdAtMs ||
-    (left.id < right.id ? -1 : 1)
-  );
 }
 
 function ratesOfProjectPrice(price: ProjectPrice): Rates {

@@ -10,6 +10,7 @@ import {
   type TestApp,
   type TestEngine,
 } from "../helpers/start-app.ts";
+import { toMongo } from "../helpers/to-mongo.ts";
 
 /** Random histories per run. */
 const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 6);
@@ -96,15 +97,6 @@ const { operation } = fc.letrec<{ operation: object }>((tie) => ({
     tie("operation").map((inner) => ({ $not: [inner] })),
   ),
 }));
-
-/** `$getField` of MongoDB reads one key; a path is written with a dollar. */
-function toMongo(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toMongo);
-  if (typeof value !== "object" || value === null) return value;
-  if ("$getField" in value) return `$${value.$getField as string}`;
-  if ("$literal" in value) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toMongo(inner)]));
-}
 
 let store: TestEngine;
 let replicas: [TestApp, TestApp];

@@ -6,6 +6,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
+import { toMongo } from "../helpers/to-mongo.ts";
 
 const SEED = chosenSeed();
 const EXPRESSIONS = Number(process.env["MINGO_EXPRESSIONS"] ?? 1000);
@@ -50,15 +51,6 @@ const { operation } = fc.letrec<{ operation: object }>((tie) => ({
     tie("operation").map((inner) => ({ $not: [inner] })),
   ),
 }));
-
-/** `$getField` of MongoDB reads one key; a path is written with a dollar. */
-function toMongo(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(toMongo);
-  if (typeof value !== "object" || value === null) return value;
-  if ("$getField" in value) return `$${value.$getField as string}`;
-  if ("$literal" in value) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toMongo(inner)]));
-}
 
 const project = "acme/mingo" as Project;
 const calls = fc.sample(inputs, { numRuns: 200, seed: SEED }).map((document, index): StoredCall => ({

@@ -102,18 +102,14 @@ export function totalAnswer(state: LaneState, names: Names): Record<string, numb
   return { calls: calls.length, errors: errors.length, ...Object.fromEntries(counts) };
 }
 
-/** What a call itself reports, by LLM, as a receipt has it. */
-export function reportedAnswer(state: LaneState, name: CallName): Usage {
-  return ownUsage(state, name);
-}
-
 function childrenOf(state: LaneState, name: CallName, names: Names): readonly CallName[] {
   return liveCalls(state).filter(
     (child) => parentOf(state, child) === name && names.trace(child) === names.trace(name),
   );
 }
 
-function ownUsage(state: LaneState, name: CallName): Usage {
+/** What a call itself reports, by LLM. */
+export function ownUsage(state: LaneState, name: CallName): Usage {
   const reported = (summaryOf(state, name)["usage"] ?? {}) as Record<string, Partial<Counts>>;
   return Object.fromEntries(
     Object.entries(reported).map(([llm, counts]) => {

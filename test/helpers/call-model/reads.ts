@@ -1,7 +1,7 @@
 import {
   callAnswer,
   hasRef,
-  reportedAnswer,
+  ownUsage,
   totalAnswer,
   unfinishedAnswer,
   usageAnswer,
@@ -94,7 +94,7 @@ async function checkReceipt(id: string, reading: Reading): Promise<void> {
   if (!liveCalls(lane.someState).includes(name)) return;
   const { usage } = (await ask("/call/receipt", { call_id: id }, reading)) as Receipt;
   const observed = usage.map(({ llm, reported: { units: _units, ...counts } }) => [llm, counts]);
-  lane.narrow(`/call/receipt ${name}`, Object.fromEntries(observed), (state) => reportedAnswer(state, name));
+  lane.narrow(`/call/receipt ${name}`, Object.fromEntries(observed), (state) => ownUsage(state, name));
 }
 
 /** What the traces of a lane come to, and how many calls they have. */

@@ -8,6 +8,7 @@ import { COUNT_SLOTS } from "../../../../src/usage/count-fields.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow, type ForestOptions } from "../../../helpers/forests.ts";
 import { naiveRollUp, naiveTraceTotal } from "../../../helpers/naive-rollup.ts";
+import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
 const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
@@ -70,24 +71,18 @@ describe("eachAlone", () => {
   });
 
   it("has no entry for what the calls below explain, and none for a report that another call bears", () => {
-    const base = { parentId: "", finished: true, inclusive: false, selected: true, startedAtMs: 0 } as const;
-    const usage = (promptTokens: number) => [
-      {
-        llm: "m",
-        requests: 1,
-        promptTokens,
-        completionTokens: 0,
-        totalTokens: promptTokens,
-        cacheReadTokens: 0,
-        cacheCreationTokens: 0,
-        cacheOutsidePrompt: false,
-      },
-    ];
     const completionId = "chatcmpl-AbC0dEf1GhI2";
     const rows: CallRow[] = [
-      { ...base, id: "agent", inclusive: "per_llm", usage: usage(101) },
-      { ...base, id: "sdk", parentId: "agent", usage: usage(100), completionId },
-      { ...base, id: "gateway", parentId: "sdk", usage: usage(101), completionId, reportedBy: "gateway" },
+      { ...rootRow, id: "agent", inclusive: "per_llm", usage: oneRequest(101) },
+      { ...rootRow, id: "sdk", parentId: "agent", usage: oneRequest(100), completionId },
+      {
+        ...rootRow,
+        id: "gateway",
+        parentId: "sdk",
+        usage: oneRequest(101),
+        completionId,
+        reportedBy: "gateway",
+      },
     ];
     expect(aloneIn(rows)).toEqual({ agent: {}, sdk: {}, gateway: { m: [1, 101, 0, 101, 0, 0] } });
   });

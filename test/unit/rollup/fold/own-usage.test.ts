@@ -7,6 +7,7 @@ import { COUNT_SLOTS, countRow } from "../../../../src/usage/count-fields.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow, type ForestOptions } from "../../../helpers/forests.ts";
 import { naiveRollUp, naiveTraceTotal } from "../../../helpers/naive-rollup.ts";
+import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);
 const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
@@ -77,23 +78,10 @@ describe("ownUsage", () => {
   });
 
   it("adds a completion that two roots of one trace tell of once, by its most exact report", () => {
-    const usage = (promptTokens: number) => [
-      {
-        llm: "m",
-        requests: 1,
-        promptTokens,
-        completionTokens: 0,
-        totalTokens: promptTokens,
-        cacheReadTokens: 0,
-        cacheCreationTokens: 0,
-        cacheOutsidePrompt: false,
-      },
-    ];
-    const base = { parentId: "", finished: true, inclusive: false, selected: true, startedAtMs: 0 } as const;
     const completionId = "chatcmpl-AbC0dEf1GhI2";
     const rows: CallRow[] = [
-      { ...base, id: "sdk", usage: usage(100), completionId },
-      { ...base, id: "gateway", usage: usage(101), completionId, reportedBy: "gateway" },
+      { ...rootRow, id: "sdk", usage: oneRequest(100), completionId },
+      { ...rootRow, id: "gateway", usage: oneRequest(101), completionId, reportedBy: "gateway" },
     ];
     expect(sumOfOwn(rows)).toEqual({ m: [1, 101, 0, 101, 0, 0] });
   });

@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import { toStoreTextMs } from "../shared/instant.ts";
+import type { Project } from "../shared/project.ts";
+
+/** Who set something, and when. */
+export interface Origin {
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+}
+
+/** The rows of what a project sets from a date on, each under a new id. */
+export function datedRows<Item extends { readonly effectiveAtMs: number }>(
+  project: Project,
+  items: readonly Item[],
+  { createdBy, createdAtMs }: Origin,
+) {
+  return items.map(({ effectiveAtMs, ...item }) => ({
+    project_id: project,
+    id: randomUUID() as string,
+    ...item,
+    effective_date: toStoreTextMs(effectiveAtMs),
+    created_by: createdBy,
+    created_at: toStoreTextMs(createdAtMs),
+    purged: 0,
+  }));
+}
+
+/** The rows that take the place of those with these ids. */
+export function purgedRows(project: Project, ids: readonly string[]) {
+  return ids.map((id) => ({ project_id: project, id, purged: 1 }));
+}
