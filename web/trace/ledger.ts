@@ -15,34 +15,24 @@ type UsageByCall = Readonly<Record<string, UsageByLlm>>;
 
 /** Everything is computed when it is first seen: of a hundred thousand rows few are. */
 export function ledgerOf(totalUsage: UsageByCall, ownUsage: UsageByCall): Ledger {
-  const totals = new WeakMap<TreeNode, Total>();
-  const owns = new WeakMap<TreeNode, Total>();
-  const total = (node: TreeNode): Total => {
-    const known = totals.get(node) ?? totalOf(of(totalUsage, node));
-    totals.set(node, known);
-    return known;
-  };
-  const sums = new WeakMap<readonly TreeNode[], Total>();
-  return {
-    total,
-    own(node) {
-      const known = owns.get(node) ?? totalOf(of(ownUsage, node));
-      owns.set(node, known);
-      return known;
-    },
-    sum(nodes) {
-      const known = sums.get(nodes) ?? sumOver(nodes);
-      sums.set(nodes, known);
-      return known;
-    },
-  };
-
-  function sumOver(nodes: readonly TreeNode[]): Total {
+  const total = once((node: TreeNode) => totalOf(of(totalUsage, node)));
+  const own = once((node: TreeNode) => totalOf(of(ownUsage, node)));
+  const sum = once((nodes: readonly TreeNode[]) => {
     const [first] = nodes;
     if (first === undefined) return NOTHING;
     // totals of several calls can share a completion, so they are not added up
     return nodes.length === 1 ? total(first) : sumOfUsages(inOrder(nodes).map((node) => of(ownUsage, node)));
-  }
+  });
+  return { total, own, sum };
+}
+
+function once<Key extends object>(compute: (key: Key) => Total): (key: Key) => Total {
+  const known = new WeakMap<Key, Total>();
+  return (key) => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
 }
 
 function of(usage: UsageByCall, { call }: TreeNode): UsageByLlm {
