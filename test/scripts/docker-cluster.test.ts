@@ -1,0 +1,122 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+const ROOT = join(import.meta.dirname, "../..");
+const FILES = "compose --file docker-compose.cluster.yml --file .ci/docker-cluster.yml";
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+interface Compose {
+  readonly name?: string;
+  readonly services: Readonly<Record<string, { readonly ports?: string[]; readonly volumes?: string[] }>>;
+  readonly volumes?: object;
+}
+const base = parse(read("docker-compose.cluster.yml"), { merge: true }) as Compose;
+const override = parse(read(".ci/docker-cluster.yml")) as Compose;
+
+/** `docker` and `npm` that only write down how they were called; a call that contains `FAIL` fails. */
+const RECORD = `#!/usr/bin/env bash
+line="$(basename "$0") $*"
+echo "$line" >> "$RECORD"
+if [[ $(basename "$0") = npm ]]; then echo "$CLUSTER_URLS $CLUSTER_NAME $CLUSTER_FAULTS" >> "$RECORD"; fi
+if [[ -n \${FAIL:-} && $line = *"$FAIL"* ]]; then exit 7; fi
+`;
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "sumtree-docker-"));
+  for (const name of ["docker", "npm"]) writeFileSync(join(dir, name), RECORD, { mode: 0o755 });
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+/** Runs one of ours with them; what it called, and how it ended. */
+async function run(
+  command: string,
+  args: readonly string[],
+  fail = "",
+): Promise<{ code: number; calls: string[] }> {
+  const record = join(dir, "record");
+  const env = { PATH: `${dir}:${process.env["PATH"]}`, RECORD: record, FAIL: fail };
+  const code = await promisify(execFile)(join(ROOT, command), args, { env }).then(
+    () => 0,
+    (error: { code: number }) => error.code,
+  );
+  return { code, calls: existsSync(record) ? readFileSync(record, "utf8").trim().split("\n") : [] };
+}
+
+describe(".ci/docker-faults", () => {
+  it.each([
+    ["kill", "2", ["kill clickhouse-2"]],
+    ["stop", "keeper", ["pause keeper"]],
+    ["start", "1", ["unpause clickhouse-1", "up --detach --no-deps --wait clickhouse-1"]],
+  ] as const)("%s %s", async (fault, target, calls) => {
+    expect(await run(".ci/docker-faults", [fault, target])).toEqual({
+      code: 0,
+      calls: calls.map((call) => `docker ${FILES} ${call}`),
+    });
+  });
+
+  it("wipe removes the container and its volume, also of a server that is down", async () => {
+    const { code, calls } = await run(".ci/docker-faults", ["wipe", "1"], " kill ");
+    expect(code).toBe(0);
+    expect(calls.slice(1)).toEqual([
+      `docker ${FILES} rm --force --stop clickhouse-1`,
+      "docker volume rm sumtree-cluster_clickhouse-1",
+    ]);
+    expect(base.name).toBe("sumtree-cluster");
+    expect(Object.keys(base.volumes!)).toContain("clickhouse-1");
+  });
+
+  it("start undoes a kill, when nothing is paused", async () => {
+    expect((await run(".ci/docker-faults", ["start", "2"], "unpause")).code).toBe(0);
+  });
+
+  it.each(["kill", "stop", "wipe", "start"])("%s fails when Docker does", async (fault) => {
+    const last = { kill: " kill ", stop: "pause", wipe: "volume", start: " up " }[fault]!;
+    expect((await run(".ci/docker-faults", [fault, "1"], last)).code).toBe(7);
+  });
+
+  it("refuses what it does not know", async () => {
+    expect(await run(".ci/docker-faults", ["drown", "1"])).toEqual({ code: 2, calls: [] });
+  });
+});
+
+describe(".ci/docker-cluster", () => {
+  it("starts the servers, runs the suites on the ports that are published, and removes everything", async () => {
+    const { code, calls } = await run(".ci/docker-cluster", []);
+    expect(code).toBe(0);
+    const ports = ["clickhouse-1", "clickhouse-2"].map(
+      (server) => /^127\.0\.0\.1:(\d+):8123$/.exec(override.services[server]!.ports![0]!)![1],
+    );
+    expect(calls).toEqual([
+      `docker ${FILES} up --detach --wait keeper clickhouse-1 clickhouse-2`,
+      "npm run test:cluster -- both-replicas start lost-disk",
+      `${ports.map((port) => `http://sumtree:for-tests-only@127.0.0.1:${port}`).join(",")} sumtree ${join(ROOT, ".ci/docker-faults")}`,
+      `docker ${FILES} down --volumes --timeout 5`,
+    ]);
+  });
+
+  it("runs the suites it is given; when they fail it shows the servers' logs, removes everything and fails", async () => {
+    const { code, calls } = await run(".ci/docker-cluster", ["replica-away"], "test:cluster");
+    expect(code).toBe(7);
+    expect(calls[1]).toBe("npm run test:cluster -- replica-away");
+    expect(calls.slice(-2)).toEqual([
+      `docker ${FILES} logs --tail 200`,
+      `docker ${FILES} down --volumes --timeout 5`,
+    ]);
+  });
+
+  it("changes servers that are there, with files that are there, and CI runs it", () => {
+    expect(Object.keys(base.services)).toEqual(expect.arrayContaining(Object.keys(override.services)));
+    for (const volume of Object.values(override.services).flatMap((service) => service.volumes ?? []))
+      expect(existsSync(join(ROOT, volume.split(":")[0]!)), volume).toBe(true);
+    const { jobs } = parse(read(".github/workflows/ci.yml")) as {
+      jobs: Record<string, { steps: { run?: string }[] }>;
+    };
+    expect(jobs["cluster"]!.steps.map((step) => step.run)).toContain(".ci/docker-cluster");
+  });
+});
