@@ -1,7 +1,7 @@
 import { RowBinaryReader } from "../clickhouse/row-binary.ts";
 import { sql } from "../query/sql.ts";
 
-/** Where a call lies, and when it began. */
+/** Where a call is stored, and when it began. */
 export interface CallKey {
   readonly hour: number;
   readonly traceId: string;
@@ -20,7 +20,7 @@ export function* readKeys(bytes: Buffer): Generator<CallKey, undefined> {
   }
 }
 
-/** Counts no further than `limit` + 1. */
+/** Counts up to `limit` + 1. */
 export function hasMoreThan(limit: number, bytes: Buffer): boolean {
   const reader = new RowBinaryReader(bytes);
   let count = 0;

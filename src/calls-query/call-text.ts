@@ -12,11 +12,11 @@ import type { Payload, StoredCall } from "./stored-call.ts";
 export interface CallTextOptions {
   readonly project: Project;
   readonly payloads: ReadonlySet<Payload>;
-  /** Undefined: costs are not asked for. */
+  /** Undefined: costs are not requested. */
   readonly costOf: CostOf | undefined;
 }
 
-/** A call as the Weave SDKs read it. Payloads stand in it as they were stored. */
+/** A call as the Weave SDKs read it. Payloads are included as stored. */
 export function callText({ call, feedback }: CallAndFeedback, options: CallTextOptions): string {
   const head = JSON.stringify({
     id: call.id,
@@ -48,7 +48,7 @@ function textOrNull(text: string): string | null {
   return text === "" ? null : text;
 }
 
-/** The summary with what is computed of a call added to its member `weave`. */
+/** The summary, with the computed fields of a call added to its member `weave`. */
 function summaryText(
   call: StoredCall,
   { costOf, feedback }: { readonly costOf: CostOf | undefined } & Pick<CallAndFeedback, "feedback">,
@@ -76,7 +76,7 @@ function computedText(computed: object, feedback: CallAndFeedback["feedback"]): 
   return feedback === undefined ? text : withMember(text, "feedback", `[${feedback.join(",")}]`);
 }
 
-/** The text of an object with one member more, whose value is text already. */
+/** The text of an object with one more member, whose value is already text. */
 function withMember(object: string, name: string, value: string): string {
   return `${object.slice(0, -1)}${object === "{}" ? "" : ","}"${name}":${value}}`;
 }

@@ -2,7 +2,7 @@ import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import type { StoredCall } from "./stored-call.ts";
 
-/** What was said about some references, as JSON. Undefined: too much to be read at once. */
+/** The feedback about some references, as JSON. Undefined: too much to read at once. */
 export type FeedbackOf = (
   project: Project,
   question: { readonly refs: readonly string[]; readonly signal: AbortSignal },
@@ -10,18 +10,18 @@ export type FeedbackOf = (
 
 export interface CallAndFeedback {
   readonly call: StoredCall;
-  /** Undefined: not asked for. */
+  /** Undefined: not requested. */
   readonly feedback: readonly string[] | undefined;
 }
 
 export interface FeedbackReading {
   readonly project: Project;
   readonly signal: AbortSignal;
-  /** Undefined: feedback is not asked for. */
+  /** Undefined: feedback is not requested. */
   readonly feedbackOf: FeedbackOf | undefined;
 }
 
-/** Pages of calls with their feedback, in parts where it is too much for a page. Errors: payload_too_large, for one call. */
+/** Pages of calls with their feedback, in parts if it is too much for a page. Errors: payload_too_large, for one call. */
 export async function* callsWithFeedback(
   pages: AsyncIterable<readonly StoredCall[]>,
   reading: FeedbackReading,

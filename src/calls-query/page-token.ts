@@ -6,7 +6,7 @@ import type { CallKey } from "./call-keys.ts";
 
 export type TimeOrder = "asc" | "desc";
 
-/** The last call of a page: those after it are the next one's. */
+/** The last call of a page. The next page begins after it. */
 export interface Cursor {
   readonly order: TimeOrder;
   readonly startedAtUs: number;
@@ -20,7 +20,7 @@ export function tokenAfter(order: TimeOrder, { startedAtUs, id, traceId }: CallK
   return Buffer.from(JSON.stringify([order, startedAtUs, id, traceId])).toString("base64url");
 }
 
-/** Errors: validation, when it is not one of ours. */
+/** Errors: validation, if it is not one of ours. */
 export function readToken(token: string): Cursor {
   const read = fields.safeParse(parsed(token));
   if (!read.success) throw refusedToken("This is no token of a page");
@@ -40,7 +40,7 @@ function parsed(token: string): unknown {
   }
 }
 
-/** True of the calls after it. */
+/** True for the calls after it. */
 export function isAfter({ order, startedAtUs, id, traceId }: Cursor): Sql {
   const at = sql`fromUnixTimestamp64Micro(${param("Int64", startedAtUs)}, 'UTC')`;
   const [ids, traceIds] = [param("String", id), param("String", traceId)];

@@ -20,12 +20,12 @@ export interface CallsQuestion {
   readonly page_token?: string | null | undefined;
 }
 
-/** Which calls, and in which order. */
+/** Which calls to read, and in which order. */
 export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
   readonly startedIn: HourRange | undefined;
-  /** The order, when it is by `started_at` alone. */
+  /** The order, if it is by `started_at` alone. */
   readonly timeOrder: TimeOrder | undefined;
-  /** Traces or calls are named: that is where they are, whatever the order. */
+  /** The request names traces or calls, which restricts the search in any order. */
   readonly namesCalls: boolean;
 }
 
@@ -54,7 +54,7 @@ export function planCalls(project: Project, question: CallsQuestion, limits: Sel
   };
 }
 
-/** A page is in the order of those before it, where none is asked for. */
+/** Without a requested order, a page has the order of the pages before it. */
 function orderOf(cursor: Cursor | undefined): readonly SortKey[] {
   return cursor === undefined ? [] : [{ field: "started_at", direction: cursor.order }];
 }

@@ -29,7 +29,7 @@ const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
 export interface CallsQueryDeps {
   readonly engine: Engine;
   readonly selectionLimits: SelectionLimits;
-  /** The prices that hold for a project. */
+  /** The prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
   readonly feedbackOf: FeedbackOf;
 }
@@ -117,7 +117,7 @@ interface ReadQuestion {
   readonly signal: AbortSignal;
 }
 
-/** One call a line. */
+/** One call per line. */
 async function* linesOf(
   pages: AsyncGenerator<readonly CallAndFeedback[]>,
   options: CallTextOptions,

@@ -3,7 +3,7 @@ import { describedAs, isoInstant, projectId, anyInteger } from "../http/fields.t
 import { jsonObject } from "../http/response-schema.ts";
 import { callsQuery, sdkFilter, type SelectionLimits } from "../query/index.ts";
 
-/** More calls than this are not streamed in one answer. */
+/** The maximum number of calls in one response. */
 export const MAX_LIMIT = 1_000_000;
 
 const includeCosts = z
@@ -11,7 +11,7 @@ const includeCosts = z
   .nullish()
   .describe("Adds what the call's usage costs, as `summary.weave.costs`.");
 
-/** Members of the SDKs that are not known here are left aside. */
+/** Unknown members from SDKs are ignored. */
 export function streamQueryBody(limits: SelectionLimits) {
   const body = z.object({
     project_id: projectId,
@@ -64,7 +64,7 @@ export const queryStatsRes = z
   .object({ count: z.int().min(0).describe("How many calls match") })
   .meta({ id: "CallsQueryStatsRes" });
 
-// Described, not used: calls are written as text, with their payloads as they were stored.
+// Only for the description: calls are written as text, with their payloads as stored.
 
 const text = z.string().nullable();
 

@@ -6,12 +6,12 @@ import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts
 import { tokenAfter, type TimeOrder } from "./page-token.ts";
 import type { CallsPlan } from "./plan.ts";
 
-/** Which calls, in their order. They stay encoded: a million of them are some 80 MB. */
+/** The selected calls, in order. They stay encoded: a million of them take about 80 MB. */
 export interface SelectedCalls {
   readonly keys: Iterator<CallKey>;
-  /** There are more than the limit. */
+  /** More calls match than the limit allows. */
   readonly truncated: boolean;
-  /** Where the next page begins, when there is one and the order has pages. */
+  /** Where the next page begins, if there is one and the order supports pages. */
   readonly nextPage: string | undefined;
 }
 
@@ -21,12 +21,12 @@ export interface Page {
   readonly signal: AbortSignal;
 }
 
-/** A page that ends further in than this is as well read at once. */
+/** For a page that ends further in than this, a single read is as fast. */
 const MAX_WALKED = 10_000;
-/** So many more hours at most each time that those before had too few calls. */
+/** The maximum growth factor of the hours read, when the hours before had too few calls. */
 const GROWTH = 4;
 
-/** The oldest or newest calls are looked for from the end of time that they are at; others in all of the project. */
+/** Searches for the oldest or newest calls from their end of time, and for others in the whole project. */
 export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): Promise<SelectedCalls> {
   const { limit, offset, signal } = page;
   if (plan.timeOrder !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
@@ -58,7 +58,7 @@ function tokenOf({ timeOrder }: CallsPlan, bytes: Buffer, limit: number): string
 
 type OrderedPlan = CallsPlan & { readonly timeOrder: TimeOrder };
 
-/** Hours in their order, one and then more and more, until there are enough calls. */
+/** Hours in order, first one and then more and more, until there are enough calls. */
 async function walk(
   engine: Engine,
   plan: OrderedPlan,
@@ -89,7 +89,7 @@ async function walk(
   return { keys: keys.values(), truncated, nextPage };
 }
 
-/** As many hours as would be enough if they had as many calls as those before. */
+/** The number of hours that would be enough if they had as many calls as those before. */
 function nextCount(hours: number, { found, missing }: { found: number; missing: number }): number {
   return Math.min(hours * GROWTH, Math.max(1, Math.ceil((missing * hours) / found)));
 }
@@ -98,7 +98,7 @@ function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): Hou
   return order === "asc" ? { from: read.to + 1, to } : { from, to: read.from - 1 };
 }
 
-/** The next so many hours in which calls began; undefined when there are none. */
+/** The next hours in which calls began; undefined if there are none. */
 async function nextHours(
   engine: Engine,
   { project, timeOrder }: OrderedPlan,

@@ -8,7 +8,7 @@ import type { CallKey } from "./call-keys.ts";
 import type { CallsPlan } from "./plan.ts";
 import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
 
-/** Calls in the order of their keys, page by page. One that has gone since is left out. Errors: `StorageError`. */
+/** Calls in the order of their keys, page by page. Calls deleted since are left out. Errors: `StorageError`. */
 export async function* readCalls(
   engine: Engine,
   keys: Iterator<CallKey>,

@@ -5,7 +5,7 @@ import { join, sql, type Sql } from "../query/sql.ts";
 export const PAYLOADS = ["inputs", "output", "attributes", "summary"] as const;
 export type Payload = (typeof PAYLOADS)[number];
 
-/** Which payloads are asked for: all, or those that one of the fields is of. */
+/** The requested payloads: all of them, or those of the requested fields. */
 export function payloadsOf(fields: readonly string[] | null | undefined): ReadonlySet<Payload> {
   if (fields == null) return new Set(PAYLOADS);
   const heads = new Set(fields.map((field) => field.split(".", 1)[0]));
@@ -30,12 +30,12 @@ const NARROW = [
 /** The members of `summary.weave`. */
 const COMPUTED = ["status", "latency_ms", "trace_name"] as const;
 
-/** A call as the store has it: each column as text, '' for what is absent. Instants are the store's text, payloads JSON. */
+/** A stored call: each column as text, '' if absent. Instants are in the store's text form, payloads are JSON. */
 export type StoredCall = Readonly<
   Record<(typeof NARROW)[number] | (typeof COMPUTED)[number] | Payload | "usage", string>
 >;
 
-/** What `readStoredCalls` reads; payloads that are not asked for are not read. */
+/** The columns that `readStoredCalls` reads. Payloads that are not requested are not read. */
 export function storedCallColumns(payloads: ReadonlySet<Payload>): Sql {
   const text = (value: Sql): Sql => sql`ifNull(toString(${value}), '')`;
   const whenAsked = (payload: Payload, value: Sql): Sql => (payloads.has(payload) ? text(value) : sql`''`);

@@ -21,7 +21,7 @@ export interface FactorDeps {
   readonly clock: Clock;
 }
 
-/** What a project pays for a dollar of list cost: shown beside list costs, never mixed into them. */
+/** What a project pays per dollar of list cost. Shown beside list costs, never mixed into them. */
 export async function factorRoutes(root: FastifyInstance, { factors, clock }: FactorDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

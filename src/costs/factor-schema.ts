@@ -2,7 +2,7 @@ import { z } from "zod";
 import { instantMs, isoInstant, projectId } from "../http/fields.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 
-/** How many factors one project may have: they are all read for one receipt. */
+/** The maximum number of factors of a project: one receipt reads them all. */
 export const MAX_FACTORS = 1_000;
 
 const factor = z

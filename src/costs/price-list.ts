@@ -4,7 +4,7 @@ import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { priceFields, type PriceField, type PriceQuery } from "./schema.ts";
 
-/** Where an answer does not print a column as it is. */
+/** Columns that a response does not print unchanged. */
 const printed: Partial<Record<PriceField, string>> = {
   effective_date: "concat(replaceOne(toString(effective_date), ' ', 'T'), 'Z')",
   created_at: "concat(replaceOne(toString(created_at), ' ', 'T'), 'Z')",
@@ -12,7 +12,7 @@ const printed: Partial<Record<PriceField, string>> = {
 
 const noLimit = 2 ** 32 - 1;
 
-/** The prices of a project that a request asks for, one row each, with the fields it names. Errors: validation, of the query. */
+/** The prices of a project that a request selects, one row each, with the requested fields. Errors: validation of the query. */
 export function planPriceList(project: Project, request: PriceQuery): Sql {
   const fields = new Set(request.fields ?? priceFields);
   const columns = [...fields].map((field) => trusted(`${printed[field] ?? field} AS ${field}`));

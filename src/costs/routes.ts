@@ -29,7 +29,7 @@ export interface CostDeps {
 const mayWrite = { access: ingestAccess };
 const mayRead = { access: readAccess };
 
-/** What a project pays for its LLMs, where that differs from the public list. */
+/** A project's own prices for LLMs, where they differ from the public list. */
 export async function costRoutes(root: FastifyInstance, { engine, prices, clock }: CostDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

@@ -5,7 +5,7 @@ import { isJsonObject } from "../shared/json.ts";
 import { unitNames, type Unit } from "../usage/units.ts";
 import { purgeQuery } from "../http/purge-by-id.ts";
 
-/** What can be asked of a price. */
+/** The fields of a price that can be requested. */
 export const priceFields = [
   "id",
   "llm_id",
@@ -24,7 +24,7 @@ export const priceFields = [
 ] as const;
 export type PriceField = (typeof priceFields)[number];
 
-/** How many prices one project may have: they are all read for one answer with costs. */
+/** The maximum number of prices of a project: one response with costs reads them all. */
 export const MAX_PRICES = 20_000;
 
 const unit = z.literal("USD").nullish().describe("Prices are in USD; nothing else would add up.");
@@ -70,7 +70,7 @@ export type PriceMessage = z.output<typeof newPrice>;
 const ignored = z.string().nullish();
 
 const costs = z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as calls report it");
-/** A name that no object of JavaScript can have among others: said, because it would be left out in silence. */
+/** JavaScript objects cannot have this name as an ordinary member, so it would be left out silently. */
 const namedCosts = z.preprocess((value, context) => {
   if (isJsonObject(value) && Object.hasOwn(value, "__proto__")) {
     context.issues.push({

@@ -2,18 +2,18 @@ import { LRUCache } from "lru-cache";
 import { maxIdLength, modelNames, namesAt, sellerNamed } from "./model-names.ts";
 import type { ListedModel, PriceList } from "./price-list.ts";
 
-/** The public list prices. They change with a release or with `PRICES_FILE`, never by themselves. */
+/** The public list prices. They only change with a release or with `PRICES_FILE`. */
 export interface BuiltInPrices {
   /**
-   * The list's entry for an LLM id; null when it has none. Who served it decides before what the id looks like, where
-   * that is known. Cost: up to 1 ms at first, then a look-up.
+   * The list's entry for an LLM id; null if it has none. If it is known who served the call, that takes precedence over the
+   * id's form. Cost: up to 1 ms the first time, then a look-up.
    */
   find(llmId: string, provider?: string): ListedModel | null;
 }
 
 const maxRemembered = 5_000;
 
-/** Ollama names open models with their size: `deepseek-r1:7b` runs on somebody's own machine. */
+/** Ollama names open models with their size: `deepseek-r1:7b` runs on the user's own machine. */
 const ollamaTag = /:\d+(?:\.\d+)?b$/i;
 
 export function createBuiltInPrices(list: PriceList): BuiltInPrices {
@@ -44,7 +44,7 @@ function findAt(list: PriceList, llmId: string, provider: string): ListedModel |
 function findIn(list: PriceList, llmId: string): ListedModel | null {
   for (const name of modelNames(llmId)) {
     const seller = name.seller ?? list.sellerOf(name.id);
-    // Without a seller the list infers it from the name; where it cannot, the id may still be one seller's own.
+    // Without a provider, the list infers it from the name. If it cannot, the id may still belong to a single provider.
     const entry = list.find(name) ?? (seller === name.seller ? null : list.find({ ...name, seller }));
     if (entry !== null) return entry;
   }

@@ -4,7 +4,7 @@ import type { Rates, TokenPrices } from "./rates.ts";
 import { unitNames, type Unit } from "../usage/units.ts";
 import { pricedUnits, wholeOfCached, type UnitPrices } from "./units.ts";
 
-/** A price of the built-in list, USD per million tokens: flat, or with tiers on the size of the request. */
+/** A price of the built-in list, in USD per million tokens: flat, or in tiers by the size of the request. */
 type ListedPrice = number | TieredPrices | undefined;
 
 interface ListedPrices {
@@ -16,8 +16,8 @@ interface ListedPrices {
 }
 
 /**
- * The prices of one entry of the built-in list; null when it has none of what calls tell of. A missing cache price is the
- * prompt price.
+ * The prices of one entry of the built-in list; null if it prices nothing that calls report. Without a cache price, the
+ * prompt price applies.
  */
 export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
   const { input_mtok: prompt, output_mtok: completion } = listed;
@@ -39,7 +39,7 @@ export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
   };
 }
 
-/** Nothing costs anything: for models listed as free. */
+/** All prices are 0: for models listed as free. */
 export const freeRates: Rates = {
   base: { prompt: 0, completion: 0, cacheRead: 0, cacheCreation: 0 },
   tiers: [],
@@ -67,7 +67,7 @@ function unitPricesAbove(listed: ModelPrice, step: number): UnitPrices {
   return Object.fromEntries(priced) as UnitPrices;
 }
 
-/** Where the list has no price for cached tokens at all, cached audio is audio. */
+/** If the list has no price for cached tokens at all, cached audio costs the same as audio. */
 function priceOfWhole(unit: Unit, listed: ModelPrice): ListedPrice {
   const whole = wholeOfCached[unit];
   if (whole === undefined || listed["cache_read_mtok"] !== undefined) return undefined;

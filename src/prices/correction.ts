@@ -4,28 +4,28 @@ import { exact } from "./picodollars.ts";
 import type { Rates, Schedule } from "./rates.ts";
 import { pricedUnits } from "./units.ts";
 
-/** A part of the built-in list that is known to be wrong, with what the provider publishes instead. */
+/** A known error of the built-in list, with the provider's published prices. */
 export interface Correction {
   /** A provider id of the list. */
   readonly provider: string;
   readonly models: readonly string[];
-  /** Where the provider publishes the prices, and the day somebody last looked. */
+  /** Where the provider publishes the prices, and the day they were last checked. */
   readonly source: string;
   readonly checked: string;
   readonly why: string;
-  /** Ascending. The list holds before the first of them. */
+  /** Ascending. Before the first one, the list applies. */
   readonly periods: readonly CorrectedPeriod[];
 }
 
-/** What a model costs from an instant on. Prices in USD per million tokens. */
+/** The prices of a model from an instant on, in USD per million tokens. */
 interface CorrectedPeriod {
   readonly from: string;
-  /** Absent: nobody says what it costs. */
+  /** Absent: unknown. */
   readonly prices?: CorrectedPrices;
-  /** Factors on all tokens of a request whose input is larger. */
+  /** Factors on all tokens of a request with a larger input. */
   readonly above?: readonly { readonly aboveTokens: number; readonly factors: Partial<CorrectedPrices> }[];
   readonly peak?: { readonly times: PeakTimes; readonly factor: number };
-  /** What is no token, for a thousand. */
+  /** Units that are not tokens, in USD per thousand. */
   readonly perThousand?: Readonly<Partial<Record<OtherUnit, number>>>;
 }
 
@@ -45,12 +45,12 @@ export type PeakTimes = (atMs: number) => boolean;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Peak hours of every day; from `workdaysSince` on, of working days alone. Days are those of `utcOffsetHours`. */
+/** Peak hours of every day; from `workdaysSince` on, of working days only. Days begin at midnight of `utcOffsetHours`. */
 export function dailyPeak(options: {
   readonly hoursUtc: readonly (readonly [from: number, until: number])[];
   readonly workdaysSince: string;
   readonly utcOffsetHours: number;
-  /** First and last day of each. */
+  /** The first and last day of each. */
   readonly holidays: readonly (readonly [first: string, last: string])[];
 }): PeakTimes {
   const workdaysSinceMs = Date.parse(options.workdaysSince);
@@ -65,7 +65,7 @@ export function dailyPeak(options: {
   };
 }
 
-/** The prices over time of a corrected model; `listed` holds before the first correction. */
+/** The prices over time of a corrected model. Before the first correction, `listed` applies. */
 export function correctedSchedule(correction: Correction, listed: Schedule | null): Schedule {
   const periods = correction.periods.map((period) => ({
     fromMs: Date.parse(period.from),

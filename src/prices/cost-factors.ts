@@ -1,23 +1,23 @@
 import { sellerNamed } from "./model-names.ts";
 import { byPrecedence, type Dated } from "./precedence.ts";
 
-/** What a project pays at a provider for a dollar of list cost: discounts, taxes, another currency. */
+/** What a project pays a provider per dollar of list cost: discounts, taxes, another currency. */
 export interface CostFactor extends Dated {
-  /** As `providerNamed` gives it; '' for every provider that has no factor of its own. */
+  /** As returned by `providerNamed`; '' for all providers without a factor of their own. */
   readonly provider: string;
   readonly factor: number;
 }
 
-/** The factors of a project, as they stood when they were read. */
+/** The factors of a project at the time they were read. */
 export interface CostFactors {
   /**
-   * The factor in force at an instant (ms since the epoch) for who served a call, null where nobody says: the latest of
-   * that provider, else the latest for every provider. Undefined: none, so that the list cost is what is paid.
+   * The factor in force at an instant (ms since the epoch) for the provider of a call (null: unknown): the latest one for that
+   * provider, or else the latest one for all providers. Undefined: none, so the list cost is paid.
    */
   at(provider: string | null, atMs: number): CostFactor | undefined;
 }
 
-/** One name for each provider, whether a convention, an SDK or the price list names it. */
+/** One name per provider, whether a convention, an SDK or the price list names it. */
 export function providerNamed(name: string): string {
   const plain = name.trim().toLowerCase().toWellFormed();
   return sellerNamed(plain)?.id ?? plain;

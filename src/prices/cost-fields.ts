@@ -1,4 +1,4 @@
-/** The four costs of tokens, and the names that responses have for them. */
+/** The four token costs and their names in responses. */
 export const tokenCostFields = [
   { kind: "prompt", wire: "prompt_tokens_total_cost" },
   { kind: "completion", wire: "completion_tokens_total_cost" },
@@ -6,16 +6,16 @@ export const tokenCostFields = [
   { kind: "cacheCreation", wire: "cache_creation_input_tokens_total_cost" },
 ] as const;
 
-/** All costs of a call, in the order in which they are added and printed: those of tokens, and what is none. */
+/** All costs of a call, in the order in which they are added and printed: those of tokens, and that of other units. */
 export const costFields = [...tokenCostFields, { kind: "other", wire: "other_cost" }] as const;
 
 export type CostKind = (typeof costFields)[number]["kind"];
-/** The names that responses have for the four costs of tokens. */
+/** The names of the four token costs in responses. */
 export type TokenCostWire = (typeof tokenCostFields)[number]["wire"];
 
 /**
- * What a call costs, in picodollars. `null`: the price is not known; never 0 for that. `prompt` is of the tokens that did
- * not come from the cache alone; `other` of what is no token: requests and searches.
+ * The cost of a call, in picodollars. `null`: the price is unknown; it is never 0 for that. `prompt` only covers tokens that
+ * did not come from the cache; `other` covers what is not a token: requests and searches.
  */
 export type CallCost = { readonly [Kind in CostKind]: number | null };
 
@@ -25,7 +25,7 @@ const costSlots = Object.fromEntries(costFields.map(({ kind }, slot) => [kind, s
   readonly [Kind in CostKind]: number;
 };
 
-/** Puts costs into a row, unknown ones as NaN. Written out because the roll-up does it for every entry. */
+/** Writes costs into a row, NaN for unknown ones. Written out because the roll-up does it for every entry. */
 export function costsInto(row: Float64Array, cost: CallCost): void {
   row[costSlots.prompt] = cost.prompt ?? Number.NaN;
   row[costSlots.completion] = cost.completion ?? Number.NaN;

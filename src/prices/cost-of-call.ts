@@ -4,10 +4,10 @@ import type { CallCost, CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
 import { pricedUnits, wholeOfCached } from "./units.ts";
 
-/** What one call's own usage costs at the price in force when it started (ms since the epoch). */
+/** The cost of a call's own usage at the price in force when it started (ms since the epoch). */
 export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
 
-/** One unit of a bill. `price` in picodollars for one; `null`: not known. */
+/** One unit of a bill. `price` in picodollars for one; `null`: unknown. */
 export interface CostLine {
   readonly unit: Unit | "uncached_prompt_tokens" | CountedTokens | "requests";
   readonly kind: CostKind;
@@ -26,8 +26,8 @@ export const unknownCost: CallCost = Object.freeze({
 });
 
 /**
- * The costs of a call, none negative. What was not used costs 0, also where its own price is not known; but when nothing
- * that was used has a price, nothing is known: a sum of such zeros would look like a price.
+ * The costs of a call, none negative. What was not used costs 0, even if its price is unknown. If nothing that was used
+ * has a price, all costs are unknown, because a sum of zeros would look like a price.
  */
 export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
   if (rates === null) return unknownCost;
@@ -43,7 +43,7 @@ export function costOfCall(usage: PricedUsage, rates: Rates | null): CallCost {
   return { prompt, completion, cacheRead, cacheCreation, other };
 }
 
-/** The bill of a call, a line for each unit it used. Its sums are `costOfCall`. */
+/** The bill of a call, one line per unit used. It adds up to `costOfCall`. */
 export function costLines(usage: PricedUsage, rates: Rates | null): readonly CostLine[] {
   const prices = rates === null ? unknownPrices : pricesForCall(usage, rates);
   const parts = unitLines(usage.units ?? {}, prices, {
@@ -95,8 +95,8 @@ export function costLines(usage: PricedUsage, rates: Rates | null): readonly Cos
 }
 
 /**
- * Parts that have a price of their own; a part without one costs what the count it belongs to costs. No part is
- * larger than what is left of that count, whatever a producer says.
+ * Parts with a price of their own. Other parts cost the same as the rest of their count. No part is larger than what is
+ * left of its count, whatever the producer reports.
  */
 function unitLines(
   counts: UnitCounts,
@@ -120,7 +120,7 @@ function unitLines(
   return lines;
 }
 
-/** How much of an input count was read from the cache and is charged there. */
+/** The part of an input count that was read from the cache and is charged there. */
 function cachedOf(unit: Unit, counts: UnitCounts): number {
   const cached = unitNames.find((name) => wholeOfCached[name] === unit);
   return cached === undefined ? 0 : (counts[cached] ?? 0);
@@ -148,7 +148,7 @@ function pricesForCall(usage: PricedUsage, rates: Rates): TokenPrices {
   return pricesFor(rates, inputOfRequest(usage));
 }
 
-/** The input that decides over tiers. A usage of several requests is a sum, and tiers are for one request: its mean. */
+/** The input that decides the tier. Tiers apply to single requests, so a usage of several requests uses the mean. */
 export function inputOfRequest(usage: PricedUsage): number {
   const input = uncachedTokens(usage) + usage.cacheReadTokens + usage.cacheCreationTokens;
   return usage.requests > 1 ? input / usage.requests : input;
@@ -159,7 +159,7 @@ function uncachedTokens(usage: PricedUsage): number {
   return isCacheOutside(usage) ? usage.promptTokens : usage.promptTokens - cached;
 }
 
-/** Whether cached tokens are beside the prompt: as the producer says, or because there are more of them. */
+/** Whether the prompt count excludes cached tokens: as the producer reports, or because there are more of them. */
 export function isCacheOutside(usage: PricedUsage): boolean {
   return usage.cacheOutsidePrompt || usage.cacheReadTokens + usage.cacheCreationTokens > usage.promptTokens;
 }

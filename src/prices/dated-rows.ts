@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 
-/** Who set something, and when. */
+/** Who set it, and when. */
 export interface Origin {
   readonly createdBy: string;
   readonly createdAtMs: number;
 }
 
-/** The rows of what a project sets from a date on, each under a new id. */
+/** Rows for settings that take effect at a date, each with a new id. */
 export function datedRows<Item extends { readonly effectiveAtMs: number }>(
   project: Project,
   items: readonly Item[],
@@ -25,7 +25,7 @@ export function datedRows<Item extends { readonly effectiveAtMs: number }>(
   }));
 }
 
-/** The rows that take the place of those with these ids. */
+/** Rows that mark those with these ids as deleted. */
 export function purgedRows(project: Project, ids: readonly string[]) {
   return ids.map((id) => ({ project_id: project, id, purged: 1 }));
 }

@@ -15,7 +15,8 @@ export interface PriceQuestion {
   readonly usage: PricedUsage | undefined;
 }
 
-/** Which entry of the public list prices a model at an instant, at what rates, and a bill for a usage: text for people. */
+/** Explains, as text for people, which entry of the public list prices a model at an instant, its rates, and a bill for a
+ * usage. */
 export function explainPrice(builtIn: BuiltInPrices, { llmId, atMs, usage }: PriceQuestion): string {
   const entry = builtIn.find(llmId);
   if (entry === null) {

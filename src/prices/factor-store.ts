@@ -4,12 +4,12 @@ import type { Project } from "../shared/project.ts";
 import type { CostFactor } from "./cost-factors.ts";
 import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
 
-/** A factor as a project sets it. */
+/** A factor in a project's request. */
 export interface NewFactor extends Omit<CostFactor, "id" | "createdAtMs"> {
   readonly note: string;
 }
 
-/** A factor as it is listed. */
+/** A factor in a response. */
 export interface StoredFactor extends CostFactor {
   readonly note: string;
   readonly createdBy: string;
@@ -18,9 +18,9 @@ export interface StoredFactor extends CostFactor {
 export interface FactorStore {
   /** Sets factors; returns their ids in the same order, once they are durable. */
   add(project: Project, factors: readonly NewFactor[], origin: Origin): Promise<readonly string[]>;
-  /** All factors a project has set, as they were set. */
+  /** All factors of a project. */
   all(project: Project): Promise<readonly StoredFactor[]>;
-  /** Removes factors for good. An id that the project does not have is no error: it may be removed already. */
+  /** Deletes factors permanently. An id that the project does not have is not an error: it may already be deleted. */
   purge(project: Project, ids: readonly string[]): Promise<void>;
 }
 

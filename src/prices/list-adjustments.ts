@@ -2,28 +2,28 @@ import type { ModelInfo, ModelPrice, TieredPrices } from "@pydantic/genai-prices
 import { exact } from "./picodollars.ts";
 import type { Schedule } from "./rates.ts";
 
-/** Something that the built-in list leaves out or gets wrong in many entries at once. */
+/** An error or omission of the built-in list that affects many entries. */
 export interface Adjustment {
   /** Provider ids of the list. */
   readonly providers: readonly string[];
-  /** Of the id that was looked up, in lower case. */
+  /** For the id looked up, in lower case. */
   readonly models: RegExp;
-  /** Entries hold as they are before. */
+  /** Before this instant, entries apply unchanged. */
   readonly from?: string;
-  /** Where the provider publishes it, and the day somebody last looked. */
+  /** Where the provider publishes it, and the day it was last checked. */
   readonly source: string;
   readonly checked: string;
   readonly why: string;
-  /** What is published, given what the list has. Gives back the same price where nothing is wrong with it. */
+  /** The published price, given the list's. Returns the same object if the list is right. */
   readonly adjust: (price: ModelPrice) => ModelPrice;
 }
 
 const checked = "2026-11-22";
 type Listed = number | TieredPrices;
-/** What the list has for 120b, 20b and the safeguard. */
+/** The list's entries for 120b, 20b and the safeguard model. */
 const gptOssInputs: readonly unknown[] = [0.039, 0.029, 0.075];
 
-/** A test fails when the list has caught up with one of these, which is then deleted. */
+/** A test fails once the list is right about one of these; it is then deleted here. */
 export const listAdjustments: readonly Adjustment[] = [
   {
     providers: ["openai", "azure", "aws"],
@@ -90,7 +90,7 @@ export const listAdjustments: readonly Adjustment[] = [
   },
 ];
 
-/** The adjustments that change something of an entry, as an id at a provider finds it. */
+/** The adjustments that change an entry, for an id at a provider. */
 export function adjustmentsOf(
   { id, provider }: { readonly id: string; readonly provider: string },
   prices: ModelInfo["prices"],
@@ -104,12 +104,12 @@ export function adjustmentsOf(
   );
 }
 
-/** A listed price as the provider publishes it. */
+/** The published price for a listed one. */
 export function adjusted(price: ModelPrice, adjustments: readonly Adjustment[]): ModelPrice {
   return adjustments.reduce((current, { adjust }) => adjust(current), price);
 }
 
-/** The schedule of an entry whose adjustments do not all hold from the beginning. */
+/** The schedule of an entry with adjustments that take effect later. */
 export function adjustedSchedule(
   adjustments: readonly Adjustment[],
   scheduleWith: (adjustments: readonly Adjustment[]) => Schedule,

@@ -2,7 +2,7 @@ import { dailyPeak, type Correction } from "./correction.ts";
 
 const deepseekPage = "https://api-docs.deepseek.com/quick_start/pricing";
 
-/** Peak hours hold every day at first, and on working days in China since 23 August 2026. */
+/** Peak hours apply every day at first, and only on working days in China since 23 August 2026. */
 const deepseekPeak = dailyPeak({
   hoursUtc: [
     [1, 4],
@@ -10,7 +10,7 @@ const deepseekPeak = dailyPeak({
   ],
   workdaysSince: "2026-08-22T16:00:00Z",
   utcOffsetHours: 8,
-  // The public holidays that China has announced for these months; those of a later year need a new release.
+  // The public holidays that China has announced for these months. Those of later years need a new release.
   holidays: [
     ["2026-09-25", "2026-09-27"],
     ["2026-10-01", "2026-10-07"],
@@ -36,8 +36,8 @@ const flash = [
 const doubledAbove128k = [{ aboveTokens: 128_000, factors: { input: 2, output: 2 } }] as const;
 
 /**
- * Where the built-in list is known to be wrong. Prices in USD per million tokens. A test fails when the list has
- * caught up with one of these, which is then deleted.
+ * Known errors of the built-in list. Prices in USD per million tokens. A test fails once the list is right about one of
+ * them; it is then deleted here.
  */
 export const listCorrections: readonly Correction[] = [
   {

@@ -11,7 +11,7 @@ import { createPriceList, type PriceList } from "./price-list.ts";
 
 const allCorrections = [...listCorrections, ...missingModels];
 
-/** The version of `@pydantic/genai-prices` whose list comes with the service. A test compares it with package.json. */
+/** The version of `@pydantic/genai-prices` that is bundled with the service. A test compares it with package.json. */
 export const builtInListVersion = "0.1.8";
 
 /** `PRICES_FILE` cannot be used; the message says why. */
@@ -23,8 +23,8 @@ export class PricesFileError extends Error {
 }
 
 /**
- * The public price list: the file that the operator names, else the one that comes with the service. Errors:
- * `PricesFileError` for a file that is missing, no price list, or without a price.
+ * The public price list: the operator's file, or else the bundled one. Errors: `PricesFileError` if the file is missing,
+ * is not a price list, or contains no price.
  */
 export async function loadPriceList(path?: string): Promise<PriceList> {
   const builtIn = (await waitForUpdate()) ?? [];
@@ -74,7 +74,7 @@ function readProviders(text: string): readonly Provider[] {
   return parsed as readonly Provider[];
 }
 
-/** A correction holds for a newer list too, until that list says something new of one of its models. */
+/** A correction also applies to a newer list, until that list changes one of the correction's models. */
 function stillNeeded(newer: readonly Provider[], builtIn: readonly Provider[]): readonly Correction[] {
   return allCorrections.filter(
     ({ provider, models }) => entriesOf(newer, provider, models) === entriesOf(builtIn, provider, models),

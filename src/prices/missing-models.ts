@@ -4,19 +4,19 @@ const checked = "2026-11-22";
 const openaiModels = "https://developers.openai.com/api/docs/models";
 const claudePricing = "https://platform.claude.com/docs/en/about-claude/pricing";
 
-/** OpenAI: input and cache twice, output one and a half times as much above 272,000 input tokens. */
+/** OpenAI: above 272,000 input tokens, input and cache cost twice as much, output one and a half times as much. */
 const above272k = [
   { aboveTokens: 272_000, factors: { input: 2, cacheRead: 2, cacheWrite: 2, output: 1.5 } },
 ] as const;
 const openaiTools = { perThousand: { web_searches: 10, storage_searches: 2.5 } } as const;
 const claudeTools = { perThousand: { web_searches: 10 } } as const;
 const xaiTools = { perThousand: { web_searches: 5, social_searches: 5, code_executions: 5 } } as const;
-/** xAI: everything twice as much from 200,000 input tokens on. */
+/** xAI: from 200,000 input tokens on, everything costs twice as much. */
 const from200k = [{ aboveTokens: 199_999, factors: { input: 2, cacheRead: 2, output: 2 } }] as const;
 
 /**
- * Models that the built-in list does not have, as their providers publish them. In USD per million tokens. A test fails
- * when the list has one of them, which is then deleted here.
+ * Published prices of models that the built-in list lacks, in USD per million tokens. A test fails once the list has one of
+ * them; it is then deleted here.
  */
 export const missingModels: readonly Correction[] = [
   {

@@ -1,15 +1,15 @@
-/** A name a model may be listed under: with the seller that was named in the id, or none. */
+/** A name that the list may have for a model, with the provider named in the id, if any. */
 export interface ModelName {
   readonly id: string;
   /** A provider id of the built-in list. */
   readonly seller: string | undefined;
 }
 
-/** Longer ids are taken as they are: what a call says must not decide how long we search. */
+/** Longer ids are only looked up unchanged, so that no request decides how long the search takes. */
 export const maxIdLength = 256;
 const maxPrefixes = 4;
 
-/** Who makes a model, or sells it at its maker's price. Prefix as gateways and SDKs write it → provider of the list. */
+/** Providers that make a model, or sell it at its maker's price: the prefix that gateways and SDKs write → the list's provider. */
 const sellers: ReadonlyMap<string, string> = new Map([
   ["openai", "openai"],
   ["azure", "azure"],
@@ -51,7 +51,7 @@ const sellers: ReadonlyMap<string, string> = new Map([
   ["openrouter", "openrouter"],
 ]);
 
-/** What conventions and SDKs call providers, where that is not the prefix of an id. */
+/** Provider names of conventions and SDKs that are not prefixes of ids. */
 const providerNames: ReadonlyMap<string, string> = new Map([
   ["azure.ai.openai", "azure"],
   ["azure.ai.inference", "azure"],
@@ -69,7 +69,7 @@ const providerNames: ReadonlyMap<string, string> = new Map([
   ["togetherai", "together"],
 ]);
 
-/** Who hosts open models at prices of its own: without a price there, the maker's price would be a wrong one. */
+/** Providers that host open models at their own prices. If they list no price, the maker's price would be wrong. */
 const hosts: ReadonlyMap<string, string> = new Map([
   ["groq", "groq"],
   ["together", "together"],
@@ -85,8 +85,8 @@ const hosts: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The list's name of a provider as conventions, SDKs and addresses name it, `aws.bedrock`, `openai.chat`; undefined for others.
- * `ownPrices`: it sells others' models at prices of its own.
+ * The list's name for a provider named by a convention, an SDK or an address (`aws.bedrock`, `openai.chat`); undefined if
+ * unknown. `ownPrices`: it sells models of other makers at its own prices.
  */
 export function sellerNamed(
   provider: string,
@@ -100,13 +100,13 @@ export function sellerNamed(
   return undefined;
 }
 
-/** The names under which a seller may list a model: as it is, then without prefixes, then without its date. */
+/** The names a provider may list a model under: unchanged, without prefixes, then without its date. */
 export function namesAt(seller: string, llmId: string): readonly ModelName[] {
   const ids = modelNames(llmId).map(({ id }) => id);
   return [...new Set(ids)].map((id) => ({ id, seller }));
 }
 
-/** What stands before a model without naming its seller: gateways, endpoints, regions of clouds. */
+/** Prefixes that do not name a provider: gateways, endpoints, cloud regions. */
 const route =
   /^(?:us|eu|global|models|litellm|litellm_proxy|custom_openai|converse|invoke|(?:us|us-gov|eu|ap|ca|sa|me|af|il|northamerica|southamerica|europe|asia|australia)-[a-z]+-?\d{1,2})$/;
 
@@ -118,8 +118,8 @@ const bedrockVersion = /-v\d+(?::\d+)*$/;
 const dateSuffix = /(?:[-@_]20\d{2}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])|[-@]latest|@default|@\d{3})$/;
 
 /**
- * The names under which a price may stand for an LLM id, best first: the id as it is, then without the prefixes of
- * providers, gateways and regions, then each of these without its date. Without duplicates, at most a few dozen.
+ * The names a price may be listed under for an LLM id, best first: the id unchanged, then without the prefixes of providers,
+ * gateways and regions, then each of these without its date. Without duplicates; at most a few dozen.
  */
 export function modelNames(llmId: string): readonly ModelName[] {
   if (llmId.length > maxIdLength) return [{ id: llmId, seller: undefined }];
@@ -152,7 +152,7 @@ function withoutPrefixes(llmId: string): readonly ModelName[] {
   return host === undefined ? [...names, ...bedrockNames(rest)] : names;
 }
 
-/** `us.anthropic.claude-…-v1:0`: as Bedrock sells it, in a region and at large, then as its maker names it. */
+/** `us.anthropic.claude-…-v1:0`: Bedrock's regional name, Bedrock's general name, then the maker's name. */
 function bedrockNames(id: string): readonly ModelName[] {
   const match = bedrockId.exec(id);
   if (match === null) return [];

@@ -1,4 +1,4 @@
-/** Something that a project has set and that holds from a date on. */
+/** A setting of a project that takes effect at an instant. */
 export interface Dated {
   readonly id: string;
   /** Milliseconds since the epoch. */
@@ -6,7 +6,7 @@ export interface Dated {
   readonly createdAtMs: number;
 }
 
-/** An order in which the last one that has begun holds: the one with the latest date; of the same date, the one set last. */
+/** Sorts settings so that the last one in effect applies: the one with the latest date, and of those the one set last. */
 export function byPrecedence(left: Dated, right: Dated): number {
   return (
     left.effectiveAtMs - right.effectiveAtMs ||

@@ -14,21 +14,21 @@ import {
 import type { Rates } from "./rates.ts";
 import { includesTier, scheduleAtTier } from "./service-tiers.ts";
 
-/** All prices that hold for one project, as they stood when the book was opened. One book serves one answer. */
+/** All prices of one project at the time the book was opened. One book serves one response. */
 export interface PriceBook {
   /**
-   * What a call that started at an instant (ms since the epoch) used of an LLM costs, at the price in force then for who
-   * served it and at which tier: the project's own, else the built-in one. Cost: a look-up or two and four products once
-   * the LLM has been seen.
+   * The cost of what a call used of an LLM, at the price that was in force when it started (ms since the epoch) for its
+   * provider and tier: the project's own price, or else the built-in one. Cost: one or two look-ups and four
+   * multiplications once the LLM is known.
    */
   cost(llmId: string, startedAtMs: number, usage: PricedUsage): CallCost;
-  /** Which price that is; null when none is known. */
+  /** The price used for that; null if none is known. */
   priceOf(llmId: string, startedAtMs: number, service: Service | undefined): FoundPrice | null;
-  /** Who served it, as `providerNamed` names them; null where neither the call, its price nor the id says. */
+  /** Who served it, as returned by `providerNamed`; null if neither the call, its price nor the id says so. */
   providerOf(llmId: string, startedAtMs: number, service: Service | undefined): string | null;
 }
 
-/** A price, and who has set it. */
+/** A price and its source. */
 export interface FoundPrice {
   readonly rates: Rates;
   readonly origin:
@@ -39,14 +39,14 @@ export interface FoundPrice {
 export interface BookOptions {
   readonly builtIn: BuiltInPrices;
   readonly project: ProjectSchedules;
-  /** Hears of LLM ids that had no price. Called once per id and book, and again after many others. */
+  /** Called with LLM ids that have no price: once per id and book, and again after many others. */
   readonly onUnknown?: (llmId: string) => void;
 }
 
-/** How many LLM ids a book keeps; ids come from what calls say, so that there can be any number of them. */
+/** The number of LLM ids that a book keeps. Ids come from calls, so there can be any number of them. */
 const maxSchedules = 10_000;
 
-/** What a price says that was set without a note of its provider. */
+/** The provider note of a price that was set without one. */
 const NOT_NOTED = "default";
 
 const nobody: Service = { provider: "", tier: "" };
@@ -117,7 +117,7 @@ class Prices {
     return { rates, origin: { source: "list", listed, sinceMs: listed.schedule.sinceAt(atMs) } };
   }
 
-  /** What the call says goes before what the project notes at its price, and that before what the id looks like. */
+  /** The call's own provider takes precedence over the note at the project's price, and that over the id's form. */
   servedBy(atMs: number): string | null {
     if (this.#served !== undefined) return this.#served;
     const noted = this.#ownPriceAt(atMs)?.provider_id ?? NOT_NOTED;

@@ -4,8 +4,8 @@ import type { Rates, Schedule } from "./rates.ts";
 const dayMs = 86_400_000;
 
 /**
- * A model's schedule as a grid: price dates down, hours of the day across. The list changes prices at midnights
- * and at times of day, both UTC, so that one instant tells what holds in its whole cell. `ratesAt` is asked once per cell.
+ * A model's schedule as a grid of price dates and hours of the day. The list changes prices at midnights and at times of
+ * day, both in UTC, so the rates at one instant apply to its whole cell. `ratesAt` is called once per cell.
  */
 export function priceGrid(prices: ModelInfo["prices"], ratesAt: (atMs: number) => Rates | null): Schedule {
   if (!Array.isArray(prices)) return constantSchedule(ratesAt(0));
@@ -43,7 +43,7 @@ function ascending(values: readonly number[]): readonly number[] {
   return [...new Set(values)].sort((left, right) => left - right);
 }
 
-/** How many of the ascending bounds lie at or before a value. The lists hold a handful. */
+/** The number of ascending bounds at or before a value. The lists are short. */
 function countUpTo(bounds: readonly number[], value: number): number {
   let count = bounds.length;
   while (count > 0 && bounds[count - 1]! > value) count--;

@@ -6,13 +6,13 @@ import type { ModelName } from "./model-names.ts";
 import { priceGrid } from "./price-grid.ts";
 import type { Schedule } from "./rates.ts";
 
-/** An entry of a price list, and what it costs over time. */
+/** An entry of a price list and its prices over time. */
 export interface ListedModel {
   /** Which list: `genai-prices 0.1.8`, or a file. */
   readonly list: string;
   readonly provider: string;
   readonly model: string;
-  /** Where the list is known to be wrong, what holds instead. */
+  /** Known errors of the list, with the prices to use instead. */
   readonly correction: Correction | undefined;
   readonly adjustments: readonly Adjustment[];
   readonly schedule: Schedule;
@@ -21,7 +21,7 @@ export interface ListedModel {
 /** A public price list in the format of `@pydantic/genai-prices`. */
 export interface PriceList {
   readonly name: string;
-  /** The entry for a name; null when there is none. Cost: up to 1 ms. */
+  /** The entry for a name; null if there is none. Cost: up to 1 ms. */
   find(name: ModelName): ListedModel | null;
   /** The provider whose own id this is. */
   sellerOf(modelId: string): string | undefined;
@@ -33,7 +33,7 @@ export interface ListSource {
   readonly corrections: readonly Correction[];
 }
 
-/** Providers whose model ids are their own, so that an id alone identifies who was paid. */
+/** Providers with model ids that nobody else uses, so an id alone identifies the provider. */
 const namesAreTheirOwn = [
   "openai",
   "anthropic",
@@ -116,12 +116,12 @@ function priced(provider: Provider, id: string, timestamp?: Date): ReturnType<ty
       ...(timestamp === undefined ? {} : { timestamp }),
     });
   } catch {
-    // An entry the library cannot price is an entry without a price.
+    // An entry that the library cannot price has no price.
     return null;
   }
 }
 
-/** The library would look for fallbacks in its own list, which need not be this one. */
+/** The library would look for fallbacks in its own list, which may be a different one. */
 function withoutFallback(provider: Provider): Provider {
   return { ...provider, fallback_model_providers: [] };
 }

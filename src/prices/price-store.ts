@@ -4,17 +4,17 @@ import type { Project } from "../shared/project.ts";
 import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
 import type { ProjectPrice } from "./project-prices.ts";
 
-/** A price as a project sets it. */
+/** A price in a project's request. */
 export type NewPrice = Omit<ProjectPrice, "id" | "createdAtMs">;
 
 export interface PriceStore {
   /** Sets prices; returns their ids in the same order, once they are durable. */
   add(project: Project, prices: readonly NewPrice[], origin: Origin): Promise<readonly string[]>;
-  /** How many prices a project has. */
+  /** The number of a project's prices. */
   count(project: Project): Promise<number>;
-  /** All prices a project has set. */
+  /** All prices of a project. */
   all(project: Project): Promise<readonly ProjectPrice[]>;
-  /** Removes prices for good. An id that the project does not have is no error: it may be removed already. */
+  /** Deletes prices permanently. An id that the project does not have is not an error: it may already be deleted. */
   purge(project: Project, ids: readonly string[]): Promise<void>;
 }
 

@@ -7,13 +7,13 @@ import type { PriceList } from "./price-list.ts";
 import type { PriceStore } from "./price-store.ts";
 import { projectSchedules } from "./project-prices.ts";
 
-/** All prices: what projects have set, and the public list behind them. One per process. */
+/** All prices: those that projects set, and the public list as fallback. One per process. */
 export interface Prices {
-  /** The prices of a project as they stand now. Cost: one small query; the book itself asks nothing more. */
+  /** The current prices of a project. Cost: one small query; the book itself runs none. */
   bookFor(project: Project): Promise<PriceBook>;
   /**
-   * Who sells an LLM, as the public list names it: who served it, where that is known, else whoever the list has it from.
-   * Null when nobody knows.
+   * The provider of an LLM, as named by the public list: who served it, if known, or else the list's provider. Null if
+   * unknown.
    */
   providerOf(llmId: string, servedBy?: string): string | null;
 }
@@ -37,7 +37,7 @@ export function createPrices(store: PriceStore, { list, ...options }: PricesOpti
   };
 }
 
-/** What a call costs, by the prices of its project as they stand when this is asked. */
+/** The cost of a call by the prices its project has when this is called. */
 export function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
   return async (project) => {
     const book = await prices.bookFor(project);

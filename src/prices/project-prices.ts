@@ -4,19 +4,19 @@ import { byPrecedence, type Dated } from "./precedence.ts";
 import type { Rates, Schedule } from "./rates.ts";
 import type { UnitPrices } from "./units.ts";
 
-/** A price that a project has set. Costs in USD per token. */
+/** A price set by a project. Costs in USD per token. */
 export interface ProjectPrice extends Dated {
   readonly llm_id: string;
-  /** A note of the project; "default" where it has made none. */
+  /** A note of the project; "default" without one. */
   readonly provider_id: string;
   readonly prompt_token_cost: number;
   readonly completion_token_cost: number;
-  /** `null`: not set, so that the prompt price holds. */
+  /** `null`: not set, so the prompt price applies. */
   readonly cache_read_input_token_cost: number | null;
   readonly cache_creation_input_token_cost: number | null;
-  /** The service tier whose price it is; '' for the usual one. */
+  /** The service tier of the price; '' for the standard one. */
   readonly service_tier: string;
-  /** USD for one of each unit, and of `requests`; what is not set costs what the count it belongs to costs. */
+  /** USD for one of each unit, and for one of `requests`. A unit that is not set costs the same as the count it belongs to. */
   readonly unit_costs: UnitCosts;
 }
 
@@ -27,14 +27,14 @@ export interface ProjectSchedule extends Schedule {
   priceAt(atMs: number): ProjectPrice | null;
 }
 
-/** A project's own prices, by the LLM id and the service tier they were set for: see `scheduleKey`. */
+/** A project's own prices by LLM id and service tier: see `scheduleKey`. */
 export type ProjectSchedules = ReadonlyMap<string, ProjectSchedule>;
 
 export function scheduleKey(llmId: string, tier: string): string {
   return `${tier}\n${llmId}`;
 }
 
-/** Of several prices of one LLM the one with the latest date holds; of the same date, the one set last. */
+/** Of several prices of one LLM, the one with the latest date applies; of the same date, the one set last. */
 export function projectSchedules(prices: readonly ProjectPrice[]): ProjectSchedules {
   const byKey = Map.groupBy(prices, (price) => scheduleKey(price.llm_id, price.service_tier));
   return new Map([...byKey].map(([key, own]) => [key, datedSchedule(own)]));

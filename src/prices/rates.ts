@@ -1,18 +1,18 @@
 import type { UnitPrices } from "./units.ts";
 
-/** What one token of each of the four kinds costs, in picodollars. `null`: no price is known. */
+/** The cost of one token of each of the four kinds, in picodollars. `null`: unknown. */
 export interface TokenPrices {
   readonly prompt: number | null;
   readonly completion: number | null;
   readonly cacheRead: number | null;
   readonly cacheCreation: number | null;
-  /** Units with a price of their own; absent where there are none. */
+  /** Units with a price of their own; absent if there are none. */
   readonly units?: UnitPrices;
-  /** The fee for a request; absent where there is none. */
+  /** The fee per request; absent if there is none. */
   readonly request?: number;
 }
 
-/** Prices of a request whose input is larger than `aboveTokens`: they hold for all its tokens, not for the excess. */
+/** The prices of a request with an input of more than `aboveTokens`. They apply to all of its tokens, not to the excess. */
 interface PriceTier {
   readonly aboveTokens: number;
   readonly prices: TokenPrices;
@@ -27,18 +27,18 @@ export interface Rates {
 
 /** A model's prices over time. */
 export interface Schedule {
-  /** The rates in force at an instant (ms since the epoch); null when no token price is known. */
+  /** The rates in force at an instant (ms since the epoch); null if no token price is known. */
   ratesAt(atMs: number): Rates | null;
-  /** Since when they are (ms since the epoch); null: for as long as is known. */
+  /** The instant they took effect (ms since the epoch); null: unknown. */
   sinceAt(atMs: number): number | null;
 }
 
-/** The prices for a request of so many input tokens, those from the cache included. */
+/** The prices of a request with this many input tokens, including cached ones. */
 export function pricesFor(rates: Rates, inputTokens: number): TokenPrices {
   return tierFor(rates, inputTokens)?.prices ?? rates.base;
 }
 
-/** The tier that such a request has reached; undefined for none. */
+/** The tier that such a request reaches; undefined for none. */
 export function tierFor({ tiers }: Rates, inputTokens: number): PriceTier | undefined {
   for (let index = tiers.length - 1; index >= 0; index--) {
     const tier = tiers[index]!;

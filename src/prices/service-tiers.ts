@@ -5,27 +5,27 @@ import { tierPrices, type TierPrice, type TokenPricesAtTier } from "./tier-price
 import { pricedUnits, type UnitPrices } from "./units.ts";
 import type { Unit } from "../usage/units.ts";
 
-/** Tiers that are the list price at one provider, and something else at others. */
+/** Tiers that cost the list price at one provider, and something else at others. */
 const usualAt: Readonly<Record<string, readonly string[]>> = {
   // https://console.groq.com/docs/flex-processing: the same price as on demand. Seen 2026-11-22.
   groq: ["flex"],
 };
 
-/** How much of the web was read: it matters at Perplexity alone, and there for the fee alone. */
+/** The search context, which only matters at Perplexity, and only for the fee. */
 const searchContexts = ["low_context", "medium_context"];
 
-/** Whether a tier costs what the list says, at a provider of the list. */
+/** Whether a tier costs the list price at a provider of the list. */
 export function isUsualTier(tier: string, provider: string | undefined): boolean {
   if (tier === "" || (searchContexts.includes(tier) && provider !== "perplexity")) return true;
   return provider !== undefined && (usualAt[provider] ?? []).includes(tier);
 }
 
-/** Whether a price that was set for the usual tier holds for this one too. */
+/** Whether a price set for the standard tier also applies to this one. */
 export function includesTier(tier: string, provider: string | undefined): boolean {
   return isUsualTier(tier, provider) || searchContexts.includes(tier);
 }
 
-/** What a listed model costs at a tier over time; null where nobody has told. A tier of several names multiplies. */
+/** The prices over time of a listed model at a tier; null if unknown. The factors of a tier with several names multiply. */
 export function scheduleAtTier(listed: ListedModel, tier: string): Schedule | null {
   if (isUsualTier(tier, listed.provider)) return listed.schedule;
   let schedule: Schedule = listed.schedule;
@@ -59,7 +59,7 @@ function atTier(schedule: Schedule, { factor, models, requests }: TierPrice, mod
   };
 }
 
-/** Another fee for a request, in USD for a thousand. */
+/** A different fee per request, in USD per thousand. */
 function withFee(usd: number, { base, tiers }: Rates): Rates {
   const request = picodollars(usd, 1_000);
   return {
@@ -68,7 +68,7 @@ function withFee(usd: number, { base, tiers }: Rates): Rates {
   };
 }
 
-/** All tokens at a factor; what is no token costs the same. */
+/** A factor on all tokens. Units that are not tokens cost the same. */
 function scaled(rates: Rates, factor: number): Rates {
   return {
     base: scaledPrices(rates.base, factor),
@@ -100,7 +100,7 @@ function scaledUnits(units: UnitPrices, factor: number): UnitPrices {
   );
 }
 
-/** Prices of a tier's own. The units of tokens that the list prices otherwise have none at this tier. */
+/** A tier's own prices. Token units that the list prices differently have no price at this tier. */
 function ratesOf([input, cachedInput, output]: TokenPricesAtTier, listed: Rates): Rates {
   const perToken = (usd: number): number => picodollars(usd, 1_000_000);
   const base = pricesOf(

@@ -1,19 +1,19 @@
 /** USD per million tokens. */
 export type TokenPricesAtTier = readonly [input: number, cachedInput: number | null, output: number];
 
-/** What a provider charges at a tier: a factor on all tokens, or prices of its own for some models. */
+/** What a provider charges at a tier: a factor on all tokens, or separate prices for some models. */
 export interface TierPrice {
   /** A provider id of the list. */
   readonly provider: string;
   readonly tiers: readonly string[];
-  /** Where the provider publishes it, and the day somebody last looked. */
+  /** Where the provider publishes it, and the day it was last checked. */
   readonly source: string;
   readonly checked: string;
-  /** On every model, or on those that match. It holds for long requests too. */
+  /** For all models, or those that match. It also applies to long requests. */
   readonly factor?: { readonly times: number; readonly models?: RegExp };
-  /** By the list's ids. They do not hold for requests above a bound from which the list charges more. */
+  /** By the list's ids. They do not apply to requests above the size from which the list charges more. */
   readonly models?: Readonly<Record<string, TokenPricesAtTier>>;
-  /** USD for a thousand requests, by the list's ids; the tokens are at the list price. */
+  /** USD per thousand requests, by the list's ids. Tokens cost the list price. */
   readonly requests?: Readonly<Record<string, number>>;
 }
 
@@ -35,12 +35,12 @@ const openaiPriority: Readonly<Record<string, TokenPricesAtTier>> = {
   "gpt-4o-mini": [0.25, 0.125, 1],
 };
 
-/** The list has the fee for a high search context. */
+/** The list contains the fee for a high search context. */
 const perplexityPricing = "https://docs.perplexity.ai/getting-started/pricing, request pricing";
 const claudeFastMode = "https://platform.claude.com/docs/en/build-with-claude/fast-mode";
 const claudePricing = "https://platform.claude.com/docs/en/about-claude/pricing";
 
-/** What is known of tiers that cost otherwise. A tier that is not here has no price, unless a project sets one. */
+/** The tiers with a known price other than the list price. Any other tier has no price, unless a project sets one. */
 export const tierPrices: readonly TierPrice[] = [
   {
     provider: "openai",
@@ -58,7 +58,7 @@ export const tierPrices: readonly TierPrice[] = [
     factor: { times: 0.5 },
   },
   {
-    // Priority processing was renamed fast mode on 30 July 2026; answers have either name.
+    // Priority processing was renamed fast mode on 30 July 2026. Responses contain either name.
     provider: "openai",
     tiers: ["priority", "fast"],
     source: "https://openai.com/api-fast-mode: twice the list price, of long requests too",

@@ -3,14 +3,14 @@ import type { CostKind } from "./cost-fields.ts";
 
 interface PricedUnit {
   readonly cost: CostKind;
-  /** What the built-in list calls the price of so many. */
+  /** The name of the unit's price in the built-in list, and the quantity it is for. */
   readonly priceKey: string;
   readonly per: number;
 }
 
 /**
- * Where each unit is charged: it is a part of one of the four token counts and costs its own price instead of that
- * count's, or it belongs to none of them (`other`).
+ * Where each unit is charged. It is either part of one of the four token counts, and costs its own price instead of that
+ * count's, or part of none (`other`).
  */
 export const pricedUnits = {
   cache_write_1h_tokens: { cost: "cacheCreation", priceKey: "cache_write_1h_mtok", per: 1_000_000 },
@@ -33,10 +33,10 @@ export const pricedUnits = {
   input_document_pages: { cost: "other", priceKey: "input_document_kpages", per: 1_000 },
 } as const satisfies Record<Unit, PricedUnit>;
 
-/** What one of each unit costs, in picodollars; a unit that is absent has no price of its own. */
+/** The cost of one of each unit, in picodollars. An absent unit has no price of its own. */
 export type UnitPrices = Readonly<Partial<Record<Unit, number>>>;
 
-/** Of cached tokens of a kind, the count of all input tokens of that kind that they are a part of. */
+/** For cached tokens of a kind, the count of all input tokens of that kind. */
 export const wholeOfCached: Partial<Record<Unit, Unit>> = {
   cache_audio_read_tokens: "input_audio_tokens",
   cache_image_read_tokens: "input_image_tokens",

@@ -9,7 +9,7 @@ import { saysWhen } from "./bounds/time-range.ts";
 import type { Condition } from "./read/typed.ts";
 
 export interface CompileOptions extends ReadOptions {
-  /** Whose feedback a feedback field reads. The calls' own project is for `selectCalls` to say. */
+  /** The project whose feedback is read. `selectCalls` restricts the calls to it. */
   readonly project: Project;
 }
 
@@ -21,17 +21,17 @@ export interface CompiledQuery {
   readonly narrow: Sql | undefined;
   /** The part that reads payloads; undefined when there is none. */
   readonly payload: Sql | undefined;
-  /** The part about the table's key, which limits the rows read. */
+  /** What it implies about the table's key, which limits the rows read. */
   readonly bounds: KeyBounds;
-  /** `narrow` is about more than when a call started or ended. */
+  /** `narrow` restricts more than when a call started or ended. */
   readonly saysMoreThanWhen: boolean;
-  /** Feedback is looked up: better done once than with every piece of an answer. */
+  /** It looks up feedback, which is better done once than for every piece of a response. */
   readonly readsFeedback: boolean;
 }
 
 /**
- * A query of the language, JSON in, SQL out: parsed, checked, printed. Nothing a user wrote is in the SQL's text.
- * Errors: returned, every one that is found. Cost: O(size of the query), bounded by `limits`.
+ * Compiles a query from JSON to SQL: parses, checks and prints it. The SQL contains no text from the user. Errors: returned,
+ * all that are found. Cost: O(size of the query), bounded by `limits`.
  */
 export function compileQuery(query: unknown, options: CompileOptions): CompiledQuery | RefusedQuery {
   const read = readQuery(query, options);

@@ -4,13 +4,13 @@ import type { CallsFilter } from "./read/wire-schema.ts";
 
 type List = readonly string[] | null | undefined;
 
-/** The condition of a filter over the narrow columns of `calls`: members hold together, of a list any may match. */
+/** The condition of a filter over the narrow columns of `calls`: all members must match, and any item of a list. */
 export function compileFilter(filter: CallsFilter | null | undefined): Sql {
   const conditions = filterConditions(filter);
   return conditions.length === 0 ? sql`1` : sql`(${join(conditions, " AND ")})`;
 }
 
-/** One condition for each member that is one. */
+/** One condition for each member that is present. */
 export function filterConditions(filter: CallsFilter | null | undefined): readonly Sql[] {
   const { thread_ids: threads, turn_ids: turns, ...members } = filter ?? {};
   return [
@@ -33,7 +33,7 @@ function isOneOf(column: Sql, values: List): Sql | undefined {
   return sql`(${column} IN ${texts(values)})`;
 }
 
-/** `name` is exact; `name:*` is whatever begins with `name:`. Any other `*` is a character like others. */
+/** `name` matches exactly; `name:*` matches everything that begins with `name:`. Any other `*` is an ordinary character. */
 function matchesAny(text: Sql, patterns: List): Sql | undefined {
   if (patterns == null || patterns.length === 0) return undefined;
   const exact = patterns.filter((pattern) => !pattern.endsWith(":*"));
@@ -52,7 +52,7 @@ function anyRefMatches(column: Sql, patterns: List): Sql | undefined {
   return matches === undefined ? undefined : sql`arrayExists(ref -> ${matches}, ${column})`;
 }
 
-/** From here on, looking up every colon-ended prefix of the text is faster than trying every requested prefix. */
+/** From this number on, looking up every prefix of the text that ends in a colon is faster than trying every requested prefix. */
 const MANY_PREFIXES = 16;
 
 function beginsWithAny(text: Sql, prefixes: readonly string[]): Sql | undefined {

@@ -12,7 +12,7 @@ export interface CompiledGroupKey {
   readonly text: Sql;
 }
 
-/** The value of a call's field, as a group key. Errors: returned, with an empty `loc`. */
+/** A call's field as a group key. Errors: returned, with an empty `loc`. */
 export function compileGroupKey(name: string): CompiledGroupKey | RefusedQuery {
   const issues = new Issues();
   const field = callFields(name, [], issues);

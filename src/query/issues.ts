@@ -3,7 +3,7 @@ import type { Issue } from "../shared/errors.ts";
 /** The path to something in the request: `["query", "$expr", "$eq", 1]`. */
 export type Loc = Issue["loc"];
 
-/** The most issues reported: a body of a megabyte can contain a hundred thousand. */
+/** The maximum number of issues reported. A body of a megabyte can contain a hundred thousand. */
 const MAX_ISSUES = 100;
 const MAX_QUOTED = 80;
 

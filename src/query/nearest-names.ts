@@ -1,5 +1,5 @@
 const MAX_SUGGESTIONS = 3;
-/** Longer than any name of ours: not worth comparing. */
+/** Longer than any known name, so not worth comparing. */
 const MAX_COMPARED = 64;
 
 /** The known names closest to an unknown one, best first; none if nothing is close. */
@@ -19,7 +19,7 @@ export function didYouMean(written: string, known: Iterable<string>): string {
   return names.length === 0 ? "" : ` Did you mean ${names.join(" or ")}?`;
 }
 
-/** How many characters to insert, delete or replace (Levenshtein, two rows). */
+/** The number of characters to insert, delete or replace (Levenshtein, two rows). */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

@@ -5,10 +5,10 @@ import { join, param, sql, type Sql } from "./sql.ts";
 import { meet, type HourRange, type TimeRange } from "./bounds/time-range.ts";
 import type { CallsFilter } from "./read/wire-schema.ts";
 
-/** A call that has started and was not deleted. */
+/** A call that has started and is not deleted. */
 export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 
-/** More places than this are all over the table, and looking each call's place up costs a quarter. */
+/** More places than this are spread over the whole table, and looking up each call's place costs a quarter more. */
 const MAX_PLACES = 1000;
 
 export interface CallsSelection {
@@ -20,21 +20,21 @@ export interface CallsSelection {
 }
 
 /**
- * Where in `calls` the selected calls can lie, in terms of its key (`hour`, `trace_id`, `id`). It may stand in a
- * PREWHERE: all parts of a call have one key. Source: docs/decisions/0012-in-time.md.
+ * Where the selected calls can be stored in `calls`, in terms of its key (`hour`, `trace_id`, `id`). It can be used in a
+ * PREWHERE, because all parts of a call have one key. Source: docs/decisions/0012-in-time.md.
  */
 export interface Reach {
-  /** True of every selected call. */
+  /** True for every selected call. */
   readonly calls: Sql;
-  /** What `trace_id IN` takes: the traces of the selected calls, where they are known without reading `calls`. */
+  /** The operand of `trace_id IN`: the traces of the selected calls, if known without reading `calls`. */
   readonly traces: Sql | undefined;
-  /** True of the hours (`hour`) that the selected calls can lie under, where a window says which. */
+  /** True for the hours (`hour`) that the selected calls can be stored under, if a window restricts them. */
   readonly window: Sql | undefined;
-  /** Whether that is less than the whole project. */
+  /** Whether this is less than the whole project. */
   readonly isBounded: boolean;
-  /** Whether nothing but the window selects, and being a root: then most traces in its hours are selected. */
+  /** Whether only the window and being a root select: then most traces in its hours are selected. */
   readonly isWholeWindow: boolean;
-  /** In how many hours the selected calls started, or ended; infinite where nothing says so. */
+  /** The number of hours in which the selected calls started or ended; infinite if unrestricted. */
   readonly hours: number;
 }
 
@@ -82,22 +82,22 @@ function lengthOf(range: HourRange | undefined): number {
   return range === undefined ? Number.POSITIVE_INFINITY : range.to - range.from + 1;
 }
 
-/** All calls of some traces, wherever they lie. `traces`: what `trace_id IN` takes. */
+/** All calls of some traces, in any hour. `traces`: the operand of `trace_id IN`. */
 export function inTraces(project: Project, traces: Sql): Sql {
   return sql`(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
     WHERE project_id = ${param("String", project)} AND trace_id IN ${traces})`;
 }
 
 /**
- * All calls of the traces that have some under the hours of a window, and no others under other hours: only traces that
- * have calls under several hours are looked up, so that it costs what the window holds, not what the project does.
+ * All calls of the traces that have calls under the hours of a window. Only traces with calls under several hours are looked
+ * up, so the cost depends on the window, not on the project.
  */
 export function aroundWindow(project: Project, window: Sql): Sql {
   const spanning = sql`(SELECT trace_id FROM spanning_traces WHERE project_id = ${param("String", project)} AND ${window})`;
   return sql`(${window} OR ${inTraces(project, spanning)})`;
 }
 
-/** All calls of some traces whose hours are known: `places` has each trace with each of its hours. */
+/** All calls of some traces with known hours: `places` contains each trace with each of its hours. */
 export function inPlaces(places: readonly { readonly hour: number; readonly traceId: string }[]): Sql {
   const hours = param(
     "Array(Int64)",
@@ -111,13 +111,13 @@ export function inPlaces(places: readonly { readonly hour: number; readonly trac
     (SELECT place.1, place.2 FROM (SELECT arrayJoin(arrayZip(${hours}, ${traceIds})) AS place))`;
 }
 
-/** Calls that have started, or ended, in some hours. */
+/** Calls that started or ended in some hours. */
 export function inHours(project: Project, kind: "started" | "ended", { from, to }: HourRange): Sql {
   return sql`hour IN (SELECT hour FROM call_hours WHERE project_id = ${param("String", project)}
     AND kind = ${param("String", kind)} AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)})`;
 }
 
-/** The conditions that read small columns only. */
+/** The conditions that only read small columns. */
 export function narrowConditions(
   filter: CallsFilter | null | undefined,
   query: CompiledQuery | undefined,
@@ -134,8 +134,8 @@ function windowOf(project: Project, { started, ended }: TimeRange): readonly Sql
 }
 
 /**
- * Where payloads are asked about: the hours and traces in which the conditions on small columns hold, unless a window
- * bounds them as well. The same subquery, written twice, is evaluated once. Source: bench/query.bench.ts.
+ * For payload conditions: the hours and traces in which the conditions on small columns are true, unless a window restricts
+ * them as well. The engine evaluates a repeated subquery once. Source: bench/query.bench.ts.
  */
 function placesOf({ project, filter, query }: CallsSelection, window: Sql): Sql | undefined {
   const narrow = narrowConditions(filter, query);

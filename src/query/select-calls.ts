@@ -8,7 +8,7 @@ export interface CallSelection extends CallsSelection {
   readonly columns: Sql;
   /** Default: oldest first. */
   readonly orderBy?: Sql;
-  /** Beside filter and query. */
+  /** Conditions besides filter and query. */
   readonly also?: Sql | undefined;
   readonly limit?: number;
   readonly offset?: number;
@@ -16,7 +16,7 @@ export interface CallSelection extends CallsSelection {
 
 const OLDEST_FIRST = sql`started_at, id, trace_id`;
 
-/** The live calls that match filter AND query, of one project: there is no way to leave it out. */
+/** The live calls of one project that match filter AND query. The project cannot be left out. */
 export function selectCalls(selection: CallSelection): Sql {
   const { project, columns, orderBy = OLDEST_FIRST } = selection;
   return sql`SELECT ${columns} FROM calls FINAL
@@ -24,7 +24,7 @@ export function selectCalls(selection: CallSelection): Sql {
     WHERE ${conditionOf(selection)} ORDER BY ${orderBy}${pageOf(selection)}`;
 }
 
-/** Small columns first: the engine leaves the rest alone where these do not hold. */
+/** Small columns first: the engine only reads the others for rows that pass. */
 function conditionOf({ filter, query, also, startedIn }: CallSelection): Sql {
   const payload = query?.payload === undefined ? [] : [query.payload];
   const more = also === undefined ? [] : [also];

@@ -16,9 +16,9 @@ export interface CompiledSort {
 }
 
 /**
- * An order of calls by fields, as the query language names them. What is absent comes last either way; of JSON, numbers
- * come before text. Among equals the id decides: in the direction of `started_at` where that is asked for, else
- * descending. Errors: returned; `loc` begins with "sort_by".
+ * An order of calls by fields of the query language. Absent values come last in both directions. In JSON, numbers come before
+ * text. Ties are broken by id, in the direction of `started_at` if requested, or else descending. Errors: returned; `loc`
+ * begins with "sort_by".
  */
 export function compileSort(keys: readonly SortKey[]): CompiledSort | RefusedQuery {
   const issues = new Issues();

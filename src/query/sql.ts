@@ -14,7 +14,7 @@ export type ParamType =
   | "Array(Int64)"
   | "Array(UInt64)";
 
-/** What a parameter may hold. 64-bit integers and instants travel as text. */
+/** The values of parameters. 64-bit integers and instants are sent as text. */
 export type ParamValue = string | number | boolean | null | readonly string[] | readonly number[];
 
 export interface Param {
@@ -23,23 +23,23 @@ export interface Param {
   readonly value: ParamValue;
 }
 
-/** A fragment of SQL: literal text of ours and nameless parameters. It composes in any order. */
+/** A fragment of SQL: literal text and unnamed parameters. Fragments compose in any order. */
 export interface Sql {
   readonly kind: "sql";
   readonly chunks: readonly (string | Param)[];
 }
 
-/** SQL as the engine takes it. Equal fragments render byte-equal. */
+/** SQL for the engine. Equal fragments render to equal bytes. */
 export interface RenderedSql {
   readonly text: string;
   readonly params: Readonly<Record<string, ParamValue>>;
-  /** The type of each parameter, by the same name. */
+  /** The type of each parameter, by name. */
   readonly types: Readonly<Record<string, ParamType>>;
 }
 
 /**
- * Builds a fragment. Text comes from the template alone; what is interpolated is another fragment or a
- * parameter, so a value of a request cannot become SQL text.
+ * Builds a fragment. Text only comes from the template. Interpolated values are fragments or parameters, so a value of a
+ * request cannot become SQL text.
  */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Param)[]): Sql {
   const chunks: (string | Param)[] = [];
@@ -53,12 +53,12 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Par
   return { kind: "sql", chunks };
 }
 
-/** A bound value. It gets its name when the whole statement is rendered. */
+/** A bound value. It gets its name when the statement is rendered. */
 export function param(type: ParamType, value: ParamValue): Param {
   return { kind: "param", type, value };
 }
 
-/** Text of ours that is not written in place: a column, a table, a keyword looked up in one of our own tables. */
+/** Text from the code that is not written in place: a column, a table, or a keyword from one of our own tables. */
 export function trusted(text: string): Sql {
   return { kind: "sql", chunks: [text] };
 }
@@ -72,7 +72,7 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
   return { kind: "sql", chunks };
 }
 
-/** Names the parameters p0, p1, … in reading order; one that occurs several times has one name. */
+/** Names the parameters p0, p1, … in reading order. A parameter that occurs several times has one name. */
 export function render(fragment: Sql): RenderedSql {
   const params: Record<string, ParamValue> = {};
   const types: Record<string, ParamType> = {};

@@ -9,10 +9,10 @@ import type { Part } from "./parts.ts";
 export interface Line {
   readonly of: "own" | "below";
   readonly llm: string;
-  /** Who served it, by whichever name the call says; null where nobody says. */
+  /** Who served it, under the name that the call gives; null if unknown. */
   readonly provider: string | null;
   readonly unit: CostLine["unit"];
-  /** The member of a total that it belongs to. */
+  /** The member of a total that it is part of. */
   readonly cost: (typeof costFields)[number]["wire"];
   readonly quantity: number;
   /** Picodollars for one. */
@@ -20,7 +20,7 @@ export interface Line {
   readonly price: LinePrice | null;
   readonly tier: string;
   readonly tier_decided_by: string;
-  /** What is paid for a dollar of it; null: a dollar. */
+  /** What is paid per dollar of list cost; null: a dollar. */
   readonly factor: LineFactor | null;
 }
 
@@ -29,7 +29,7 @@ type LineFactor = Pick<CostFactor, "id" | "factor"> & {
   readonly effective_date: string;
 };
 
-/** What a receipt is made by. */
+/** What a receipt needs to know. */
 export interface Rules {
   readonly book: PriceBook;
   readonly factors: CostFactors;
@@ -48,7 +48,7 @@ const wireOf = Object.fromEntries(costFields.map(({ kind, wire }) => [kind, wire
   Line["cost"]
 >;
 
-/** The lines of some parts; parts below the call are added up where they cost the same for the same reason. */
+/** The lines of some parts. Parts below the call are added up if they cost the same for the same reason. */
 export function linesOf(parts: readonly Part[], of: Line["of"], rules: Rules): readonly Line[] {
   const lines = parts.flatMap((part) => linesOfPart(part, of, rules));
   return of === "own" ? lines : addedUp(lines);
@@ -96,7 +96,7 @@ function priceOf({ origin }: FoundPrice): LinePrice {
   return { source: list, id: `${provider}/${model}`, effective_date: date(origin.sinceMs) };
 }
 
-/** Lines that differ in quantity alone, together. */
+/** Combines lines that only differ in quantity. */
 function addedUp(lines: readonly Line[]): readonly Line[] {
   const same = Map.groupBy(lines, (line) => JSON.stringify({ ...line, quantity: 0 }));
   return [...same.values()].map((group) => ({
@@ -110,7 +110,7 @@ export function amountOf({ quantity, rate }: Line): number | null {
   return rate === null ? null : quantity * rate;
 }
 
-/** What is paid for it: rounded to a picodollar, as the whole is the sum of its lines. */
+/** What is paid for it, rounded to a picodollar, because the total is the sum of its lines. */
 export function billedOf(line: Line): number | null {
   const amount = amountOf(line);
   return amount === null || line.factor === null ? amount : Math.round(amount * line.factor.factor);

@@ -5,7 +5,7 @@ import type { LlmNames } from "../rollup/table/llm-names.ts";
 import { COUNT_SLOTS } from "../usage/count-fields.ts";
 import { isNothing, type Usage } from "../usage/usage.ts";
 
-/** What one call adds to a total, under one LLM. */
+/** What one call adds to a total for one LLM. */
 export interface Part {
   readonly call: number;
   readonly usage: Usage;
@@ -16,7 +16,7 @@ interface Read {
   readonly names: LlmNames;
 }
 
-/** What a call's usage entries say, as the call reports them or as they count. */
+/** The usage entries of a call, as reported or as counted. */
 export function usagesOf(
   call: number,
   own: Pick<OwnUsage, "counts" | "units">,
@@ -30,7 +30,7 @@ export function usagesOf(
   });
 }
 
-/** The parts that the total of a table's calls consists of: each completion once, and of inclusive calls the rest. */
+/** The parts that make up the total of a table's calls: each completion once, and for inclusive calls the remainder. */
 export function partsOf({ calls, names }: Read): readonly Part[] {
   const own = ownUsage(calls, names);
   return Array.from({ length: calls.count }, (_, call) => call).flatMap((call) =>

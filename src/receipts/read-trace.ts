@@ -20,14 +20,14 @@ export interface TraceOfCall {
   readonly calls: CallTable;
   readonly names: LlmNames;
   readonly call: number;
-  /** The provider's id of the completion that the call tells of, '' for none. */
+  /** The provider's id of the completion that the call reports, '' for none. */
   readonly completionId: string;
 }
 
 const TRACES_TOLD = 2;
 
 /**
- * The whole trace of a call. Errors: not_found; validation when calls of several traces have the id; too_many_calls when the
+ * The whole trace of a call. Errors: not_found; validation if calls of several traces have the id; too_many_calls if the
  * trace has more than `maxCalls`.
  */
 export async function readTraceOf(

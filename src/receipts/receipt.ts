@@ -22,11 +22,11 @@ export interface Sources {
   readonly names: LlmNames;
   readonly book: PriceBook;
   readonly factors: CostFactors;
-  /** The provider's id of the completion that the call tells of, '' for none. */
+  /** The provider's id of the completion that the call reports, '' for none. */
   readonly completionId: string;
 }
 
-/** The call itself is the first of its subtree. */
+/** The call itself is the first one of its subtree. */
 const ITSELF = 0;
 
 /** Why a call costs what it does, from the calls of its trace. */
@@ -71,7 +71,7 @@ function usd(picodollars: number | null): number | null {
   return picodollars === null ? null : picodollars / PER_USD;
 }
 
-/** What the call says that it used, and what of it is its own: what others count is left out there. */
+/** The usage that the call reports, and the part of it that is its own. Its own part leaves out what other calls count. */
 function reportedUsages(own: readonly Part[], { calls }: Subtree, names: LlmNames): Receipt["usage"] {
   return usagesOf(ITSELF, calls.usage, { calls, names }).map((reported) => {
     const kept = own.find(({ usage }) => usage.llm === reported.llm)?.usage ?? nothingOf(reported);
@@ -128,7 +128,7 @@ function unpricedOf(lines: readonly Line[]): Receipt["unpriced"] {
     .map(({ of, llm, provider, tier, unit, quantity }) => ({ of, llm, provider, tier, unit, quantity }));
 }
 
-/** What `/trace/usage` says of the call, over all its LLMs, and what is no token. */
+/** The call's totals in `/trace/usage`, over all of its LLMs, including units that are not tokens. */
 function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
   const { totals } = rollUp(calls, names, (usage, atMs) => book.cost(usage.llm, atMs, usage));
   const sums: (number | null)[] = costFields.map(() => null);

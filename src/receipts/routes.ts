@@ -13,7 +13,7 @@ import { receiptReq, receiptRes } from "./schema.ts";
 
 export interface ReceiptDeps {
   readonly engine: Engine;
-  /** The most calls that are read for one receipt. */
+  /** The maximum number of calls read for one receipt. */
   readonly maxTraceCalls: number;
   readonly prices: Prices;
   readonly factors: FactorStore;

@@ -6,11 +6,11 @@ import { COUNT_SLOTS } from "../usage/count-fields.ts";
 /** A call and everything below it, as a table of its own. */
 export interface Subtree {
   readonly calls: CallTable;
-  /** The number that each call has in the table it was taken from; the call itself is the first. */
+  /** The number of each call in the original table; the call itself comes first. */
   readonly numbers: readonly number[];
 }
 
-/** All of a cycle belongs to each of its calls. */
+/** Each call of a cycle contains the whole cycle. */
 export function subtreeOf(call: number, calls: CallTable): Subtree {
   const forest = buildForest(calls.parents);
   const inside = new Set([call, ...(forest.cycles.find((cycle) => cycle.includes(call)) ?? [])]);

@@ -1,5 +1,5 @@
 /**
- * The counts of an entry of usage, in the order in which they are stored, added and printed. Everything that knows that
+ * The counts of a usage entry, in the order in which they are stored, added and printed. Everything that depends on this
  * order takes it from here.
  */
 export const countFields = [
@@ -13,20 +13,20 @@ export const countFields = [
 
 type CountField = (typeof countFields)[number];
 type CountName = CountField["name"];
-/** The names that requests and responses have for the counts. */
+/** The names of the counts in requests and responses. */
 export type CountWire = CountField["wire"];
 
-/** What was used: whole numbers, not negative. */
+/** What was used: non-negative integers. */
 export type Counts = { readonly [Name in CountName]: number };
 
 export const COUNT_SLOTS = countFields.length;
 
-/** The place of each count among the others. */
+/** The index of each count. */
 export const countSlots = Object.fromEntries(countFields.map(({ name }, slot) => [name, slot])) as {
   readonly [Name in CountName]: number;
 };
 
-/** The counts that stand in a row from a place on. Written out because the roll-up makes one for every entry. */
+/** The counts at consecutive indices of an array. Written out because the roll-up makes one for every entry. */
 export function countsAt(row: ArrayLike<number>, at: number): Counts {
   return {
     requests: row[at + countSlots.requests]!,
@@ -38,12 +38,12 @@ export function countsAt(row: ArrayLike<number>, at: number): Counts {
   };
 }
 
-/** The counts in their order. */
+/** The counts in order. */
 export function countRow(counts: Counts): number[] {
   return countFields.map(({ name }) => counts[name]);
 }
 
-/** The counts under the names that responses have for them. */
+/** The counts with their names in responses. */
 export function countMembers(counts: Counts): Record<CountWire, number> {
   return Object.fromEntries(countFields.map(({ name, wire }) => [wire, counts[name]])) as Record<
     CountWire,

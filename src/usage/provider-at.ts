@@ -1,4 +1,4 @@
-/** Where providers serve, by the end of the host's name. The names are those of the built-in price list. */
+/** The provider behind a host, by the end of the host's name. The names are those of the built-in price list. */
 const HOSTS: readonly (readonly [host: string, provider: string])[] = [
   ["api.openai.com", "openai"],
   ["openai.azure.com", "azure"],
@@ -30,7 +30,7 @@ const HOSTS: readonly (readonly [host: string, provider: string])[] = [
 ];
 const BEDROCK = /^bedrock-runtime\.[a-z0-9-]+\.amazonaws\.com$/;
 
-/** Who serves at a host; undefined for hosts that are nobody's, as those of one's own network. */
+/** The provider that serves at a host; undefined for unknown hosts, such as those of a private network. */
 export function providerAt(hostname: string): string | undefined {
   const host = hostname.toLowerCase();
   if (BEDROCK.test(host)) return "aws";

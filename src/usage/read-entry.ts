@@ -6,7 +6,7 @@ import type { PricedUsage } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the providers call one and the same count; the first that is present holds, two are never added. */
+/** The names that providers give the same count. The first one present is used; two are never added. */
 const WORDS = {
   prompt: ["promptTokenCount", "prompt_token_count", "inputTokens", "promptTokens"],
   completion: [
@@ -29,12 +29,12 @@ const WORDS = {
   cacheWrite: ["cacheWriteInputTokens", "cacheCreationInputTokens"],
 } as const;
 
-/** Gemini counts the tokens of its own tools beside the prompt, and thoughts beside the answer. */
+/** Gemini counts the tokens of its own tools besides the prompt, and thoughts besides the output. */
 const BESIDE_PROMPT = ["toolUsePromptTokenCount", "tool_use_prompt_token_count"];
 const BESIDE_COMPLETION = ["thoughtsTokenCount", "thoughts_token_count", "thoughts_tokens"];
 const PROMPT_DETAILS = ["prompt_tokens_details", "input_tokens_details", "input_token_details"];
 
-/** An entry of usage in the words of any provider, without the LLM that it stands for. */
+/** A usage entry in any provider's format, without the LLM it belongs to. */
 export function readEntry(entry: Json): PricedUsage {
   const promptTokens = promptOf(entry);
   const completionTokens = completionOf(entry, promptTokens);
@@ -78,8 +78,8 @@ function completionOf(entry: Json, prompt: number): number {
 }
 
 /**
- * What a provider charges as output, and counts beside it: Perplexity's research says citations and reasoning on their own;
- * xAI's reasoning is what its total has more than prompt and completion.
+ * What a provider charges as output but counts separately: Perplexity's research reports citations and reasoning on their
+ * own; xAI's reasoning is the part of its total beyond prompt and completion.
  */
 function besideCompletion(entry: Json, prompt: number, completion: number): number {
   if (entry["citation_tokens"] != null)
@@ -89,13 +89,13 @@ function besideCompletion(entry: Json, prompt: number, completion: number): numb
   return toCount(entry["total_tokens"]) === prompt + completion + reasoning ? reasoning : 0;
 }
 
-/** Cohere says what it bills beside what the model read. */
+/** Cohere reports what it bills besides what the model read. */
 function billed(entry: Json, name: "input_tokens" | "output_tokens"): number {
   const said = detailsOf(entry, ["billed_units", "tokens"]);
   return isJsonObject(said) ? toCount(said[name]) : 0;
 }
 
-/** Anthropic's parts of the cache's writing, where the sum of them is missing. */
+/** The parts of Anthropic's cache writes, if their sum is missing. */
 function cacheCreationParts(entry: Json): unknown {
   const parts = entry["cache_creation"];
   if (!isJsonObject(parts)) return undefined;
@@ -103,8 +103,8 @@ function cacheCreationParts(entry: Json): unknown {
 }
 
 /**
- * Whether cached tokens are beside the prompt: Anthropic's own words, `input_tokens` with flat `cache_*` fields and no
- * details of OpenAI's, and those of Bedrock's Converse.
+ * Whether the prompt count excludes cached tokens: in Anthropic's own format (`input_tokens` with flat `cache_*` fields and
+ * none of OpenAI's details) and in that of Bedrock's Converse.
  */
 function leavesCacheOut(entry: Json): boolean {
   if (entry["prompt_tokens"] != null) return false;
@@ -117,7 +117,7 @@ function leavesCacheOut(entry: Json): boolean {
   );
 }
 
-/** Two names of one number: never their sum. */
+/** Two names of one number, never added. */
 function larger(one: unknown, other: unknown): number {
   return Math.max(toCount(one), toCount(other));
 }
@@ -126,7 +126,7 @@ function first(entry: Json, names: readonly string[]): unknown {
   return names.map((name) => entry[name]).find((value) => value != null);
 }
 
-/** What OpenAI says of the prompt, in the words of its chat or of its responses. */
+/** OpenAI's details of the prompt, in the format of chat completions or of responses. */
 function promptDetail(entry: Json, name: string): unknown {
   return PROMPT_DETAILS.map((details) => entry[details])
     .map((details) => (isJsonObject(details) ? details[name] : undefined))

@@ -3,14 +3,14 @@ import type { Service } from "./usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Longer names are nobody's. */
+/** No provider or tier has a longer name. */
 const MAX_NAME_LENGTH = 64;
 /** Google spells names of enumerations out. */
 const PROTO_PREFIX = /^(?:service_tier|traffic_type)_/;
-/** Tiers that are the list price wherever they are served: nothing needs to be kept of them. */
+/** Tiers that cost the list price at every provider, so they are not stored. */
 const USUAL = new Set(["default", "auto", "standard", "on_demand", "not_available", "unspecified"]);
 
-/** A tier as it is kept: in lower case, '' for the usual one. */
+/** A tier as stored: in lower case, '' for the standard one. */
 export function tierNamed(name: unknown): string {
   const tier = nameOf(name).replaceAll("-", "_").replace(PROTO_PREFIX, "");
   return USUAL.has(tier) ? "" : tier;
@@ -21,9 +21,8 @@ function nameOf(value: unknown): string {
 }
 
 /**
- * Who served what an entry of usage, or an answer, tells of, and at which tier; undefined where it says nothing of
- * either. Anthropic's fast mode and inference in one country cost more, as tiers do; Perplexity's fee depends on how much
- * of the web it read.
+ * The provider and tier that a usage entry or a response reports; undefined if it reports neither. Anthropic's fast mode
+ * and inference in one country cost more, so they count as tiers; Perplexity's fee depends on its search context.
  */
 export function readService(entry: Json): Service | undefined {
   return serviceOf(entry["provider"], [
@@ -38,12 +37,12 @@ export function readService(entry: Json): Service | undefined {
   ]);
 }
 
-/** Of a high one nothing needs to be kept: it is the list price. */
+/** A high one is the list price, so it is not stored. */
 function isContextSize(size: unknown): size is "low" | "medium" {
   return size === "low" || size === "medium";
 }
 
-/** Several things that change the price are one tier of several names. */
+/** Several things that change the price form one tier with several names. */
 export function serviceOf(provider: unknown, tiers: readonly string[]): Service | undefined {
   const service = { provider: nameOf(provider), tier: tiers.filter((tier) => tier !== "").join("+") };
   return service.provider === "" && service.tier === "" ? undefined : service;

@@ -4,7 +4,7 @@ import { unitsOf, type Unit, type UnitCounts } from "./units.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Where providers tell of parts of the counts by kind: an object of counts, or Gemini's list of modalities. */
+/** Where providers report parts of the counts by kind: an object of counts, or Gemini's list of modalities. */
 const INPUT_DETAILS = [
   "prompt_tokens_details",
   "input_tokens_details",
@@ -23,12 +23,12 @@ const OUTPUT_DETAILS = [
   "response_tokens_details",
 ] as const;
 
-/** The details of the first name that an entry has. */
+/** The details under the first of these names that an entry has. */
 export function detailsOf(entry: Json, names: readonly string[]): unknown {
   return names.map((name) => entry[name]).find((details) => details != null);
 }
 
-/** How much there is of a kind in such details. */
+/** The count of one kind in such details. */
 function ofKind(details: unknown, kind: "audio" | "image" | "video"): number {
   if (isJsonObject(details)) return toCount(details[`${kind}_tokens`]);
   if (!Array.isArray(details)) return 0;
@@ -43,7 +43,7 @@ function within(entry: Json, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), entry);
 }
 
-/** The units beside plain tokens that an entry of usage tells of, in the words of its provider or by our own names. */
+/** The units besides plain tokens that a usage entry reports, in its provider's format or with our own names. */
 export function readUnits(entry: Json): UnitCounts | undefined {
   const input = detailsOf(entry, INPUT_DETAILS);
   const tool = detailsOf(entry, TOOL_DETAILS);
@@ -76,12 +76,12 @@ export function readUnits(entry: Json): UnitCounts | undefined {
   return unitsOf((unit) => toCount(entry[unit] ?? told[unit]));
 }
 
-/** A part of a second is charged as one. */
+/** Part of a second is charged as a whole second. */
 function begun(seconds: unknown): unknown {
   return typeof seconds === "number" ? Math.ceil(seconds) : seconds;
 }
 
-/** Bedrock's Converse tells how long each part of the cache is kept. */
+/** Bedrock's Converse reports how long each part of the cache is kept. */
 function bedrockHour(entry: Json): number {
   const details = entry["cacheDetails"];
   if (!Array.isArray(details)) return 0;
@@ -90,7 +90,7 @@ function bedrockHour(entry: Json): number {
     .reduce((sum, part) => (part["ttl"] === "1h" ? sum + toCount(part["inputTokens"]) : sum), 0);
 }
 
-/** Searches that an answer of OpenAI's Responses made; they stand in its output, not in its usage. */
+/** The searches of a response from OpenAI's Responses API, which are in its output, not in its usage. */
 export function searchesIn(answer: Json): UnitCounts | undefined {
   const items = Array.isArray(answer["output"]) ? answer["output"].filter(isJsonObject) : [];
   const count = (type: string): number =>
@@ -102,7 +102,7 @@ export function searchesIn(answer: Json): UnitCounts | undefined {
   return unitsOf((unit) => made[unit] ?? 0);
 }
 
-/** Opening a page that was found, and looking for something on it, are no searches. */
+/** Opening a found page, or searching within it, does not count as a search. */
 function isSearch(action: unknown): boolean {
   return !isJsonObject(action) || action["type"] == null || action["type"] === "search";
 }

@@ -6,8 +6,8 @@ import { unitsOf, type UnitCounts } from "./units.ts";
 import { isNothing, type PricedUsage, type Usage } from "./usage.ts";
 
 /**
- * Reads `summary.usage`: the LLM id as it stands, one entry per LLM; entries that used nothing are dropped. Where the
- * output is the provider's own answer, and counts the same, it says what the summary left out.
+ * Reads `summary.usage`: one entry per LLM, with the LLM id unchanged. Entries without usage are dropped. If the output is
+ * the provider's own response with the same counts, it supplies what the summary left out.
  */
 export function readUsage(summary: unknown, output?: unknown): readonly Usage[] {
   const byLlm = isJsonObject(summary) ? summary["usage"] : undefined;
@@ -21,7 +21,7 @@ export function readUsage(summary: unknown, output?: unknown): readonly Usage[] 
   return answer === undefined ? usages : [completed(only!, answer)];
 }
 
-/** What a provider's own answer says that it used; undefined for other things. */
+/** The usage in a provider's own response; undefined for any other value. */
 export function readAnswer(output: unknown): PricedUsage | undefined {
   if (!isJsonObject(output)) return undefined;
   const said = [output["usage"], output["usageMetadata"], output["usage_metadata"]].find(isJsonObject);
@@ -40,8 +40,8 @@ function together(one: UnitCounts | undefined, other: UnitCounts | undefined): U
 }
 
 /**
- * The SDKs that write summaries add cached tokens to the prompt, or leave out whom and what they do not know. An answer
- * that counts otherwise is another one's.
+ * The SDKs that write summaries add cached tokens to the prompt, or leave out providers and units they do not know. A
+ * response with other counts belongs to another call.
  */
 function completed(usage: Usage, answer: PricedUsage): Usage {
   const cached = answer.cacheReadTokens + answer.cacheCreationTokens;

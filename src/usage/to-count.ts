@@ -2,12 +2,12 @@ import { isExactInteger, stringifyJson } from "../shared/json.ts";
 
 const NUMERIC = /^\s*\+?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 
-/** From here on numbers are written with an exponent, and nobody counts that far. */
+/** Larger numbers are written with an exponent. No count is that large. */
 const COUNT_END = 1e21;
 
 /**
- * A number, an integer with more digits than a double has, or a numeric string: its whole part, to the precision of a
- * double. Negative, non-finite and other values count 0.
+ * The integer part, to the precision of a double, of a number, of an integer with more digits than a double has, or of a
+ * numeric string. Negative, non-finite and other values are 0.
  */
 export function toCount(value: unknown): number {
   const text = isExactInteger(value) ? stringifyJson(value) : value;

@@ -1,6 +1,6 @@
 /**
- * What a call may use beside plain tokens, by the names of the built-in price list. Those that end in `_tokens` are parts
- * of the counts; the others stand for themselves. Source: the unit registry of `@pydantic/genai-prices`.
+ * What a call may use besides plain tokens, with the names of the built-in price list. Those that end in `_tokens` are
+ * parts of the counts; the others are counted on their own. Source: the unit registry of `@pydantic/genai-prices`.
  */
 export const unitNames = [
   "cache_write_1h_tokens",
@@ -25,7 +25,7 @@ export const unitNames = [
 
 export type Unit = (typeof unitNames)[number];
 
-/** How much of each unit was used: whole, positive; a unit that is absent was not used. */
+/** How much of each unit was used: positive integers. An absent unit was not used. */
 export type UnitCounts = Readonly<Partial<Record<Unit, number>>>;
 
 /** Units of several calls together. */
@@ -34,7 +34,7 @@ export function addUnits(one: UnitCounts | undefined, other: UnitCounts | undefi
   return unitsOf((unit) => (one[unit] ?? 0) + (other[unit] ?? 0));
 }
 
-/** What of `units` is more than `taken`. */
+/** `units` minus `taken`, without negative results. */
 export function lessUnits(
   units: UnitCounts | undefined,
   taken: UnitCounts | undefined,
@@ -43,7 +43,7 @@ export function lessUnits(
   return unitsOf((unit) => (units[unit] ?? 0) - (taken[unit] ?? 0));
 }
 
-/** The units for which a count is positive; undefined when there is none. */
+/** The units with a positive count; undefined if there are none. */
 export function unitsOf(countOf: (unit: Unit) => number): UnitCounts | undefined {
   const used = unitNames.flatMap((unit) => {
     const count = countOf(unit);

@@ -7,12 +7,12 @@ const CACHE_OUTSIDE_PROMPT = FIRST_COUNT + COUNT_SLOTS;
 const MORE = CACHE_OUTSIDE_PROMPT + 1;
 
 type Plain = string | number;
-/** Who served it, the tier, and the units beside the counts. */
+/** Who served it, the tier, and the units besides the counts. */
 type More = readonly [provider: string, tier: string, units: UnitCounts];
 
 /**
- * The column `usage`: a row for each LLM, `[llm, …counts, cache_outside_prompt]`. Where there is more to say, all of
- * `provider, tier, units` follow.
+ * The column `usage`: one row per LLM, `[llm, …counts, cache_outside_prompt]`. If any of `provider, tier, units` is known,
+ * all three follow.
  */
 export function encodeUsage(usages: readonly Usage[]): string {
   return JSON.stringify(usages.map(rowOf));
@@ -40,13 +40,13 @@ export function decodeUsage(column: string): readonly Usage[] {
   });
 }
 
-/** Provider and tier as they stand in the column, `"groq","priority"`; null where both are empty. */
+/** Provider and tier as in the column, `"groq","priority"`; null if both are empty. */
 export function serviceInColumn(text: string): Service | null {
   const [provider, tier] = JSON.parse(`[${text}]`) as [string, string];
   return provider === "" && tier === "" ? null : { provider, tier };
 }
 
-/** The units as they stand in the column, `{"web_searches":3}`; undefined where there are none. */
+/** The units as in the column, `{"web_searches":3}`; undefined if there are none. */
 export function unitsInColumn(text: string): UnitCounts | undefined {
   return text === "{}" ? undefined : (JSON.parse(text) as UnitCounts);
 }

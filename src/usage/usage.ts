@@ -1,17 +1,17 @@
 import { countFields, type Counts } from "./count-fields.ts";
 import type { UnitCounts } from "./units.ts";
 
-/** Who served a call, and at which of its service tiers, both in lower case; '' where nobody says, or the tier is the usual one. */
+/** Who served a call and at which service tier, both in lower case; '' if unknown, or for the standard tier. */
 export interface Service {
   readonly provider: string;
   readonly tier: string;
 }
 
-/** What one request, or several, used of one LLM: as much as decides what it costs. */
+/** What one or more requests used of one LLM: everything that determines the cost. */
 export interface PricedUsage extends Counts {
-  /** True when `promptTokens` leaves the cache tokens out, as Anthropic's raw usage does. */
+  /** True if `promptTokens` excludes cached tokens, as in Anthropic's raw usage. */
   readonly cacheOutsidePrompt: boolean;
-  /** What else was used; absent where nobody says of anything else. */
+  /** Units besides the counts; absent if none are reported. */
   readonly units?: UnitCounts | undefined;
   readonly service?: Service | undefined;
 }

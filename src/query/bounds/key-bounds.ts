@@ -2,14 +2,14 @@ import { type Column, columns } from "../fields/columns.ts";
 import { timeRangeOf, type TimeRange } from "./time-range.ts";
 import type { Condition, Value } from "../read/typed.ts";
 
-/** What a query says about the key of `calls`: all of it holds for every selected call. */
+/** What a query implies about the key of `calls`, for every selected call. */
 export interface KeyBounds extends TimeRange {
-  /** The only traces, or calls, that can be selected; undefined when it names none. */
+  /** The only traces or calls that can be selected; undefined if the query names none. */
   readonly traceIds: readonly string[] | undefined;
   readonly callIds: readonly string[] | undefined;
 }
 
-/** Of conditions that hold together. */
+/** Of conditions joined by AND. */
 export function keyBoundsOf(conjuncts: readonly Condition[]): KeyBounds {
   return {
     ...timeRangeOf(conjuncts),
@@ -18,7 +18,7 @@ export function keyBoundsOf(conjuncts: readonly Condition[]): KeyBounds {
   };
 }
 
-/** Any one of the lists would do: the shortest. */
+/** Each of the lists would be correct. This is the shortest. */
 function idsOf(column: Column, conjuncts: readonly Condition[]): readonly string[] | undefined {
   const lists = conjuncts.flatMap((conjunct) => {
     const ids = idsOfCondition(column, conjunct);

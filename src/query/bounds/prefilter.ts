@@ -3,14 +3,13 @@ import { stringifyJson } from "../../shared/json.ts";
 import { join, param, sql, type Sql } from "../sql.ts";
 import type { Condition, Value } from "../read/typed.ts";
 
-/** More needles than the engine's search for several takes. */
+/** The engine's search for several needles takes no more. */
 const MAX_NEEDLES = 255;
 const MAX_NEEDLE_LENGTH = 256;
 
 /**
- * A cheaper condition that holds wherever this one does: the payload contains the text somewhere.
- * A document without it is not parsed. Undefined when there is none; always so under `$not`, where a superset
- * would turn into a subset.
+ * A cheaper condition that this one implies: the payload contains the text somewhere. Documents without the text are not
+ * parsed. Undefined if there is none, and always under `$not`, where a superset would turn into a subset.
  *
  * It rests on payloads being canonical JSON, as `stringifyJson` writes them.
  */
@@ -65,7 +64,7 @@ function holdsOneOf(
     : sql`multiSearchAny(${column}, ${param("Array(String)", needles)})`;
 }
 
-/** In a document that is all ASCII, folding changes the case of letters and nothing else. */
+/** In an all-ASCII document, folding only changes the case of letters. */
 function holdsFolded(field: Value, substr: Value): Sql | undefined {
   const column = payloadOf(field);
   const needle = beginningOf(textOf(substr, needleOfPart));
@@ -73,7 +72,7 @@ function holdsFolded(field: Value, substr: Value): Sql | undefined {
   return sql`(positionCaseInsensitive(${column}, ${param("String", needle)}) > 0 OR NOT isValidASCII(ifNull(${column}, '')))`;
 }
 
-// eslint-disable-next-line no-control-regex -- all of ASCII
+// eslint-disable-next-line no-control-regex -- the ASCII range
 const ASCII = /^[\u0000-\u007f]*$/;
 
 function payloadOf(field: Value): Sql | undefined {
@@ -86,12 +85,12 @@ function textOf(value: Value, needleOf: (text: string) => string | undefined): s
   return value.kind === "constant" && value.type === "string" ? needleOf(value.value) : undefined;
 }
 
-/** Long enough to be rare. A prefix occurs wherever the text occurs; a cut between surrogates would change it. */
+/** Long enough to be rare. A prefix occurs wherever the text does, unless it was cut between surrogates. */
 function beginningOf(needle: string | undefined): string | undefined {
   return needle?.slice(0, MAX_NEEDLE_LENGTH).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** Text forms that the payload contains without quotes or in another spelling: containers, numbers, booleans. */
+/** Text forms that a payload may contain without quotes or in another spelling: containers, numbers, booleans. */
 const UNQUOTED = /^(?:[[{]|-?\d+(?:\.\d+)?(?:e-?\d+)?$|true$|false$)/;
 const SHORT_INTEGER = /^-?\d{1,15}$/;
 
@@ -101,10 +100,10 @@ function needleOfWhole(text: string): string | undefined {
   return text === "" || UNQUOTED.test(text) ? undefined : stringifyJson(text);
 }
 
-/** Characters that JSON escapes, so that they look otherwise inside a string than around it. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+/** Characters that JSON escapes, so they look different inside a string. */
+// eslint-disable-next-line no-control-regex -- it searches for control characters
 const ESCAPED = /["\\\u0000-\u001f\u2028\u2029]/;
-/** What may reach into a number of a container's text form; a number may be written otherwise in the payload. */
+/** Text that may overlap a number of a container's text form. The payload may write the number differently. */
 const TOUCHES_NUMBER = /^[-+.\de]+$|\d[,\]}]|[[,:][-\d]/i;
 
 /** The text in a payload that has a value whose text form contains `text`. */

@@ -8,16 +8,16 @@ export interface HourRange {
   readonly to: number;
 }
 
-/** In which hours the selected calls began and ended, as far as a condition says so. */
+/** The hours in which the selected calls began and ended, as far as a condition restricts them. */
 export interface TimeRange {
   readonly started: HourRange | undefined;
   readonly ended: HourRange | undefined;
 }
 
-/** All hours that the store can hold. */
+/** All hours that the store supports. */
 export const EVER: HourRange = { from: -1_000_000, to: 2_500_200 };
 
-/** What conditions that hold together say about when a call began and ended. Hours that it may be in are never left out. */
+/** The hours that conditions joined by AND allow. No possible hour is left out. */
 export function timeRangeOf(conjuncts: readonly Condition[]): TimeRange {
   return {
     started: rangeOf(columns.get("started_at")!, conjuncts),
@@ -25,14 +25,14 @@ export function timeRangeOf(conjuncts: readonly Condition[]): TimeRange {
   };
 }
 
-/** Whether all that a condition says is when a call started or ended. */
+/** Whether a condition only restricts when a call started or ended. */
 export function saysWhen(condition: Condition): boolean {
   return ["started_at", "ended_at"].some(
     (name) => rangeOfCondition(columns.get(name)!, condition) !== undefined,
   );
 }
 
-/** Where both hold. */
+/** The intersection. */
 export function meet(one: HourRange | undefined, other: HourRange | undefined): HourRange | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
@@ -77,7 +77,7 @@ function isColumn(value: Value, column: Column): boolean {
   return value.kind === "column" && value.column === column;
 }
 
-/** The hour of a constant instant; numbers are seconds. */
+/** The hour of a constant instant. Numbers are seconds. */
 function hourOfValue(value: Value): number | undefined {
   if (value.kind !== "constant" || typeof value.value !== "number") return undefined;
   const micros = value.type === "number" ? Math.round(value.value * 1_000_000) : value.value;

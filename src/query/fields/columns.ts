@@ -1,14 +1,13 @@
 import { sql, trusted, type Sql } from "../sql.ts";
 
 /**
- * What stands for "cleared" in columns where NULL says "nothing was said": values that no message can bring. In texts
- * it is ''.
+ * Represents "cleared" in columns where NULL means "not mentioned": values that no message can contain. For texts it is ''.
  */
 export const CLEARED_INSTANT = "2299-12-31 00:00:00.000000";
 export const CLEARED_COUNT = "18446744073709551615";
 
 /**
- * What the engine makes of a value, which decides how each context reads it.
+ * The engine's type of a value, which decides how each context reads it.
  *
  * - `json`: `Nullable(String)`, the text form of a JSON value; NULL is absent.
  * - `text`: `String`; '' is absent.
@@ -18,11 +17,11 @@ export const CLEARED_COUNT = "18446744073709551615";
  */
 export type ValueType = "json" | "text" | "string" | "number" | "bool" | "instant" | "refs";
 
-/** A field of a call as the table `calls` has it. */
+/** A field of a call in the table `calls`. */
 export interface Column {
   readonly type: ValueType;
   readonly sql: Sql;
-  /** Large text, worth reading only for calls that pass everything else. */
+  /** Large text, only read for calls that pass all other conditions. */
   readonly payload: boolean;
 }
 
@@ -35,7 +34,7 @@ export const OUTPUT_REFS = sql`JSONExtract(ifNull(output_references, ''), 'Array
 
 const opName = sql`ifNull(op_name, '')`;
 const displayName = sql`ifNull(coalesce(renamed_to, end_display_name, start_display_name), '')`;
-/** A count, as its producer writes it: a number. */
+/** A count, as its producer wrote it: a number. */
 const childErrors = sql`JSONExtract(summary, 'status_counts', 'error', 'Nullable(Float64)')`;
 
 function narrow(type: ValueType, expression: Sql): Column {
@@ -46,7 +45,7 @@ function payload(type: ValueType, expression: Sql): Column {
   return { type, sql: expression, payload: true };
 }
 
-/** Every field by its full name. A JSON field takes a path behind it. */
+/** Every field by its full name. A JSON field can be followed by a path. */
 export const columns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     id: narrow("text", sql`id`),
@@ -73,7 +72,7 @@ export const columns: ReadonlyMap<string, Column> = new Map(
   }),
 );
 
-/** The fields of `summary.weave`: computed, never read from the summary itself. */
+/** The fields of `summary.weave`. They are computed, never read from the summary. */
 export const computedColumns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     status: payload(

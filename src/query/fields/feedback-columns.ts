@@ -5,7 +5,7 @@ function text(expression: Sql): Column {
   return { type: "text", sql: expression, payload: false };
 }
 
-/** The fields of a feedback as the table `feedback` has them. */
+/** The fields of a feedback in the table `feedback`. */
 export const feedbackColumns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     id: text(sql`id`),

@@ -2,7 +2,7 @@ import type { ValueType } from "./columns.ts";
 import { readJsonPath, splitFieldName } from "./json-path.ts";
 import { sql, type Sql } from "../sql.ts";
 
-/** A field of the feedback given to a call. It has as many values as there is feedback that has the field. */
+/** A field of a call's feedback. It has one value per feedback that has the field. */
 export interface FeedbackField {
   /** Undefined for feedback of any type. */
   readonly feedbackType: string | undefined;
@@ -17,12 +17,12 @@ const refColumns: ReadonlyMap<string, Sql> = new Map([
   ["trigger_ref", sql`ifNull(trigger_ref, '')`],
 ]);
 
-/** How the names of these fields begin. */
+/** The prefix of these fields' names. */
 export const FEEDBACK_PREFIX = "feedback.";
 export const FEEDBACK_FORMS =
   "feedback.[TYPE].payload, feedback.[TYPE].payload.<path>, feedback.[TYPE].runnable_ref, feedback.[TYPE].trigger_ref";
 
-/** `feedback.[TYPE].payload.some.path`; `*` for any type. Undefined when it is not one. */
+/** Parses `feedback.[TYPE].payload.some.path`; `*` is any type. Undefined for other names. */
 export function parseFeedbackField(name: string): FeedbackField | undefined {
   const { feedbackType, path } = NAME.exec(name)?.groups ?? {};
   if (feedbackType === undefined || path === undefined) return undefined;

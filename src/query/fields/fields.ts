@@ -6,7 +6,7 @@ import { countIndexSteps, MAX_INDEX_STEPS, splitFieldName } from "./json-path.ts
 import { priceColumns } from "./price-columns.ts";
 import { didYouMean } from "../nearest-names.ts";
 
-/** What a field's name refers to. */
+/** The column or path that a field's name refers to. */
 export type FieldValue =
   | { readonly kind: "column"; readonly type: ValueType; readonly column: Column }
   | {
@@ -20,7 +20,7 @@ export type FieldValue =
 /** Each part becomes an argument of the statement. */
 const MAX_PARTS = 64;
 
-/** Looks a field's name up. Errors: `unknown_field` with the nearest names; too many parts. */
+/** Looks up a field's name. Errors: `unknown_field` with the nearest names; too many parts. */
 export type FieldResolver = (name: string, loc: Loc, issues: Issues) => FieldValue | undefined;
 
 /** The fields of a call. */

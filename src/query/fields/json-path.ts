@@ -5,20 +5,20 @@ const ARRAY_INDEX = /^(?:0|-?[1-9]\d{0,8})$/;
 /** Each of these steps doubles the SQL. */
 export const MAX_INDEX_STEPS = 6;
 
-/** How many steps look like an integer. */
+/** The number of steps that look like an integer. */
 export function countIndexSteps(steps: readonly string[]): number {
   return steps.filter(isIndex).length;
 }
 
-/** How many pieces of SQL `readJsonPath` makes of a path, about. */
+/** An estimate of the pieces of SQL that `readJsonPath` makes of a path. */
 export function weightOfPath(steps: readonly string[]): number {
   return (steps.length + 4) * 2 ** countIndexSteps(steps);
 }
 
 /**
- * The text form of what stands at a path of a JSON column, `Nullable(String)`: NULL for a missing key and for JSON
- * null; strings without quotes, numbers canonical, containers as compact JSON. A step that looks like an integer is
- * a key of an object and an index of an array, from the end when negative.
+ * The text form of the value at a path of a JSON column, `Nullable(String)`: NULL for a missing key and for JSON null;
+ * strings without quotes, canonical numbers, containers as compact JSON. A step that looks like an integer is a key of an
+ * object or an index of an array, from the end if negative.
  */
 export function readJsonPath(column: Sql, steps: readonly string[]): Sql {
   return branch([column], steps, (path) => sql`JSONExtract(${path}, 'Nullable(String)')`);
@@ -30,8 +30,8 @@ export function readRawJson(column: Sql, steps: readonly string[]): Sql {
 }
 
 /**
- * An integer argument would take the n-th member of an object, so the container is looked at first. (Going down
- * container by container does not do: what the engine prints of one, it cannot always read again.)
+ * An integer argument would select the n-th member of an object, so the container's type is checked first. (Descending
+ * container by container does not work, because the engine cannot always read again what it prints of one.)
  */
 function branch(taken: readonly Sql[], steps: readonly string[], read: (path: Sql) => Sql): Sql {
   const next = steps.findIndex(isIndex);
@@ -58,12 +58,12 @@ function engineIndex(step: string): number {
   return index < 0 ? index : index + 1;
 }
 
-/** The parts of a dotted field name; `\.` is a dot inside a part. */
+/** The parts of a dotted field name. `\.` is a dot inside a part. */
 export function splitFieldName(name: string): readonly [head: string, ...steps: string[]] {
   const [head = "", ...steps] = name.split(/(?<!\\)\./).map((part) => part.replaceAll("\\.", "."));
   return [head, ...steps];
 }
 
-/** Paths into payloads: keys and array positions joined by dots. A key that itself holds a dot has no path. */
+/** Paths into payloads: keys and array indices joined by dots. A key that contains a dot has no path. */
 export const MAX_PATH_CHARS = 1024;
 export const MAX_PATH_SEGMENTS = 32;

@@ -5,7 +5,7 @@ function column(type: ValueType, expression: Sql): Column {
   return { type, sql: expression, payload: false };
 }
 
-/** The fields of a price as the table `llm_prices` has them. */
+/** The fields of a price in the table `llm_prices`. */
 export const priceColumns: ReadonlyMap<string, Column> = new Map(
   Object.entries({
     id: column("text", sql`id`),

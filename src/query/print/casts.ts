@@ -23,14 +23,14 @@ const TIME =
   "(?:[01]\\\\d|2[0-3]):[0-5]\\\\d(?::[0-5]\\\\d(?:\\\\.\\\\d+)?)?(?:Z|[+-]\\\\d\\\\d:?\\\\d\\\\d)?";
 const INSTANT = `^(?:\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d(?:[T ]${TIME})?|\\\\d{9,10}(?:\\\\.\\\\d+)?)$`;
 
-/** ISO 8601, or nine to ten digits of unix seconds. The engine's own parser takes much more, and hours beyond 23. */
+/** ISO 8601, or nine to ten digits of Unix seconds. The engine's own parser accepts much more, including hours beyond 23. */
 const parseInstant: Cast = (text) =>
   sql`parseDateTime64BestEffortOrNull(extract(${text}, '${trusted(INSTANT)}'), 6, 'UTC')`;
 
 const fromUnixSeconds: Cast = (seconds) =>
   sql`fromUnixTimestamp64Micro(accurateCastOrNull(round(toFloat64(${seconds}) * 1000000), 'Int64'), 'UTC')`;
 
-/** How a value of each type is read in each context. `absent` is whether it is there at all. */
+/** Reads a value of each type in each context. `absent`: whether the value is missing. */
 export const casts = {
   json: {
     text: orEmpty,

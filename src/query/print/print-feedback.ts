@@ -8,14 +8,14 @@ export interface FeedbackQuestion {
   readonly project: Project;
   readonly field: FeedbackField;
   readonly condition: Condition;
-  /** The condition over one feedback, and over none at all. */
+  /** The condition for one feedback, and for a call without feedback. */
   readonly ofRow: Sql;
   readonly ofNone: Sql;
-  /** False and unknown must be distinguished. */
+  /** Whether to distinguish false and unknown. */
   readonly exact: boolean;
 }
 
-/** Whether the condition holds of any feedback of a call, as sets of the ids of calls. */
+/** Whether the condition is true for any feedback of a call, by sets of call ids. */
 export function printAnyFeedback(question: FeedbackQuestion): Sql {
   const { condition, ofRow, ofNone, exact } = question;
   const ids = (where: Sql): Sql => sql`id IN (${idsOfCalls(question, where)})`;
@@ -28,7 +28,7 @@ export function printAnyFeedback(question: FeedbackQuestion): Sql {
   return sql`multiIf(${join(cases, ", ")}, ${ids(sql``)}, 0, ${ofNone})`;
 }
 
-/** Calls of the project that have feedback with the field; `where` narrows the feedback. */
+/** Calls of the project that have feedback with the field. `where` restricts the feedback. */
 function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
   const callRef = `weave:///${project}/call/`;
   const idAt = param("UInt32", Buffer.byteLength(callRef) + 1);
@@ -41,14 +41,14 @@ function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
       AND startsWith(weave_ref, ${param("String", callRef)}) AND NOT ${casts[field.type].absent(field.sql)} ${where}`;
 }
 
-/** Text is never unknown: an absent text reads as ''. */
+/** Text is never unknown: absent text reads as ''. */
 function canBeUnknown(condition: Condition): boolean {
   if (condition.kind === "or") return condition.conditions.some(canBeUnknown);
   if (condition.kind === "compare" || condition.kind === "one_of") return condition.context !== "text";
   return condition.kind === "truth" || condition.kind === "unknown";
 }
 
-/** Whether an absent value may make it true: by being absent, or as ''. */
+/** Whether an absent value can make it true, by being absent or as ''. */
 function mayHoldOfNone(condition: Condition): boolean {
   if (condition.kind === "or") return condition.conditions.some(mayHoldOfNone);
   if (canBeUnknown(condition)) return false;

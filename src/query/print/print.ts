@@ -9,9 +9,9 @@ import { typeOfContext, type Condition, type Constant, type Context, type Value 
 
 export interface PrintScope {
   readonly project: Project;
-  /** Whose columns a feedback field reads: those of a row of feedback, or of none at all. */
+  /** What a feedback field reads: the columns of a feedback row, or absent values. */
   readonly feedback: "row" | "none";
-  /** Whether false and unknown must be distinguished, as under `$not`. A selection only needs what is true. */
+  /** Whether to distinguish false and unknown, as under `$not`. A selection only needs to know what is true. */
   readonly exact: boolean;
 }
 
@@ -95,8 +95,8 @@ function printContains({ input, substr, caseInsensitive }: Of<"contains">, scope
 }
 
 /**
- * Unicode's full case folding. Of plain ASCII, which is most of what is stored, `lower` is the same in a third of the
- * time. Any other text is written once: a chain of such conditions would grow exponentially.
+ * Unicode's full case folding. For plain ASCII, which most stored text is, `lower` gives the same result in a third of the
+ * time. Other texts are printed once, because a chain of such conditions would grow exponentially.
  */
 function foldCase(text: Sql, stored: boolean): Sql {
   return stored
@@ -137,7 +137,7 @@ function printValue(value: Value, scope: PrintScope): Sql {
   }
 }
 
-/** Numbers travel as text: the transports differ in which numbers they take. */
+/** Numbers are sent as text, because the transports differ in the numbers they accept. */
 function printConstant(constant: Constant): Sql {
   switch (constant.type) {
     case "string":

@@ -6,7 +6,7 @@ export type CompareOperator = "$eq" | "$gt" | "$lt" | "$gte" | "$lte";
 export const CONVERT_TARGETS = ["double", "string", "int", "bool", "exists"] as const;
 export type ConvertTarget = (typeof CONVERT_TARGETS)[number];
 
-/** What a user wrote: well-formed and its fields found, but nothing is compared with anything yet. */
+/** A parsed query: well-formed, with known fields, but not yet type-checked. */
 export type Operand =
   | { readonly kind: "literal"; readonly loc: Loc; readonly value: string | number | boolean | null }
   /** An object or array of literals, as compact JSON. */

@@ -9,7 +9,7 @@ import type { ValueType } from "../fields/columns.ts";
 
 const NULL: Value = { kind: "null", type: "json" };
 
-/** Nodes to conditions: every comparison given its context. Errors: added to `issues`. */
+/** Turns nodes into conditions: gives every comparison its context. Errors: added to `issues`. */
 export function checkOperation(operation: Operation, issues: Issues): Condition | undefined {
   switch (operation.kind) {
     case "and":
@@ -69,7 +69,7 @@ function range(
   return { kind: "compare", operator, context: bothJson ? "number_or_text" : context, left, right };
 }
 
-/** The same as `$eq` with any of the list, in one context for all of it. */
+/** The same as `$eq` with any item of the list, with one context for all items. */
 function checkIn(
   { input, list, loc }: Extract<Operation, { kind: "in" }>,
   issues: Issues,
@@ -92,7 +92,7 @@ function checkIn(
   return liftFeedback([read, ...typed], condition, { loc, issues });
 }
 
-/** Constants of the context's own type become one look-up in a set. */
+/** Constants of the context's type become one look-up in a set. */
 function anyEqual(value: Value, elements: readonly Value[], context: Context): Condition {
   const constants = value.kind === "null" ? [] : elements.filter((element) => isConstantOf(element, context));
   const conditions = elements
@@ -173,7 +173,7 @@ function constantOf(value: string | number | boolean | null): Value {
   return value === null ? NULL : { kind: "constant", type: "bool", value };
 }
 
-/** A date that is written down is read here, so that an impossible one is refused. */
+/** Literal dates are read here, so that impossible ones are rejected. */
 function inContext(
   value: Value,
   context: Context,
@@ -196,7 +196,7 @@ function inContext(
   );
 }
 
-/** All of them, or undefined when one is not there. */
+/** All of them, or undefined if one is missing. */
 function all<Item>(items: readonly (Item | undefined)[]): readonly Item[] | undefined {
   return items.every((item): item is Item => item !== undefined) ? items : undefined;
 }

@@ -1,8 +1,8 @@
 import type { Context, Value } from "./typed.ts";
 
 /**
- * What a value and what it is compared with are read as: instants before numbers, numbers before booleans, booleans
- * before text. Of a list, all have to be numbers, or booleans, to decide.
+ * The type that both sides of a comparison are read as: instants take precedence over numbers, numbers over booleans,
+ * booleans over text. A list only counts as numbers or booleans if all of its items are.
  */
 export function chooseContext(value: Value, others: readonly Value[]): Context {
   if ([value, ...others].some((side) => side.type === "instant")) return "instant";

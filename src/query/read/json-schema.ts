@@ -2,15 +2,15 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { CONVERT_TARGETS } from "./ast.ts";
 import { isOperation, operators, type OperatorRow } from "./operators.ts";
 
-/** The name under which `operandSchema` is referred to. */
+/** The name by which `operandSchema` is referenced. */
 export const OPERAND_ID = "QueryOperand";
 const operand = { $ref: `#/components/schemas/${OPERAND_ID}` };
 
-/** The name under which `operationSchema` is referred to. */
+/** The name by which `operationSchema` is referenced. */
 export const OPERATION_ID = "QueryOperation";
 const operation = { $ref: `#/components/schemas/${OPERATION_ID}` };
 
-// What a `{"$operator": …}` may be, as JSON Schema: written from the table of operators, for readers.
+// The valid forms of `{"$operator": …}` as JSON Schema, generated from the table of operators for readers.
 const entries = [...operators];
 const operations = entries.filter(([, row]) => isOperation(row));
 const others = entries.filter(([, row]) => !isOperation(row));

@@ -1,10 +1,10 @@
 import { assertNever } from "../../shared/assert-never.ts";
 import type { Condition, Value } from "./typed.ts";
 
-/** A value that is made of no others. */
+/** A value that contains no other values. */
 export type Leaf = Exclude<Value, { kind: "convert" | "condition" }>;
 
-/** Everything a condition looks at. */
+/** All leaves of a condition. */
 export function leavesOfCondition(condition: Condition): readonly Leaf[] {
   switch (condition.kind) {
     case "and":
@@ -49,7 +49,7 @@ export function leavesOf(value: Value): readonly Leaf[] {
   }
 }
 
-/** Whether any large column of `calls` is read. */
+/** Whether it reads a large column of `calls`. */
 export function readsPayload(condition: Condition): boolean {
   return leavesOfCondition(condition).some((leaf) => "column" in leaf && leaf.column.payload);
 }

@@ -3,15 +3,15 @@ import { leavesOf } from "./leaves.ts";
 import type { Condition, Value } from "./typed.ts";
 
 /**
- * A comparison with a feedback field asks each of the call's feedback. Feedback is looked up apart from the calls, so
- * what stands beside the field has to be the same for all of them: literals.
+ * A comparison with a feedback field tests each feedback of the call. Feedback is looked up separately from the calls, so the
+ * other operands must be the same for all calls: literals.
  */
 export function liftFeedback(
   values: readonly Value[],
   condition: Condition,
   { loc, issues }: { loc: Loc; issues: Issues },
 ): Condition | undefined {
-  // What a nested operation reads has been lifted there.
+  // What a nested operation reads is already lifted there.
   const leaves = values.flatMap((value) => (holdsCondition(value) ? [] : leavesOf(value)));
   const [feedback, ...others] = leaves.filter((leaf) => leaf.kind === "feedback");
   if (feedback === undefined) return condition;

@@ -12,7 +12,7 @@ export type OperatorName =
   | "$getField"
   | "$convert";
 
-/** How an operator is written, and the node it becomes. */
+/** The form of an operator, and the node it becomes. */
 export type OperatorRow =
   | {
       readonly syntax: "operands";
@@ -65,7 +65,7 @@ function comparison(operator: CompareOperator): OperatorRow {
 
 export const operators: ReadonlyMap<string, OperatorRow> = new Map(Object.entries(table));
 
-/** The ten that a query may begin with; the others are operands only. */
+/** The ten operators that a query may begin with. The others are only operands. */
 export function isOperation(row: OperatorRow): boolean {
   return row.syntax === "operands" || row.syntax === "member_and_list" || row.syntax === "contains_spec";
 }

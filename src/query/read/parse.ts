@@ -8,9 +8,9 @@ import { isOperation, operators, type OperatorRow } from "./operators.ts";
 import { checkLength, onlyEntry, parseMembers } from "./shapes.ts";
 
 export interface QueryLimits {
-  /** How deep operations, conversions and structured literals may nest. */
+  /** The maximum depth of operations, conversions and structured literals. */
   readonly maxDepth: number;
-  /** How many operations and operands one query may have. */
+  /** The maximum number of operations and operands of a query. */
   readonly maxNodes: number;
 }
 
@@ -24,15 +24,15 @@ interface Reading extends QueryReading {
   nodes: number;
 }
 
-/** Where a node is written, and on which level. */
+/** The path and depth of a node. */
 interface Place {
   readonly loc: Loc;
   readonly depth: number;
 }
 
 /**
- * JSON to nodes. Errors: every issue found is added; what is returned then is of no use.
- * Cost: O(maxNodes) time and O(maxDepth) stack, whatever comes in.
+ * Turns JSON into nodes. Errors: all issues are added; the result must then not be used.
+ * Cost: O(maxNodes) time and O(maxDepth) stack for any input.
  */
 export function parseQuery(json: unknown, reading: QueryReading): Operation | undefined {
   const { issues } = reading;
@@ -51,14 +51,14 @@ export function parseQuery(json: unknown, reading: QueryReading): Operation | un
     );
   }
   return parseOperand(members["$expr"], { loc, depth: 1 }, { ...reading, nodes: 0 }) as
-    | Operation // by the row just looked at
+    | Operation // guaranteed by the row of the operator
     | undefined;
 }
 
 function parseOperand(json: unknown, { loc, depth }: Place, reading: Reading): Operand | undefined {
   const { issues, limits } = reading;
   if (reading.nodes >= limits.maxNodes) {
-    // Reported once; the rest is ignored.
+    // Reported once. The rest is ignored.
     return reading.nodes++ === limits.maxNodes
       ? issues.add(["query", "$expr"], "too_long", `A query has at most ${limits.maxNodes} nodes`)
       : undefined;
@@ -83,7 +83,7 @@ function parseOperand(json: unknown, { loc, depth }: Place, reading: Reading): O
   return parseSyntax(entry.value, { loc, row, at: { loc: at, depth: depth + 1 } }, reading);
 }
 
-/** What nests no further. */
+/** Operands that do not nest. */
 function isScalar(json: unknown): boolean {
   return !Array.isArray(json) && !isJsonObject(json);
 }
@@ -196,7 +196,7 @@ function parseConstant(json: unknown, { loc, at }: Within, reading: Reading): Op
   if (typeof json === "boolean" || json === null) return { kind: "literal", loc, value: json };
   if (Array.isArray(json)) return parseArray(json, { loc, at }, reading);
   if (isJsonObject(json)) return parseObject(json, { loc, at }, reading);
-  // A number, or an integer of 64 bits that the body's parser keeps as text.
+  // A number, or a 64-bit integer that the body's parser keeps as text.
   const value = typeof json === "number" ? json : Number(stringifyJson(json));
   return Number.isFinite(value)
     ? { kind: "literal", loc, value }

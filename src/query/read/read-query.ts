@@ -21,7 +21,7 @@ export interface RefusedQuery {
 
 export const defaultQueryLimits: QueryLimits = { maxDepth: 64, maxNodes: 1000 };
 
-/** Parses and checks a query, and reports everything that is wrong with it; needs no project. */
+/** Parses and checks a query and reports all of its issues. Needs no project. */
 export function readQuery(
   query: unknown,
   { fields = callFields, limits = defaultQueryLimits }: ReadOptions = {},
@@ -37,9 +37,9 @@ export function readQuery(
     : { ok: true, condition };
 }
 
-/** About the pieces of SQL a query becomes: two seconds' work for the engine before it reads anything. */
+/** An estimate of the pieces of SQL in a query. Parsing this many takes the engine two seconds. */
 const MAX_WEIGHT = 15_000;
-/** Each is looked up in the project's feedback. */
+/** Each one is a look-up in the project's feedback. */
 const WEIGHT_OF_FEEDBACK = 500;
 
 function addWeight(sum: number, leaf: Leaf): number {

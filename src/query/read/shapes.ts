@@ -23,7 +23,7 @@ interface MemberNames {
   readonly optional: readonly string[];
 }
 
-/** An object with just these members. Extra ones are issues, but do not keep the others from being read. */
+/** An object with only these members. Extra ones are issues, but the others are still read. */
 export function parseMembers(
   json: unknown,
   loc: Loc,
@@ -47,7 +47,7 @@ export function parseMembers(
   return missing.length === 0 ? json : undefined;
 }
 
-/** Whether a list has as many entries as an operator takes. */
+/** Whether a list has as many items as an operator takes. */
 export function checkLength(
   list: readonly unknown[],
   loc: Loc,

@@ -3,10 +3,10 @@ import type { ValueType } from "../fields/columns.ts";
 import type { FeedbackField } from "../fields/feedback-field.ts";
 import type { FieldValue } from "../fields/fields.ts";
 
-/** The type that both sides of a comparison are read as; a value of another type is unknown (or '' as text). */
+/** The type that both sides of a comparison are read as. A value of another type is unknown (or '' as text). */
 export type Context = "text" | "number" | "bool" | "instant";
 
-/** The type whose values a context takes as they are. */
+/** The type that a context takes without conversion. */
 export const typeOfContext = {
   text: "string",
   number: "number",
@@ -21,7 +21,7 @@ export type Constant =
   /** Microseconds since the epoch. */
   | { readonly kind: "constant"; readonly type: "instant"; readonly value: number };
 
-/** An operand that is resolved and has a type. */
+/** A resolved operand with a type. */
 export type Value =
   | { readonly kind: "null"; readonly type: "json" }
   | Constant
@@ -31,21 +31,21 @@ export type Value =
   /** The value of the innermost `with` around it. */
   | { readonly kind: "bound"; readonly type: ValueType };
 
-/** Something that is true, false or unknown of a call. */
+/** A condition that is true, false or unknown for a call. */
 export type Condition =
   | { readonly kind: "and" | "or"; readonly conditions: readonly Condition[] }
   | { readonly kind: "not"; readonly condition: Condition }
-  /** Asks of a value that is printed once, however often the condition mentions it. */
+  /** Binds a value that is printed once, however often the condition uses it. */
   | { readonly kind: "with"; readonly value: Value; readonly condition: Condition }
   | { readonly kind: "never" }
   | { readonly kind: "unknown" }
   | { readonly kind: "absent"; readonly value: Value }
-  /** A bare operand. */
+  /** An operand on its own. */
   | { readonly kind: "truth"; readonly value: Value }
   | {
       readonly kind: "compare";
       readonly operator: CompareOperator;
-      /** `number_or_text`: as numbers where both sides are, else as text. */
+      /** `number_or_text`: as numbers if both sides are numbers, or else as text. */
       readonly context: Context | "number_or_text";
       readonly left: Value;
       readonly right: Value;
@@ -62,5 +62,5 @@ export type Condition =
       readonly substr: Value;
       readonly caseInsensitive: boolean;
     }
-  /** True if it is true of any of the field's values; without a value, it is evaluated for an absent one. */
+  /** True if it is true for any of the field's values. Without values, it is evaluated for an absent one. */
   | { readonly kind: "any_feedback"; readonly field: FeedbackField; readonly condition: Condition };

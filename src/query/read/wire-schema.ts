@@ -5,7 +5,7 @@ import type { QueryLimits } from "./parse.ts";
 import { defaultQueryLimits, readQuery, type ReadOptions } from "./read-query.ts";
 
 export interface SelectionLimits extends QueryLimits {
-  /** How many members an array of a filter may have. */
+  /** The maximum length of an array in a filter. */
   readonly maxFilterMembers: number;
 }
 
@@ -13,7 +13,7 @@ export const defaultSelectionLimits: SelectionLimits = { ...defaultQueryLimits, 
 
 const WILDCARD = "Exact, or `name:*` for all that begins with `name:`.";
 
-/** Which calls; members hold together, of a list any may match. Null or absent is no condition. */
+/** Selects calls: all members must match, and any item of a list. Null or absent is no condition. */
 function buildFilter({ maxFilterMembers }: SelectionLimits) {
   const list = (meaning: string) => z.array(z.string()).max(maxFilterMembers).nullish().describe(meaning);
   return z
@@ -35,13 +35,13 @@ function buildFilter({ maxFilterMembers }: SelectionLimits) {
 
 export type CallsFilter = z.infer<ReturnType<typeof buildFilter>>;
 
-/** Of the same limits there is one schema: its name in `openapi.json` belongs to one. */
+/** One schema per set of limits, because a name in `openapi.json` belongs to one schema. */
 export const callsFilter = oncePerLimits(buildFilter);
 
 z.unknown().meta({ id: OPERAND_ID, ...operandSchema });
 z.unknown().meta({ id: OPERATION_ID, ...operationSchema });
 
-/** A query over calls as it came, looked at by the compiler. */
+/** A query over calls, unchecked: the compiler checks it. */
 export const callsQuery = oncePerLimits((limits) =>
   checkedQuery({ limits }).meta({ id: "Query", ...querySchema }),
 );
@@ -51,7 +51,7 @@ export function feedbackQuery() {
   return checkedQuery({ fields: feedbackFields }).meta({ anyOf: [{ $ref: "#/components/schemas/Query" }] });
 }
 
-/** A schema with a name may be made once: the same limits give the same schema. */
+/** A named schema may only be made once, so the same limits return the same schema. */
 export function oncePerLimits<Schema>(
   build: (limits: SelectionLimits) => Schema,
 ): (limits?: SelectionLimits) => Schema {
