@@ -32,14 +32,14 @@ import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoute } from "./openapi/register.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
-import { registerNodeAnswers, serverOptions } from "./http/node-answers.ts";
+import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
 import { registerPressure } from "./http/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/request-limits.ts";
 import { registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/slow-clients.ts";
-import { answerBadUrl, answerUnreadable } from "./http/unreadable.ts";
+import { respondBadUrl, respondUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { BUILT_PAGE, pageRoutes } from "./page/routes.ts";
@@ -236,14 +236,14 @@ async function createServer(
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
     clientErrorHandler: (error, socket) =>
-      answerUnreadable(error, socket, { log: logger, bodyOf: envelopeOf }),
+      respondUnreadable(error, socket, { log: logger, bodyOf: envelopeOf }),
     frameworkErrors: (error, request, reply) =>
-      answerBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
+      respondBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
   registerRequestId(app);
   registerRequestLog(app, registry);
   registerConnections(app, { max: connectionCap(config), registry });
-  registerNodeAnswers(app);
+  registerNodeResponses(app);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
   registerJsonBody(app);

@@ -103,13 +103,13 @@ function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
   const registers = [registry];
   const calls = new Histogram({
     name: "sumtree_usage_calls",
-    help: "Calls rolled up for one answer",
+    help: "Calls rolled up for one response",
     buckets: SIZES,
     registers,
   });
   const traces = new Histogram({
     name: "sumtree_usage_traces",
-    help: "Traces rolled up for one answer",
+    help: "Traces rolled up for one response",
     buckets: SIZES,
     registers,
   });

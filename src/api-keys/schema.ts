@@ -18,7 +18,7 @@ const projects = z
   )
   .min(1)
   .max(1000)
-  .describe("Where: `*`, `entity/*` or `entity/project`");
+  .describe("The key's projects: `*`, `entity/*` or `entity/project`");
 
 export const newKey = z
   .strictObject({
@@ -43,7 +43,7 @@ export const createdKey = keyFacts
   .meta({ id: "ApiKeyCreateRes" });
 
 const listedKey = keyFacts
-  .extend({ last_used_at: isoInstant.nullable().describe("To the minute; null: never used") })
+  .extend({ last_used_at: isoInstant.nullable().describe("Rounded to a minute; null: never used") })
   .meta({ id: "ApiKey" });
 export const keyList = z.object({ api_keys: z.array(listedKey) }).meta({ id: "ApiKeyListRes" });
 

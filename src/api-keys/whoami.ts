@@ -19,7 +19,7 @@ const whoamiRes = z
     projects_with_data: z
       .array(z.string())
       .nullable()
-      .describe("Those of them that hold calls or feedback, sorted; null: the key may not read"),
+      .describe("The visible projects that contain calls or feedback, sorted; null if the key may not read"),
     truncated: z.boolean().describe(`Whether there are more than ${MAX_PROJECTS} of them`),
   })
   .meta({ id: "WhoamiRes" });

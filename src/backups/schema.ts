@@ -3,8 +3,8 @@ import { z } from "zod";
 export const backupRes = z
   .object({
     name: z.string().describe("The directory, within BACKUP_DIR"),
-    path: z.string().describe("The same from the root of the machine that Sumtree runs on"),
-    started_at: z.string().describe("Whatever was acknowledged before this is in the backup"),
+    path: z.string().describe("The absolute path of the copy on Sumtree's machine"),
+    started_at: z.string().describe("The backup contains everything acknowledged before this time"),
     seconds: z.number(),
     bytes: z.number().int(),
   })

@@ -9,7 +9,7 @@ export const MAX_LIMIT = 1_000_000;
 const includeCosts = z
   .boolean()
   .nullish()
-  .describe("Adds what the call's usage costs, as `summary.weave.costs`.");
+  .describe("Adds the cost of the call's usage as `summary.weave.costs`.");
 
 /** Unknown members from SDKs are ignored. */
 export function streamQueryBody(limits: SelectionLimits) {
@@ -22,7 +22,7 @@ export function streamQueryBody(limits: SelectionLimits) {
       .max(10)
       .nullish()
       .describe(
-        "Default: oldest first, by `started_at` and `id`. Calls that are equal come by `id`: in the direction of `started_at` where it is among the fields, else descending.",
+        "Default: oldest first, by `started_at` and `id`. Ties are broken by `id`, in the direction of `started_at` if it is one of the fields, or else descending.",
       ),
     limit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
     offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
@@ -31,18 +31,18 @@ export function streamQueryBody(limits: SelectionLimits) {
       .max(4096)
       .nullish()
       .describe(
-        "The page after the one whose answer had this in `x-next-page-token`. Pages are those of calls sorted by `started_at` alone, either way; calls that come meanwhile move none of them.",
+        "The `x-next-page-token` of the page before. Only for calls sorted by `started_at` alone, in either direction. New calls do not shift pages.",
       ),
     include_costs: includeCosts,
     include_feedback: z
       .boolean()
       .nullish()
-      .describe("Adds what was said about the call, oldest first, as `summary.weave.feedback`."),
+      .describe("Adds the call's feedback, oldest first, as `summary.weave.feedback`."),
     columns: z
       .array(z.string())
       .max(1000)
       .nullish()
-      .describe("Fields to answer with; payloads that none of them is of are left empty."),
+      .describe("The fields to return. Payloads without a requested field are left empty."),
   });
   return body.meta({ id: "CallsQueryReq" });
 }
@@ -61,7 +61,7 @@ export const callReadBody = z
   .meta({ id: "CallReadReq" });
 
 export const queryStatsRes = z
-  .object({ count: z.int().min(0).describe("How many calls match") })
+  .object({ count: z.int().min(0).describe("The number of matching calls") })
   .meta({ id: "CallsQueryStatsRes" });
 
 // Only for the description: calls are written as text, with their payloads as stored.
@@ -71,15 +71,15 @@ const text = z.string().nullable();
 const computed = z
   .looseObject({
     status: z.enum(["running", "success", "error", "descendant_error"]),
-    latency_ms: z.int().nullable().describe("null: the call still runs"),
+    latency_ms: z.int().nullable().describe("null: the call is still running"),
     trace_name: z.string(),
     costs: z
       .record(z.string(), describedAs("LLMAggregatedUsage"))
       .optional()
-      .describe("By LLM, when `include_costs` is set"),
-    feedback: z.array(describedAs("Feedback")).optional().describe("When `include_feedback` is set"),
+      .describe("By LLM, if `include_costs` is set"),
+    feedback: z.array(describedAs("Feedback")).optional().describe("If `include_feedback` is set"),
   })
-  .describe("What Sumtree computes of the call");
+  .describe("What Sumtree computes for the call");
 
 export const call = z
   .object({
@@ -92,7 +92,7 @@ export const call = z
     thread_id: text,
     turn_id: text,
     started_at: isoInstant,
-    ended_at: isoInstant.nullable().describe("null: the call still runs"),
+    ended_at: isoInstant.nullable().describe("null: the call is still running"),
     exception: text,
     wb_user_id: text,
     wb_run_id: text,
@@ -103,7 +103,7 @@ export const call = z
     output: z.unknown().describe("JSON of any kind"),
     summary: z.looseObject({ weave: computed.optional() }),
   })
-  .meta({ id: "Call", description: "A call. Payloads that were not asked for are empty." });
+  .meta({ id: "Call", description: "A call. Payloads that were not requested are empty." });
 
 export const callReadRes = z
   .object({ call: call.nullable().describe("null: there is no such call") })

@@ -21,10 +21,10 @@ export function completionIdOf(output: unknown): string {
   return [idOf(output), idOf(output["response"]), idOfGeneration(output)].find((id) => id !== "") ?? "";
 }
 
-function idOf(answer: unknown): string {
-  if (!isJsonObject(answer)) return "";
-  const id = storedId(answer["id"] ?? answer["responseId"]);
-  if (COMPLETION.test(id) || MARKS.some((mark) => answer[mark] != null)) return id;
+function idOf(response: unknown): string {
+  if (!isJsonObject(response)) return "";
+  const id = storedId(response["id"] ?? response["responseId"]);
+  if (COMPLETION.test(id) || MARKS.some((mark) => response[mark] != null)) return id;
   return "";
 }
 

@@ -9,7 +9,7 @@ const factor = z
   .number()
   .min(0)
   .max(1_000_000)
-  .describe("What is paid for a dollar of list cost: 0.85 for a discount of 15 %, 1.19 for a tax of 19 %");
+  .describe("The factor on list cost: 0.85 for a discount of 15 %, 1.19 for a tax of 19 %");
 const provider = z.string().trim().min(1).max(64);
 
 const newFactor = z
@@ -17,11 +17,13 @@ const newFactor = z
     provider: provider
       .nullish()
       .describe(
-        "Who serves the calls that it holds for. Default: every provider without a factor of its own",
+        "The provider whose calls it applies to. Default: all providers without a factor of their own",
       ),
     factor,
-    effective_date: instantMs.nullish().describe("Calls that start from then on have it. Default: now"),
-    note: z.string().max(1_000).nullish().describe("A note of yours, as what it stands for"),
+    effective_date: instantMs
+      .nullish()
+      .describe("Applies to calls that start at this time or later. Default: now"),
+    note: z.string().max(1_000).nullish().describe("A note, for example the reason"),
   })
   .meta({ id: "NewCostFactor" });
 
@@ -36,7 +38,10 @@ export const queryFactorsBody = z.strictObject({ project_id: projectId }).meta({
 const listedFactor = z
   .object({
     id: z.string(),
-    provider: z.string().nullable().describe("As receipts name it; null for every other provider"),
+    provider: z
+      .string()
+      .nullable()
+      .describe("The provider's name as in receipts; null for all other providers"),
     factor: z.number(),
     effective_date: isoInstant,
     note: z.string(),

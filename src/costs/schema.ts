@@ -27,12 +27,14 @@ export type PriceField = (typeof priceFields)[number];
 /** The maximum number of prices of a project: one response with costs reads them all. */
 export const MAX_PRICES = 20_000;
 
-const unit = z.literal("USD").nullish().describe("Prices are in USD; nothing else would add up.");
+const unit = z.literal("USD").nullish().describe("Prices are in USD, so that they can be added.");
 const tokenCost = z.number().min(0).max(1_000_000).describe("USD per token");
 const cacheCost = tokenCost
   .nullish()
   .transform((cost) => cost ?? null)
-  .describe("USD per token; not set: cached tokens cost what prompt tokens cost. 0: they are free.");
+  .describe(
+    "USD per token. Not set: cached tokens cost the same as prompt tokens. 0: cached tokens are free.",
+  );
 
 const unitCost = z.number().min(0).max(1_000_000).optional();
 const unitCosts = z
@@ -43,7 +45,7 @@ const unitCosts = z
     >,
   )
   .describe(
-    "USD for one of each unit. A unit of tokens that is not set costs what other tokens of its side cost.",
+    "USD for one of each unit. Token units that are not set cost the same as other input or output tokens.",
   );
 
 const newPrice = z
@@ -56,12 +58,14 @@ const newPrice = z
       .string()
       .max(64)
       .nullish()
-      .describe("The tier, as served, that this is the price of. Default: the usual one"),
+      .describe("The service tier that the price is for, as served. Default: the standard tier"),
     unit_costs: unitCosts.nullish(),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
-    effective_date: instantMs.nullish().describe("Calls that start from then on cost this. Default: now"),
-    provider_id: z.string().min(1).max(256).nullish().describe('A note of yours. Default: "default"'),
+    effective_date: instantMs
+      .nullish()
+      .describe("Applies to calls that start at this time or later. Default: now"),
+    provider_id: z.string().min(1).max(256).nullish().describe('A note. Default: "default"'),
   })
   .meta({ id: "NewPrice" });
 export type PriceMessage = z.output<typeof newPrice>;
@@ -69,7 +73,7 @@ export type PriceMessage = z.output<typeof newPrice>;
 /** Sent by the Weave SDKs, always null. */
 const ignored = z.string().nullish();
 
-const costs = z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as calls report it");
+const costs = z.record(z.string().min(1).max(512), newPrice).describe("By LLM id, as reported by calls");
 /** JavaScript objects cannot have this name as an ordinary member, so it would be left out silently. */
 const namedCosts = z.preprocess((value, context) => {
   if (isJsonObject(value) && Object.hasOwn(value, "__proto__")) {
@@ -130,7 +134,7 @@ const listedPrice = z
     created_at: isoInstant,
   } satisfies Record<PriceField, z.ZodType>)
   .partial()
-  .meta({ id: "Price", description: "With the fields that were asked for" });
+  .meta({ id: "Price", description: "With the requested fields" });
 export const queryRes = z.object({ results: z.array(listedPrice) }).meta({ id: "CostQueryRes" });
 export type ListedPrice = z.output<typeof listedPrice>;
 

@@ -3,7 +3,7 @@ import { outputKey, outputNames } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
 import type { Series } from "./series.ts";
 
-/** The answer as CSV: a line for every bucket, with its count and a column for every number. Names have no special characters. */
+/** The response as CSV: a line for every bucket, with its count and a column for every number. Names have no special characters. */
 export function printCsv(plan: StatsPlan, series: Series): string {
   const names = plan.metrics.flatMap((metric) =>
     outputNames(metric).map((name) => outputKey(name, metric.slug)),

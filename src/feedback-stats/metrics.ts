@@ -16,7 +16,7 @@ export interface MetricSpec {
 export interface Metric {
   readonly path: string;
   readonly valueType: ValueType;
-  /** Its name in the answer. */
+  /** Its name in the response. */
   readonly slug: string;
   readonly aggregations: readonly Aggregation[];
   /** 0 to 100. */

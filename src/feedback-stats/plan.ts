@@ -18,12 +18,12 @@ export interface StatsPlan {
   readonly statement: Sql | undefined;
 }
 
-/** Errors: validation, when the window ends before it starts or the answer would be too large. */
+/** Errors: validation, when the window ends before it starts or The response would be too large. */
 export function planStats(project: Project, request: StatsRequest, nowMs: number): StatsPlan {
   const rows = rowsOf(project, request, nowMs);
   const { window, timezone, buckets } = bucketsOf(request, nowMs);
   const metrics = planMetrics(request.metrics);
-  refuseLargeAnswer(buckets, metrics);
+  rejectLargeResponse(buckets, metrics);
   const statement =
     buckets.startsMs.length === 0 ? undefined : printStatement(rows, buckets.startsMs, metrics);
   return { window, timezone, buckets, metrics, statement };
@@ -35,13 +35,13 @@ const BYTES_PER_VALUE = 28;
 /** A timestamp and a count. */
 const BYTES_PER_BUCKET = 60;
 
-function refuseLargeAnswer(buckets: Buckets, metrics: readonly Metric[]): void {
+function rejectLargeResponse(buckets: Buckets, metrics: readonly Metric[]): void {
   let bytes = BYTES_PER_BUCKET;
   for (const metric of metrics) {
     for (const name of outputNames(metric)) bytes += outputKey(name, metric.slug).length + BYTES_PER_VALUE;
   }
   const count = buckets.startsMs.length;
   if (bytes * count <= MAX_ANSWER_BYTES) return;
-  const msg = `The answer would be too large: ${count} buckets of about ${bytes} bytes. Ask for fewer numbers or a larger granularity`;
+  const msg = `The response would be too large: ${count} buckets of about ${bytes} bytes. Ask for fewer numbers or a larger granularity`;
   throw invalid([{ loc: ["body", "metrics"], msg, type: "too_long" }]);
 }

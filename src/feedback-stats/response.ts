@@ -2,7 +2,7 @@ import { outputKey, outputNames, type Metric } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
 import type { Point, Series } from "./series.ts";
 
-/** The answer's text. Written directly: it can have a million numbers under a few names. */
+/** The response's text. Written directly: it can have a million numbers under a few names. */
 export function printResponse(plan: StatsPlan, series: Series): string {
   const keys = plan.metrics.flatMap((metric) =>
     outputNames(metric).map((name) => `,"${outputKey(name, metric.slug)}":`),

@@ -77,7 +77,11 @@ export type StatsRequest = z.output<ReturnType<typeof statsRequest>>;
 export const pathsRequestSchema = z
   .object({
     ...feedbackWindowFields,
-    sample_limit: wholeNumber().min(1).max(5000).default(2000).describe("How many feedbacks are looked at"),
+    sample_limit: wholeNumber()
+      .min(1)
+      .max(5000)
+      .default(2000)
+      .describe("The number of feedbacks in the sample"),
   })
   .meta({ id: "FeedbackPayloadSchemaReq" });
 
@@ -104,11 +108,11 @@ export const statsResponseSchema = z
   .object({
     start: isoInstant,
     end: isoInstant,
-    granularity: z.int().describe("Seconds; what the buckets were made with"),
+    granularity: z.int().describe("The bucket size used, in seconds"),
     timezone: z.string(),
     buckets: z.array(bucket),
     window_stats: z
       .record(z.string(), z.record(z.string(), z.number().nullable()))
-      .describe("Over the whole window: by metric, then by aggregation; null where there is no value"),
+      .describe("Over the whole window: by metric, then by aggregation; null if there is no value"),
   })
   .meta({ id: "FeedbackStatsRes" });

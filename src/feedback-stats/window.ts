@@ -9,7 +9,7 @@ export const feedbackWindowFields = {
   project_id: projectId,
   ...windowFields,
   feedback_type: z.string().nullish(),
-  trigger_ref: z.string().nullish().describe("Exact; ending in `:*`, every version"),
+  trigger_ref: z.string().nullish().describe("Exact, or ending in `:*` for every version"),
 };
 
 type WindowRequest = z.output<z.ZodObject<typeof feedbackWindowFields>>;

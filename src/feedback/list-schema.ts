@@ -39,7 +39,7 @@ const queryShape = {
     .nullish()
     .describe("Default: all"),
   query: feedbackQuery().nullish(),
-  sort_by: z.array(sortBy).max(listFields.length).nullish().describe("Default: in the order of their times"),
+  sort_by: z.array(sortBy).max(listFields.length).nullish().describe("Default: sorted by time"),
   limit: wholeNumber().min(0).max(MAX_LIMIT).nullish().describe(`Default: ${DEFAULT_LIMIT}`),
   offset: wholeNumber().min(0).max(1_000_000_000).nullish(),
 };

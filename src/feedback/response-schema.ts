@@ -38,6 +38,6 @@ const listed = z
   } satisfies Record<ListField, z.ZodType>)
   .extend(Object.fromEntries(scorerMembers.map((name) => [name, z.unknown()])))
   .partial()
-  .meta({ id: "Feedback", description: "With the fields that were asked for, and what its scorer sent" });
+  .meta({ id: "Feedback", description: "With the requested fields, and other fields that its scorer sent" });
 
 export const listRes = z.object({ result: z.array(listed) }).meta({ id: "FeedbackQueryRes" });

@@ -55,7 +55,7 @@ export const scorerMembers = Object.keys(scorerShape) as (keyof typeof scorerSha
 /** `POST /feedback/create`. Unknown members are ignored. */
 const createShape = {
   project_id: projectId,
-  id: id.nullish().describe("Sent again under the same id, a feedback is replaced and keeps its time"),
+  id: id.nullish().describe("Feedback with an existing id replaces it and keeps its time"),
   weave_ref: ref.pipe(z.string().min(1)),
   feedback_type: ref.pipe(z.string().min(1).max(512)),
   payload,
@@ -73,7 +73,7 @@ export const createBody = z.object(createShape).meta({ id: "FeedbackCreateReq" }
 export type FeedbackMessage = z.output<typeof createBody>;
 
 export const replaceBody = z
-  .object({ ...createShape, feedback_id: id.describe("The feedback that is replaced") })
+  .object({ ...createShape, feedback_id: id.describe("The id of the feedback to replace") })
   .meta({ id: "FeedbackReplaceReq" });
 
 export const batchBody = z

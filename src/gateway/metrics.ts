@@ -18,7 +18,7 @@ export function registerMetrics(registry: Registry, sources: MetricsSources): Re
   });
   const firstByte = new Histogram({
     name: "sumtree_gateway_first_byte_seconds",
-    help: "From the request's arrival to the head of the upstream's answer",
+    help: "From the request's arrival to the head of the upstream's response",
     labelNames: ["route"],
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1200],
     registers,

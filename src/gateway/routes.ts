@@ -45,7 +45,7 @@ interface TypedRoute {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly summary: string;
-  readonly answer: z.ZodType;
+  readonly response: z.ZodType;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   /** `typed` bodies are checked; `streamed` ones are large and pass unread. */
@@ -54,28 +54,28 @@ interface TypedRoute {
 
 const model = "/preview/models/:model_id";
 const job = "/preview/training-jobs/:training_job_id";
-const { answers } = schema;
+const { responses } = schema;
 
 const typedRoutes: readonly TypedRoute[] = [
   {
     method: "POST",
     path: "/preview/models",
     summary: "Create a model",
-    answer: answers.model,
+    response: responses.model,
     body: { kind: "typed", schema: schema.createModelBody },
   },
   {
     method: "DELETE",
     path: model,
     summary: "Delete a model",
-    answer: answers.deletedModel,
+    response: responses.deletedModel,
     params: schema.modelParams,
   },
   {
     method: "GET",
     path: `${model}/checkpoints`,
     summary: "List checkpoints of a model",
-    answer: answers.checkpoints,
+    response: responses.checkpoints,
     params: schema.modelParams,
     query: schema.checkpointsQuery,
   },
@@ -83,7 +83,7 @@ const typedRoutes: readonly TypedRoute[] = [
     method: "DELETE",
     path: `${model}/checkpoints`,
     summary: "Delete checkpoints of a model",
-    answer: answers.deletedCheckpoints,
+    response: responses.deletedCheckpoints,
     params: schema.modelParams,
     body: { kind: "typed", schema: schema.deleteCheckpointsBody },
   },
@@ -91,7 +91,7 @@ const typedRoutes: readonly TypedRoute[] = [
     method: "POST",
     path: `${model}/log`,
     summary: "Record a log for a model",
-    answer: answers.log,
+    response: responses.log,
     params: schema.modelParams,
     body: { kind: "streamed", schema: schema.logBody },
   },
@@ -99,31 +99,42 @@ const typedRoutes: readonly TypedRoute[] = [
     method: "POST",
     path: "/preview/sft-training-jobs",
     summary: "Create an SFT training job",
-    answer: answers.job,
+    response: responses.job,
     body: { kind: "typed", schema: schema.createSftJobBody },
   },
   {
     method: "POST",
     path: "/preview/training-jobs",
     summary: "Create an RL training job",
-    answer: answers.job,
+    response: responses.job,
     body: { kind: "streamed", schema: schema.createJobBody },
   },
-  { method: "GET", path: job, summary: "Get a training job", answer: answers.job, params: schema.jobParams },
+  {
+    method: "GET",
+    path: job,
+    summary: "Get a training job",
+    response: responses.job,
+    params: schema.jobParams,
+  },
   {
     method: "GET",
     path: `${job}/events`,
     summary: "Get the events of a training job",
-    answer: answers.events,
+    response: responses.events,
     params: schema.jobParams,
     query: schema.eventsQuery,
   },
-  { method: "GET", path: "/preview/base-models", summary: "List base models", answer: answers.baseModels },
+  {
+    method: "GET",
+    path: "/preview/base-models",
+    summary: "List base models",
+    response: responses.baseModels,
+  },
   {
     method: "GET",
     path: "/system-check",
     summary: "Check the training service",
-    answer: answers.systemCheck,
+    response: responses.systemCheck,
   },
 ];
 
@@ -189,7 +200,7 @@ function addHealth(add: Add, gateway: Gateway): void {
       Object.entries(gateway.configured).map(([name, is]) => [name, is ? "configured" : "not_configured"]),
     ),
   });
-  const documented = described("Health of the gateway itself", { response: answers.health });
+  const documented = described("Health of the gateway itself", { response: responses.health });
   add({ method: "GET", url: "/health", schema: documented, handler });
   add({ method: "HEAD", url: "/health", schema: { hide: true }, handler });
 }
@@ -200,7 +211,7 @@ function addChat(add: Add, options: ChatOptions): void {
     method: "POST",
     url: "/chat/completions",
     schema: {
-      ...described("Create a chat completion", { body: schema.chatBody, response: answers.completion }),
+      ...described("Create a chat completion", { body: schema.chatBody, response: responses.completion }),
       description: "The path with a final slash, `/v1/chat/completions/`, is the same.",
     },
     handler: (request, reply) => relayChat(request, reply, options),
@@ -220,7 +231,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
       params: route.params,
       querystring: route.query,
       body: route.body?.schema,
-      response: route.answer,
+      response: route.response,
     }),
     handler: (request, reply) =>
       relayRequest(request, reply, {
@@ -292,6 +303,6 @@ function described(summary: string, { response, ...parts }: Described): FastifyS
     summary,
     tags: ["training"],
     ...known,
-    response: { 200: response, default: schema.errorAnswer },
+    response: { 200: response, default: schema.errorResponse },
   };
 }

@@ -101,7 +101,7 @@ const event = z
   .looseObject({ id: z.string(), type: z.string(), data: z.looseObject({}).optional() })
   .meta({ id: "TrainingJobEvent" });
 
-export const answers = {
+export const responses = {
   completion: z
     .looseObject({
       choices: z.array(z.looseObject({ message: message.nullish(), finish_reason: z.string().nullish() })),
@@ -121,10 +121,10 @@ export const answers = {
     .meta({ id: "CheckpointsDeleteRes" }),
   job: z.looseObject({ id: z.string() }).meta({ id: "TrainingJobRes" }),
   baseModels: z.array(z.string()).meta({ id: "BaseModelListRes" }),
-  log: z.unknown().meta({ id: "ModelLogRes", description: "Whatever the training service answers" }),
+  log: z.unknown().meta({ id: "ModelLogRes", description: "Anything that the training service returns" }),
   systemCheck: z
     .unknown()
-    .meta({ id: "SystemCheckRes", description: "Whatever the training service answers, as JSON" }),
+    .meta({ id: "SystemCheckRes", description: "Any JSON that the training service returns" }),
   health: z
     .object({
       status: z.literal("ok"),
@@ -140,7 +140,7 @@ const issue = z.looseObject({
 });
 
 /** Only described: an upstream's error may have any members besides `error`. */
-export const errorAnswer = z
+export const errorResponse = z
   .looseObject({
     error: z.looseObject({
       message: z.string(),

@@ -18,7 +18,7 @@ const someOf = z.strictObject({
 /** The query of a purge. A purge selects by id only, never by content. */
 export const purgeQuery = z
   .strictObject({ $expr: z.union([oneId, anyOfIds, someOf]) })
-  .meta({ id: "PurgeQuery", description: "The ids of what is deleted" });
+  .meta({ id: "PurgeQuery", description: "The ids to delete" });
 
 /** The distinct ids that a purge names. */
 export function idsToPurge(query: z.output<typeof purgeQuery>): readonly string[] {

@@ -6,9 +6,9 @@ const issueSchema = z
   .object({
     loc: z
       .array(z.union([z.string(), z.int()]))
-      .describe("The way to it: the part of the request, then members and indices"),
-    msg: z.string().describe("What is wrong, for people"),
-    type: z.string().describe("What is wrong, for programs"),
+      .describe("The path to it: the part of the request, then members and indices"),
+    msg: z.string().describe("The error, for people"),
+    type: z.string().describe("The kind of error, for programs"),
   } satisfies Record<keyof Issue, z.ZodType>)
   .meta({ id: "ValidationError" });
 
@@ -22,10 +22,10 @@ const detail = z.union([z.string(), z.array(issueSchema)]);
 export const rejectedItems = z
   .array(
     z
-      .object({ index: z.int().min(0).describe("Its place in the batch, from 0"), detail })
+      .object({ index: z.int().min(0).describe("Its index in the batch, from 0"), detail })
       .meta({ id: "RejectedItem" }),
   )
-  .describe("The items that were set aside, and why; the others are stored");
+  .describe("The rejected items with the reasons; the others are stored");
 
 /** The result of a rejected item. */
 export const itemError = z.object({ error: detail }).meta({ id: "ItemError" });

@@ -25,12 +25,12 @@ export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimi
     if (!(payload instanceof Readable) || boundsItself(request)) return payload;
     if (streams >= limits.maxStreams) {
       payload.destroy();
-      throw new AppError("service_overloaded", "Too many large answers are being sent. Try again.", {
+      throw new AppError("service_overloaded", "Too many large responses are being sent. Try again.", {
         retryAfterSeconds: 5,
       });
     }
     streams++;
-    const watch = endStalledAnswer(reply, limits.stallMs);
+    const watch = endStalledResponse(reply, limits.stallMs);
     whenClosed(reply.raw, () => {
       streams--;
       clearTimeout(watch);
@@ -56,12 +56,12 @@ function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {
 }
 
 /** Aborts a response that the client has not read for `stallMs`, at most twice that time later. */
-function endStalledAnswer({ raw, log }: FastifyReply, stallMs: number): NodeJS.Timeout {
+function endStalledResponse({ raw, log }: FastifyReply, stallMs: number): NodeJS.Timeout {
   let waited = false;
   const timer = setTimeout(() => {
     const waits = raw.writableNeedDrain || raw.writableEnded;
     if (waits && waited) {
-      log.warn("the client does not take its answer");
+      log.warn("the client does not take its response");
       raw.destroy();
       return;
     }

@@ -6,7 +6,7 @@ import { AppError } from "../shared/errors.ts";
 import type { sendError } from "./errors.ts";
 
 /** The errors of Node's HTTP parser, and the messages to clients. Source: nodejs.org/api/http.html, "clientError". */
-const answers: Readonly<Record<string, { status: number; text: string }>> = {
+const responses: Readonly<Record<string, { status: number; text: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
@@ -16,13 +16,13 @@ const unreadable = { status: 400, text: "The request cannot be read." };
  * Responds to what is not HTTP with JSON and a request id. `bodyOf` writes the error for a client of any route, because
  * the route is unknown.
  */
-export function answerUnreadable(
+export function respondUnreadable(
   error: Error & { code?: string },
   socket: Socket,
   { log, bodyOf }: { log: FastifyBaseLogger; bodyOf: (error: AppError) => unknown },
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, text } = answers[error.code ?? ""] ?? unreadable;
+  const { status, text } = responses[error.code ?? ""] ?? unreadable;
   const requestId = randomUUID();
   log.debug({ code: error.code, status, request_id: requestId }, "request cannot be read");
   const body = JSON.stringify(bodyOf(new AppError("bad_request", text)));
@@ -47,7 +47,7 @@ export function answerUnreadable(
  * Responds to a request whose URL is broken, so that it matches no route and no hook runs. `send` writes the error in
  * the form of the addressed interface.
  */
-export function answerBadUrl(
+export function respondBadUrl(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -35,7 +35,7 @@ export const bucketFields = {
     .min(1)
     .max(MAX_GRANULARITY_SECONDS)
     .nullish()
-    .describe("Seconds of a bucket. Default: what suits the window"),
+    .describe("The size of a bucket in seconds. Default: suited to the window"),
   timezone: z
     .string()
     .default("UTC")

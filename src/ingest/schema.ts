@@ -26,7 +26,7 @@ const objectPayload = (description: string) =>
     })
     .meta({ type: ["object", "null"], additionalProperties: true, description })
     .optional();
-const summary = objectPayload("JSON; `usage` holds what the call used, by LLM");
+const summary = objectPayload("JSON; `usage` contains the call's usage by LLM");
 
 const step = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish();
 
@@ -45,7 +45,7 @@ const startShape = {
   wb_run_id: optionalId,
   wb_run_step: step,
   attributes: objectPayload("JSON about the call"),
-  inputs: objectPayload("JSON that the call was given, by name"),
+  inputs: objectPayload("The inputs of the call: JSON by name"),
 };
 const startSchema = z.object(startShape).meta({ id: "CallStart" });
 export type StartMessage = z.output<typeof startSchema>;
@@ -58,7 +58,7 @@ const endShape = {
   display_name: optionalText,
   output: payload,
   summary,
-  exception: z.string().nullish().describe("The error that ended it"),
+  exception: z.string().nullish().describe("The error that ended the call"),
 };
 const endSchema = z.object(endShape).meta({ id: "CallEnd" });
 export type EndMessage = z.output<typeof endSchema>;
@@ -68,7 +68,7 @@ export const completeSchema = z.object({
   ...startShape,
   id,
   trace_id: id,
-  ended_at: instantMicros.nullish().describe("Not set: the call still runs"),
+  ended_at: instantMicros.nullish().describe("Not set: the call is still running"),
   output: payload,
   summary,
   exception: endShape.exception,

@@ -16,7 +16,7 @@ export const val = z
   .refine(...shallow)
   .meta({ description: "JSON of any kind" });
 export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-export const digest = z.string().describe("Names the content: the same content has the same digest");
+export const digest = z.string().describe("Identifies the content: equal content has an equal digest");
 
 export const objCreateBody = z
   .object({
@@ -32,10 +32,7 @@ export const objCreateBody = z
   })
   .meta({ id: "ObjCreateReq" });
 
-const metadataOnly = z
-  .boolean()
-  .nullish()
-  .describe("Without the value: an empty object stands in its place.");
+const metadataOnly = z.boolean().nullish().describe("Leaves out the value: an empty object takes its place.");
 
 export const objReadBody = z
   .object({
@@ -59,11 +56,11 @@ export const objsQueryBody = z
     filter: z
       .object({
         object_ids: names,
-        is_op: z.boolean().nullish().describe("`true`: ops alone; `false`: no ops"),
+        is_op: z.boolean().nullish().describe("`true`: only ops; `false`: no ops"),
         base_object_classes: names,
         exclude_base_object_classes: names,
-        leaf_object_classes: names.describe("The class that the value itself names"),
-        latest_only: z.boolean().nullish().describe("The newest version of each object alone"),
+        leaf_object_classes: names.describe("The class that the value names"),
+        latest_only: z.boolean().nullish().describe("Only the newest version of each object"),
         tags: unknownMarks,
         aliases: unknownMarks,
       })
@@ -72,7 +69,7 @@ export const objsQueryBody = z
       .array(z.object({ field: z.enum(["object_id", "created_at"]), direction: z.enum(["asc", "desc"]) }))
       .max(2)
       .nullish()
-      .describe("Default: by `object_id`, its versions in the order in which they appeared"),
+      .describe("Default: by `object_id`, and its versions in the order in which they were stored"),
     limit: count.nullish().describe(`Default and maximum: ${MAX_LISTED_VERSIONS}`),
     offset: count.nullish(),
     metadata_only: metadataOnly,
@@ -85,7 +82,7 @@ export const refsReadBody = z
       .array(z.string().max(10_000))
       .max(1000)
       .describe(
-        "`weave:///entity/project/object/name:digest`, `…/op/name:digest` or `…/table/digest/id/row_digest`, each with a way into the value: `/attr/x`, `/key/x`, `/index/0`, `/id/row_digest`",
+        "`weave:///entity/project/object/name:digest`, `…/op/name:digest` or `…/table/digest/id/row_digest`, each with an optional path into the value: `/attr/x`, `/key/x`, `/index/0`, `/id/row_digest`",
       ),
   })
   .meta({ id: "RefsReadBatchReq" });
@@ -119,7 +116,7 @@ const obj = z
 export const objReadRes = z.object({ obj }).meta({ id: "ObjReadRes" });
 export const objsQueryRes = z.object({ objs: z.array(obj) }).meta({ id: "ObjQueryRes" });
 export const refsReadRes = z
-  .object({ vals: z.array(val).describe("In the order of the references; null where a way leads nowhere") })
+  .object({ vals: z.array(val).describe("In the order of the references; null where a path does not exist") })
   .meta({ id: "RefsReadBatchRes" });
 
 export const fileContentRes = { content: { "application/octet-stream": { schema: bytes } } };

@@ -19,7 +19,7 @@ export const tableFromDigestsBody = z
     row_digests: z
       .array(name)
       .max(MAX_ROWS)
-      .describe("Of rows that tables of this project have, in any order"),
+      .describe("The digests of rows in tables of this project, in any order"),
   })
   .meta({ id: "TableCreateFromDigestsReq" });
 
@@ -34,9 +34,9 @@ const row = z
   .meta({ description: "JSON of any kind" });
 const update = z
   .object({
-    append: z.object({ row }).optional().describe("A row at the end"),
-    insert: z.object({ index: count, row }).optional().describe("A row before the one that has this index"),
-    pop: z.object({ index: count }).optional().describe("Takes the row with this index away"),
+    append: z.object({ row }).optional().describe("Appends a row"),
+    insert: z.object({ index: count, row }).optional().describe("Inserts a row before this index"),
+    pop: z.object({ index: count }).optional().describe("Removes the row with this index"),
   })
   .refine(
     ({ append, insert, pop }) => [append, insert, pop].filter((one) => one !== undefined).length === 1,
@@ -52,7 +52,7 @@ export type TableUpdate = z.output<typeof update>;
 export const tableUpdateBody = z
   .object({
     project_id: projectId,
-    base_digest: name.describe("The table to start from, which stays as it is"),
+    base_digest: name.describe("The table to start from; it does not change"),
     updates: z
       .array(update)
       .max(MAX_ROWS)
@@ -89,7 +89,7 @@ export const tableFromDigestsRes = z.object({ digest }).meta({ id: "TableCreateF
 export const tableUpdateRes = z
   .object({
     digest,
-    updated_row_digests: rowDigests.describe("The row that each update added or took away"),
+    updated_row_digests: rowDigests.describe("The row that each update added or removed"),
   })
   .meta({ id: "TableUpdateRes" });
 export const tableStatsRes = z.object({ count: z.int().min(0) }).meta({ id: "TableQueryStatsRes" });

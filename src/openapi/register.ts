@@ -16,13 +16,13 @@ const info = {
 };
 
 const tags = [
-  { name: "usage", description: "What calls used and cost, descendants rolled up" },
-  { name: "calls", description: "Calls in, as the Weave SDKs send them, and back out" },
+  { name: "usage", description: "Usage and costs of calls, including their descendants" },
+  { name: "calls", description: "Storing calls as the Weave SDKs send them, and reading them back" },
   { name: "otel", description: "Traces of OpenTelemetry exporters" },
-  { name: "feedback", description: "Feedback in, and aggregated over local time" },
+  { name: "feedback", description: "Storing feedback, and aggregating it over local time" },
   { name: "prices", description: "A project's own prices" },
   { name: "objects", description: "Objects, files and tables of the Weave SDKs" },
-  { name: "training", description: "The gateway to training and chat" },
+  { name: "training", description: "The gateway for training and chat" },
   { name: "keys", description: "API keys" },
   { name: "projects", description: "Retention and deletion" },
   { name: "operations", description: "Health, metrics and this description" },
@@ -54,7 +54,11 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       servers: [{ url: "/" }],
       components: {
         securitySchemes: {
-          basic: { type: "http", scheme: "basic", description: "Any user name; the key is the password." },
+          basic: {
+            type: "http",
+            scheme: "basic",
+            description: "Any user name, with the key as the password.",
+          },
           bearer: { type: "http", scheme: "bearer", description: "The key." },
         },
       },

@@ -7,7 +7,7 @@ type Reference = OpenAPIV3_1.ReferenceObject;
 const headers = {
   "x-request-id": {
     component: "RequestId",
-    description: "The id of the request, for logs and questions",
+    description: "The id of the request, for logs and support",
     schema: { type: "string" },
   },
   "retry-after": {
@@ -17,18 +17,18 @@ const headers = {
   },
   "www-authenticate": {
     component: "Challenge",
-    description: "The schemes that the route takes",
+    description: "The schemes that the route accepts",
     schema: { type: "string" },
   },
   "x-truncated": {
     component: "Truncated",
-    description: "`true`: there is more than the response holds",
+    description: "`true`: more data matches than the response contains",
     schema: { type: "string", enum: ["true", "false"] as string[] },
   },
   "x-next-page-token": {
     component: "NextPageToken",
     description:
-      "`page_token` of the next page, when there is one and the calls are sorted by `started_at` alone",
+      "`page_token` of the next page, if there is one and the calls are sorted by `started_at` alone",
     schema: { type: "string" },
   },
 } as const;
@@ -55,17 +55,17 @@ interface SharedResponse {
 const withBody: Readonly<Record<string, SharedResponse>> = {
   "413": {
     name: "TooLarge",
-    description: "The body, or what it asks for, is too large",
+    description: "The body, or the requested response, is too large",
     detail: "The body is larger than this route takes.",
   },
   "415": {
     name: "UnsupportedMediaType",
-    description: "The route does not take this media type",
+    description: "The route does not accept this media type",
     detail: "This route takes application/json.",
   },
   "422": {
     name: "Invalid",
-    description: "The request does not validate; every issue is named",
+    description: "The request is invalid; the response lists every issue",
     schema: "HTTPValidationError",
     detail: [{ loc: ["body", "project_id"], msg: "Field required", type: "missing" }],
   },
@@ -87,7 +87,7 @@ const withKey: Readonly<Record<string, SharedResponse>> = {
   },
   "403": {
     name: "Forbidden",
-    description: "The key may not do this, or not in this project",
+    description: "The key does not permit this, or not in this project",
     detail: "This key may not use that project.",
   },
   "429": {
@@ -100,23 +100,23 @@ const withKey: Readonly<Record<string, SharedResponse>> = {
 const always: Readonly<Record<string, SharedResponse>> = {
   "400": {
     name: "BadRequest",
-    description: "The request cannot be read, or its body is not JSON",
+    description: "The request is malformed, or its body is not JSON",
     detail: "The body is not JSON.",
   },
   "500": {
     name: "Bug",
-    description: "A bug in Sumtree; the log has more under the request's id",
+    description: "A bug in Sumtree; the log has details under the request's id",
     detail: "Something went wrong on our side. Request id: 5f0c2b9e",
   },
   "503": {
     name: "Unavailable",
-    description: "The store is not reachable, or the service has too much to do",
+    description: "The store is not reachable, or the service is overloaded",
     header: "retry-after",
     detail: "The store is not reachable. Try again.",
   },
 };
 const notFound: Readonly<Record<string, SharedResponse>> = {
-  "404": { name: "NotFound", description: "There is no such thing", detail: "There is no such object." },
+  "404": { name: "NotFound", description: "Not found", detail: "There is no such object." },
 };
 
 /** The responses that a route can give beside its own, by status. */

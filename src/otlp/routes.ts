@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ingestAccess } from "../auth/guard.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
 import { describedBody } from "../http/validation.ts";
-import { exportAnswer } from "./answer.ts";
+import { exportResponse } from "./response.ts";
 import type { Attributes } from "./attributes.ts";
 import { spansOfJson } from "./decode-json.ts";
 import { spansOfProtobuf } from "./decode-protobuf.ts";
@@ -46,7 +46,7 @@ export async function otlpRoutes(
       };
       const rejections = await storeSpans(spans, sender, writer);
       void reply.type(isProtobuf ? PROTOBUF : "application/json; charset=utf-8");
-      return exportAnswer(rejections, isProtobuf ? "protobuf" : "json");
+      return exportResponse(rejections, isProtobuf ? "protobuf" : "json");
     });
   }
 }

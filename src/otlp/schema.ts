@@ -5,16 +5,16 @@ export const exportReq = z
   .looseObject({
     resourceSpans: z.array(z.looseObject({ scopeSpans: z.array(z.looseObject({})).optional() })).optional(),
   })
-  .meta({ id: "ExportTraceServiceRequest", description: "As the OTLP specification has it" });
+  .meta({ id: "ExportTraceServiceRequest", description: "As in the OTLP specification" });
 
 export const exportRes = z
   .object({
     partialSuccess: z
       .object({
-        rejectedSpans: z.string().describe("How many spans were set aside: a 64-bit integer, as text"),
+        rejectedSpans: z.string().describe("The number of rejected spans: a 64-bit integer, as text"),
         errorMessage: z.string().describe("Why"),
       })
       .optional()
-      .describe("Only when spans were set aside"),
+      .describe("Only if spans were rejected"),
   })
   .meta({ id: "ExportTraceServiceResponse" });

@@ -3,7 +3,7 @@ import type { CallPart } from "../calls/call-part.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
-import type { Rejections } from "./answer.ts";
+import type { Rejections } from "./response.ts";
 import type { Attributes } from "./attributes.ts";
 import type { SentSpan } from "./span.ts";
 import { toCallPart } from "./to-call-part.ts";

@@ -58,12 +58,12 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
       if (deletion === undefined || !grant.covers(deletion.project)) {
         throw new AppError("not_found", "There is no such deletion.");
       }
-      return toAnswer(await settle(deps, deletion));
+      return toResponse(await settle(deps, deletion));
     },
   );
 }
 
-function toAnswer(deletion: Deletion) {
+function toResponse(deletion: Deletion) {
   return {
     id: deletion.id,
     project_id: deletion.project,

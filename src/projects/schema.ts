@@ -4,7 +4,7 @@ import { isoInstant, projectId } from "../http/fields.ts";
 export const projectParams = z.object({ entity: z.string(), project: z.string() });
 export const deletionParams = z.object({ id: z.string().max(64) });
 
-const state = z.enum(["running", "done"]).describe("`done`: no part of the store holds the rows any more");
+const state = z.enum(["running", "done"]).describe("`done`: no part of the store contains the rows any more");
 
 export const startedDeletion = z
   .object({ id: z.string().describe("Its receipt: `GET /deletions/{id}`"), state })
@@ -17,7 +17,7 @@ export const deletionRes = z
     what: z.enum(["project", "calls"]),
     requested_at: isoInstant,
     state,
-    done_at: isoInstant.nullable().describe("When it was first seen to be done"),
+    done_at: isoInstant.nullable().describe("When it was first observed to be done"),
   })
   .meta({ id: "DeletionReadRes" });
 

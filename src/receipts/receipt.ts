@@ -29,7 +29,7 @@ export interface Sources {
 /** The call itself is the first one of its subtree. */
 const ITSELF = 0;
 
-/** Why a call costs what it does, from the calls of its trace. */
+/** Explain why a call costs what it does, from the calls of its trace. */
 export function receiptOf(call: number, sources: Sources): Receipt {
   const { calls, names, book, factors } = sources;
   const subtree = subtreeOf(call, calls);

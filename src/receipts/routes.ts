@@ -19,7 +19,7 @@ export interface ReceiptDeps {
   readonly factors: FactorStore;
 }
 
-/** Why a call costs what it does. */
+/** Explain why a call costs what it does. */
 export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.post(

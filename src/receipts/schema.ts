@@ -9,7 +9,7 @@ export const receiptReq = z
   .strictObject({
     project_id: projectId,
     call_id: z.string(),
-    trace_id: z.string().nullish().describe("Needed only where calls of several traces have the id"),
+    trace_id: z.string().nullish().describe("Only needed if calls of several traces have this id"),
   })
   .meta({ id: "ReceiptReq" });
 
@@ -37,14 +37,14 @@ const used = z
 
 const of = z
   .enum(["own", "below"])
-  .describe("`own`: what the call itself used; `below`: what the calls below it used, added up");
+  .describe("`own`: the call's own usage; `below`: the sum over the calls below it");
 const line = z
   .object({
     of,
     llm: z.string(),
     provider: z.string().nullable(),
     unit,
-    cost: z.enum(costFields.map(({ wire }) => wire)).describe("The member of the total that it belongs to"),
+    cost: z.enum(costFields.map(({ wire }) => wire)).describe("The member of the total that it is part of"),
     quantity: count,
     rate_usd: usd,
     amount_usd: usd,
@@ -57,14 +57,14 @@ const line = z
     factor: z
       .object({
         id: z.string(),
-        provider: z.string().nullable().describe("null: for every provider without a factor of its own"),
+        provider: z.string().nullable().describe("null: all providers without a factor of their own"),
         factor: z.number(),
         effective_date: isoInstant,
       })
       .nullable()
-      .describe("The project's factor on list cost; null where it has set none"),
+      .describe("The project's factor on list cost; null if it has none"),
     billed_usd: usd.describe(
-      "`amount_usd` times the factor, rounded to a picodollar; null: no price is known",
+      "`amount_usd` times the factor, rounded to a picodollar; null if no price is known",
     ),
   })
   .meta({ id: "ReceiptLine" });
@@ -77,9 +77,9 @@ const total = z
     cache_creation_input_tokens_total_cost: usd,
     other_cost: usd,
     total_cost: usd,
-    billed_cost: usd.describe("The sum of what the lines bill; without factors, `total_cost`"),
+    billed_cost: usd.describe("The sum of the lines' billed costs; without factors, `total_cost`"),
   } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost" | "billed_cost", z.ZodType>)
-  .describe("What `/trace/usage` says of the call, all LLMs together, and what is no token");
+  .describe("The call's totals in `/trace/usage` over all LLMs, and units that are not tokens");
 
 const receipt = z
   .object({
@@ -90,10 +90,10 @@ const receipt = z
       z.object({
         llm: z.string(),
         provider: z.string().nullable(),
-        service_tier: z.string().nullable().describe("As served; null for the usual one"),
+        service_tier: z.string().nullable().describe("As served; null: the standard tier"),
         cache_convention: z.string(),
         reported: used,
-        counted_below: used.describe("What of it is counted with calls below, which report it themselves"),
+        counted_below: used.describe("The part counted with calls below, which report it themselves"),
         own: used,
       }),
     ),
@@ -101,11 +101,11 @@ const receipt = z
       .object({
         id: z.string(),
         reported_by: z.enum(REPORTERS),
-        told_by: z.array(z.string()).describe("All calls of the trace that tell of it"),
-        borne_by: z.string().describe("The one that it is counted with"),
+        told_by: z.array(z.string()).describe("All calls of the trace that report it"),
+        borne_by: z.string().describe("The call that counts it"),
       })
       .nullable(),
-    lines: z.array(line).describe("They sum up to `total`"),
+    lines: z.array(line).describe("They add up to `total`"),
     unpriced: z.array(
       line.pick({ of: true, llm: true, provider: true, tier: true, unit: true, quantity: true }),
     ),

@@ -12,20 +12,20 @@ const limit = wholeNumber()
   .max(MAX_LIMIT)
   .default(DEFAULT_LIMIT)
   .describe(
-    "Maximum number of selected calls, oldest first. Totals stay exact; `x-truncated` tells when more match.",
+    "Maximum number of selected calls, oldest first. Totals stay exact; `x-truncated` is present if more match.",
   );
 
-const includeCosts = z.boolean().default(false).describe("When true, costs in USD are included.");
+const includeCosts = z.boolean().default(false).describe("If true, the response includes costs in USD.");
 
 const ownOnly = z
   .boolean()
   .default(false)
   .describe(
-    "When true, each call has what it adds to the total of its trace itself, without its descendants. Summed over a trace, that is the total of its roots.",
+    "If true, each call only has what it adds to the total of its trace itself, without its descendants. Over a whole trace, this adds up to the total of its roots.",
   );
 
 const count = anyInteger.min(0);
-const cost = z.number().nullable().describe("USD; null when costs were not asked for or no price is known.");
+const cost = z.number().nullable().describe("USD; null if costs were not requested or no price is known.");
 
 /** What a call and all its descendants used of one LLM. */
 export const llmUsage = z

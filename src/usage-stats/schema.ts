@@ -31,7 +31,7 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
         .max(MAX_DIMENSIONS)
         .nullish()
         .transform((dimensions) => dimensions ?? []),
-      include_costs: z.boolean().default(false).describe("When true, costs in USD are included."),
+      include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
       latency: z
         .strictObject({
           aggregations: z
@@ -46,18 +46,18 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
             .transform((percents) => percents ?? []),
         })
         .nullish()
-        .describe("Of the calls that have ended, in milliseconds. Neither member: `avg` and `max`"),
+        .describe("Of ended calls, in milliseconds. Default: `avg` and `max`"),
       order_by: z
         .string()
         .nullish()
         .describe(
-          "The member of a total by which groups are ordered, the largest first. Default: `total_cost` with costs, else `total_tokens`",
+          "The member of the total that groups are sorted by, largest first. Default: `total_cost` with costs, or else `total_tokens`",
         ),
       limit: wholeNumber()
         .min(1)
         .max(MAX_GROUPS)
         .default(DEFAULT_GROUPS)
-        .describe("How many groups are shown by themselves; `other` has the rest"),
+        .describe("The maximum number of groups; `other` contains the rest"),
     })
     .meta({ id: "UsageStatsReq" });
 }
@@ -76,25 +76,25 @@ const total = z
   .meta({
     id: "UsageTotal",
     description:
-      "Calls, and what they themselves used. Costs (USD) are there when they were asked for; null where no price is known",
+      "The number of calls and their own usage. Costs (USD) are present if requested, and null if no price is known",
   });
 
 const key = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).nullable())
-  .describe("By the names of the groups; null for what is absent, JSON text for what is no scalar");
+  .describe("By group name; null if absent, JSON text if not a scalar");
 
 /** Described, not used: the text is written by hand. */
 export const usageStatsResponse = z
   .object({
     start: isoInstant,
     end: isoInstant,
-    granularity: z.int().describe("Seconds; what the buckets were made with"),
+    granularity: z.int().describe("The bucket size used, in seconds"),
     timezone: z.string(),
     groups: z.array(z.object({ key, total })).describe("The largest first"),
     other: z
       .object({ groups: z.int(), total })
       .nullable()
-      .describe("The groups beyond `limit`, together; null when there are none"),
+      .describe("The sum of the groups beyond `limit`; null if there are none"),
     total,
     buckets: z.array(
       z
@@ -110,13 +110,13 @@ export const usageStatsResponse = z
       .array(
         z.object({
           llm: z.string(),
-          provider: z.string().nullable().describe("Who served it; null where nobody knows"),
-          service_tier: z.string().nullable().describe("As it was served; null: the usual one"),
+          provider: z.string().nullable().describe("Who served it; null if unknown"),
+          service_tier: z.string().nullable().describe("As served; null: the standard tier"),
           ...counts,
-          units: z.record(z.string(), count).describe("What has no price beside plain tokens"),
+          units: z.record(z.string(), count).describe("Units other than plain tokens that have no price"),
         }),
       )
       .nullable()
-      .describe("What the sums of costs leave out, by what has no price; null without costs"),
+      .describe("The usage that the cost sums leave out because it has no price; null without costs"),
   })
   .meta({ id: "UsageStatsRes" });

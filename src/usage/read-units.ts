@@ -91,8 +91,8 @@ function bedrockHour(entry: Json): number {
 }
 
 /** The searches of a response from OpenAI's Responses API, which are in its output, not in its usage. */
-export function searchesIn(answer: Json): UnitCounts | undefined {
-  const items = Array.isArray(answer["output"]) ? answer["output"].filter(isJsonObject) : [];
+export function searchesIn(response: Json): UnitCounts | undefined {
+  const items = Array.isArray(response["output"]) ? response["output"].filter(isJsonObject) : [];
   const count = (type: string): number =>
     items.filter((item) => item["type"] === type && isSearch(item["action"])).length;
   const made: UnitCounts = {

@@ -17,16 +17,16 @@ export function readUsage(summary: unknown, output?: unknown): readonly Usage[] 
     return usage === undefined || isNothing(usage) ? [] : [usage];
   });
   const [only] = usages;
-  const answer = only !== undefined && usages.length === 1 ? readAnswer(output) : undefined;
-  return answer === undefined ? usages : [completed(only!, answer)];
+  const response = only !== undefined && usages.length === 1 ? readResponse(output) : undefined;
+  return response === undefined ? usages : [completed(only!, response)];
 }
 
 /** The usage in a provider's own response; undefined for any other value. */
-export function readAnswer(output: unknown): PricedUsage | undefined {
+export function readResponse(output: unknown): PricedUsage | undefined {
   if (!isJsonObject(output)) return undefined;
   const said = [output["usage"], output["usageMetadata"], output["usage_metadata"]].find(isJsonObject);
   if (said === undefined)
-    return isJsonObject(output["response"]) ? readAnswer(output["response"]) : undefined;
+    return isJsonObject(output["response"]) ? readResponse(output["response"]) : undefined;
   const usage = readEntry(said);
   return {
     ...usage,
@@ -43,20 +43,20 @@ function together(one: UnitCounts | undefined, other: UnitCounts | undefined): U
  * The SDKs that write summaries add cached tokens to the prompt, or leave out providers and units they do not know. A
  * response with other counts belongs to another call.
  */
-function completed(usage: Usage, answer: PricedUsage): Usage {
-  const cached = answer.cacheReadTokens + answer.cacheCreationTokens;
+function completed(usage: Usage, response: PricedUsage): Usage {
+  const cached = response.cacheReadTokens + response.cacheCreationTokens;
   const gross =
-    answer.cacheOutsidePrompt && cached > 0 && usage.promptTokens === answer.promptTokens + cached;
+    response.cacheOutsidePrompt && cached > 0 && usage.promptTokens === response.promptTokens + cached;
   const isSame =
-    (gross || usage.promptTokens === answer.promptTokens) &&
-    usage.completionTokens === answer.completionTokens;
+    (gross || usage.promptTokens === response.promptTokens) &&
+    usage.completionTokens === response.completionTokens;
   if (!isSame) return usage;
   return {
     ...usage,
-    cacheReadTokens: usage.cacheReadTokens || answer.cacheReadTokens,
-    cacheCreationTokens: usage.cacheCreationTokens || answer.cacheCreationTokens,
-    cacheOutsidePrompt: gross ? false : usage.cacheOutsidePrompt || answer.cacheOutsidePrompt,
-    units: together(usage.units, answer.units),
-    service: serviceOf(usage.service?.provider, [usage.service?.tier || (answer.service?.tier ?? "")]),
+    cacheReadTokens: usage.cacheReadTokens || response.cacheReadTokens,
+    cacheCreationTokens: usage.cacheCreationTokens || response.cacheCreationTokens,
+    cacheOutsidePrompt: gross ? false : usage.cacheOutsidePrompt || response.cacheOutsidePrompt,
+    units: together(usage.units, response.units),
+    service: serviceOf(usage.service?.provider, [usage.service?.tier || (response.service?.tier ?? "")]),
   };
 }

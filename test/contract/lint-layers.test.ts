@@ -23,7 +23,7 @@ const REFUSED = {
 const ALLOWED = {
   "src/trace-usage/routes.ts": `import "fastify";\nimport "../rollup/plan.ts";\nimport "../http/errors.ts";`,
   "src/gateway/relay/upstream.ts": `import "undici";`,
-  "src/gateway/stream/near.ts": `import "../relay/answer.ts";`,
+  "src/gateway/stream/near.ts": `import "../relay/response.ts";`,
   "src/clickhouse/drives.ts": `import "chdb";`,
   "src/http/metrics.ts": `import "../version.ts";`,
   "src/app.ts": `import "./gateway/routes.ts";`,

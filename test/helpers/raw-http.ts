@@ -23,7 +23,7 @@ export function sendRaw(port: number, ...parts: readonly (string | Uint8Array)[]
   let bytes: Buffer = Buffer.alloc(0);
   const answer = new Promise<RawAnswer>((resolve) => {
     const look = (over: boolean): void => {
-      const read = readAnswer(bytes);
+      const read = readResponse(bytes);
       if (read !== undefined && (read.complete || over)) {
         resolve(read);
         socket.destroy();
@@ -47,13 +47,13 @@ export function head(...lines: readonly string[]): string {
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-function readAnswer(bytes: Buffer): RawAnswer | undefined {
+function readResponse(bytes: Buffer): RawAnswer | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
   const status = Number(first.split(" ")[1]);
   const rest = bytes.subarray(end + 4);
-  if (status === 100) return readAnswer(rest);
+  if (status === 100) return readResponse(rest);
   const headers = Object.fromEntries(
     lines.map((line) => {
       const colon = line.indexOf(":");

@@ -64,9 +64,9 @@ describe("a client that stops reading", () => {
     await until(async () => (await marksIn("acme/stalled")) !== undefined);
     expect(await marksIn("acme/stalled")).toEqual({
       outcome: "client_stalled",
-      exception: "The client did not read its answer in time.",
+      exception: "The client did not read its response in time.",
     });
-    expect(log).toContain("the client does not read its answer");
+    expect(log).toContain("the client does not read its response");
     const metrics = await (await fetch(`${app.url}/metrics`, { headers: bearer })).text();
     expect(metrics).toMatch(
       /gateway_requests_total\{route="POST \/chat\/completions",outcome="client_stalled"\} 1/,

@@ -4,7 +4,7 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
-import { AnswerCopy } from "./answer-copy.ts";
+import { ResponseCopy } from "./response-copy.ts";
 import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
 import { CompletionReader } from "./completion-reader.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -44,7 +44,7 @@ export class CompletionRecording implements RelayObserver {
   #firstByteMs: number | null = null;
   #streamed = false;
   #encoding: string | undefined;
-  #copy: AnswerCopy | undefined;
+  #copy: ResponseCopy | undefined;
   /** The response is a redirect or an error, whatever its status. */
   #isRefusal = false;
   #exception: string | null = null;
@@ -77,7 +77,7 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    this.#copy ??= new AnswerCopy(this.#encoding, (event) => this.#read(event));
+    this.#copy ??= new ResponseCopy(this.#encoding, (event) => this.#read(event));
     this.#copy.push(chunk);
   }
 

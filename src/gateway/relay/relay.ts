@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
-import { errorAnswer, plainAnswer, streamAnswer, type Answer, type Head } from "./answer.ts";
+import { errorResponse, plainResponse, streamResponse, type RelayedResponse, type Head } from "./response.ts";
 import { ChatStream, UnreadStream } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
 import { clientHeaders, isEventStream, isIdentity } from "./headers.ts";
@@ -93,7 +93,7 @@ class Relay implements UpstreamListener, DownstreamListener {
   readonly #down: Downstream;
   readonly #settled = Promise.withResolvers<void>();
   #call: UpstreamCall | undefined;
-  #answer: Answer | undefined;
+  #response: RelayedResponse | undefined;
   #status: number | undefined;
   #outcome: Outcome | undefined;
 
@@ -120,9 +120,9 @@ class Relay implements UpstreamListener, DownstreamListener {
     const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
     this.#options.observer?.onError(cause.message);
     this.#settle("aborted");
-    if (this.#answer === undefined) this.#settled.reject(cause);
-    else if (this.#answer.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
-    else this.#answer.fail({ kind: "broken", cause }, LAST_BYTES_MS);
+    if (this.#response === undefined) this.#settled.reject(cause);
+    else if (this.#response.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
+    else this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
   }
 
   onSend(): void {
@@ -134,27 +134,27 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
-    this.#answer = this.#answerTo({ status, headers: this.#outHeaders(headers) }, headers);
+    this.#response = this.#responseTo({ status, headers: this.#outHeaders(headers) }, headers);
     this.#reply.hijack();
   }
 
   onData(chunk: Buffer): boolean {
-    this.#answer?.data(chunk);
-    if (this.#answer?.delivered === true) this.#settle("finished");
+    this.#response?.data(chunk);
+    if (this.#response?.delivered === true) this.#settle("finished");
     return !this.#down.mustWait();
   }
 
   onEnd(): void {
-    const failure = this.#answer?.end();
+    const failure = this.#response?.end();
     if (failure !== undefined) return this.#failed(failure, "upstream_cut");
     return this.#settle((this.#status ?? 0) >= 400 ? "error" : "finished");
   }
 
   onFailure(failure: UpstreamFailure): void {
     const { repeatable } = this.#options;
-    if (this.#answer !== undefined) {
-      if (this.#answer.delivered) return;
-      this.#answer.fail(failure);
+    if (this.#response !== undefined) {
+      if (this.#response.delivered) return;
+      this.#response.fail(failure);
       this.#failed(failure, "upstream_cut");
       return;
     }
@@ -169,12 +169,12 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   onStall(): void {
     const { route, stallMs, observer } = this.#options;
-    this.#request.log.warn({ route, stall_ms: stallMs }, "the client does not read its answer");
+    this.#request.log.warn({ route, stall_ms: stallMs }, "the client does not read its response");
     this.#call?.abort();
-    const cause = new AppError("client_stalled", "The client did not read its answer in time.");
+    const cause = new AppError("client_stalled", "The client did not read its response in time.");
     observer?.onError(cause.message);
     this.#settle("client_stalled");
-    if (this.#answer?.delivered === false) this.#answer.fail({ kind: "broken", cause }, LAST_BYTES_MS);
+    if (this.#response?.delivered === false) this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
     else this.#down.breakOff();
   }
 
@@ -185,28 +185,28 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   onClose(): void {
     const { body } = this.#options.upstreamRequest;
-    this.#answer?.close();
+    this.#response?.close();
     if (body instanceof Readable) body.destroy();
     // too late to send anything, even an error
     this.#reply.hijack();
     this.#settled.resolve();
-    if (this.#answer?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
+    if (this.#response?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
   }
 
-  #answerTo(head: Head, headers: IncomingHttpHeaders): Answer {
+  #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
     const { reads, observer, keepAliveMs, hideUsage } = this.#options;
     const onChunk = observer?.onChunk.bind(observer);
-    if (!isIdentity(headers["content-encoding"])) return plainAnswer(this.#down, head, onChunk);
+    if (!isIdentity(headers["content-encoding"])) return plainResponse(this.#down, head, onChunk);
     if (reads !== "nothing" && head.status >= 400 && this.#request.method !== "HEAD") {
-      return errorAnswer(this.#down, head, (body) => observer?.onError(body.toString("utf8")));
+      return errorResponse(this.#down, head, (body) => observer?.onError(body.toString("utf8")));
     }
     if (isEventStream(headers["content-type"])) {
       const onEvent = observer?.onEvent.bind(observer);
       return reads === "chat"
-        ? streamAnswer(this.#down, head, new ChatStream({ hideUsage, onEvent }), { keepAliveMs })
-        : streamAnswer(this.#down, head, new UnreadStream(), { keepAliveMs: 0 });
+        ? streamResponse(this.#down, head, new ChatStream({ hideUsage, onEvent }), { keepAliveMs })
+        : streamResponse(this.#down, head, new UnreadStream(), { keepAliveMs: 0 });
     }
-    return plainAnswer(this.#down, head, onChunk);
+    return plainResponse(this.#down, head, onChunk);
   }
 
   /** The headers that our hooks have set, and those of the upstream that pass. */

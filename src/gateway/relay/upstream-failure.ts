@@ -26,12 +26,12 @@ const rows = {
   },
   broken: {
     code: "upstream_broken",
-    message: "The upstream ended the connection before its answer was complete.",
+    message: "The upstream ended the connection before its response was complete.",
     mayHaveBeenTaken: true,
   },
   invalid: {
     code: "upstream_invalid",
-    message: "The upstream's answer is not valid HTTP.",
+    message: "The upstream's response is not valid HTTP.",
     mayHaveBeenTaken: true,
   },
 } as const satisfies Record<FailureKind, FailureRow>;

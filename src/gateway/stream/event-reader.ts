@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { AnswerSieve } from "./answer-sieve.ts";
+import { ResponseSieve } from "./response-sieve.ts";
 import type { Piece } from "./sse-splitter.ts";
 import { readStreamEvent, type StreamEvent } from "./stream-event.ts";
 
@@ -46,7 +46,7 @@ const CR = 13;
 
 /** The data of one event, sieved line by line. */
 class LargeEvent {
-  readonly #sieve = new AnswerSieve();
+  readonly #sieve = new ResponseSieve();
   /** The beginning of the line, until its kind is known. */
   #name: string | undefined = "";
   #isData = false;

@@ -39,29 +39,29 @@ const call = {
   output: end.output,
   summary: { ...end.summary, weave: { status: "success", latency_ms: 6500, trace_name: "answer" } },
 };
-const durable = "A response of 200 means that it is on disk.";
-const anyOrder = "Starts and ends may come in any order, more than once, and long after each other.";
+const durable = "A response of 200 means that the data is on disk.";
+const anyOrder = "Starts and ends may arrive in any order, repeatedly, and long after each other.";
 
 export const callOperations: Operations = {
   "POST /call/start": {
     id: "startCall",
-    summary: "A call begins",
-    description: `Ids that are not set are made. ${durable}`,
+    summary: "Start a call",
+    description: `Missing ids are generated. ${durable}`,
     response: "The ids of the call",
     example: { request: { start }, response: { id, trace_id } },
   },
   "POST /call/end": {
     id: "endCall",
-    summary: "A call ends",
-    description: `The call's start may come later. ${durable}`,
+    summary: "End a call",
+    description: `The call's start may arrive later. ${durable}`,
     response: "Stored",
     example: { request: { end }, response: {} },
   },
   "POST /call/upsert_batch": {
     id: "upsertCalls",
-    summary: "Starts and ends of calls, in any order",
-    description: `${anyOrder} An item that is not valid is set aside and named in the response; the others are stored. ${durable}`,
-    response: "What became of each item",
+    summary: "Store starts and ends of calls, in any order",
+    description: `${anyOrder} Invalid items are rejected and listed in the response; the others are stored. ${durable}`,
+    response: "The result for each item",
     example: {
       request: {
         batch: [
@@ -74,14 +74,14 @@ export const callOperations: Operations = {
   },
   "POST /v2/{entity}/{project}/call/start": {
     id: "startCallV2",
-    summary: "A call begins",
+    summary: "Start a call",
     description: `As \`POST /call/start\`. ${durable}`,
     response: "The ids of the call",
     example: { request: { start }, response: { id, trace_id } },
   },
   "POST /v2/{entity}/{project}/call/end": {
     id: "endCallV2",
-    summary: "A call ends",
+    summary: "End a call",
     description: `As \`POST /call/end\`. ${durable}`,
     response: "Stored",
     example: { request: { end }, response: {} },
@@ -89,8 +89,8 @@ export const callOperations: Operations = {
   "POST /v2/{entity}/{project}/calls/complete": {
     id: "completeCalls",
     summary: "Whole calls",
-    description: `Each item is a call's start and end in one; one without \`ended_at\` is a call that still runs. An item that is not valid is set aside and named in the response; the others are stored. ${durable}`,
-    response: "The items that were set aside",
+    description: `Each item contains both the start and the end of a call. Without \`ended_at\`, the call is still running. Invalid items are rejected and listed in the response; the others are stored. ${durable}`,
+    response: "The rejected items",
     example: {
       request: { batch: [{ ...start, ended_at: end.ended_at, output: end.output, summary: end.summary }] },
       response: { rejected: [] },
@@ -99,7 +99,7 @@ export const callOperations: Operations = {
   "POST /call/update": {
     id: "renameCall",
     summary: "Give a call a display name",
-    description: `The call may come later. ${durable}`,
+    description: `The call may arrive later. ${durable}`,
     response: "Stored",
     example: {
       request: { project_id: "acme/demo", call_id: id, display_name: "the first answer" },
@@ -110,9 +110,9 @@ export const callOperations: Operations = {
     id: "deleteCalls",
     summary: "Delete calls and all their descendants",
     description:
-      "No answer has them from then on; what they said leaves the disk in the background, which `GET /deletions/{id}` follows. " +
-      "An id that is not known yet is deleted when it comes.",
-    response: "How many calls are gone, and the receipt of their erasure",
+      "From then on, no response contains them. Their data is deleted from the disk in the background, which `GET /deletions/{id}` follows. " +
+      "A call that arrives later under one of the ids is deleted, too.",
+    response: "The number of calls deleted, and the receipt of their erasure",
     example: {
       request: { project_id: "acme/demo", call_ids: [id] },
       response: { num_deleted: 1, deletion_id: "0123456789ab" },
@@ -121,16 +121,15 @@ export const callOperations: Operations = {
   "POST /call/read": {
     id: "readCall",
     summary: "One call",
-    description: "With its payloads as they were sent, and what Sumtree computes of it in `summary.weave`.",
+    description: "With its payloads as sent, and what Sumtree computes for it in `summary.weave`.",
     response: "The call, or null",
     example: { request: { project_id: "acme/demo", id }, response: { call } },
   },
   "POST /calls/stream_query": {
     id: "queryCalls",
-    summary: "Calls, one JSON object a line",
-    description:
-      "The body is NDJSON: each line is a `Call`. A transfer that breaks off before its end is not complete.",
-    response: "A call a line",
+    summary: "Calls, one JSON object per line",
+    description: "The body is NDJSON: each line is a `Call`. A transfer that breaks off is incomplete.",
+    response: "One call per line",
     truncated: "more calls match than `limit` allows.",
     hasPages: true,
     example: {
@@ -146,7 +145,7 @@ export const callOperations: Operations = {
   },
   "POST /calls/query_stats": {
     id: "countCalls",
-    summary: "How many calls match",
+    summary: "Count calls",
     description: "Of the calls that `filter` and `query` select.",
     response: "The count",
     example: {

@@ -14,37 +14,37 @@ const created = {
   wb_user_id: "0123456789ab",
   payload: feedback.payload,
 };
-const durable = "A response of 200 means that it is on disk.";
+const durable = "A response of 200 means that the data is on disk.";
 const listed = { id, feedback_type: "relevance", created_at: created.created_at, payload: feedback.payload };
 const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: id }] } };
 
 export const feedbackOperations: Operations = {
   "POST /feedback/create": {
     id: "createFeedback",
-    summary: "Feedback on a call",
-    description: `Sent again under the same id, a feedback is replaced and keeps its time. ${durable}`,
-    response: "The feedback, as it is stored",
+    summary: "Add feedback to a call",
+    description: `Feedback with an existing id replaces it and keeps its time. ${durable}`,
+    response: "The feedback as stored",
     example: { request: feedback, response: created },
   },
   "POST /feedback/batch/create": {
     id: "createFeedbackBatch",
-    summary: "Feedback on many calls",
-    description: `An item that is not valid is set aside and named in the response; the others are stored. ${durable}`,
-    response: "What became of each item",
+    summary: "Add feedback to many calls",
+    description: `Invalid items are rejected and listed in the response; the others are stored. ${durable}`,
+    response: "The result for each item",
     example: { request: { batch: [feedback] }, response: { res: [created], rejected: [] } },
   },
   "POST /feedback/replace": {
     id: "replaceFeedback",
-    summary: "New feedback in place of old",
-    description: `The old feedback need not be known. ${durable}`,
-    response: "The new feedback, as it is stored",
+    summary: "Replace feedback",
+    description: `The old feedback does not have to exist. ${durable}`,
+    response: "The new feedback as stored",
     example: { request: { ...feedback, feedback_id: id }, response: created },
   },
   "POST /feedback/query": {
     id: "queryFeedback",
     summary: "Feedback that matches",
-    description: "The query is the one of calls, over the fields of feedback.",
-    response: "The feedback, with the fields that were asked for",
+    description: "The query is the same as for calls, over the fields of feedback.",
+    response: "The feedback, with the requested fields",
     truncated: "more feedback matches than `limit` allows, or than fits into one response (32 MiB).",
     example: {
       request: {
@@ -59,17 +59,17 @@ export const feedbackOperations: Operations = {
   "POST /feedback/purge": {
     id: "purgeFeedback",
     summary: "Delete feedback by id",
-    description: "Feedback is deleted by its ids alone. Deleting what is not there is no error.",
+    description: "Feedback is deleted by id. Deleting one that does not exist is not an error.",
     response: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
   },
   "POST /feedback/stats": {
     id: "feedbackStats",
-    summary: "Feedback over local-time buckets and over the window",
+    summary: "Aggregate feedback over local-time buckets and over the window",
     description:
-      "Counts of feedback, and aggregations of the values at paths of its payload, per bucket of `granularity` seconds and over the " +
-      "whole window. Buckets begin where `timezone` has its midnights and hours, across changes of daylight saving time; all " +
-      "of the window are in the response, empty ones too. An average of nothing is null.",
+      "Counts of feedback and aggregations of the values at paths of its payload, per bucket of `granularity` seconds and over " +
+      "the whole window. Buckets begin at local midnights and hours of `timezone`, across changes of daylight saving time. The " +
+      "response contains every bucket of the window, including empty ones. The average of no values is null.",
     response: "The buckets in order, and the whole window",
     also: { response: { "text/csv": { schema: { type: "string" } } } },
     example: {
@@ -106,10 +106,10 @@ export const feedbackOperations: Operations = {
   },
   "POST /feedback/payload_schema": {
     id: "feedbackPaths",
-    summary: "The paths that metrics can be made of",
-    description: "What a sample of the newest feedback of the window has in its payloads.",
-    response: "The paths, and what kind of metric each makes",
-    truncated: "there are more paths than one response has (10,000).",
+    summary: "Discover the paths that metrics can use",
+    description: "The paths in the payloads of a sample of the window's newest feedback.",
+    response: "The paths and the kind of metric for each",
+    truncated: "there are more paths than the response contains (10,000).",
     example: {
       request: { project_id: "acme/demo", start: "2026-01-15T00:00:00Z", sample_limit: 2000 },
       response: {

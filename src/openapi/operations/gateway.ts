@@ -3,7 +3,7 @@ import type { Operations } from "../operation.ts";
 const model_id = "0198f5e2-0000-7000-8000-0000000000d1";
 const job = { id: "0198f5e2-0000-7000-8000-0000000000e1" };
 const trajectory = { trajectories: [{ messages_and_choices: [], reward: 1 }] };
-const relayed = "The request goes to the training service; its response comes back as it is.";
+const relayed = "Relays the request to the training service and returns its response unchanged.";
 const page = (id: string) => ({ first_id: id, last_id: id, has_more: false });
 
 export const gatewayOperations: Operations = {
@@ -11,8 +11,8 @@ export const gatewayOperations: Operations = {
     id: "createChatCompletion",
     summary: "Create a chat completion",
     description:
-      "The request goes to the chat upstream, its response comes back byte for byte, and the completion is recorded as a call of " +
-      "the project it names. With `stream`, the response is `text/event-stream`. The path may end in a slash.",
+      "Relays the request to the chat upstream and its response byte for byte, and records the completion as a call of the given " +
+      "project. With `stream`, the response is `text/event-stream`. The path may end in a slash.",
     response: "The completion, or the stream of its chunks",
     example: {
       request: { model: "gpt-4o", messages: [{ role: "user", content: "What does a trace cost?" }] },
@@ -73,14 +73,14 @@ export const gatewayOperations: Operations = {
     id: "deleteCheckpoints",
     summary: "Delete checkpoints of a model",
     description: relayed,
-    response: "What was deleted, and which steps are not known",
+    response: "The deleted steps, and the unknown ones",
     example: { request: { steps: [1, 2] }, response: { deleted_count: 1, not_found_steps: [2] } },
   },
   "POST /v1/preview/models/{model_id}/log": {
     id: "logTrajectories",
     summary: "Record a log for a model",
     description: relayed,
-    response: "What the training service answers",
+    response: "The response of the training service",
     example: { request: { split: "train", trajectory_groups: [trajectory] }, response: null },
   },
   "POST /v1/preview/sft-training-jobs": {
@@ -130,7 +130,7 @@ export const gatewayOperations: Operations = {
   "GET /v1/health": {
     id: "gatewayHealth",
     summary: "Health of the gateway itself",
-    description: "Asks no upstream: it says which are configured.",
+    description: "Contacts no upstream: it only reports which are configured.",
     response: "The state of each upstream",
     example: { response: { status: "ok", upstreams: { training: "configured", chat: "not_configured" } } },
   },
@@ -138,7 +138,7 @@ export const gatewayOperations: Operations = {
     id: "systemCheck",
     summary: "Check the training service",
     description: `${relayed} It may be slow.`,
-    response: "What the training service answers",
+    response: "The response of the training service",
     example: { response: { api: true, database: true } },
   },
 };

@@ -13,7 +13,7 @@ const key = {
 export const managementOperations: Operations = {
   "POST /api-keys": {
     id: "createKey",
-    summary: "Make a key; it is shown once",
+    summary: "Create a key; it is shown only once",
     description: "Its projects must be among those of the key that makes it.",
     response: "The key",
     example: {
@@ -23,22 +23,22 @@ export const managementOperations: Operations = {
   },
   "GET /api-keys": {
     id: "listKeys",
-    summary: "The keys in force",
-    description: "Those whose projects are all among the projects of the key that asks.",
+    summary: "List valid keys",
+    description: "Only keys whose projects are all among those of the requesting key.",
     response: "The keys",
     example: { response: { api_keys: [{ ...key, last_used_at: null }] } },
   },
   "DELETE /api-keys/{id}": {
     id: "revokeKey",
     summary: "Revoke a key",
-    description: "Other replicas learn of it within half a minute.",
+    description: "Other replicas notice within half a minute.",
     response: "Revoked",
     example: {},
   },
   "GET /me": {
     id: "whoami",
-    summary: "What this key may do, and the projects it can see that hold data",
-    description: "What a page asks first. A key that may not read is not told of data.",
+    summary: "Get a key's scopes, and the projects it can see that contain data",
+    description: "For user interfaces. A key that may not read does not learn which projects contain data.",
     response: "The key",
     example: {
       response: {
@@ -54,10 +54,10 @@ export const managementOperations: Operations = {
   },
   "POST /backups": {
     id: "createBackup",
-    summary: "Copy the embedded store while it runs",
+    summary: "Back up the embedded store while it runs",
     description:
-      "The copy is in a new directory under `BACKUP_DIR`. A store that is a server has backups of its own. One backup runs at a time.",
-    response: "Where the copy is",
+      "Writes a copy into a new directory under `BACKUP_DIR`. For a ClickHouse server, use its own backups. Only one backup runs at a time.",
+    response: "The path of the copy",
     example: {
       response: {
         name: "sumtree-20260115T093000Z",
@@ -70,30 +70,30 @@ export const managementOperations: Operations = {
   },
   "DELETE /projects/{entity}/{project}": {
     id: "deleteProject",
-    summary: "Delete all that a project has stored",
+    summary: "Delete everything that a project has stored",
     description:
-      "No answer has it from then on; it leaves the disk in the background, which `GET /deletions/{id}` follows.",
+      "From then on, no response contains it. Its data is deleted from the disk in the background, which `GET /deletions/{id}` follows.",
     response: "The receipt of the deletion",
     example: { response: { id, state: "running" } },
   },
   "GET /projects/{entity}/{project}/retention": {
     id: "readRetention",
-    summary: "For how many days a project keeps its data",
-    description: "Null: for ever.",
-    response: "The days",
+    summary: "Get how many days a project keeps its data",
+    description: "Null: forever.",
+    response: "The number of days",
     example: { response: { days: null } },
   },
   "PUT /projects/{entity}/{project}/retention": {
     id: "setRetention",
-    summary: "Set for how many days a project keeps its data",
-    description: "Calls and feedback that are older are deleted within the hour.",
-    response: "The days",
+    summary: "Set how many days a project keeps its data",
+    description: "Older calls and feedback are deleted within an hour.",
+    response: "The number of days",
     example: { request: { days: 90 }, response: { days: 90 } },
   },
   "GET /deletions/{id}": {
     id: "readDeletion",
-    summary: "How far a deletion has come",
-    description: "`done` means that no part of the store holds the rows any more.",
+    summary: "Get the progress of a deletion",
+    description: "`done` means that no part of the store contains the rows any more.",
     response: "The deletion",
     example: {
       response: {
@@ -108,43 +108,43 @@ export const managementOperations: Operations = {
   },
   "GET /healthz": {
     id: "healthz",
-    summary: "The process is up",
-    description: "Asks nothing of the store.",
+    summary: "Check that the process is up",
+    description: "Does not access the store.",
     response: "It is",
     example: { response: { status: "ok" } },
   },
   "GET /readyz": {
     id: "readyz",
-    summary: "The store is there, new enough and migrated, and takes writes",
-    description: "503 with what is missing, until it is; `reads` and `writes` say which of them can succeed.",
+    summary: "Check that the store is reachable, supported, migrated and writable",
+    description: "503 with the reason until then; `reads` and `writes` show which of them can succeed.",
     response: "Ready",
     example: { response: { status: "ok", reads: "ok", writes: "ok" } },
   },
   "GET /readyz/reads": {
     id: "readyzReads",
     summary: "The store can be read",
-    description: "Also while it takes no writes.",
+    description: "Also ready while it cannot be written to.",
     response: "It can",
     example: { response: { status: "ok", reads: "ok", writes: "ok" } },
   },
   "GET /readyz/writes": {
     id: "readyzWrites",
     summary: "The store can be written to",
-    description: "503 while too few of its replicas, or their keeper, are there.",
+    description: "503 while too few of its replicas are up, or their keeper is down.",
     response: "It can",
     example: { response: { status: "ok", reads: "ok", writes: "ok" } },
   },
   "GET /metrics": {
     id: "metrics",
     summary: "Metrics for Prometheus",
-    description: "They are about all projects, and so must the key be.",
+    description: "They cover all projects, so the key must, too.",
     response: "In the text format of Prometheus",
     example: {},
   },
   "GET /openapi.json": {
     id: "openapi",
     summary: "This description",
-    description: "OpenAPI 3.1; `/docs` shows it to people.",
+    description: "OpenAPI 3.1. `/docs` shows it as a page.",
     response: "The document",
     example: { response: { openapi: "3.1.0" } },
   },

@@ -19,20 +19,20 @@ const storedObj = {
   val: obj.val,
 };
 const again =
-  "The same content has the same digest, and is stored once. A response of 200 means that it is on disk.";
+  "Equal content has an equal digest and is stored once. A response of 200 means that the data is on disk.";
 
 export const objectOperations: Operations = {
   "POST /obj/create": {
     id: "createObject",
     summary: "Store an object by its content",
-    description: `A new content is a new version of the object. ${again}`,
+    description: `New content makes a new version of the object. ${again}`,
     response: "The digest of the version",
     example: { request: { obj }, response: { digest } },
   },
   "POST /obj/read": {
     id: "readObject",
     summary: "An object",
-    description: "A version is named by its digest, as `v0`, `v1`, …, or as `latest`.",
+    description: "A version is its digest, `v0`, `v1`, …, or `latest`.",
     response: "The object",
     example: {
       request: { project_id: "acme/demo", object_id: "prompt", digest: "latest" },
@@ -44,9 +44,9 @@ export const objectOperations: Operations = {
   "POST /objs/query": {
     id: "listObjects",
     summary: "Versions of objects",
-    description: "Those that pass the filter, with their values as they were stored.",
+    description: "The versions that match the filter, with their values as stored.",
     response: "The versions",
-    truncated: "More versions pass the filter than the limit allows.",
+    truncated: "more versions match than `limit` allows.",
     example: {
       request: { project_id: "acme/demo", filter: { object_ids: ["prompt"], latest_only: true } },
       response: { objs: [storedObj] },
@@ -54,9 +54,9 @@ export const objectOperations: Operations = {
   },
   "POST /refs/read_batch": {
     id: "readRefs",
-    summary: "What references lead to",
+    summary: "Read the values of references",
     description:
-      "A way into a value goes through members, items of lists and rows of tables, and through references that stand in it, as far as the key may read.",
+      "A path into a value follows members, list items and table rows, and also references in the value, as far as the key may read them.",
     response: "The values, in the order of the references",
     example: {
       request: { refs: ["weave:///acme/demo/object/prompt:latest/attr/text"] },
@@ -72,15 +72,15 @@ export const objectOperations: Operations = {
   },
   "POST /file/content": {
     id: "readFile",
-    summary: "A file's bytes",
-    description: "A transfer that breaks off before its end is not complete.",
+    summary: "The bytes of a file",
+    description: "A transfer that breaks off is incomplete.",
     response: "The bytes",
     example: { request: { project_id: "acme/demo", digest } },
   },
   "POST /table/create": {
     id: "createTable",
     summary: "Store a table by its content",
-    description: `Rows are stored by their content as well. ${again}`,
+    description: `Rows are also stored by their content. ${again}`,
     response: "The digests of the table and of its rows",
     example: {
       request: { table: { project_id: "acme/demo", rows: [{ question: "1 + 1", expected: 2 }] } },
@@ -89,16 +89,16 @@ export const objectOperations: Operations = {
   },
   "POST /table/create_from_digests": {
     id: "createTableFromDigests",
-    summary: "Store a table of rows that are stored already",
-    description: `The rows were sent with other tables of the project, in parts of one that is too large for one request. ${again}`,
+    summary: "Store a table of rows that are already stored",
+    description: `The rows were sent before with other tables of the project, as parts of a table that is too large for one request. ${again}`,
     response: "The digest of the table",
     example: { request: { project_id: "acme/demo", row_digests: [] }, response: { digest } },
   },
   "POST /table/update": {
     id: "updateTable",
-    summary: "A table with some rows more or less",
-    description: `Makes a new table; the one it starts from stays as it is. ${again}`,
-    response: "The digests of the new table and of the rows that came or went",
+    summary: "Update a table by adding and removing rows",
+    description: `Makes a new table; the original table does not change. ${again}`,
+    response: "The digests of the new table and of the rows added or removed",
     example: {
       request: {
         project_id: "acme/demo",
@@ -110,7 +110,7 @@ export const objectOperations: Operations = {
   },
   "POST /table/query_stats": {
     id: "countTableRows",
-    summary: "How many rows a table has",
+    summary: "Count the rows of a table",
     description: "Counted without reading them.",
     response: "The number of rows",
     example: { request: { project_id: "acme/demo", digest }, response: { count: 1 } },
@@ -127,10 +127,10 @@ export const objectOperations: Operations = {
   },
   "POST /graphql": {
     id: "graphql",
-    summary: "What the Weave SDKs ask of W&B before they start",
+    summary: "The W&B queries that the Weave SDKs send before they start",
     description:
-      "Knows two questions: who the key is, with its default entity; and whether a project is one that the key may use.",
-    response: "The viewer or the project, or an error as GraphQL has it",
+      "Supports two queries: the viewer with its default entity, and whether the key may use a project.",
+    response: "The viewer or the project, or a GraphQL error",
     example: {
       request: { query: "query { viewer { username defaultEntity { name } } }" },
       response: { data: { viewer: { username: "0123456789ab", defaultEntity: { name: "acme" } } } },
@@ -138,15 +138,15 @@ export const objectOperations: Operations = {
   },
   "GET /health": {
     id: "weaveHealth",
-    summary: "What the Weave SDKs ask when they log in",
-    description: "Says whether the key is good.",
-    response: "The key is good",
+    summary: "The login check of the Weave SDKs",
+    description: "Checks the key.",
+    response: "The key is valid",
     example: { response: { status: "ok" } },
   },
   "GET /server_info": {
     id: "serverInfo",
-    summary: "What this server offers the Weave SDKs",
-    description: "The oldest Weave SDK for Python that it works with.",
+    summary: "Get the features that this server offers the Weave SDKs",
+    description: "The oldest supported Weave SDK for Python.",
     response: "The version",
     example: { response: { min_required_weave_python_version: "0.0.0" } },
   },

@@ -6,8 +6,8 @@ const PROTOBUF = "application/x-protobuf";
 const exporting: Omit<Operation, "id" | "summary"> = {
   description:
     "OTLP over HTTP, protobuf or JSON, plain or compressed. The project is the header `project_id` or a resource attribute. " +
-    "Spans that cannot be stored are counted in the response; a response of 200 means that the others are on disk.",
-  response: "Empty when every span is stored",
+    "Spans that cannot be stored are counted in the response. A response of 200 means that the others are on disk.",
+  response: "Empty if all spans were stored",
   example: {
     request: {
       resourceSpans: [
@@ -45,10 +45,14 @@ const exporting: Omit<Operation, "id" | "summary"> = {
 };
 
 export const otelOperations: Operations = {
-  "POST /otel/v1/traces": { id: "exportTraces", summary: "Spans of an OTLP/HTTP exporter", ...exporting },
+  "POST /otel/v1/traces": {
+    id: "exportTraces",
+    summary: "Store spans of an OTLP/HTTP exporter",
+    ...exporting,
+  },
   "POST /agents/otel/v1/traces": {
     id: "exportAgentTraces",
-    summary: "Spans of agents, where the Weave SDKs send them",
+    summary: "Store spans of agents, as the Weave SDKs send them",
     ...exporting,
   },
 };

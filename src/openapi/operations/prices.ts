@@ -6,9 +6,9 @@ const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: id }] } };
 export const priceOperations: Operations = {
   "POST /cost/create": {
     id: "createPrices",
-    summary: "Set prices of the project's own",
+    summary: "Set prices for the project",
     description:
-      "A price holds for calls of its LLM that start at `effective_date` or later, until a later one. It goes before the public list.",
+      "A price applies to calls of its LLM that start at `effective_date` or later, until a later price. It takes precedence over the public list.",
     response: "The ids of the prices",
     example: {
       request: {
@@ -21,8 +21,8 @@ export const priceOperations: Operations = {
   "POST /cost/query": {
     id: "queryPrices",
     summary: "The project's own prices",
-    description: "Prices that the project has set. The public list is not in the response.",
-    response: "The prices, with the fields that were asked for",
+    description: "The prices that the project has set, without the public list.",
+    response: "The prices, with the requested fields",
     example: {
       request: { project_id: "acme/demo", fields: ["id", "llm_id", "prompt_token_cost"] },
       response: { results: [{ id, llm_id: "gpt-4o", prompt_token_cost: 0.0000025 }] },
@@ -31,15 +31,15 @@ export const priceOperations: Operations = {
   "POST /cost/purge": {
     id: "purgePrices",
     summary: "Delete prices by id",
-    description: "Prices are deleted by their ids alone. Deleting what is not there is no error.",
+    description: "Prices are deleted by id. Deleting one that does not exist is not an error.",
     response: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
   },
   "POST /cost/factor/create": {
     id: "createCostFactors",
-    summary: "Set what is paid for a dollar of list cost",
+    summary: "Set factors on list cost",
     description:
-      "A discount, a tax, or both, at one provider or at all. Receipts show it beside list cost; no list cost changes. It holds for calls that start at `effective_date` or later, until a later one.",
+      "A discount, a tax, or both, for one provider or for all. Receipts show it beside the list cost, which never changes. It applies to calls that start at `effective_date` or later, until a later factor.",
     response: "The ids of the factors",
     example: {
       request: {
@@ -52,7 +52,7 @@ export const priceOperations: Operations = {
   "POST /cost/factor/query": {
     id: "queryCostFactors",
     summary: "The project's factors on list cost",
-    description: "All of them, as they were set.",
+    description: "All factors of the project.",
     response: "The factors",
     example: {
       request: { project_id: "acme/demo" },
@@ -74,7 +74,7 @@ export const priceOperations: Operations = {
   "POST /cost/factor/purge": {
     id: "purgeCostFactors",
     summary: "Delete factors by id",
-    description: "Factors are deleted by their ids alone. Deleting what is not there is no error.",
+    description: "Factors are deleted by id. Deleting one that does not exist is not an error.",
     response: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
   },

@@ -102,12 +102,12 @@ const csv = { "text/csv": { schema: { type: "string" } } } as const;
 export const usageOperations: Operations = {
   "POST /call/receipt": {
     id: "callReceipt",
-    summary: "Why a call costs what it does",
+    summary: "Explain why a call costs what it does",
     description:
-      "A line for each unit of what the call and the calls below it used, with the price, the service tier and the size of the " +
-      "request that decided it. The lines sum up to what `POST /trace/usage` says of the call, and to what is no token " +
-      "(`other_cost`).",
-    response: "The lines, and what they rest on",
+      "One line per unit that the call and the calls below it used, with its price and with the service tier and request size " +
+      "that decided the price. The lines add up to the call's totals in `POST /trace/usage` and to the cost of units that are " +
+      "not tokens (`other_cost`).",
+    response: "The lines and their sources",
     example: {
       request: { project_id: "acme/demo", call_id: "0198f5e2-0000-7000-8000-000000000001" },
       response: receipt,
@@ -115,11 +115,11 @@ export const usageOperations: Operations = {
   },
   "POST /usage/stats": {
     id: "usageStats",
-    summary: "What was used and spent over time, by anything",
+    summary: "Get usage and costs over time, by group",
     description:
-      "The calls of a window that `filter` and `query` select, in buckets of local time and in up to a thousand groups. Each " +
-      "call adds what is its own, so that no token is counted twice: the groups and `other` together are `total`, and so " +
-      "are the buckets. With `accept: text/csv` a line for every group in every bucket that has calls of it.",
+      "Selects the calls of a window by `filter` and `query`, and adds them up in buckets of local time and in up to a thousand " +
+      "groups. Each call only adds its own usage, so no token is counted twice: the groups and `other` add up to `total`, and " +
+      "so do the buckets. With `accept: text/csv`, the response has one line per group and bucket with calls.",
     response: "Totals by group and bucket",
     also: { response: csv },
     example: {
@@ -150,10 +150,10 @@ export const usageOperations: Operations = {
   },
   "POST /calls/stats": {
     id: "callsStats",
-    summary: "Usage by model and latencies over time, as the Weave SDKs ask for them",
+    summary: "Usage by model and latencies over time, for the Weave SDKs",
     description:
-      "`usage_metrics` by bucket and model, `call_metrics` by bucket, of the calls of a window. Each call adds what is its " +
-      "own, so that no filter is needed to keep sums from doubling. Costs are of calls, at the prices of their time.",
+      "`usage_metrics` by bucket and model and `call_metrics` by bucket, over the calls of a window. Each call only adds its own " +
+      "usage, so nothing is counted twice, even without a filter. Costs use the prices at the time of each call.",
     response: "Buckets of usage and of calls",
     example: {
       request: {
@@ -187,11 +187,11 @@ export const usageOperations: Operations = {
   },
   "POST /trace/usage": {
     id: "traceUsage",
-    summary: "What every selected call used and cost, descendants included",
+    summary: "Get usage and costs of selected calls, including their descendants",
     description:
       "For each call that `filter` and `query` select: its own usage plus that of all its descendants, by LLM. Tokens that " +
-      "a producer reports on a parent and on its children are counted once. A cost is null when no price is known. With " +
-      "`own_only`, each call has what it adds to the total of its trace itself.",
+      "a producer reports both on a parent and on its children are counted once. A cost is null if no price is known. With " +
+      "`own_only`, each call only has what it adds to the total of its trace itself.",
     response: "Usage by call and LLM",
     truncated,
     example: {
@@ -206,7 +206,7 @@ export const usageOperations: Operations = {
   },
   "POST /calls/usage": {
     id: "callsUsage",
-    summary: "What the given calls used and cost, descendants included",
+    summary: "Get usage and costs of the given calls, including their descendants",
     description: "As `POST /trace/usage`, for calls that are named by their ids.",
     response: "Usage by call and LLM",
     truncated,

@@ -74,7 +74,7 @@ function givenSchema(row: OperatorRow): object {
         description: "A constant: text, a number, true, false, null, or an object or array of $literal.",
       };
     case "field_name":
-      return { type: "string", description: "A field of the call, dots reaching into nested ones." };
+      return { type: "string", description: "A field of the call. Dots reach into nested fields." };
     default:
       return assertNever(row);
   }

@@ -23,7 +23,7 @@ function buildFilter({ maxFilterMembers }: SelectionLimits) {
       output_refs: list(`Refs that stand anywhere in the output. ${WILDCARD}`),
       parent_ids: list("Ids of the calls directly above."),
       trace_ids: list("Traces, all of their calls."),
-      call_ids: list("Calls themselves."),
+      call_ids: list("These calls."),
       thread_ids: list("Threads. An empty list matches nothing."),
       turn_ids: list("Turns of a thread. An empty list matches nothing."),
       trace_roots_only: z.boolean().nullish().describe("Only calls without a parent."),
@@ -83,8 +83,8 @@ export const sdkFilter = oncePerLimits((limits) => {
   const names = z.array(z.string()).max(limits.maxFilterMembers).nullish();
   return callsFilter(limits)
     .extend({
-      wb_user_ids: names.describe("The Weave SDKs' name of svc_user_ids"),
-      wb_run_ids: names.describe("The Weave SDKs' name of svc_run_ids"),
+      wb_user_ids: names.describe("The Weave SDKs' name for svc_user_ids"),
+      wb_run_ids: names.describe("The Weave SDKs' name for svc_run_ids"),
     })
     .meta({ id: "SdkCallsFilter" })
     .transform(({ wb_user_ids: users, wb_run_ids: runs, ...filter }) => ({

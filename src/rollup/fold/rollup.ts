@@ -58,7 +58,7 @@ export function rollUp(
   for (let at = forest.order.length - 1; at >= 0; at--) {
     foldCall(forest.order[at]!, fold);
     if (totals.length > MAX_ENTRIES) {
-      throw new AppError("too_many_calls", "The calls of one trace name too many LLMs for one answer.");
+      throw new AppError("too_many_calls", "The calls of one trace name too many LLMs for one response.");
     }
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);

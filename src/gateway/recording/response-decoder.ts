@@ -5,7 +5,7 @@ import zlib, { constants } from "node:zlib";
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
 /** Decompresses a copy of a response as it passes. A broken or cut response is read as far as possible. */
-export interface AnswerDecoder {
+export interface ResponseDecoder {
   write(chunk: Buffer): void;
   /** Resolves when everything that could be decompressed has been passed on. */
   end(): Promise<void>;
@@ -33,7 +33,7 @@ function inflater(first: Buffer): Transform {
 export function openDecoder(
   encodings: readonly string[],
   onData: (plain: Buffer) => void,
-): AnswerDecoder | undefined {
+): ResponseDecoder | undefined {
   const [outer, ...inner] = encodings.toReversed();
   if (outer === undefined) return { write: onData, end: () => Promise.resolve() };
   const open = unpackers.get(outer);
@@ -42,14 +42,14 @@ export function openDecoder(
   return new Unpacking(open, next);
 }
 
-class Unpacking implements AnswerDecoder {
+class Unpacking implements ResponseDecoder {
   readonly #open: (first: Buffer) => Transform;
-  readonly #next: AnswerDecoder;
+  readonly #next: ResponseDecoder;
   readonly #over = Promise.withResolvers<void>();
   #transform: Transform | undefined;
   #gaveUp = false;
 
-  constructor(open: (first: Buffer) => Transform, next: AnswerDecoder) {
+  constructor(open: (first: Buffer) => Transform, next: ResponseDecoder) {
     this.#open = open;
     this.#next = next;
   }

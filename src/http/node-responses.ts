@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../shared/errors.ts";
 
-/** Leaves the check for a Host header to `registerNodeAnswers`. */
+/** Leaves the check for a Host header to `registerNodeResponses`. */
 export const serverOptions = { requireHostHeader: false } as const;
 
 /**
  * Rejects what Node would reject without a body and a request id, or would accept: it keeps the first of two Hosts and
  * decodes only the last of several transfer codings. Source: nodejs.org/api/http.html.
  */
-export function registerNodeAnswers(app: FastifyInstance): void {
+export function registerNodeResponses(app: FastifyInstance): void {
   // RFC 9110, 10.1.1: a server may ignore an unknown expectation
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.addHook("onRequest", async ({ raw }, reply) => {

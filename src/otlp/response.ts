@@ -8,17 +8,17 @@ const MAX_REASONS = 5;
 export type Rejections = ReadonlyMap<string, number>;
 
 /** OTLP's response, empty if all spans are stored. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response */
-export function exportAnswer(rejections: Rejections, encoding: "protobuf" | "json"): Buffer | object {
+export function exportResponse(rejections: Rejections, encoding: "protobuf" | "json"): Buffer | object {
   const rejected = [...rejections.values()].reduce((sum, count) => sum + count, 0);
-  const answer = create(
+  const response = create(
     ExportTraceServiceResponseSchema,
     rejected === 0
       ? {}
       : { partialSuccess: { rejectedSpans: BigInt(rejected), errorMessage: reasonText(rejections) } },
   );
   return encoding === "protobuf"
-    ? Buffer.from(toBinary(ExportTraceServiceResponseSchema, answer))
-    : (toJson(ExportTraceServiceResponseSchema, answer) as object);
+    ? Buffer.from(toBinary(ExportTraceServiceResponseSchema, response))
+    : (toJson(ExportTraceServiceResponseSchema, response) as object);
 }
 
 function reasonText(rejections: Rejections): string {

@@ -69,7 +69,7 @@ const CLOSE_BRACKET = 0x5d;
  * Reads the JSON of a response as it passes, in chunks of any size. It keeps what accounting needs, in any order, and
  * skips the rest. Cost: a step per byte. Memory: what it keeps, at most 1.3 MB.
  */
-export class AnswerSieve {
+export class ResponseSieve {
   readonly #frames: Frame[] = [];
   readonly #kept: Buffer[] = [];
   readonly #atom = new Atom();

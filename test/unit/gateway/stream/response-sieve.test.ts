@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AnswerSieve } from "../../../../src/gateway/stream/answer-sieve.ts";
+import { ResponseSieve } from "../../../../src/gateway/stream/response-sieve.ts";
 import { splitAt } from "../../../helpers/random-splits.ts";
 
 const RUNS = Number(process.env["SIEVE_RUNS"] ?? 300);
 
 function sieve(text: string | Buffer, cuts: readonly number[] = []) {
-  const reader = new AnswerSieve();
+  const reader = new ResponseSieve();
   for (const part of splitAt(Buffer.from(text), cuts)) reader.push(part);
   const { json, droppedTextBytes } = reader.finish();
   return { value: json === "" ? undefined : (JSON.parse(json) as unknown), droppedTextBytes };
@@ -61,7 +61,7 @@ function written(value: unknown, style: number): string {
 
 const escape = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-describe("AnswerSieve", () => {
+describe("ResponseSieve", () => {
   it("keeps what accounting needs of any JSON, however it is written and split", () => {
     fc.assert(
       fc.property(
@@ -97,7 +97,7 @@ describe("AnswerSieve", () => {
   it("survives bytes that are no JSON", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        const reader = new AnswerSieve();
+        const reader = new ResponseSieve();
         reader.push(Buffer.concat([Buffer.from('{"id":"'), bytes]));
         expect(reader.finish().json).toMatch(/^\{.*\}$/s);
       }),

@@ -8,7 +8,7 @@ import { errorOf, truncatedStream } from "./upstream-failure.ts";
 export type OutHeaders = Record<string, string | string[]>;
 
 /** One way to relay an upstream's response. Created when its head arrives. */
-export interface Answer {
+export interface RelayedResponse {
   data(chunk: Buffer): void;
   /** The upstream has ended. Returns what was missing, if anything. */
   end(): UpstreamFailure | undefined;
@@ -26,7 +26,11 @@ export interface Head {
 }
 
 /** Relays bytes unchanged. `onChunk` gets a copy. */
-export function plainAnswer(down: Downstream, head: Head, onChunk?: (chunk: Buffer) => void): Answer {
+export function plainResponse(
+  down: Downstream,
+  head: Head,
+  onChunk?: (chunk: Buffer) => void,
+): RelayedResponse {
   down.head(head.status, head.headers);
   return {
     data(chunk) {
@@ -47,7 +51,11 @@ export function plainAnswer(down: Downstream, head: Head, onChunk?: (chunk: Buff
 const MAX_ERROR_BYTES = 256 * 1024;
 
 /** Converts an error of the upstream to a form that SDKs can read. `onError` gets what the client gets. */
-export function errorAnswer(down: Downstream, head: Head, onError?: (body: Buffer) => void): Answer {
+export function errorResponse(
+  down: Downstream,
+  head: Head,
+  onError?: (body: Buffer) => void,
+): RelayedResponse {
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
   return {
@@ -99,12 +107,12 @@ const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 const EVENT_END = Buffer.from("\n\n");
 
 /** Relays an event stream. A broken one ends with an error event and a broken transfer, never with a clean end. */
-export function streamAnswer(
+export function streamResponse(
   down: Downstream,
   head: Head,
   stream: PassingStream,
   options: { /** A comment after this much silence; 0 for none. */ readonly keepAliveMs: number },
-): Answer {
+): RelayedResponse {
   const { "content-length": _unknownNow, ...headers } = head.headers;
   down.head(head.status, headers);
 

@@ -1,8 +1,8 @@
-import { AnswerSieve } from "../stream/answer-sieve.ts";
+import { ResponseSieve } from "../stream/response-sieve.ts";
 import { EventReader } from "../stream/event-reader.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
 import { readStreamEvent, type StreamEvent } from "../stream/stream-event.ts";
-import { encodingsOf, openDecoder, type AnswerDecoder } from "./answer-decoder.ts";
+import { encodingsOf, openDecoder, type ResponseDecoder } from "./response-decoder.ts";
 
 /** Responses and events up to this length are read in one piece. */
 const MAX_HELD_BYTES = 64 * 1024;
@@ -17,9 +17,9 @@ interface Reading {
  * A copy of a response that passes unchanged: a completion that is not streamed, or events with an encoding or another
  * media type. The first byte shows its type; the headers may be wrong.
  */
-export class AnswerCopy {
+export class ResponseCopy {
   readonly #onEvent: (event: StreamEvent) => void;
-  readonly #decoder: AnswerDecoder | undefined;
+  readonly #decoder: ResponseDecoder | undefined;
   #reading: Reading | undefined;
   #bytes = 0;
 
@@ -69,7 +69,7 @@ function readingOf(first: number, onEvent: (event: StreamEvent) => void): Readin
 const nothing: Reading = { push: () => undefined, finish: () => undefined };
 
 function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
-  const sieve = new AnswerSieve();
+  const sieve = new ResponseSieve();
   // a small response is parsed whole, which takes a tenth of the time
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
