@@ -75,8 +75,8 @@ function addSharedResponses(
   }
   const shared = errorResponses({
     secured: (described.security?.length ?? 0) > 0,
-    // the body of a DELETE is read before it is ignored
-    body: described.requestBody !== undefined || method === "delete",
+    // a body is read before a route ignores it
+    body: described.requestBody !== undefined || method === "delete" || method === "post",
     path: path.includes("{"),
     findsOne: FINDS_ONE.test(path),
   });

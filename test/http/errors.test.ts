@@ -2,6 +2,7 @@ import { gzipSync, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/auth/api-key.ts";
 import { createKeyStore } from "../../src/auth/key-store.ts";
+import { describedRoutes } from "../helpers/openapi-document.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -167,6 +168,21 @@ describe("what a caller gets for", () => {
         payload: "not packed",
       });
       expect([encoding, response.statusCode]).toEqual([encoding, status]);
+    }
+  });
+
+  it("another media type at a route that takes no body: 415, which its description has", async () => {
+    const withoutBody = describedRoutes.filter(
+      ({ path, method, operation }) =>
+        !path.startsWith("/v1/") && method !== "GET" && operation.requestBody === undefined,
+    );
+    expect(withoutBody.length).toBeGreaterThan(2);
+    for (const { path, method, operation } of withoutBody) {
+      const url = path.replaceAll(/\{\w+\}/g, "some");
+      const headers = { authorization: authorization(), "content-type": "text/plain" };
+      const response = await test.app.inject({ method, url, headers, payload: "text" });
+      expect([path, response.statusCode]).toEqual([path, 415]);
+      expect(Object.keys(operation.responses ?? {})).toContain("415");
     }
   });
 
