@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ["test/python/**/*.test.ts"],
     globalSetup: "test/python/install.ts",
-    testTimeout: 300_000,
+    testTimeout: 420_000,
     hookTimeout: 120_000,
     fileParallelism: false,
   },

@@ -19,7 +19,7 @@ beforeAll(async () => {
   });
   url = await test.app.listen({ host: "127.0.0.1", port: 0 });
   test.app.server.on("request", (request, response) => {
-    response.once("close", () => {
+    response.once("finish", () => {
       if (response.statusCode >= 400) refused.push(`${response.statusCode} ${request.method} ${request.url}`);
     });
   });
@@ -65,6 +65,7 @@ const programs: readonly Program[] = [
   { file: "weave_anthropic.py", environment: "core", ways: ["alone"], sends: all },
   { file: "weave_publishing.py", environment: "core", ways: ["alone"], sends: all },
   { file: "weave_reading.py", environment: "core", ways: ["alone"], sends: all },
+  { file: "weave_server.py", environment: "core", ways: ["alone"], sends: all },
   {
     file: "openllmetry.py",
     environment: "core",
@@ -108,7 +109,7 @@ const programs: readonly Program[] = [
     untied: () => true,
     sends: and(modelAskedInStreams, noCache),
   },
-  { file: "crewai_crew.py", environment: "crewai", ways: ["alone"], sends: all },
+  { file: "crewai_crew.py", environment: "crewai", ways: ["alone", "gateway"], sends: all },
 ];
 
 const cases = programs
@@ -119,8 +120,8 @@ describe("Python packages use and cost what the provider served", () => {
   it.each(cases)("$file, $way", async ({ file, environment, way, sends, untied }) => {
     const project = `acme/${file.replace(".py", "")}-${way}`;
     const ended = await runProgram(environment, file, way, project);
-    expect(ended.exitCode, [ended.output, ...refused].join("\n")).toBe(0);
     const served = provider.takeServed();
+    expect(ended.exitCode, [ended.output, ...refused].join("\n")).toBe(0);
     expect(served.length).toBeGreaterThan(0);
     const expected = await totalsByHand(
       test,

@@ -41,10 +41,10 @@ try:
 except openai.AuthenticationError as refused:
     assert refused.status_code == 401 and refused.request_id, refused
 try:
-    client.post("/nowhere", cast_to=object, body={})
-    raise SystemExit("there is no such route")
+    client.delete("/preview/models/nowhere", cast_to=object)
+    raise SystemExit("there is no such model")
 except openai.NotFoundError as refused:
-    assert refused.body, refused
+    assert refused.body["message"] == "Model not found", refused.body
 
 
 # many at once, and async streams

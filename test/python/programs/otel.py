@@ -54,5 +54,4 @@ def options() -> dict:
         "base_url": os.environ["OPENAI_BASE_URL"],
         "api_key": os.environ["OPENAI_API_KEY"],
         "project": os.environ.get("OPENAI_PROJECT"),
-        "max_retries": 0,
     }

@@ -59,10 +59,11 @@ assert len(calls) == len(client.get_calls()) == 7, [call.op_name for call in cal
 call = client.get_call(asked.id, include_costs=True, include_feedback=True)
 assert call.display_name == "The first" and call.output == answer, call
 assert call.thread_id == "thread-1"
-feedback = call.summary["weave"]["feedback"]
-assert [one["feedback_type"] for one in feedback] == ["wandb.reaction.1", "wandb.note.1", "score"], feedback
-assert feedback[0]["payload"]["alias"] == ":thumbs_up_medium_skin_tone:", feedback[0]
-assert feedback[2]["payload"] == {"value": 0.5, "why": {"long": True}}
+# the SDK sends what was said in batches, which have no order
+said = {one["feedback_type"]: one["payload"] for one in call.summary["weave"]["feedback"]}
+assert len(call.summary["weave"]["feedback"]) == 3, call.summary
+assert said["wandb.reaction.1"]["alias"] == ":thumbs_up_medium_skin_tone:", said
+assert said["wandb.note.1"] == {"note": "fine"} and said["score"] == {"value": 0.5, "why": {"long": True}}, said
 [cost] = call.summary["weave"]["costs"].values()
 assert cost["prompt_tokens_total_cost"] > 0, cost
 
