@@ -36,6 +36,7 @@ const features = [
   "projects",
   "receipts",
   "trace-usage",
+  "traces",
   "usage-stats",
 ] as const;
 

@@ -1,6 +1,5 @@
 import compress from "@fastify/compress";
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from "fastify";
-import { constants } from "node:zlib";
 import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { whoamiRoutes } from "./api-keys/whoami.ts";
@@ -25,6 +24,7 @@ import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { createFeedbackWriter } from "./feedback/feedback-writer.ts";
 import { feedbackStatsRoutes } from "./feedback-stats/routes.ts";
+import { compression } from "./http/compression.ts";
 import { registerConnections } from "./http/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
@@ -66,6 +66,7 @@ import { completionPart } from "./gateway/recording/completion-call.ts";
 import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
 import { traceUsageRoutes } from "./trace-usage/routes.ts";
+import { tracesRoutes } from "./traces/routes.ts";
 import { usageStatsRoutes } from "./usage-stats/routes.ts";
 
 export interface Deps {
@@ -137,6 +138,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   });
   const feedbackOf: FeedbackOf = (project, question) => feedbackOfRefs(engine, project, question);
   await app.register(callsQueryRoutes, { ...reading, feedbackOf });
+  await app.register(tracesRoutes, { engine, maxTraceCalls: config.MAX_TRACE_CALLS });
   await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls: config.MAX_TRACE_CALLS });
   await app.register(usageStatsRoutes, {
     ...reading,
@@ -250,10 +252,8 @@ async function createServer(
   registerValidation(app);
   registerErrorHandling(app);
   await app.register(compress, {
-    encodings: ["br", "gzip", "deflate", "identity"],
+    ...compression,
     requestEncodings: ["gzip", "deflate", "identity"],
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
-    zlibOptions: { level: 1 },
   });
   await registerOpenapi(app);
   registerPressure(app, {

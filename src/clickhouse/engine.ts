@@ -27,7 +27,7 @@ export interface StoreHealth {
   readonly writes: string | undefined;
 }
 
-export type RawFormat = "RowBinary" | "Native" | "JSONEachRow" | "Null";
+export type RawFormat = "RowBinary" | "Native" | "JSONEachRow" | "JSONCompactEachRow" | "Null";
 
 /**
  * The storage port: ClickHouse, embedded or remote. Both adapters pass `test/engine/conformance.ts`.

@@ -59,7 +59,12 @@ async function readPage<Key>(
   try {
     return await engine.bytes(sql`${statement(keys)} ${bound}`, "RowBinary", { name, signal });
   } catch (error) {
-    if (error instanceof StorageError && error.engineCode === TOO_MANY_BYTES) return undefined;
+    if (isTooManyBytes(error)) return undefined;
     throw error;
   }
+}
+
+/** A result was larger than its statement allowed. */
+export function isTooManyBytes(error: unknown): boolean {
+  return error instanceof StorageError && error.engineCode === TOO_MANY_BYTES;
 }

@@ -57,6 +57,8 @@ const feedback = { project_id, weave_ref: "weave:///acme/x/call/a", feedback_typ
 const samples: Readonly<Record<string, object | null>> = {
   "POST /trace/usage": { project_id },
   "POST /calls/usage": { project_id, call_ids: [] },
+  "POST /trace/calls": { project_id, trace_id: "t" },
+  "POST /trace/sizes": { project_id, trace_ids: [] },
   "POST /call/receipt": { project_id, call_id: "c" },
   "POST /call/start": { start },
   "POST /call/end": { end },

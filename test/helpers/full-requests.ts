@@ -122,6 +122,8 @@ export const fullRequests: Readonly<Record<string, object>> = {
   "POST /graphql": { query: "{viewer{username}}", variables: { name: "n", entityName: "e" } },
   "POST /trace/usage": { project_id, filter, query: byId, include_costs: true, own_only: true, limit: 10 },
   "POST /calls/usage": { project_id, call_ids: ["c"], include_costs: true, own_only: true, limit: 10 },
+  "POST /trace/calls": { project_id, trace_id: "t" },
+  "POST /trace/sizes": { project_id, trace_ids: ["t"] },
   "POST /call/receipt": { project_id, call_id: "c", trace_id: "t" },
   "POST /calls/stream_query": {
     project_id,

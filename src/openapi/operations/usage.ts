@@ -100,6 +100,26 @@ const truncated = "more calls match than `limit` allows. The totals of those in 
 const csv = { "text/csv": { schema: { type: "string" } } } as const;
 
 export const usageOperations: Operations = {
+  "POST /trace/calls": {
+    id: "traceCalls",
+    summary: "The calls of a trace, as a tree needs them",
+    description:
+      "One JSON array a line, oldest call first, without payloads: the first line has the names of the values, each line after " +
+      "it a call. `parent_id`, `display_name`, `ended_ms` and `exception` can be null; of an exception, these are the first 200 " +
+      "characters. 100,000 calls are a few megabytes, where `POST /calls/stream_query` sends ten times as many.",
+    response: "The calls of the trace; none where there is no such trace",
+    example: { request: { project_id: "acme/demo", trace_id: receipt.trace_id } },
+  },
+  "POST /trace/sizes": {
+    id: "traceSizes",
+    summary: "How many calls traces have, and how many of them failed",
+    description: "Of whole traces, whenever their calls began. Cheaper than what they used.",
+    response: "A size for each trace that has calls",
+    example: {
+      request: { project_id: "acme/demo", trace_ids: [receipt.trace_id] },
+      response: { sizes: [{ trace_id: receipt.trace_id, calls: 6, failed: 1, unfinished: 0 }] },
+    },
+  },
   "POST /call/receipt": {
     id: "callReceipt",
     summary: "Explain why a call costs what it does",
