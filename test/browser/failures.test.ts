@@ -157,22 +157,24 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await second.context().close();
   });
 
-  it.each(["/calls/stream_query", "/trace/usage"])(
-    "shows nothing of an answer of %s that breaks off",
-    async (cutPath) => {
-      const cut = await cutting(test.url, cutPath);
-      const context = await test.browser.newContext();
-      const page = await context.newPage();
-      await page.goto(`${cut.url}/#key=${ROOT_KEY}&to=${encodeURIComponent(`/${PROJECT}/trace/hostile`)}`);
-      await page.getByText("The answer broke off, so nothing of it is shown.").waitFor();
-      expect(await page.locator(".row").count()).toBe(0);
-      cut.mend();
-      await page.getByRole("button", { name: "Ask again" }).click();
-      await page.locator(".tree .body .row").first().waitFor();
-      await context.close();
-      await cut.close();
-    },
-  );
+  it.each([
+    { cutPath: "/trace/calls", rows: 0, costs: 0 },
+    { cutPath: "/trace/usage", rows: HOSTILE.length, costs: HOSTILE.length },
+  ])("shows nothing of an answer of $cutPath that breaks off", async ({ cutPath, rows, costs }) => {
+    const cut = await cutting(test.url, cutPath);
+    const context = await test.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${cut.url}/#key=${ROOT_KEY}&to=${encodeURIComponent(`/${PROJECT}/trace/hostile`)}`);
+    await page.getByText("The answer broke off, so nothing of it is shown.").waitFor();
+    expect(await page.locator(".body .row").count()).toBe(rows);
+    expect(await page.locator(".body .row .cost .unknown").count()).toBe(costs);
+    cut.mend();
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.locator(".tree .body .row .cost .figure").first().waitFor();
+    await page.locator(".body .row .cost .unknown[title*=read]").first().waitFor({ state: "detached" });
+    await context.close();
+    await cut.close();
+  });
 
   it("shows every fault of a query beside it", async () => {
     const q = encodeURIComponent(JSON.stringify({ $nonsense: [1] }));

@@ -73,12 +73,12 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
   it("tells how far it has got, and can be stopped", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
     await page.locator(".traces .body .row").first().waitFor();
-    await page.route("**/calls/stream_query", (route) => new Promise(() => void route));
+    await page.route("**/trace/calls", (route) => new Promise(() => void route));
     await page.locator(".rows").focus();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped.").waitFor();
-    await page.unroute("**/calls/stream_query");
+    await page.unroute("**/trace/calls");
     await page.getByRole("button", { name: "Ask again" }).click();
     await page.locator(".rows.tree").waitFor();
     await page.context().close();

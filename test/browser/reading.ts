@@ -42,6 +42,7 @@ export async function allRows(page: Page): Promise<readonly Row[]> {
     if (atEnd) return [...rows.values()];
     top += heightPx / 2;
     await page.evaluate(scrollTo, top);
+    await settled(page);
   }
 }
 

@@ -32,10 +32,10 @@ const idle = {
   settled: undefined,
 };
 
-/** Asks when `key` changes; undefined: not at all. What was asked before is let go. */
+/** Asks when `key` changes; undefined: not at all. What was asked before is let go. `show`: takes a part of the answer, where there is none yet. */
 export function useLoad<Value>(
   key: string | undefined,
-  load: (asking: Asking) => Promise<Value>,
+  load: (asking: Asking, show: (part: Value) => void) => Promise<Value>,
 ): Load<Value> {
   const [state, setState] = useState<State<Value>>(idle);
   const [round, setRound] = useState(0);
@@ -62,7 +62,13 @@ export function useLoad<Value>(
       setState((state) => ({ ...idle, value: kept(state), ...next, settled: asked }));
       shownKey.current = key;
     };
-    latest.current({ signal, onProgress: (count) => (counted = count) }).then(
+    const show = (value: Value): void => {
+      if (signal.aborted) return;
+      const isNew = shownKey.current !== key;
+      setState((state) => (isNew || state.value === undefined ? { ...state, value } : state));
+      shownKey.current = key;
+    };
+    latest.current({ signal, onProgress: (count) => (counted = count) }, show).then(
       (value) => !signal.aborted && settle({ value }),
       (error: unknown) => {
         if (signal.reason === LEFT) return;

@@ -20,10 +20,19 @@ export function Notice({ kind, title, children }: NoticeProps) {
   );
 }
 
+interface LoadStateProps {
+  readonly load: Load<unknown>;
+  /** What `progress` counts. */
+  readonly counting?: string;
+  /** What is to be said of what is shown beside a failure. */
+  readonly shown?: string;
+}
+
 /** How far a question has got, what went wrong with it, and a way to ask again. */
-export function LoadState({ load, counting }: { readonly load: Load<unknown>; readonly counting?: string }) {
+export function LoadState({ load, counting, shown = "What is shown is from before." }: LoadStateProps) {
   const { failure, waiting, stopped, progress, value, stop, again } = load;
-  if (failure !== undefined) return <Failed failure={failure} again={again} kept={value !== undefined} />;
+  if (failure !== undefined)
+    return <Failed failure={failure} again={again} shown={value === undefined ? "" : shown} />;
   if (stopped) {
     return (
       <Notice kind="quiet" title="Stopped.">
@@ -54,24 +63,22 @@ const HELP: Readonly<Record<number, string>> = {
 interface FailedProps {
   readonly failure: Failure;
   readonly again: () => void;
-  /** What was there before is still shown. */
-  readonly kept: boolean;
+  readonly shown: string;
 }
 
-function Failed({ failure, again, kept }: FailedProps) {
-  const stale = kept ? " What is shown is from before." : "";
+function Failed({ failure, again, shown }: FailedProps) {
   const retry = <button onClick={again}>Ask again</button>;
   if (failure.kind === "unreachable") {
     return (
       <Notice kind="error" title="The service does not answer.">
-        It may be restarting, or the network is away.{stale} {retry}
+        It may be restarting, or the network is away. {shown} {retry}
       </Notice>
     );
   }
   if (failure.kind === "broken") {
     return (
       <Notice kind="error" title="The answer broke off, so nothing of it is shown.">
-        The service or the network failed while it was on its way.{stale} {retry}
+        The service or the network failed while it was on its way. {shown} {retry}
       </Notice>
     );
   }
@@ -88,7 +95,7 @@ function Failed({ failure, again, kept }: FailedProps) {
       )}
       {HELP[failure.status]}
       {failure.status >= 500 && failure.requestId !== null && ` Request ${failure.requestId}.`}
-      {stale} {retry}
+      {shown} {retry}
     </Notice>
   );
 }

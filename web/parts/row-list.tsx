@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
@@ -7,6 +7,12 @@ export const ROW_PX = 28;
 export interface RowAria {
   readonly level?: number;
   readonly expanded?: boolean | undefined;
+}
+
+/** Places of the first and the last row that are in the document. */
+export interface SeenRows {
+  readonly first: number;
+  readonly last: number;
 }
 
 interface RowListProps {
@@ -24,11 +30,8 @@ interface RowListProps {
   readonly rowClass?: (index: number) => string;
   readonly row: (index: number) => ComponentChildren;
   /** What lies over all rows and is drawn anew with them. */
-  readonly layer?: (visible: {
-    readonly first: number;
-    readonly last: number;
-    readonly offsetPx: number;
-  }) => ComponentChildren;
+  readonly layer?: (visible: SeenRows & { readonly offsetPx: number }) => ComponentChildren;
+  readonly onSeen?: (seen: SeenRows) => void;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
   /** True: the key is taken. */
@@ -59,7 +62,13 @@ export function RowList(props: RowListProps) {
     else if (props.onKey?.(event) !== true) return;
     event.preventDefault();
   };
+  const lines = useLines(
+    props,
+    items.map(({ index }) => index),
+  );
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1];
+  const { onSeen } = props;
+  useEffect(() => onSeen?.({ first, last }), [onSeen, first, last]);
   return (
     <div
       ref={scroller}
@@ -79,29 +88,43 @@ export function RowList(props: RowListProps) {
       </div>
       {props.layer?.({ first, last, offsetPx })}
       <div role="rowgroup" class="body" style={{ height: `${totalPx}px` }}>
-        {items.map(({ index, start }) => {
-          const { level, expanded } = props.aria?.(index) ?? {};
-          return (
-            <div
-              key={index}
-              id={`${id}-${index}`}
-              role="row"
-              class={`row ${index === active ? "active" : ""} ${props.rowClass?.(index) ?? ""}`}
-              style={{ transform: `translateY(${start}px)` }}
-              aria-rowindex={index + 2}
-              aria-level={level}
-              aria-expanded={expanded}
-              aria-selected={index === active}
-              onClick={(event) => {
-                onActive(index);
-                if (!(event.target as Element).closest("a, button")) onOpen(index);
-              }}
-            >
-              {props.row(index)}
-            </div>
-          );
-        })}
+        {lines}
       </div>
+    </div>
+  );
+}
+
+/** The rows to be in the document. While only the place changes, those that were there are the same ones, and not drawn anew. */
+function useLines(props: RowListProps, indexes: readonly number[]): readonly VNode[] {
+  const drawn = useRef<{ readonly of: RowListProps; readonly lines: ReadonlyMap<number, VNode> }>({
+    of: props,
+    lines: new Map(),
+  });
+  const known = drawn.current.of === props ? drawn.current.lines : new Map<number, VNode>();
+  const lines = new Map(indexes.map((index) => [index, known.get(index) ?? lineOf(props, index)]));
+  drawn.current = { of: props, lines };
+  return [...lines.values()];
+}
+
+function lineOf({ id, active, aria, rowClass, row, onActive, onOpen }: RowListProps, index: number): VNode {
+  const { level, expanded } = aria?.(index) ?? {};
+  return (
+    <div
+      key={index}
+      id={`${id}-${index}`}
+      role="row"
+      class={`row ${index === active ? "active" : ""} ${rowClass?.(index) ?? ""}`}
+      style={{ transform: `translateY(${index * ROW_PX}px)` }}
+      aria-rowindex={index + 2}
+      aria-level={level}
+      aria-expanded={expanded}
+      aria-selected={index === active}
+      onClick={(event) => {
+        onActive(index);
+        if (!(event.target as Element).closest("a, button")) onOpen(index);
+      }}
+    >
+      {row(index)}
     </div>
   );
 }

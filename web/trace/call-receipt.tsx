@@ -1,12 +1,12 @@
 import { ask } from "../api/ask.ts";
 import type { Receipt, ReceiptQuery } from "../api/routes.ts";
 import { useLoad } from "../api/use-load.ts";
-import { dollars, tokens } from "../numbers/figure.ts";
+import { dollars, plainNumber, tokens } from "../numbers/figure.ts";
 import { fullInstant } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
 import { Dollars, Shown, Unknown } from "../parts/figure.tsx";
 import { LoadState } from "../parts/notice.tsx";
-import { isOfTokens, rateOf, sumOfLines, unitName } from "./receipt-lines.ts";
+import { areBilled, isOfTokens, rateOf, sumOfLines, unitName } from "./receipt-lines.ts";
 
 interface CallReceiptProps {
   readonly project: string;
@@ -36,6 +36,7 @@ function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: st
   const { lines } = receipt;
   if (lines.length === 0) return <p class="dim">Neither this call nor any below it used a model.</p>;
   const beside = lines.filter((line) => !isOfTokens(line));
+  const billed = areBilled(lines);
   return (
     <div class="wide" tabIndex={0} role="region" aria-label="Receipt">
       <table>
@@ -52,17 +53,22 @@ function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: st
             <th scope="col" class="number">
               amount
             </th>
+            {billed && (
+              <th scope="col" class="number" title="The amount times the factor that the project has set">
+                billed
+              </th>
+            )}
             <th scope="col">price</th>
             <th scope="col">tier</th>
           </tr>
         </thead>
         {(["own", "below"] as const).map((of) => (
-          <Part key={of} of={of} lines={lines.filter((line) => line.of === of)} zone={zone} />
+          <Part key={of} of={of} lines={lines.filter((line) => line.of === of)} {...{ zone, billed }} />
         ))}
         <tfoot>
-          <Sum name="tokens" lines={lines.filter(isOfTokens)} />
-          {beside.length > 0 && <Sum name="beside tokens" lines={beside} />}
-          {beside.length > 0 && <Sum name="all" lines={lines} />}
+          <Sum name="tokens" lines={lines.filter(isOfTokens)} billed={billed} />
+          {beside.length > 0 && <Sum name="beside tokens" lines={beside} billed={billed} />}
+          {beside.length > 0 && <Sum name="all" lines={lines} billed={billed} />}
         </tfoot>
       </table>
     </div>
@@ -75,14 +81,15 @@ interface PartProps {
   readonly of: Line["of"];
   readonly lines: readonly Line[];
   readonly zone: string;
+  readonly billed: boolean;
 }
 
-function Part({ of, lines, zone }: PartProps) {
+function Part({ of, lines, zone, billed }: PartProps) {
   if (lines.length === 0) return null;
   return (
     <tbody>
       <tr>
-        <th scope="rowgroup" colSpan={7} class="dim">
+        <th scope="rowgroup" colSpan={billed ? 8 : 7} class="dim">
           {PARTS[of]}
         </th>
       </tr>
@@ -100,6 +107,11 @@ function Part({ of, lines, zone }: PartProps) {
           <td class="number amount">
             {line.amount_usd === null ? <NoPrice line={line} /> : <Shown figure={dollars(line.amount_usd)} />}
           </td>
+          {billed && (
+            <td class="number">
+              <Billed line={line} />
+            </td>
+          )}
           <td>
             <Price line={line} zone={zone} />
           </td>
@@ -107,6 +119,17 @@ function Part({ of, lines, zone }: PartProps) {
         </tr>
       ))}
     </tbody>
+  );
+}
+
+function Billed({ line }: { readonly line: Line }) {
+  const { billed_usd, factor } = line;
+  if (billed_usd === null) return <NoPrice line={line} />;
+  return (
+    <>
+      <Shown figure={dollars(billed_usd)} />
+      <small class="below">{factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}</small>
+    </>
   );
 }
 
@@ -125,15 +148,26 @@ function Price({ line: { price }, zone }: { readonly line: Line; readonly zone: 
   );
 }
 
-function Sum({ name, lines }: { readonly name: string; readonly lines: readonly Line[] }) {
+interface SumProps {
+  readonly name: string;
+  readonly lines: readonly Line[];
+  readonly billed: boolean;
+}
+
+function Sum({ name, lines, billed }: SumProps) {
   return (
     <tr>
       <th scope="row" colSpan={4}>
         {name}
       </th>
       <td class="number">
-        <Dollars total={sumOfLines(lines)} />
+        <Dollars total={sumOfLines(lines, "amount_usd")} />
       </td>
+      {billed && (
+        <td class="number">
+          <Dollars total={sumOfLines(lines, "billed_usd")} />
+        </td>
+      )}
       <td colSpan={2} />
     </tr>
   );

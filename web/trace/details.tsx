@@ -5,21 +5,26 @@ import { LoadState } from "../parts/notice.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { oneLine } from "../numbers/plain-text.ts";
-import type { UsageByLlm } from "../numbers/usage.ts";
+import type { Total, UsageByLlm } from "../numbers/usage.ts";
 import { CallReceipt } from "./call-receipt.tsx";
 import { Facts } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
-import type { Ledger } from "./ledger.ts";
 import type { TreeNode } from "./tree.ts";
+
+export interface UsedByCall {
+  /** With everything below. */
+  readonly total: UsageByLlm;
+  /** By the call alone. */
+  readonly own: Total;
+}
 
 interface DetailsProps {
   readonly project: string;
   readonly traceId: string;
   readonly zone: string;
   readonly node: TreeNode;
-  readonly ledger: Ledger;
-  /** With everything below. */
-  readonly usage: UsageByLlm;
+  /** Undefined: it is not known yet. */
+  readonly used: UsedByCall | undefined;
   readonly tab: string;
   readonly onTab: (tab: string) => void;
   readonly close: () => void;
@@ -36,7 +41,7 @@ const TABS = {
 type Tab = keyof typeof TABS;
 
 /** One call: what is known of it, what went in and out, and what people said. */
-export function Details({ project, traceId, zone, node, ledger, usage, tab, onTab, close }: DetailsProps) {
+export function Details({ project, traceId, zone, node, used, tab, onTab, close }: DetailsProps) {
   const { id, name } = node.call;
   const shown: Tab = Object.hasOwn(TABS, tab) ? (tab as Tab) : "details";
   const load = useLoad(`${project}\n${traceId}\n${id}`, async (asking) => {
@@ -65,7 +70,7 @@ export function Details({ project, traceId, zone, node, ledger, usage, tab, onTa
       </div>
       <div class="content" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
         <LoadState load={load} />
-        {shown === "details" && <Facts {...{ call, node, zone, usage }} own={ledger.own(node)} />}
+        {shown === "details" && <Facts {...{ call, node, zone, used }} />}
         {shown === "input" && call !== undefined && <Json label="input" value={call.inputs} />}
         {shown === "output" && call !== undefined && <Json label="output" value={call.output} />}
         {shown === "attributes" && call !== undefined && <Json label="attributes" value={call.attributes} />}

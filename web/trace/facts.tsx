@@ -14,11 +14,11 @@ interface FactsProps {
   readonly call: Call | undefined;
   readonly node: TreeNode;
   readonly zone: string;
-  readonly usage: UsageByLlm;
-  readonly own: Total;
+  /** Undefined: it is not known yet. */
+  readonly used: { readonly total: UsageByLlm; readonly own: Total } | undefined;
 }
 
-export function Facts({ call, node, zone, usage, own }: FactsProps) {
+export function Facts({ call, node, zone, used }: FactsProps) {
   const { startMs, endMs, exception } = node.call;
   return (
     <div class="facts">
@@ -30,11 +30,13 @@ export function Facts({ call, node, zone, usage, own }: FactsProps) {
           </pre>
         </div>
       )}
-      <UsageTable caption="Used, with everything below it" usage={usage} />
+      {used !== undefined && <UsageTable caption="Used, with everything below it" usage={used.total} />}
       <dl>
-        <Fact name="itself">
-          <Shown figure={tokens(own.tokens)} /> tokens · <Dollars total={own} />
-        </Fact>
+        {used !== undefined && (
+          <Fact name="itself">
+            <Shown figure={tokens(used.own.tokens)} /> tokens · <Dollars total={used.own} />
+          </Fact>
+        )}
         <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
         <Fact name="took">{endMs === null ? <Live /> : <Shown figure={duration(endMs - startMs)} />}</Fact>
         <Fact name="calls below">

@@ -22,10 +22,18 @@ export function rateOf({ unit, rate_usd }: Pick<Line, "unit" | "rate_usd">): str
     : `${dollars(rate_usd).text} each`;
 }
 
+/** The project has set what it pays of the list price. */
+export function areBilled(lines: readonly Pick<Line, "factor">[]): boolean {
+  return lines.some(({ factor }) => factor !== null);
+}
+
 /** Null where none of them has a price. */
-export function sumOfLines(lines: readonly Pick<Line, "llm" | "amount_usd" | "quantity">[]): Total {
-  const known = lines.flatMap(({ amount_usd }) => (amount_usd === null ? [] : [amount_usd]));
-  const unpriced = lines.filter(({ amount_usd }) => amount_usd === null).map(({ llm }) => llm);
+export function sumOfLines<Member extends "amount_usd" | "billed_usd">(
+  lines: readonly Pick<Line, "llm" | Member>[],
+  member: Member,
+): Total {
+  const known = lines.flatMap((line) => line[member] ?? []);
+  const unpriced = lines.filter((line) => line[member] === null).map(({ llm }) => llm);
   const usd =
     known.length === 0 && unpriced.length > 0 ? null : toPicodollar(known.reduce((sum, one) => sum + one, 0));
   return { ...NOTHING, usd, unpriced: [...new Set(unpriced)].toSorted() };

@@ -13,10 +13,21 @@ export type Row =
       readonly kind: "group";
       readonly key: string;
       readonly depth: number;
-      readonly name: string;
-      readonly nodes: readonly TreeNode[];
+      readonly group: Group;
       readonly open: boolean;
     };
+
+/** Like siblings. */
+export interface Group {
+  readonly key: string;
+  readonly name: string;
+  readonly nodes: readonly TreeNode[];
+  /** Of the nodes themselves. */
+  readonly failed: number;
+  readonly running: boolean;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 /** So many siblings of one name are shown as one line. */
 const LIKE_SIBLINGS = 4;
@@ -41,9 +52,9 @@ export function rowsOf(roots: readonly TreeNode[], { changed, groupsOpen }: Fold
   const pushSiblings = (siblings: readonly TreeNode[], parent: string, indent: number): void => {
     const entries = groupsIn(siblings, parent).map((entry): Pending | Row => {
       if (!("nodes" in entry)) return { node: entry, indent };
-      const { key, name, nodes } = entry;
+      const { key, nodes } = entry;
       const open = groupsOpen !== changed.has(key);
-      return { kind: "group", key, name, nodes, open, depth: (nodes[0]?.depth ?? 0) + indent };
+      return { kind: "group", key, group: entry, open, depth: (nodes[0]?.depth ?? 0) + indent };
     });
     for (const entry of entries.toReversed()) stack.push(entry);
   };
@@ -52,7 +63,8 @@ export function rowsOf(roots: readonly TreeNode[], { changed, groupsOpen }: Fold
     if ("kind" in next) {
       rows.push(next);
       if (next.kind === "group" && next.open)
-        for (const node of next.nodes.toReversed()) stack.push({ node, indent: next.depth + 1 - node.depth });
+        for (const node of next.group.nodes.toReversed())
+          stack.push({ node, indent: next.depth + 1 - node.depth });
       continue;
     }
     const { node, indent } = next;
@@ -63,22 +75,36 @@ export function rowsOf(roots: readonly TreeNode[], { changed, groupsOpen }: Fold
   return rows;
 }
 
-interface Group {
-  readonly key: string;
-  readonly name: string;
-  readonly nodes: readonly TreeNode[];
+type Entry = TreeNode | Group;
+const grouped = new WeakMap<readonly TreeNode[], readonly Entry[]>();
+
+/** Like siblings together, where the first of them stands. Found once: a call may have a hundred thousand below it. */
+function groupsIn(siblings: readonly TreeNode[], parent: string): readonly Entry[] {
+  if (siblings.length < LIKE_SIBLINGS) return siblings;
+  const entries = grouped.get(siblings) ?? findGroups(siblings, parent);
+  grouped.set(siblings, entries);
+  return entries;
 }
 
-/** Like siblings together, where the first of them stands. */
-function groupsIn(siblings: readonly TreeNode[], parent: string): readonly (TreeNode | Group)[] {
-  if (siblings.length < LIKE_SIBLINGS) return siblings;
+function findGroups(siblings: readonly TreeNode[], parent: string): readonly Entry[] {
   const byName = Map.groupBy(siblings, (node) => node.call.name);
-  return siblings.flatMap((node): (TreeNode | Group)[] => {
+  return siblings.flatMap((node): Entry[] => {
     const { name } = node.call;
     const alike = byName.get(name) ?? [];
     if (alike.length < LIKE_SIBLINGS) return [node];
-    return alike[0] === node ? [{ key: groupKey(parent, name), name, nodes: alike }] : [];
+    return alike[0] === node ? [groupOf(groupKey(parent, name), alike)] : [];
   });
+}
+
+function groupOf(key: string, nodes: readonly TreeNode[]): Group {
+  let [failed, running, fromMs, toMs] = [0, false, Infinity, -Infinity];
+  for (const { call } of nodes) {
+    if (call.exception !== null) failed++;
+    if (call.endMs === null) running = true;
+    fromMs = Math.min(fromMs, call.startMs);
+    toMs = Math.max(toMs, call.endMs ?? call.startMs, call.startMs);
+  }
+  return { key, name: nodes[0]?.call.name ?? "", nodes, failed, running, fromMs, toMs };
 }
 
 export function groupKey(parent: string, name: string): string {

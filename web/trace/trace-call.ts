@@ -1,6 +1,5 @@
-import type { Call } from "../api/routes.ts";
-import { oneLine } from "../numbers/plain-text.ts";
 import { shortName } from "../numbers/op-name.ts";
+import { oneLine } from "../numbers/plain-text.ts";
 
 /** What the tree shows of a call; the rest is read when somebody looks at it. */
 export interface TraceCall {
@@ -10,39 +9,42 @@ export interface TraceCall {
   readonly startMs: number;
   /** Null: it still runs. */
   readonly endMs: number | null;
+  /** How it begins. */
   readonly exception: string | null;
 }
 
-/** What has to be asked for it. */
-export const TRACE_COLUMNS = [
-  "id",
-  "parent_id",
-  "op_name",
-  "display_name",
-  "started_at",
-  "ended_at",
-  "exception",
-];
+/** A line of `/trace/calls`: the first has the names of what each of the others has. */
+export type CallLine = readonly (string | number | null)[];
 
-const names = new Map<string, string>();
+/** Reads the lines that come after the one with the names. */
+export function callReader(head: CallLine): (line: CallLine) => TraceCall {
+  const at = (name: string): number => head.indexOf(name);
+  const [id, parent, op, display] = [at("id"), at("parent_id"), at("op_name"), at("display_name")];
+  const [started, ended, exception] = [at("started_ms"), at("ended_ms"), at("exception")];
+  const nameOf = knownNames();
+  return (line) => ({
+    id: String(line[id]),
+    parentId: textOf(line[parent]),
+    name: nameOf(String(line[op]), textOf(line[display])),
+    startMs: Number(line[started]),
+    endMs: typeof line[ended] === "number" ? line[ended] : null,
+    exception: typeof line[exception] === "string" ? oneLine(line[exception]) : null,
+  });
+}
 
-export function traceCallOf(call: Call): TraceCall {
-  return {
-    id: call.id,
-    parentId: call.parent_id,
-    name: nameOf(call),
-    startMs: Date.parse(call.started_at),
-    endMs: call.ended_at === null ? null : Date.parse(call.ended_at),
-    exception: call.exception === null ? null : oneLine(call.exception),
-  };
+function textOf(value: CallLine[number] | undefined): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 /** A hundred thousand calls have few names: each is kept once. */
-function nameOf({ op_name, display_name }: Call): string {
-  const key = `${op_name}\n${display_name ?? ""}`;
-  const known = names.get(key);
-  if (known !== undefined) return known;
-  const name = shortName(op_name, display_name);
-  if (names.size < 10_000) names.set(key, name);
-  return name;
+function knownNames(): (op: string, display: string | null) => string {
+  const names = new Map<string, string>();
+  return (op, display) => {
+    const key = display === null ? op : `${op}\n${display}`;
+    const known = names.get(key);
+    if (known !== undefined) return known;
+    const name = shortName(op, display);
+    names.set(key, name);
+    return name;
+  };
 }

@@ -2,28 +2,33 @@ import { useMemo } from "preact/hooks";
 import type { LoadedTrace } from "./load-trace.ts";
 import { ledgerOf, type Ledger } from "./ledger.ts";
 import { rowsOf, type Folding, type Row } from "./rows.ts";
+import type { TraceCall } from "./trace-call.ts";
 import { extentOf, treeOf, type TreeNode } from "./tree.ts";
 
 /** A trace ready to be shown. */
 export interface TraceState {
   readonly roots: readonly TreeNode[];
-  readonly ledger: Ledger;
+  /** Undefined: what calls used is not known yet. */
+  readonly ledger: Ledger | undefined;
   readonly rows: readonly Row[];
   readonly axis: { readonly fromMs: number; readonly toMs: number };
   readonly unfinished: ReadonlySet<string>;
 }
 
 export function useTraceState(trace: LoadedTrace | undefined, folding: Folding): TraceState | undefined {
-  const base = useMemo(() => {
-    if (trace === undefined) return undefined;
-    return {
-      roots: treeOf(trace.calls),
-      ledger: ledgerOf(trace.usage.call_usage, trace.own),
-      axis: extentOf(trace.calls, Date.now()),
-      unfinished: new Set(trace.usage.unfinished_call_ids),
-    };
-  }, [trace]);
-  return useMemo(() => base && { ...base, rows: rowsOf(base.roots, folding) }, [base, folding]);
+  const [calls, used] = [trace?.calls, trace?.used];
+  const tree = useMemo(() => calls && { roots: treeOf(calls), axis: extentOf(calls, Date.now()) }, [calls]);
+  const rows = useMemo(() => tree && rowsOf(tree.roots, folding), [tree, folding]);
+  const ledger = useMemo(() => used && ledgerOf(used.total, used.own), [used]);
+  const unfinished = useMemo(() => new Set(unfinishedIn(calls ?? [], used)), [calls, used]);
+  return useMemo(
+    () => (tree === undefined || rows === undefined ? undefined : { ...tree, rows, ledger, unfinished }),
+    [tree, rows, ledger, unfinished],
+  );
+}
+
+function unfinishedIn(calls: readonly TraceCall[], used: LoadedTrace["used"]): readonly string[] {
+  return used?.unfinishedIds ?? calls.flatMap(({ id, endMs }) => (endMs === null ? [id] : []));
 }
 
 /** Folding as the address has it: the keys that are not as at first. Too many of them stay with the tab alone. */

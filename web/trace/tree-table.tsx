@@ -1,16 +1,19 @@
 import { useMemo } from "preact/hooks";
 import { duration } from "../numbers/figure.ts";
+import type { Total } from "../numbers/usage.ts";
 import { Dollars, Live, Tokens } from "../parts/figure.tsx";
 import { RowList, ROW_PX } from "../parts/row-list.tsx";
+import { UsedOr } from "../parts/used-or.tsx";
 import type { Axis, Bar } from "./bars.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Row } from "./rows.ts";
-import { extentOf } from "./tree.ts";
 import type { TraceState } from "./trace-state.ts";
 import { Waterfall } from "./waterfall.tsx";
 
 interface TreeTableProps {
   readonly state: TraceState;
+  /** What the calls used is on its way. */
+  readonly isAdding: boolean;
   readonly active: number;
   readonly opened: string | undefined;
   readonly onActive: (index: number) => void;
@@ -19,9 +22,9 @@ interface TreeTableProps {
   readonly onKey: (event: KeyboardEvent) => boolean;
 }
 
-export function TreeTable({ state, opened, onFold, ...list }: TreeTableProps) {
+export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTableProps) {
   const { rows, ledger, axis, unfinished, roots } = state;
-  const whole = useMemo(() => ledger.sum(roots).usd ?? 0, [ledger, roots]);
+  const whole = useMemo(() => ledger?.sum(roots).usd ?? 0, [ledger, roots]);
   return (
     <RowList
       {...list}
@@ -35,7 +38,7 @@ export function TreeTable({ state, opened, onFold, ...list }: TreeTableProps) {
       rowClass={(index) => (rows[index]?.key === opened ? "opened" : "")}
       row={(index) => {
         const row = rows[index];
-        return row && <Cells row={row} ledger={ledger} unfinished={unfinished} axis={axis} onFold={onFold} />;
+        return row && <Cells {...{ row, ledger, isAdding, unfinished, axis, onFold }} />;
       }}
       layer={({ first, last, offsetPx }) => (
         <Waterfall
@@ -80,15 +83,16 @@ function Head({ axis }: { readonly axis: Axis }) {
 
 interface CellsProps {
   readonly row: Row;
-  readonly ledger: Ledger;
+  readonly ledger: Ledger | undefined;
+  readonly isAdding: boolean;
   readonly unfinished: ReadonlySet<string>;
   readonly axis: Axis;
   readonly onFold: (key: string) => void;
 }
 
-function Cells({ row, ledger, unfinished, axis, onFold }: CellsProps) {
-  const total = row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.nodes);
-  const own = row.kind === "call" ? ledger.own(row.node) : undefined;
+function Cells({ row, ledger, isAdding, unfinished, axis, onFold }: CellsProps) {
+  const total = ledger && totalOfRow(row, ledger);
+  const own = row.kind === "call" ? ledger?.own(row.node) : undefined;
   return (
     <>
       <span role="gridcell" class="name" style={{ paddingLeft: `${6 + Math.min(row.depth, 24) * 16}px` }}>
@@ -100,19 +104,23 @@ function Cells({ row, ledger, unfinished, axis, onFold }: CellsProps) {
         {own && <Tokens count={own.tokens} />}
       </span>
       <span role="gridcell" class="number tokens">
-        <Tokens count={total.tokens} />
+        <UsedOr {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
       </span>
       <span role="gridcell" class="number own own-usd">
         {own && <Dollars total={own} />}
       </span>
       <span role="gridcell" class="number cost">
-        <Dollars total={total} />
+        <UsedOr {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
       </span>
       <span role="gridcell" class="bars">
         <span class="unseen">{timesOf(row, axis)}</span>
       </span>
     </>
   );
+}
+
+function totalOfRow(row: Row, ledger: Ledger): Total {
+  return row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.group.nodes);
 }
 
 function Guides({ depth }: { readonly depth: number }) {
@@ -141,11 +149,11 @@ function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: strin
 
 function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: ReadonlySet<string> }) {
   if (row.kind === "group") {
-    const failed = row.nodes.filter((node) => node.call.exception !== null).length;
+    const { name, nodes, failed } = row.group;
     return (
       <>
-        <bdi class="text">{row.name}</bdi>
-        <span class="times">×{row.nodes.length}</span>
+        <bdi class="text">{name}</bdi>
+        <span class="times">×{nodes.length}</span>
         {failed > 0 && <span class="failed">{failed} failed</span>}
       </>
     );
@@ -183,28 +191,24 @@ function timesOfRow(
     const { startMs, endMs } = row.node.call;
     return { startMs, endMs: endMs ?? axis.toMs, running: endMs === null };
   }
-  const calls = row.nodes.map((node) => node.call);
-  const { fromMs, toMs } = extentOf(calls, axis.toMs);
-  return { startMs: fromMs, endMs: toMs, running: calls.some((call) => call.endMs === null) };
+  const { fromMs, toMs, running } = row.group;
+  return { startMs: fromMs, endMs: running ? Math.max(toMs, axis.toMs) : toMs, running };
 }
 
 interface BarContext {
   readonly topPx: number;
-  readonly ledger: Ledger;
+  readonly ledger: Ledger | undefined;
   /** What all of the trace cost. */
   readonly whole: number;
   readonly axis: Axis;
 }
 
 function barOf(row: Row, { topPx, ledger, whole, axis }: BarContext): Bar {
-  const { usd } = row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.nodes);
+  const usd = ledger === undefined ? null : totalOfRow(row, ledger).usd;
   return {
     topPx,
     ...timesOfRow(row, axis),
-    failed:
-      row.kind === "call"
-        ? row.node.call.exception !== null
-        : row.nodes.some((node) => node.call.exception !== null),
+    failed: row.kind === "call" ? row.node.call.exception !== null : row.group.failed > 0,
     share: usd === null || whole === 0 ? undefined : usd / whole,
   };
 }

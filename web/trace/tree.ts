@@ -10,11 +10,15 @@ export interface TreeNode {
 }
 
 interface Growing extends TreeNode {
-  readonly children: Growing[];
+  children: Growing[];
   depth: number;
   calls: number;
   errors: number;
 }
+
+const UNREACHED = -1;
+/** Shared by all calls without children, which most are. Never changed. */
+const NONE: Growing[] = [];
 
 /**
  * The calls of a trace under their parents, siblings in the order they began. A call whose parent is not there is a root; of a
@@ -23,20 +27,21 @@ interface Growing extends TreeNode {
 export function treeOf(calls: readonly TraceCall[]): readonly TreeNode[] {
   const inOrder = calls.toSorted((a, b) => a.startMs - b.startMs || (a.id < b.id ? -1 : 1));
   const nodes = new Map<string, Growing>();
-  for (const call of inOrder) nodes.set(call.id, { call, children: [], depth: 0, calls: 1, errors: 0 });
+  for (const call of inOrder)
+    nodes.set(call.id, { call, children: NONE, depth: UNREACHED, calls: 1, errors: 0 });
   const roots: Growing[] = [];
   for (const node of nodes.values()) {
     const parent = node.call.parentId === null ? undefined : nodes.get(node.call.parentId);
     if (parent === undefined || parent === node) roots.push(node);
+    else if (parent.children === NONE) parent.children = [node];
     else parent.children.push(node);
   }
-  const reached = new Set<Growing>();
-  for (const root of roots) reach(root, reached);
+  for (const root of roots) reach(root);
   for (const node of nodes.values()) {
-    if (reached.has(node)) continue;
+    if (node.depth !== UNREACHED) continue;
     cutOff(node, nodes);
     roots.push(node);
-    reach(node, reached);
+    reach(node);
   }
   return roots;
 }
@@ -47,12 +52,12 @@ function cutOff(node: Growing, nodes: ReadonlyMap<string, Growing>): void {
 }
 
 /** Depths on the way down, sums on the way up: iterative, for a trace may be a chain of a hundred thousand. */
-function reach(root: Growing, reached: Set<Growing>): void {
+function reach(root: Growing): void {
+  root.depth = 0;
   const order = [root];
   for (let at = 0; at < order.length; at++) {
     const node = order[at];
     if (node === undefined) break;
-    reached.add(node);
     for (const child of node.children) {
       child.depth = node.depth + 1;
       order.push(child);

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import type { TraceState } from "./trace-state.ts";
-import { dearestBelow, nextOf, nodeOfRow, rowAbove, rowBelow } from "./walk.ts";
+import { dearestBelow, nodeOfRow, rowAbove, rowBelow } from "./walk.ts";
 
 interface TreeKeys {
   readonly state: TraceState;
@@ -8,13 +8,14 @@ interface TreeKeys {
   readonly setActiveKey: (key: string | undefined) => void;
   readonly fold: (key: string) => void;
   readonly reveal: (id: string) => void;
+  readonly nextFailed: () => void;
   readonly close: () => void;
   readonly find: RefObject<HTMLInputElement | null>;
 }
 
 /** Right and left fold, `/` finds, `e` goes to the next error, `$` to the call that made the bill, Escape closes the details. */
 export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
-  const { state, active, setActiveKey, fold, reveal, close, find } = keys;
+  const { state, active, setActiveKey, fold, reveal, nextFailed, close, find } = keys;
   const { rows, roots, ledger } = state;
   const row = rows[active];
   const actions: Readonly<Record<string, () => void>> = {
@@ -22,13 +23,10 @@ export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
     ArrowLeft: () => (row?.open === true ? fold(row.key) : setActiveKey(rows[rowAbove(rows, active)]?.key)),
     Escape: close,
     "/": () => find.current?.focus(),
-    e: () => {
-      const next = nextOf(roots, nodeOfRow(row)?.call.id, (node) => node.call.exception !== null);
-      if (next !== undefined) reveal(next.call.id);
-    },
+    e: nextFailed,
     $: () => {
       const from = nodeOfRow(row) ?? roots[0];
-      if (from !== undefined) reveal(dearestBelow(from, ledger).call.id);
+      if (from !== undefined && ledger !== undefined) reveal(dearestBelow(from, ledger).call.id);
     },
   };
   return ({ key }) => {

@@ -7,16 +7,19 @@ import { oneLine } from "../numbers/plain-text.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Dollars, Live, Shown } from "../parts/figure.tsx";
 import { LoadState, Notice } from "../parts/notice.tsx";
+import { UsedOr } from "../parts/used-or.tsx";
 import type { Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
-import { Details } from "./details.tsx";
+import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
+import type { Ledger } from "./ledger.ts";
 import { loadTrace, traceQuestions, type LoadedTrace } from "./load-trace.ts";
 import { openedFor, type Folding } from "./rows.ts";
 import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
+import type { TreeNode } from "./tree.ts";
 import { TreeTable } from "./tree-table.tsx";
 import { useTreeKeys } from "./use-tree-keys.ts";
-import { nodeOf } from "./walk.ts";
+import { nextOf, nodeOf, nodeOfRow } from "./walk.ts";
 
 const REFRESH_MS = 5000;
 /** Larger ones are asked for again by hand. */
@@ -31,7 +34,9 @@ interface TraceViewProps {
 }
 
 export function TraceView({ address, project, traceId, zone, go }: TraceViewProps) {
-  const load = useLoad(`${project}\n${traceId}`, (asking) => loadTrace(project, traceId, asking));
+  const load = useLoad<LoadedTrace>(`${project}\n${traceId}`, (asking, show) =>
+    loadTrace(project, traceId, { asking, show }),
+  );
   const [folding, setFolding] = useState(() => readFolding(address.options));
   const state = useTraceState(load.value, folding);
   useRefresh(load.value, load.again);
@@ -45,7 +50,11 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
   return (
     <main class="trace-view" aria-busy={load.busy}>
       <h1 class="unseen">Trace</h1>
-      <LoadState load={load} counting="calls read" />
+      <LoadState
+        load={load}
+        counting="calls read"
+        {...(load.value?.used === undefined && { shown: "What the calls used is not known." })}
+      />
       {load.value?.calls.length === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
           It may be in another project, or deleted, or on its way.
@@ -55,6 +64,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
         <Shell
           {...{ address, project, traceId, zone, go, state, folding, changeFolding }}
           trace={load.value}
+          isAdding={load.busy}
         />
       )}
     </main>
@@ -65,7 +75,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
 function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
   const runs =
     trace !== undefined &&
-    trace.usage.unfinished_call_ids.length > 0 &&
+    (trace.used?.unfinishedIds.length ?? 0) > 0 &&
     trace.calls.length <= MAX_REFRESHED_CALLS;
   useEffect(() => {
     if (!runs) return;
@@ -77,11 +87,14 @@ function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
 interface ShellProps extends TraceViewProps {
   readonly trace: LoadedTrace;
   readonly state: TraceState;
+  /** What the calls used is on its way. */
+  readonly isAdding: boolean;
   readonly folding: Folding;
   readonly changeFolding: (folding: Folding) => void;
 }
 
-function Shell({ address, project, traceId, zone, go, trace, state, folding, changeFolding }: ShellProps) {
+function Shell(props: ShellProps) {
+  const { address, project, traceId, zone, go, trace, state, isAdding, folding, changeFolding } = props;
   const { options } = address;
   const opened = options["call"];
   const find = useRef<HTMLInputElement>(null);
@@ -102,11 +115,16 @@ function Shell({ address, project, traceId, zone, go, trace, state, folding, cha
     changeFolding({ ...folding, changed: openedFor({ id }, state.roots, folding) });
     setActiveKey(id);
   };
-  const onKey = useTreeKeys({ state, active, setActiveKey, fold, reveal, close, find });
+  const nextFailed = (): void => {
+    const from = nodeOfRow(state.rows[active])?.call.id;
+    const next = nextOf(state.roots, from, ({ call }) => call.exception !== null);
+    if (next !== undefined) reveal(next.call.id);
+  };
+  const onKey = useTreeKeys({ state, active, setActiveKey, fold, reveal, nextFailed, close, find });
   const node = nodeOf(opened, state.roots);
   return (
     <>
-      <Summary state={state} trace={trace} zone={zone}>
+      <Summary {...{ state, trace, zone, isAdding, nextFailed }}>
         <FindBox
           input={find}
           roots={state.roots}
@@ -129,11 +147,12 @@ function Shell({ address, project, traceId, zone, go, trace, state, folding, cha
           text={() => traceQuestions(project, traceId).map(asCurl).join("\n")}
         />
       </Summary>
-      {trace.truncated && (
-        <Notice kind="warning" title="This trace has more calls than are shown: the oldest are." />
+      {trace.used?.truncated === true && (
+        <Notice kind="warning" title="This trace has more calls than are added up: the oldest are." />
       )}
       <TreeTable
         state={state}
+        isAdding={isAdding}
         active={active}
         opened={opened}
         onActive={(index) => setActiveKey(state.rows[index]?.key)}
@@ -144,8 +163,7 @@ function Shell({ address, project, traceId, zone, go, trace, state, folding, cha
       {node !== undefined && (
         <Details
           {...{ project, traceId, zone, node, close }}
-          ledger={state.ledger}
-          usage={trace.usage.call_usage[node.call.id] ?? {}}
+          used={usedBy(node, state.ledger, trace.used)}
           tab={options["tab"] ?? ""}
           onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
         />
@@ -154,38 +172,60 @@ function Shell({ address, project, traceId, zone, go, trace, state, folding, cha
   );
 }
 
+function usedBy(
+  node: TreeNode,
+  ledger: Ledger | undefined,
+  used: LoadedTrace["used"],
+): UsedByCall | undefined {
+  if (ledger === undefined || used === undefined) return undefined;
+  const { id } = node.call;
+  return { total: Object.hasOwn(used.total, id) ? used.total[id]! : {}, own: ledger.own(node) };
+}
+
 interface SummaryProps {
+  readonly isAdding: boolean;
+  readonly nextFailed: () => void;
   readonly state: TraceState;
   readonly trace: LoadedTrace;
   readonly zone: string;
   readonly children: preact.ComponentChildren;
 }
 
-function Summary({ state, trace, zone, children }: SummaryProps) {
+function Summary({ state, trace, zone, isAdding, nextFailed, children }: SummaryProps) {
   const { roots, ledger, axis, unfinished } = state;
-  const total = ledger.sum(roots);
+  const total = ledger?.sum(roots);
   const errors = roots.reduce((sum, root) => sum + root.errors, 0);
   const startedAt = new Date(axis.fromMs).toISOString();
   return (
     <div class="summary">
       <p class="answer">
         <span class="sum">
-          <Dollars total={total} />
+          <UsedOr total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
         </span>
         <bdi class="what">{roots[0]?.call.name}</bdi>
         <span>
-          <Shown figure={tokens(total.tokens)} /> tokens
+          <UsedOr
+            total={total}
+            isAdding={isAdding}
+            show={(total) => <Shown figure={tokens(total.tokens)} />}
+          />{" "}
+          tokens
         </span>
         <span>
           <Shown figure={tokens(trace.calls.length)} /> calls
         </span>
         <span>{unfinished.size > 0 ? <Live /> : <Shown figure={duration(axis.toMs - axis.fromMs)} />}</span>
         {roots.length > 1 && <span>{roots.length} roots</span>}
-        {errors > 0 && <span class="failed">✕ {errors} failed</span>}
+        {errors > 0 && (
+          <button class="failed" title="Go to the next one (e)" onClick={nextFailed}>
+            <span aria-hidden="true">✕ </span>
+            <Shown figure={tokens(errors)} /> failed
+          </button>
+        )}
         <span class="dim" title={startedAt}>
           {clock(startedAt, zone, { now: Date.now() })}
         </span>
-        {total.unpriced.length > 0 && (
+        {total !== undefined && total.unpriced.length > 0 && (
           <span class="unpriced">
             without a price: {total.unpriced.map((llm) => oneLine(llm, 60)).join(", ")}
           </span>

@@ -54,7 +54,7 @@ export function rowAbove(rows: readonly Row[], index: number): number {
 }
 
 export function nodeOfRow(row: Row | undefined): TreeNode | undefined {
-  return row?.kind === "group" ? row.nodes[0] : row?.node;
+  return row?.kind === "group" ? row.group.nodes[0] : row?.node;
 }
 
 export function nodeOf(id: string | undefined, roots: readonly TreeNode[]): TreeNode | undefined {

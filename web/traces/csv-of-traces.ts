@@ -1,7 +1,7 @@
 import { csv } from "../numbers/csv.ts";
-import type { TraceRow } from "./load-rows.ts";
+import type { AddedRow } from "./load-rows.ts";
 
-export function csvOfTraces(rows: readonly TraceRow[]): string {
+export function csvOfTraces(rows: readonly AddedRow[]): string {
   const header = [
     "started_at",
     "ended_at",

@@ -5,7 +5,17 @@ import { queryOf, type Sort, type TracesQuestion } from "./traces-question.ts";
 
 export interface TraceRow {
   readonly call: Call;
-  readonly total: Total;
+  /** Undefined: it is not known yet. */
+  readonly total: Total | undefined;
+}
+
+/** A row whose cost is known. */
+export type AddedRow = TraceRow & { readonly total: Total };
+
+/** Undefined where it is not known of one of them. */
+export function addedRows(rows: readonly TraceRow[] | undefined): readonly AddedRow[] | undefined {
+  const added = rows?.flatMap(({ call, total }) => (total === undefined ? [] : [{ call, total }]));
+  return added?.length === rows?.length ? added : undefined;
 }
 
 export const MAX_ROWS = 500;
@@ -21,13 +31,18 @@ const COLUMNS = [
 ];
 const newestFirst = [{ field: "started_at", direction: "desc" as const }];
 
-/** The newest of a window: they do not wait for what all of it costs. */
-export async function loadNewest(question: TracesQuestion, asking: Asking): Promise<readonly TraceRow[]> {
+/** The newest of a window: they do not wait for what all of it costs. `show`: takes them before it is known what they cost themselves. */
+export async function loadNewest(
+  question: TracesQuestion,
+  asking: Asking,
+  show: (rows: readonly TraceRow[]) => void,
+): Promise<readonly TraceRow[]> {
   const { project: project_id } = question;
   const query = queryOf(question) as CallsQuery["query"] & object;
   const body = { project_id, filter: { trace_roots_only: true }, query, sort_by: newestFirst };
   const calls = await readCalls(body, asking);
   if (calls.length === 0) return [];
+  show(calls.map((call) => ({ call, total: undefined })));
   const call_ids = calls.map(({ id }) => id);
   const usage = { path: "/calls/usage", body: { project_id, call_ids, include_costs: true } };
   const { body: answer } = await ask<TraceUsage>(usage, asking);

@@ -4,6 +4,7 @@ import { clock, fullInstant } from "../numbers/instants.ts";
 import { shortName } from "../numbers/op-name.ts";
 import { oneLine } from "../numbers/plain-text.ts";
 import { Dollars, Duration, Live, Shown, Tokens, Unknown } from "../parts/figure.tsx";
+import { UsedOr } from "../parts/used-or.tsx";
 import { widthOf, type Column, type Layout } from "./columns.ts";
 import type { FeedbackMark } from "./feedback-marks.ts";
 import type { TraceRow } from "./load-rows.ts";
@@ -11,6 +12,8 @@ import type { TraceSize } from "./trace-sizes.ts";
 
 interface TraceCellsProps {
   readonly row: TraceRow;
+  /** What it cost is on its way. */
+  readonly isAdding: boolean;
   readonly zone: string;
   readonly layout: Layout;
   /** What all traces of the window cost. */
@@ -21,9 +24,9 @@ interface TraceCellsProps {
   readonly href: string;
 }
 
-export function TraceCells({ row, zone, layout, whole, mark, size, href }: TraceCellsProps) {
+export function TraceCells({ row, isAdding, zone, layout, whole, mark, size, href }: TraceCellsProps) {
   const { call, total } = row;
-  const part = total.usd === null || whole === null || whole === 0 ? undefined : total.usd / whole;
+  const part = total?.usd == null || whole === null || whole === 0 ? undefined : total.usd / whole;
   const latency = call.ended_at === null ? null : Date.parse(call.ended_at) - Date.parse(call.started_at);
   const cell = (column: Column, children: ComponentChildren, title?: string) =>
     layout.hidden.includes(column) ? null : (
@@ -42,8 +45,8 @@ export function TraceCells({ row, zone, layout, whole, mark, size, href }: Trace
       <Name row={row} href={href} />
       {cell("user", <bdi title={oneLine(call.wb_user_id ?? "")}>{oneLine(call.wb_user_id ?? "", 60)}</bdi>)}
       {cell("calls", <Calls size={size} />)}
-      {cell("tokens", <Tokens count={total.tokens} />)}
-      {cell("cost", <Dollars total={total} />)}
+      {cell("tokens", <UsedOr {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />)}
+      {cell("cost", <UsedOr {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />)}
       {cell(
         "share",
         part !== undefined && <i style={{ width: `${part * 100}%` }} />,
@@ -85,8 +88,8 @@ function Calls({ size }: Pick<TraceCellsProps, "size">) {
 function Errors({ size }: Pick<TraceCellsProps, "size">) {
   if (size === "unknown") return <Unknown why={UNREAD} />;
   if (size === undefined) return null;
-  const figure = tokens(size.errors);
-  if (size.errors === 0) return <Shown figure={figure} dim />;
+  const figure = tokens(size.failed);
+  if (size.failed === 0) return <Shown figure={figure} dim />;
   return (
     <span class="failed" title={`${figure.exact} calls failed`}>
       {figure.text}

@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useLoad } from "../api/use-load.ts";
 import { RowList } from "../parts/row-list.tsx";
 import { printAddress, type Address } from "../state/address.ts";
@@ -8,10 +8,12 @@ import { loadMarks } from "./feedback-marks.ts";
 import type { TraceRow } from "./load-rows.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
-import { loadSizes } from "./trace-sizes.ts";
+import { useSizes } from "./use-sizes.ts";
 
 interface TraceTableProps {
   readonly rows: readonly TraceRow[];
+  /** What they cost is on its way. */
+  readonly isAdding: boolean;
   /** What all traces of the window cost; null: it is not known, or not yet. */
   readonly whole: number | null;
   readonly project: string;
@@ -22,11 +24,12 @@ interface TraceTableProps {
   readonly onLayout: (layout: Layout) => void;
 }
 
-export function TraceTable({ rows, whole, project, zone, address, go, layout, onLayout }: TraceTableProps) {
+export function TraceTable(props: TraceTableProps) {
+  const { rows, isAdding, whole, project, zone, address, go, layout, onLayout } = props;
   const [active, setActive] = useState(0);
   const ids = rows.map(({ call }) => call.id);
   const marks = useLoad(`${project}\n${ids.join("\n")}`, (asking) => loadMarks(project, ids, asking));
-  const sizes = useSizes(project, rows);
+  const { sizes, onSeen } = useSizes(project, rows);
   const addressOf = ({ call }: TraceRow): Address => ({
     ...address,
     view: "trace",
@@ -42,6 +45,7 @@ export function TraceTable({ rows, whole, project, zone, address, go, layout, on
       class="traces"
       count={rows.length}
       active={active}
+      onSeen={onSeen}
       onActive={setActive}
       onOpen={(index) => {
         const row = rows[index];
@@ -53,7 +57,7 @@ export function TraceTable({ rows, whole, project, zone, address, go, layout, on
         if (row === undefined) return null;
         return (
           <TraceCells
-            {...{ row, zone, layout, whole }}
+            {...{ row, isAdding, zone, layout, whole }}
             mark={marks.value?.get(row.call.id)}
             size={sizes.failure === undefined ? sizes.value?.get(row.call.trace_id) : "unknown"}
             href={printAddress(addressOf(row))}
@@ -62,19 +66,6 @@ export function TraceTable({ rows, whole, project, zone, address, go, layout, on
       }}
     />
   );
-}
-
-/** Asked again when a row that is not finished has used more. */
-function useSizes(project: string, rows: readonly TraceRow[]) {
-  const traceIds = [...new Set(rows.map(({ call }) => call.trace_id))];
-  const running = rows.flatMap(({ call, total }) => (call.ended_at === null ? [total.requests] : []));
-  const load = useLoad(JSON.stringify([project, traceIds, running]), (asking) =>
-    loadSizes(project, traceIds, asking),
-  );
-  // what is asked again stays until the answer is there
-  const last = useRef(load.value);
-  last.current = load.value ?? last.current;
-  return { ...load, value: last.current };
 }
 
 /** Window and zone go along, so that the way back leads to the same list. */

@@ -4,7 +4,7 @@ import { DownloadButton } from "../parts/download-button.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
 import type { Layout } from "./columns.ts";
 import { csvOfTraces } from "./csv-of-traces.ts";
-import type { TraceRow } from "./load-rows.ts";
+import { addedRows, type TraceRow } from "./load-rows.ts";
 import { SORTS, usageQuestion, type TracesQuestion } from "./traces-question.ts";
 
 interface TracesToolsProps {
@@ -20,6 +20,7 @@ interface TracesToolsProps {
 /** In which order, in which columns, and ways to take the rows along. */
 export function TracesTools(props: TracesToolsProps) {
   const { question, rows, layout, onLayout, refresh, change } = props;
+  const added = addedRows(rows);
   return (
     <div class="tools">
       <label>
@@ -36,7 +37,9 @@ export function TracesTools(props: TracesToolsProps) {
       <button onClick={refresh} title="Ask again, up to now">
         Refresh
       </button>
-      {rows !== undefined && <DownloadButton label="CSV" name="traces.csv" text={() => csvOfTraces(rows)} />}
+      {added !== undefined && (
+        <DownloadButton label="CSV" name="traces.csv" text={() => csvOfTraces(added)} />
+      )}
       <CopyButton
         label="copy curl"
         title="The question behind the total"

@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { useLoad, type Load } from "../api/use-load.ts";
 import { loadChosen, loadNewest, type TraceRow } from "./load-rows.ts";
 import { loadTotals, type WindowTotals } from "./load-totals.ts";
@@ -8,6 +9,8 @@ export interface Traces {
   readonly rows: readonly TraceRow[] | undefined;
   readonly totals: WindowTotals | undefined;
   readonly busy: boolean;
+  /** What the rows cost is on its way. */
+  readonly areRowsBusy: boolean;
   /** What there is to say of the asking. */
   readonly said: Load<unknown>;
   readonly again: () => void;
@@ -15,30 +18,35 @@ export interface Traces {
 
 /** The newest rows are there before it is known what all traces of the window cost; the largest are chosen by that. */
 export function useTraces(question: TracesQuestion): Traces {
-  const totals = useLoad(JSON.stringify({ ...question, sort: undefined }), (asking) =>
-    loadTotals(question, asking),
-  );
-  const { value, busy, settled } = totals;
   const isNewest = question.sort === "newest" && question.cost === undefined;
-  const known = busy ? undefined : value;
-  const key = isNewest
-    ? JSON.stringify(question)
-    : known && JSON.stringify([question.project, question.sort, settled]);
-  const rows = useLoad(key, (asking) =>
-    isNewest || known === undefined
-      ? loadNewest(question, asking)
-      : loadChosen(known.byRoot, question, asking),
+  const newest = useLoad<readonly TraceRow[]>(
+    isNewest ? JSON.stringify(question) : undefined,
+    (asking, show) => loadNewest(question, asking, show),
   );
-  const shown = useLiveRows(question.project, key === undefined ? undefined : rows.value);
-  const isQuiet = totals.failure === undefined && !totals.stopped && key !== undefined;
+  // what all of them cost is much work: it begins when there is something to look at
+  const wanted = JSON.stringify({ ...question, sort: undefined });
+  const begun = useRef<string | undefined>(undefined);
+  if (!isNewest || !newest.busy || newest.value !== undefined) begun.current = wanted;
+  const isFirst = begun.current !== wanted;
+  const totals = useLoad(isFirst ? undefined : wanted, (asking) => loadTotals(question, asking));
+  const known = isNewest || totals.busy ? undefined : totals.value;
+  const chosen = useLoad<readonly TraceRow[]>(
+    known && JSON.stringify([question.project, question.sort, totals.settled]),
+    (asking) => loadChosen(known?.byRoot ?? new Map(), question, asking),
+  );
+  const rows = isNewest ? newest : chosen;
+  const areAsked = isNewest || known !== undefined;
+  const shown = useLiveRows(question.project, areAsked ? rows.value : undefined);
+  const isQuiet = totals.failure === undefined && !totals.stopped && areAsked;
   return {
     rows: shown,
-    totals: value,
-    busy: busy || rows.busy,
+    totals: isFirst ? undefined : totals.value,
+    busy: totals.busy || rows.busy,
+    areRowsBusy: rows.busy,
     said: isQuiet ? rows : totals,
     again: () => {
       totals.again();
-      if (isNewest) rows.again();
+      if (isNewest) newest.again();
     },
   };
 }

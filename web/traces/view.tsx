@@ -41,7 +41,7 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
     setLayout(next);
   };
   const question = { project, window, sort, cost, operand: operandOf(filter) };
-  const { rows, totals, busy, said, again } = useTraces(question);
+  const { rows, totals, busy, areRowsBusy, said, again } = useTraces(question);
   const refresh = (): void => {
     setRound(round + 1);
     again();
@@ -73,6 +73,7 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
       {rows !== undefined && rows.length > 0 && (
         <TraceTable
           {...{ rows, project, zone, address, go, layout }}
+          isAdding={areRowsBusy}
           whole={totals?.total.usd ?? null}
           onLayout={changeLayout}
         />

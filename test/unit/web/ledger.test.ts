@@ -64,10 +64,16 @@ describe("the lines of a receipt", () => {
   it("sum up, and say which models they leave out", () => {
     const line = { llm: "gpt-4o", quantity: 1, amount_usd: 0.1 };
     const unpriced = { llm: "acme-7b", quantity: 1, amount_usd: null };
-    expect(sumOfLines([line, { ...line, amount_usd: 0.2 }])).toMatchObject({ usd: 0.3, unpriced: [] });
-    expect(sumOfLines([line, unpriced, unpriced])).toMatchObject({ usd: 0.1, unpriced: ["acme-7b"] });
-    expect(sumOfLines([unpriced])).toMatchObject({ usd: null, unpriced: ["acme-7b"] });
-    expect(sumOfLines([])).toMatchObject({ usd: 0, unpriced: [] });
+    expect(sumOfLines([line, { ...line, amount_usd: 0.2 }], "amount_usd")).toMatchObject({
+      usd: 0.3,
+      unpriced: [],
+    });
+    expect(sumOfLines([line, unpriced, unpriced], "amount_usd")).toMatchObject({
+      usd: 0.1,
+      unpriced: ["acme-7b"],
+    });
+    expect(sumOfLines([unpriced], "amount_usd")).toMatchObject({ usd: null, unpriced: ["acme-7b"] });
+    expect(sumOfLines([], "amount_usd")).toMatchObject({ usd: 0, unpriced: [] });
   });
 
   it("have rates by the million for tokens, and by the piece for the rest", () => {

@@ -97,11 +97,9 @@ describe("the rows", () => {
     );
     const roots = treeOf([call("root", null), call("plan", "root", { startMs: 3 }), ...search]);
     const rows = rowsOf(roots, { changed: new Set(), groupsOpen: false });
-    expect(rows.map((row) => (row.kind === "group" ? `${row.name} ×${row.nodes.length}` : row.key))).toEqual([
-      "root",
-      "search ×12",
-      "plan",
-    ]);
+    expect(
+      rows.map((row) => (row.kind === "group" ? `${row.group.name} ×${row.group.nodes.length}` : row.key)),
+    ).toEqual(["root", "search ×12", "plan"]);
   });
 
   it("show any call once what hides it is open", () => {

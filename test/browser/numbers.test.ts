@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
+import { allRows, cellOf, expectFigure, numberOf, readTables, settled } from "./reading.ts";
+
+const PROJECT = "acme/numbers";
+const COMPLETION = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
+const FACTOR = 0.85;
+
+type Usage = Readonly<Record<string, Readonly<Record<string, number | null>>>>;
+
+let test: TestPage;
+
+function call(id: string, more: object = {}): object {
+  const began = Date.now() - 60_000;
+  return {
+    id,
+    trace_id: "shared",
+    parent_id: id === "root" ? null : "root",
+    op_name: id.startsWith("search") ? "search" : id,
+    started_at: new Date(began).toISOString(),
+    ended_at: new Date(began + 1000).toISOString(),
+    attributes: {},
+    inputs: {},
+    summary: {},
+    ...more,
+  };
+}
+
+function telling(completion: string, prompt: number): object {
+  return {
+    output: { id: completion, model: "gpt-4o", choices: [] },
+    summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: prompt, completion_tokens: 10 } } },
+  };
+}
+
+/** Four searches, of which two tell of one completion, and an agent that tells of it as well. */
+const SHARED = [
+  call("root"),
+  call("agent", telling(COMPLETION, 1000)),
+  call("search-1", { ...telling(COMPLETION, 1000), exception: "Error: first" }),
+  call("search-2", telling(COMPLETION, 1000)),
+  call("search-3", telling(`${COMPLETION}2`, 300)),
+  call("search-4", { exception: "Error: second" }),
+];
+
+function totalOf(usage: Usage): { tokens: number; usd: number } {
+  const all = Object.values(usage);
+  const sum = (name: string) => all.reduce((sum, one) => sum + (one[name] ?? 0), 0);
+  const costs = [
+    "prompt_tokens",
+    "completion_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+  ];
+  return {
+    tokens: sum("total_tokens"),
+    usd: costs.reduce((usd, name) => usd + sum(`${name}_total_cost`), 0),
+  };
+}
+
+describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", () => {
+  beforeAll(async () => {
+    test = await startPage();
+    const stored = await test.post(`/v2/${PROJECT}/calls/complete`, { batch: SHARED });
+    expect(stored.json()).toEqual({ rejected: [] });
+  });
+  afterAll(() => test.close());
+
+  const usageOf = async (more: object): Promise<Record<string, Usage>> =>
+    (
+      await test.post("/trace/usage", {
+        project_id: PROJECT,
+        filter: { trace_ids: ["shared"] },
+        include_costs: true,
+        ...more,
+      })
+    ).json().call_usage;
+
+  it("are those of the routes where several calls tell of one completion, of groups as well", async () => {
+    const [usage, own] = [await usageOf({}), await usageOf({ own_only: true })];
+    const page = await test.open(`/${PROJECT}/trace/shared?groups=open`);
+    const rows = await allRows(page);
+    const calls = rows.filter((row) => row.id.title !== "");
+    expect(new Set(calls.map((row) => row.id.title))).toEqual(new Set(Object.keys(usage)));
+    for (const row of calls) {
+      const [total, itself] = [totalOf(usage[row.id.title]!), totalOf(own[row.id.title]!)];
+      expectFigure(row["tokens"], total.tokens);
+      expectFigure(row["cost"], total.usd);
+      expectFigure(row["own own-tokens"], itself.tokens);
+      expectFigure(row["own own-usd"], itself.usd);
+    }
+    const searches = Object.entries(own).filter(([id]) => id.startsWith("search"));
+    const group = rows.find((row) => row.id.title === "");
+    expect(group!["name"]!.text).toContain("×4");
+    expectFigure(
+      group!["tokens"],
+      searches.reduce((sum, [, one]) => sum + totalOf(one).tokens, 0),
+    );
+    // each of them has all of the completion in its total
+    const totals = calls.reduce((sum, row) => sum + numberOf(row["tokens"]!.title), 0);
+    const root = totalOf(usage["root"]!);
+    expect(root.tokens).toBe(1320);
+    expect(totals).toBeGreaterThan(2 * root.tokens);
+    expectFigure(await cellOf(page.locator(".answer .sum")), root.usd);
+    await page.context().close();
+  });
+
+  it("of the window, of a trace and over time are one", async () => {
+    const { usd } = totalOf((await usageOf({}))["root"]!);
+    for (const place of ["traces", "traces?sort=cost", "trace/shared", "usage", "usage?group=op_name"]) {
+      const page = await test.open(`/${PROJECT}/${place}`);
+      await page.locator(".answer .sum [title]").waitFor();
+      await settled(page);
+      expectFigure(await cellOf(page.locator(".answer .sum")), usd);
+      await page.context().close();
+    }
+  });
+
+  it("of failures lead from one to the next", async () => {
+    const page = await test.open(`/${PROJECT}/trace/shared?groups=open`);
+    await settled(page);
+    const failed = page.getByRole("button", { name: "2 failed" });
+    const active = page.locator(".tree .row.active [data-call]");
+    await failed.click();
+    await expect.poll(() => active.getAttribute("data-call")).toBe("search-1");
+    await failed.press("Enter");
+    await expect.poll(() => active.getAttribute("data-call")).toBe("search-4");
+    await failed.click();
+    await expect.poll(() => active.getAttribute("data-call")).toBe("search-1");
+    await page.context().close();
+  });
+
+  it("of a receipt say what is billed beside the list price, once a factor is set", async () => {
+    const place = `/${PROJECT}/trace/shared?groups=open&call=root&tab=receipt`;
+    const page = await test.open(place);
+    await page.locator(".receipt table").waitFor();
+    expect(await page.getByRole("columnheader", { name: "billed" }).count()).toBe(0);
+    const factor = { provider: null, factor: FACTOR, effective_date: "2026-01-01T00:00:00Z" };
+    const set = await test.post("/cost/factor/create", { project_id: PROJECT, factors: [factor] });
+    expect(set.status, set.text).toBe(200);
+    const { total } = (
+      await test.post("/call/receipt", { project_id: PROJECT, trace_id: "shared", call_id: "root" })
+    ).json() as { total: { total_cost: number; billed_cost: number } };
+    expect(total.billed_cost).toBeLessThan(total.total_cost);
+    await page.reload();
+    await page.getByRole("columnheader", { name: "billed" }).waitFor();
+    await settled(page);
+    const foot = (await page.evaluate(readTables)).at(-1)!.at(-1)!;
+    expectFigure(foot.cells[0], total.total_cost);
+    expectFigure(foot.cells[1], total.billed_cost);
+    expect(await page.locator(".receipt tbody td", { hasText: "× 0.85" }).count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  it("of traces that are not finished follow what happens, and nothing else is asked", async () => {
+    const [project, id] = ["acme/live", "live-root"];
+    const started_at = new Date(Date.now() - 30_000).toISOString();
+    const start = { project_id: project, id, trace_id: "live", op_name: "live-run", started_at };
+    await test.post("/call/start", { start: { ...start, inputs: {}, attributes: {} } });
+    const page = await test.open(`/${project}/traces`);
+    const row = page.locator(".traces .body .row");
+    await row.locator(".live").waitFor();
+    await settled(page);
+    const summary = { usage: { "gpt-4o": { requests: 1, prompt_tokens: 1000, completion_tokens: 10 } } };
+    await test.post("/call/end", {
+      end: { project_id: project, id, ended_at: new Date().toISOString(), summary },
+    });
+    await row.locator(".live").waitFor({ state: "detached" });
+    await expect.poll(async () => numberOf(await row.locator(".tokens").innerText())).toBe(1010);
+    await page.context().close();
+  });
+});
