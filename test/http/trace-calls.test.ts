@@ -141,7 +141,7 @@ describe("POST /trace/calls", () => {
     expect(expected).toHaveLength(120);
     const sizes = fc.record({
       calls: fc.integer({ min: 13, max: 130 }),
-      bytes: fc.integer({ min: 20_000, max: 300_000 }),
+      bytes: fc.integer({ min: 60_000, max: 300_000 }),
     });
     await fc.assert(
       fc.asyncProperty(sizes, async (page) => {
@@ -155,7 +155,7 @@ describe("POST /trace/calls", () => {
           .map((line) => (JSON.parse(line) as Line)[0]);
         expect(ids).toEqual(expected);
       }),
-      { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 6), endOnFailure: true },
+      { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 3), endOnFailure: true },
     );
   });
 

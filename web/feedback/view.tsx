@@ -47,7 +47,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
               <span class="sum">
                 <Shown figure={tokens(count)} />
               </span>
-              <span>feedbacks</span>
+              <span>{count === 1 ? "feedback" : "feedbacks"}</span>
               <span class="dim">
                 {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
               </span>

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 interface TabsProps {
   readonly tabs: Readonly<Record<string, string>>;
@@ -10,6 +10,11 @@ interface TabsProps {
 export function Tabs({ tabs, shown, onTab }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
   const names = Object.keys(tabs);
+  useEffect(() => {
+    // where there is little room, the one that is shown may be out of sight
+    const tab = list.current?.querySelector(`#tab-${shown}`);
+    tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [shown]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;

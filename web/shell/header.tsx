@@ -70,8 +70,9 @@ function listOptions(options: Address["options"]): Address["options"] {
     calls = "",
     group = "",
     measure = "",
+    as = "",
   } = options;
-  return { window, zone, q, cost, sort, calls, group, measure };
+  return { window, zone, q, cost, sort, calls, group, measure, as };
 }
 
 interface ProjectPickerProps {
@@ -83,6 +84,7 @@ interface ProjectPickerProps {
 function ProjectPicker({ me, project, onProject }: ProjectPickerProps) {
   const known = me.projects_with_data ?? [];
   const all = project === undefined || known.includes(project) ? known : [project, ...known];
+  if (all.length === 0) return null;
   return (
     <select aria-label="Project" value={project} onChange={(event) => onProject(event.currentTarget.value)}>
       {all.map((name) => (

@@ -20,12 +20,14 @@ export function Project({ me, forget }: { readonly me: Whoami; readonly forget: 
     <>
       <Header {...{ me, project, address, zone, go, forget }} />
       {seen === null && (
-        <Notice
-          kind="warning"
-          title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
-        >
-          Use one with the scope <code>read</code>.
-        </Notice>
+        <main>
+          <Notice
+            kind="warning"
+            title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
+          >
+            Use one with the scope <code>read</code>.
+          </Notice>
+        </main>
       )}
       {seen !== null && project === undefined && <NothingYet />}
       {seen !== null && project !== undefined && (

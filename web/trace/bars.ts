@@ -56,7 +56,7 @@ export function drawBars(
     }
     context.fillStyle = bar.running ? colors.live : colors.text;
     const label = bar.running ? "live" : duration(bar.endMs - bar.startMs).text;
-    context.fillText(label, left + width + (bar.failed ? 12 : 5), middle);
+    context.fillText(label, left + width + (bar.failed ? 15 : 5), middle);
   }
 }
 

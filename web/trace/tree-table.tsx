@@ -95,19 +95,27 @@ function Cells({ row, ledger, isAdding, unfinished, axis, onFold }: CellsProps) 
   const own = row.kind === "call" ? ledger?.own(row.node) : undefined;
   return (
     <>
-      <span role="gridcell" class="name" style={{ paddingLeft: `${6 + Math.min(row.depth, 24) * 16}px` }}>
+      <span
+        role="gridcell"
+        class="name"
+        style={{ paddingLeft: `min(${6 + Math.min(row.depth, 24) * 16}px, 60%)` }}
+      >
         <Guides depth={row.depth} />
         <Fold row={row} onFold={onFold} />
         <Name row={row} unfinished={unfinished} />
       </span>
       <span role="gridcell" class="number own own-tokens">
-        {own && <Tokens count={own.tokens} />}
+        {row.kind === "call" && (
+          <UsedOr {...{ isAdding }} total={own} show={({ tokens }) => <Tokens count={tokens} />} />
+        )}
       </span>
       <span role="gridcell" class="number tokens">
         <UsedOr {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
       </span>
       <span role="gridcell" class="number own own-usd">
-        {own && <Dollars total={own} />}
+        {row.kind === "call" && (
+          <UsedOr {...{ isAdding }} total={own} show={(own) => <Dollars total={own} />} />
+        )}
       </span>
       <span role="gridcell" class="number cost">
         <UsedOr {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />

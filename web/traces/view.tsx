@@ -103,7 +103,7 @@ function Summary({ totals, window, zone }: SummaryProps) {
       </span>
       <span>
         in {truncated && "the oldest "}
-        <Shown figure={tokens(byRoot.size)} /> traces
+        <Shown figure={tokens(byRoot.size)} /> {byRoot.size === 1 ? "trace" : "traces"}
       </span>
       <span>
         <Shown figure={tokens(total.tokens)} /> tokens

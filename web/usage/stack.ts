@@ -6,11 +6,22 @@ export type Member = "total_cost" | "total_tokens" | "calls" | "errors";
 export interface Layer {
   readonly label: string;
   readonly color: string;
-  /** By bucket; null: nothing is known of it there. */
+  /** By bucket; null: it has nothing there, or nothing is known of it. */
   readonly values: readonly (number | null)[];
 }
 
 const COLORS = 8;
+
+/** The same as lines: where a group has no calls, it is at 0, and only what is not known is left out. */
+export function lineLayersOf(stats: UsageStats, member: Member): readonly Layer[] {
+  const present = stats.buckets.map(({ groups }) => groups);
+  return layersOf(stats, member).map((layer, at) => ({
+    ...layer,
+    values: layer.values.map((value, bucket) =>
+      at < COLORS && (present[bucket]?.[at] ?? null) === null ? 0 : value,
+    ),
+  }));
+}
 
 /** The first groups each with a colour, the rest together as "other". */
 export function layersOf({ groups, other, buckets }: UsageStats, member: Member): readonly Layer[] {

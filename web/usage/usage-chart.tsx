@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { UsageStats } from "../api/routes.ts";
 import { Chart } from "../parts/chart.tsx";
 import { MEASURES, type Measure } from "./load-usage.ts";
-import { layersOf, stacked } from "./stack.ts";
+import { layersOf, lineLayersOf, stacked } from "./stack.ts";
 import { figureOf } from "./usage-summary.tsx";
 
 interface UsageChartProps {
@@ -18,9 +18,9 @@ interface UsageChartProps {
 export function UsageChart({ stats, zone, measure, asLines, hovered, onHover }: UsageChartProps) {
   const times = useMemo(() => stats.buckets.map(({ timestamp }) => Date.parse(timestamp)), [stats]);
   const series = useMemo(() => {
-    const layers = layersOf(stats, MEASURES[measure].member);
-    const kind = asLines ? ("line" as const) : ("bars" as const);
-    return (asLines ? layers : stacked(layers)).map((layer) => ({ ...layer, kind }));
+    const { member } = MEASURES[measure];
+    if (asLines) return lineLayersOf(stats, member).map((layer) => ({ ...layer, kind: "line" as const }));
+    return stacked(layersOf(stats, member)).map((layer) => ({ ...layer, kind: "bars" as const }));
   }, [stats, measure, asLines]);
   return (
     <Chart

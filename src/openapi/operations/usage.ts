@@ -108,7 +108,10 @@ export const usageOperations: Operations = {
       "it a call. `parent_id`, `display_name`, `ended_ms` and `exception` can be null; of an exception, these are the first 200 " +
       "characters. 100,000 calls are a few megabytes, where `POST /calls/stream_query` sends ten times as many.",
     response: "The calls of the trace; none where there is no such trace",
-    example: { request: { project_id: "acme/demo", trace_id: receipt.trace_id } },
+    example: {
+      request: { project_id: "acme/demo", trace_id: receipt.trace_id },
+      response: [receipt.call_id, null, "answer", null, 1768469400000, 1768469406500, null],
+    },
   },
   "POST /trace/sizes": {
     id: "traceSizes",

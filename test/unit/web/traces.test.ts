@@ -3,9 +3,37 @@ import { describe, expect, it } from "vitest";
 import { NOTHING } from "../../../web/numbers/usage.ts";
 import { COLUMN_NAMES, readLayout, widthOf, withShown, withWidth } from "../../../web/traces/columns.ts";
 import { isWanted, printCostFilter, readCostFilter } from "../../../web/traces/cost-filter.ts";
+import type { UsageStats } from "../../../web/api/routes.ts";
+import { layersOf, lineLayersOf } from "../../../web/usage/stack.ts";
 import { printGroups, readGroups } from "../../../web/usage/groups.ts";
 
 const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+
+describe("lines of usage", () => {
+  it("are at 0 where a group has no calls, and have a gap where its cost is not known", () => {
+    const total = (total_cost: number | null) => ({ total_cost }) as UsageStats["total"];
+    const group = (llm: string) => ({ key: { llm }, total: total(1) });
+    const bucket = (groups: (UsageStats["total"] | null)[]) => ({
+      timestamp: "2026-01-01T00:00:00.000Z",
+      total: total(1),
+      groups,
+      other: null,
+    });
+    const stats = {
+      groups: [group("a"), group("b")],
+      other: null,
+      buckets: [bucket([total(1), null]), bucket([null, total(null)])],
+    } as unknown as UsageStats;
+    expect(lineLayersOf(stats, "total_cost").map(({ values }) => values)).toEqual([
+      [1, 0],
+      [0, null],
+    ]);
+    expect(layersOf(stats, "total_cost").map(({ values }) => values)).toEqual([
+      [1, null],
+      [null, null],
+    ]);
+  });
+});
 
 describe("a condition on the cost", () => {
   it("is read as it was printed", () => {
