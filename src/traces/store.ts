@@ -4,6 +4,7 @@ import { columns, HAS_ENDED } from "../query/fields/columns.ts";
 import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import { AppError } from "../shared/errors.ts";
+import { parseJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";
 import type { LINE_NAMES, TraceSize } from "./schema.ts";
 
@@ -138,7 +139,7 @@ function countLines(page: Buffer): number {
 function placeOfLast(page: Buffer): Place {
   const end = page.length - 1;
   const line = page.toString("utf8", page.lastIndexOf(NEWLINE, end - 1) + 1, end);
-  const values = JSON.parse(line) as unknown[];
+  const values = parseJson(line) as unknown[];
   return { id: String(values[0]), startedMs: Number(values[4]) };
 }
 
