@@ -105,8 +105,9 @@ export function endPart(end: CallEnd): CallPart {
 
 /** Usage details are read from the output only if a summary counts the usage. */
 function endColumns(end: CallEnd): Columns {
-  const isBoth = end.usage === undefined && end.summary != null && end.output != null;
-  return columnsOf(endMembers, isBoth ? { ...end, usage: readUsage(end.summary, end.output) } : end);
+  const { summary, output } = end;
+  const usage = end.usage ?? (summary === undefined ? undefined : readUsage(summary, output));
+  return columnsOf(endMembers, { ...end, usage });
 }
 
 export function renamePart(id: string, displayName: string | null): CallPart {

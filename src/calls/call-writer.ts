@@ -8,6 +8,7 @@ import { noteCalls, type CallRow } from "./note-calls.ts";
 import {
   findForgotten,
   findMarks,
+  haveMarks,
   addPending,
   toPending,
   type PendingMark,
@@ -46,6 +47,8 @@ interface WriterDeps {
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
+/** Some thousand calls: noting them takes a fraction of what storing them does. */
+const MIN_BYTES_BESIDE = 4 * 1024 * 1024;
 const SWEEP_LIMIT = 1000;
 
 /**
@@ -63,6 +66,7 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
     sizeOf: (item) => sizeOf(item.part),
     ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
+    minBytesBeside: MIN_BYTES_BESIDE,
   });
   return {
     async write(project, parts, since) {
@@ -97,7 +101,7 @@ async function prepare({ engine, traces }: WriterDeps, items: readonly Placed[])
   await forgetDeleted(items, traces);
   await placeParts(items, traces);
   await chooseHours(engine, traces, items);
-  await noteCalls(engine, rowsOf(items));
+  await noteCalls(engine, items.flatMap(notedRow));
   for (const { project, part, traceId, hour } of items) {
     if (isStart(part)) traces.remember({ project, id: part.id }, { traceId: traceId!, hour: hour! });
   }
@@ -107,10 +111,7 @@ async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: Ne
   const { engine, traces } = deps;
   const items = await withoutOutlived(engine, given);
   await engine.insert("calls", rowsOf(items), { name: "calls_add" });
-  const [marks, doubted] = await Promise.all([
-    findMarks(engine, distinct(items.map(keyOf))),
-    placedByMemory(items, traces),
-  ]);
+  const [marks, doubted] = await Promise.all([marksOf(engine, items), placedByMemory(items, traces)]);
   const waiting = items.flatMap((item) => {
     const isUnknown = item.traceId === undefined || doubted.has(item);
     const part = isUnknown ? item.part : marks.has(item.call) && contestedPart(item.part);
@@ -120,6 +121,15 @@ async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: Ne
   if (pending.length > 0) await addPending(engine, pending);
   const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
   await settlePending(engine, traces, distinct([...left, ...pending]));
+}
+
+async function marksOf(
+  engine: Engine,
+  items: readonly Placed[],
+): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
+  const projects = [...new Set(items.map(({ project }) => project))];
+  if (!(await haveMarks(engine, projects))) return new Map();
+  return findMarks(engine, distinct(items.map(keyOf)));
 }
 
 /** A start sent again goes where the first one went, unless that was deleted with its project. */
@@ -186,6 +196,13 @@ function distinct(keys: readonly CallKey[]): CallKey[] {
 
 function rowsOf(items: readonly Placed[]): readonly CallRow[] {
   return items.flatMap((item) => toRow(item) ?? []);
+}
+
+/** What of a row is noted, none while its call is unknown. */
+function notedRow({ project, part, traceId, hour }: Placed): readonly CallRow[] {
+  if (traceId === undefined || hour === undefined) return [];
+  const { started_at, ended_at } = part.columns;
+  return [{ project_id: project, hour, trace_id: traceId, id: part.id, started_at, ended_at }];
 }
 
 /** Undefined while its call is unknown. */

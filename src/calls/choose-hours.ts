@@ -22,44 +22,52 @@ export async function chooseHours(
   traces: TraceLookup,
   items: readonly Placed[],
 ): Promise<void> {
-  const first = new Map<string, Start>();
-  const calls = items.map(callOf);
-  for (const [at, item] of items.entries())
-    if (isPlaced(item) && !first.has(calls[at]!)) first.set(calls[at]!, item);
-  const hours = new Map<string, number>();
+  const first = firstStarts(items);
+  const hours = new Map<Start, number>();
   const unsure: Start[] = [];
-  for (const [call, start] of first) {
+  for (const start of [...first.values()].flat()) {
     const known = traces.recall(keyOf(start));
     const isKnown = known?.traceId === start.traceId;
-    hours.set(call, isKnown ? known.hour : start.hour);
+    hours.set(start, isKnown ? known.hour : start.hour);
     if (!isKnown) unsure.push(start);
   }
   const noted = await noteTraces(
     engine,
-    [...first].map(([call, { project, traceId }]) => ({
-      project_id: project,
-      trace_id: traceId,
-      hour: hours.get(call)!,
-    })),
+    [...hours].map(([{ project, traceId }, hour]) => ({ project_id: project, trace_id: traceId, hour })),
   );
   const isElsewhere = ({ project, traceId, hour }: Start): boolean =>
     noted.get(pairKey(project, traceId))?.some((other) => other !== hour) ?? false;
-  for (const [call, hour] of await storedHours(engine, unsure.filter(isElsewhere))) hours.set(call, hour);
-  for (const [at, item] of items.entries()) item.hour = hours.get(calls[at]!) ?? item.hour;
+  for (const [start, hour] of await storedHours(engine, unsure.filter(isElsewhere))) hours.set(start, hour);
+  for (const item of items) {
+    const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
+    if (start !== undefined) item.hour = hours.get(start)!;
+  }
+}
+
+/** The first start of each call, by its id. An id that starts in two traces is two calls. */
+function firstStarts(items: readonly Placed[]): ReadonlyMap<string, readonly Start[]> {
+  const first = new Map<string, Start[]>();
+  for (const item of items) {
+    if (!isPlaced(item)) continue;
+    const ofId = first.get(item.call);
+    if (ofId === undefined) first.set(item.call, [item]);
+    else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
+  }
+  return first;
 }
 
 function isPlaced(item: Placed): item is Start {
   return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
 }
 
-function callOf({ call, traceId }: Placed): string {
-  return pairKey(traceId ?? "", call);
+function callOf({ call, traceId }: Start): string {
+  return pairKey(traceId, call);
 }
 
 /** The hours of those calls that are in the store. */
-async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<string, number>> {
+async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<Start, number>> {
   const asked = new Map(starts.map((start) => [callOf(start), start]));
-  const found = new Map<string, number>();
+  const found = new Map<Start, number>();
   for (const chunk of chunksOf([...asked.values()], KEYS_PER_QUERY)) {
     const rows = await engine.rows<{ project_id: Project; trace_id: string; id: string; hour: number }>(
       sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_traces
@@ -71,8 +79,8 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
       { name: "call_hours_find", limits: "ingest", mustBeCurrent: true },
     );
     for (const { project_id: project, trace_id: traceId, id, hour } of rows) {
-      const call = pairKey(traceId, keyText({ project, id }));
-      if (asked.has(call)) found.set(call, hour);
+      const start = asked.get(pairKey(traceId, keyText({ project, id })));
+      if (start !== undefined) found.set(start, hour);
     }
   }
   return found;

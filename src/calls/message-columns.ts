@@ -1,7 +1,6 @@
 import { CLEARED_COUNT, CLEARED_INSTANT } from "../query/fields/columns.ts";
 import { toStoreText, type EpochMicros } from "../shared/instant.ts";
 import { stringifyJson } from "../shared/json.ts";
-import { readUsage } from "../usage/read-usage.ts";
 import type { Usage } from "../usage/usage.ts";
 import { encodeUsage } from "../usage/usage-column.ts";
 import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
@@ -54,12 +53,11 @@ export const endMembers = {
   }),
   summary: (said: unknown) => ({
     summary: stringifyJson(said ?? {}),
-    usage: encodeUsage(readUsage(said)),
     reported_by: REPORTERS.indexOf("client"),
   }),
   exception: text("exception"),
-  // these override what output and summary say
   usage: (said: readonly Usage[] | null) => ({ usage: encodeUsage(said ?? []) }),
+  // these override what output and summary say
   completionId: text("completion_id"),
   reportedBy: (said: Reporter | null) => ({ reported_by: REPORTERS.indexOf(said ?? "client") }),
 } satisfies Members;

@@ -1,5 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import type { Project } from "../shared/project.ts";
+import { noteHours } from "./note-hours.ts";
 
 /** A row to write to `calls`. */
 export interface CallRow {
@@ -18,26 +19,12 @@ export interface CallRow {
  */
 export async function noteCalls(engine: Engine, rows: readonly CallRow[]): Promise<void> {
   const started = rows.filter((row) => row.started_at != null);
-  const ended = rows.filter((row) => row.ended_at != null);
-  const hours = new Map<string, object>();
-  const addHour = ({ project_id, hour }: CallRow, kind: "started" | "ended", at: unknown): void => {
-    const text = String(at);
-    const key = `${kind} ${text.slice(0, 13)} ${hour} ${project_id}`;
-    if (!hours.has(key)) hours.set(key, { project_id, kind, at_hour: hourOfText(text), hour });
-  };
-  for (const row of started) addHour(row, "started", row.started_at);
-  for (const row of ended) addHour(row, "ended", row.ended_at);
   await Promise.all([
     engine.insert(
       "call_traces",
       started.map(({ project_id, id, trace_id, hour }) => ({ project_id, id, trace_id, hour })),
       { name: "call_traces_add" },
     ),
-    engine.insert("call_hours", [...hours.values()], { name: "call_hours_add" }),
+    noteHours(engine, rows),
   ]);
-}
-
-/** `text`: an instant as the store writes it. */
-function hourOfText(text: string): number {
-  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`) / 3_600_000;
 }

@@ -55,6 +55,15 @@ export async function resolvePending(engine: Engine, written: readonly PendingPa
   );
 }
 
+/** Whether some projects have any marks: most have none, and then no calls need to be looked up. */
+export async function haveMarks(engine: Engine, projects: readonly Project[]): Promise<boolean> {
+  const rows = await engine.rows(
+    sql`SELECT 1 AS one FROM parked_parts WHERE project_id IN ${param("Array(String)", projects)} LIMIT 1`,
+    { name: "parked_parts_any", limits: "ingest", mustBeCurrent: true },
+  );
+  return rows.length > 0;
+}
+
 /** The marks of each call that has any, ordered by version, by `keyText`. */
 export async function findMarks(
   engine: Engine,

@@ -37,12 +37,10 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
       ),
     async insert(table, rows, options) {
       if (rows.length === 0) return;
-      const columns = new Set<string>();
-      for (const row of rows) for (const column of Object.keys(row)) columns.add(column);
       const lines = Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n"));
       await attempt(options, () =>
         transport.insert(
-          { table, columns: [...columns], rows: lines },
+          { table, columns: columnsOf(rows), rows: lines },
           toSend(options, options.limits ?? "ingest", insertSettings),
         ),
       );
@@ -76,6 +74,8 @@ const insertSettings = {
   max_partitions_per_insert_block: 0,
   // An equal block is not a repeated one: a call renamed to A, to B and to A again must end as A.
   deduplicate_insert: "disable",
+  // a batch is too small to be divided among threads
+  input_format_parallel_parsing: 0,
 };
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
@@ -96,6 +96,12 @@ async function attempt<Result>(options: QueryOptions, run: () => Promise<Result>
     }
     throw toStorageError(error, options.name);
   }
+}
+
+/** All columns of some rows. Rows next to each other mostly have the same. */
+function columnsOf(rows: readonly object[]): string[] {
+  const shapes = new Set(rows.map((row) => Object.keys(row).join()));
+  return [...new Set([...shapes].flatMap((shape) => shape.split(",")))];
 }
 
 function parseLines<Row>(bytes: Buffer): Row[] {

@@ -20,11 +20,13 @@ export interface BatchEvent {
 }
 
 export interface GroupCommitOptions<Item> extends GroupCommitSettings {
-  /**
-   * Readies one batch while the one before it is being written. Must be safe to repeat, and to leave without the batch
-   * ever being written.
-   */
+  /** Readies a batch. Must be safe to repeat, and to leave without the batch ever being written. */
   readonly prepare?: (items: readonly Item[]) => Promise<void>;
+  /**
+   * With so many bytes waiting, a batch is readied while the one before it is being written. Smaller ones wait for it,
+   * because a small batch has as many statements as a large one.
+   */
+  readonly minBytesBeside?: number;
   /** Writes one batch; resolves when it is durable. Must be safe to repeat. */
   readonly flush: (items: readonly Item[]) => Promise<void>;
   readonly sizeOf: (item: Item) => number;
@@ -61,6 +63,9 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let running: Promise<void> | undefined;
   let between: (() => Promise<void>)[] = [];
   let writing: Promise<void> = Promise.resolve();
+  const arrivals = new Arrivals();
+
+  const pendingBytes = (): number => waitingBytes + inFlightBytes;
 
   const takeBatch = (): Waiter<Item>[] => {
     const count = countWithin(waiting, options.maxBatchBytes);
@@ -74,14 +79,15 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
 
   const flush = async (batch: readonly Waiter<Item>[], prepared: readonly Waiter<Item>[]): Promise<void> => {
     for (const waiter of await those(prepared, options.flush)) waiter.settle();
-    const bytes = bytesOf(batch);
-    options.onBatch?.({
-      name: options.name,
-      items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
-      bytes,
-      lagMs: performance.now() - batch[0]!.arrivedMs,
-    });
-    inFlightBytes -= bytes;
+    options.onBatch?.(eventOf(options.name, batch));
+    inFlightBytes -= bytesOf(batch);
+  };
+
+  /** Until a batch has been written, or the next one is large enough to be readied beside it. */
+  const gathered = async (): Promise<void> => {
+    const enough = options.prepare === undefined ? Number.POSITIVE_INFINITY : (options.minBytesBeside ?? 0);
+    const mustWait = (): boolean => inFlightBytes > 0 && between.length === 0 && waitingBytes < enough;
+    while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
 
   const run = async (): Promise<void> => {
@@ -93,7 +99,8 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
         for (const turn of turns) await turn();
         continue;
       }
-      if (options.prepare === undefined) await writing;
+      await gathered();
+      if (between.length > 0) continue;
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
       const batch = takeBatch();
       const prepared = options.prepare === undefined ? batch : await those(batch, options.prepare);
@@ -107,26 +114,20 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
     async write(items) {
       if (items.length === 0) return;
       const bytes = items.reduce((sum, item) => sum + options.sizeOf(item), 0);
-      if (
-        waitingBytes + inFlightBytes > 0 &&
-        waitingBytes + inFlightBytes + bytes > options.maxPendingBytes
-      ) {
+      if (pendingBytes() > 0 && pendingBytes() + bytes > options.maxPendingBytes) {
         throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
       }
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      waiting.push({
-        items,
-        bytes,
-        arrivedMs: performance.now(),
-        settle: (error) => (error === undefined ? resolve() : reject(error)),
-      });
+      const { waiter, settled } = waiterFor(items, bytes);
+      waiting.push(waiter);
       waitingBytes += bytes;
+      arrivals.announce();
       running ??= run();
-      await promise;
+      await settled;
     },
     between<Result>(work: () => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       between.push(() => work().then(resolve, reject));
+      arrivals.announce();
       running ??= run();
       return promise;
     },
@@ -134,7 +135,40 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       await running;
       await writing;
     },
-    pendingBytes: () => waitingBytes + inFlightBytes,
+    pendingBytes,
+  };
+}
+
+function waiterFor<Item>(
+  items: readonly Item[],
+  bytes: number,
+): { readonly waiter: Waiter<Item>; readonly settled: Promise<void> } {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error));
+  return { waiter: { items, bytes, arrivedMs: performance.now(), settle }, settled: promise };
+}
+
+class Arrivals {
+  #next = Promise.withResolvers<void>();
+
+  /** Resolves with the next announcement. */
+  get next(): Promise<void> {
+    return this.#next.promise;
+  }
+
+  announce(): void {
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+}
+
+/** A batch that is over now. */
+function eventOf(name: string, batch: readonly Waiter<unknown>[]): BatchEvent {
+  return {
+    name,
+    items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
+    bytes: bytesOf(batch),
+    lagMs: performance.now() - batch[0]!.arrivedMs,
   };
 }
 

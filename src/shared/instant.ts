@@ -1,6 +1,10 @@
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d\d(?::?\d\d)?)?$/;
 
+/** After so many years the calendar is the same again. */
+const CYCLE_YEARS = 400;
+const CYCLE_MS = 146_097 * 86_400_000;
+
 /** Microseconds since the epoch; a safe integer for the years 1684 to 2255. */
 export type EpochMicros = number;
 
@@ -25,22 +29,15 @@ export function parseInstant(text: string): EpochMicros | undefined {
 export function readInstant(text: string): EpochMicros | undefined {
   const match = ISO.exec(text.trim());
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  const date = new Date(0);
-  date.setUTCFullYear(year!, month! - 1, day);
-  date.setUTCHours(hour!, minute, second, 0);
-  if (
-    date.getUTCMonth() !== month! - 1 ||
-    date.getUTCDate() !== day! ||
-    hour! > 23 ||
-    minute! > 59 ||
-    second! > 59
-  ) {
-    return undefined;
-  }
+  const [month, day] = [Number(match[2]), Number(match[3])];
+  const [hour, minute, second] = [Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)];
+  if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined;
+  // `Date.UTC` takes the years 0 to 99 for those of the twentieth century
+  const ms = Date.UTC(Number(match[1]) + CYCLE_YEARS, month - 1, day, hour, minute, second) - CYCLE_MS;
+  if (new Date(ms).getUTCDate() !== day) return undefined;
   const micros = Number((match[7] ?? "").slice(0, 6).padEnd(6, "0"));
   const offset = offsetMs(match[8]);
-  return offset === undefined ? undefined : (date.getTime() - offset) * 1000 + micros;
+  return offset === undefined ? undefined : (ms - offset) * 1000 + micros;
 }
 
 /** Nanoseconds since the epoch, as OpenTelemetry counts, to microseconds. */

@@ -43,8 +43,19 @@ function within(entry: Json, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), entry);
 }
 
+/** Fields that count plain tokens only. */
+const PLAIN = new Set([
+  "requests",
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "input_tokens",
+  "output_tokens",
+]);
+
 /** The units besides plain tokens that a usage entry reports, in its provider's format or with our own names. */
 export function readUnits(entry: Json): UnitCounts | undefined {
+  if (Object.keys(entry).every((name) => PLAIN.has(name))) return undefined;
   const input = detailsOf(entry, INPUT_DETAILS);
   const tool = detailsOf(entry, TOOL_DETAILS);
   const output = detailsOf(entry, OUTPUT_DETAILS);

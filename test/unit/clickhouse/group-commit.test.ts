@@ -81,15 +81,17 @@ describe("createGroupCommit", () => {
     await commit.write(["y"]);
   });
 
-  it("readies a batch while the one before is being written, and does other work between neither", async () => {
+  /** Says what it does; the batch with the first item is written until `release` is called. */
+  function commitBeside(first: string, minBytesBeside: number) {
     const said: string[] = [];
     const { promise: written, resolve: release } = Promise.withResolvers<void>();
     const commit = createGroupCommit<string>({
       name: "test",
       prepare: async (items) => void said.push(`prepare ${items.join("")}`),
+      minBytesBeside,
       flush: async (items) => {
         said.push(`write ${items.join("")}`);
-        if (items.includes("a")) await written;
+        if (items.includes(first)) await written;
         said.push(`written ${items.join("")}`);
       },
       sizeOf: (item) => item.length,
@@ -97,6 +99,53 @@ describe("createGroupCommit", () => {
       maxBatchBytes: 10,
       maxPendingBytes: 1000,
     });
+    return { commit, said, release };
+  }
+
+  it("readies a batch beside the one that is being written when enough waits", async () => {
+    const { commit, said, release } = commitBeside("a", 3);
+    const writes = [commit.write(["a"])];
+    while (!said.includes("write a")) await new Promise(setImmediate);
+    writes.push(commit.write(["b"]), commit.write(["c"]));
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(said).toEqual(["prepare a", "write a"]);
+    writes.push(commit.write(["d"]));
+    while (!said.includes("prepare bcd")) await new Promise(setImmediate);
+    writes.push(commit.write(["e"]));
+    release();
+    await Promise.all(writes);
+    expect(said.slice(2)).toEqual([
+      "prepare bcd",
+      "written a",
+      "write bcd",
+      "written bcd",
+      "prepare e",
+      "write e",
+      "written e",
+    ]);
+  });
+
+  it("does other work between two batches although one waits for more", async () => {
+    const { commit, said, release } = commitBeside("a", 3);
+    const writes = [commit.write(["a"])];
+    while (!said.includes("write a")) await new Promise(setImmediate);
+    writes.push(commit.write(["b"]));
+    const between = commit.between(async () => void said.push("between"));
+    release();
+    await Promise.all([...writes, between]);
+    expect(said).toEqual([
+      "prepare a",
+      "write a",
+      "written a",
+      "between",
+      "prepare b",
+      "write b",
+      "written b",
+    ]);
+  });
+
+  it("readies a batch while the one before is being written, and does other work between neither", async () => {
+    const { commit, said, release } = commitBeside("a", 0);
     const writes = [commit.write(["a"])];
     while (!said.includes("write a")) await new Promise(setImmediate);
     writes.push(commit.write(["b"]));
