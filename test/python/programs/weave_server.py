@@ -34,6 +34,7 @@ def quick(n: int) -> int:
 # versions of objects: filtered, in pages, without their values
 for n in range(5):
     weave.publish({"text": f"version {n}", "parts": [{"n": n}]}, name="prompt")
+    client.flush()
 weave.publish({"text": "another"}, name="other")
 _, asked = ask.call(1)
 client.flush()
