@@ -3,20 +3,24 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import { connectServer, openEmbedded } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
 import { MigrationError } from "../../src/clickhouse/migration-error.ts";
 import { sql, trusted } from "../../src/query/sql.ts";
+import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 
 const CALLS = 300;
 const carry = { callsPerSlice: 100 };
 
 let dir: string;
+/** The embedded engine that holds the store. */
 let engine: Engine;
+let front: HttpFront;
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "sumtree-carry-"));
   engine = await openEmbedded(dir);
+  front = await startHttpFront(dir);
   // everything before the migrations that lay calls out in time
   const before = withEachStatement(engine, (name) => {
     if (name === "migrate_0012") throw new Cut();
@@ -25,6 +29,7 @@ beforeEach(async () => {
   await fill();
 });
 afterEach(async () => {
+  await front.close();
   await engine.close();
   rmSync(dir, { recursive: true, force: true });
 });
@@ -79,7 +84,20 @@ async function contents(): Promise<{ calls: number; sum: string }> {
   return { calls: texts.length, sum: createHash("sha256").update(texts.join()).digest("hex") };
 }
 
-describe("carrying calls over into the order of time", () => {
+const ways: Readonly<Record<string, () => Promise<Engine>>> = {
+  "in the process": async () => engine,
+  "by URL": async () => connectServer(front.url),
+};
+
+describe.each(Object.keys(ways))("carrying calls over into the order of time, %s", (way) => {
+  let store: Engine;
+  beforeEach(async () => {
+    store = await ways[way]!();
+  });
+  afterEach(async () => {
+    if (store !== engine) await store.close();
+  });
+
   it(
     "loses and doubles nothing when it is cut off before any of its statements",
     { timeout: 300_000 },
@@ -89,7 +107,7 @@ describe("carrying calls over into the order of time", () => {
       let cuts = 0;
       for (let last = 0; ; last++) {
         let count = 0;
-        const cut = withEachStatement(engine, () => {
+        const cut = withEachStatement(store, () => {
           if (count++ >= last) throw new Cut();
         });
         try {
@@ -125,7 +143,7 @@ describe("carrying calls over into the order of time", () => {
   );
 
   it("keeps the old table and says so when the new one differs", async () => {
-    const meddling = withEachStatement(engine, async (name) => {
+    const meddling = withEachStatement(store, async (name) => {
       if (name !== "carry_hours") return;
       await engine.command(
         sql`ALTER TABLE calls_in_time UPDATE inputs = '{}' WHERE id = '7' SETTINGS mutations_sync = 1`,
