@@ -13,6 +13,7 @@ const libraries = {
   prices: ["clickhouse", "query", "usage", "shared"],
   calls: ["clickhouse", "query", "usage", "shared"],
   rollup: ["calls", "prices", "buckets", "clickhouse", "query", "usage", "shared"],
+  ledger: ["rollup", "prices", "clickhouse", "query", "usage", "shared"],
 } as const;
 
 const edges = {
@@ -58,7 +59,7 @@ const fastify = {
 
 const rooms: readonly string[] = [...Object.keys(libraries), ...Object.keys(edges), ...features];
 const ROOT_FILES =
-  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic";
+  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic|ledger-jobs";
 
 interface Allowed {
   readonly imports: readonly string[];

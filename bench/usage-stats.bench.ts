@@ -1,3 +1,5 @@
+import { settleHours } from "../src/ledger/settle-hours.ts";
+import { readPartitions, readHours } from "../src/ledger/stored-hours.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import { fillCalls } from "./sample-calls.ts";
 import { fill } from "./scale.bench.ts";
@@ -25,7 +27,28 @@ function byHand(project: string, startOf: "toStartOfHour" | "toStartOfDay"): Sql
 
 const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 
-/** All of a month by day, and its last 24 hours by hour. */
+/** The same over the ledger, call by call. */
+const byHandOfLedger = sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC')) AS day, llm, sum(calls), sum(errors), sum(requests),
+    sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
+  FROM usage_hours ARRAY JOIN at, llm, calls, errors, requests, prompt_tokens, completion_tokens, total_tokens,
+    cache_read_input_tokens, cache_creation_input_tokens
+  WHERE project_id = ${param("String", MONTH_PROJECT)} AND grain = 0 GROUP BY day, llm`;
+
+async function settle({ engine }: BenchService): Promise<void> {
+  const { signal } = new AbortController();
+  for (const { id } of await readPartitions(engine, signal)) {
+    const hours = await readHours(engine, {
+      partition: id,
+      beforeHour: 1_000_000_000,
+      settled: false,
+      limit: 10_000,
+      signal,
+    });
+    await settleHours({ engine, between: (work) => work(), signal }, hours);
+  }
+}
+
+/** All of a month by day, and its last 24 hours by hour: live, and from the ledger. */
 async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]> {
   const { calls } = await fill(service, MONTH_PROJECT, MONTH_CALLS);
   const asked = { project_id: MONTH_PROJECT, group_by: ["llm"], include_costs: true };
@@ -37,18 +60,29 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
     granularity: 3600,
   };
   const month = { ...asked, start: window.start, end: "2026-02-01T00:00:00Z", granularity: 86_400 };
-  const times = await timeInTurn(3, {
+  const byUser = { ...month, group_by: ["svc_user_id"] };
+  const live = await timeInTurn(1, { month: () => service.ask("/usage/stats", month) });
+  const settling = await timeInTurn(1, { settle: () => settle(service) }, 0);
+  const times = await timeInTurn(5, {
     month: () => service.ask("/usage/stats", month),
+    byUser: () => service.ask("/usage/stats", byUser),
     byHand: () => service.read(byHand(MONTH_PROJECT, "toStartOfDay"), "JSONEachRow", heavy),
+    byHandOfLedger: () => service.read(byHandOfLedger, "JSONEachRow", heavy),
     lastDay: () => service.ask("/usage/stats", lastDay),
   });
   const count = calls.toLocaleString("en-US");
+  const what = `${count} calls in traces of random ids, day × LLM, with costs`;
+  const overLedger = { what: "SQL by hand over the ledger's calls", spread: times["byHandOfLedger"]! };
   return [
+    figure(`${what}, folded live`, live["month"]!, { unit: "ms" }),
+    figure(`settling them`, settling["settle"]!, { unit: "ms" }),
+    ratioAtMost(2, { what, subject: times["month"]!, against: overLedger }),
     ratioAtMost(2, {
-      what: `${count} calls in traces of random ids, day × LLM, with costs`,
+      what,
       subject: times["month"]!,
       against: { what: "SQL by hand over the usage texts", spread: times["byHand"]! },
     }),
+    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: overLedger }),
     figure(`the last 24 hours of them, hour × LLM, with costs`, times["lastDay"]!, { unit: "ms" }),
   ];
 }

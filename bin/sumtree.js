@@ -14,6 +14,7 @@ const FILES = {
   keys: "scripts/keys",
   prices: "scripts/prices",
   migrate: "scripts/migrate",
+  ledger: "scripts/ledger",
   backup: "scripts/backup",
   restore: "scripts/restore",
 };
@@ -24,6 +25,7 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree keys …       manage API keys
   sumtree prices …     say what a model costs, and why
   sumtree migrate      bring a store to this version
+  sumtree ledger …     check or rebuild what makes usage over time fast
   sumtree backup       copy the embedded store while it runs
   sumtree restore …    make a store from a copy
   sumtree --version`;

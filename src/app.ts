@@ -57,6 +57,7 @@ import { createMutations } from "./projects/mutations.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { deleteExpired } from "./projects/retention.ts";
 import { seeThrough } from "./projects/settle.ts";
+import { registerLedger } from "./ledger-jobs.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
@@ -111,12 +112,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const traces = createTraceLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
   app.addHook("onClose", () => writer.drain());
-  registerPeriodic(app, {
-    name: "calls_sweep",
-    everyMs: MINUTE_MS,
-    atStart: true,
-    run: () => writer.sweep(),
-  });
+  const sweep = (): Promise<number> => writer.sweep();
+  registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
+  registerLedger(app, { engine, clock, between: writer.between });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerProjects(app, config, { engine, clock, writer });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
@@ -146,6 +144,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     maxPercentiles: config.MAX_PERCENTILES,
     maxCalls: config.MAX_STATS_CALLS,
     maxCells: config.MAX_STATS_CELLS,
+    bookFor: (project) => prices.bookFor(project),
     providerOf: (llm, servedBy) => prices.providerOf(llm, servedBy),
   });
   await registerFeedback(app, config, { engine, clock, writing });

@@ -33,6 +33,14 @@ export class NativeReader extends BinaryReader {
     for (let row = 0; row < this.rows; row++) into[from + row] = this.int64();
   }
 
+  /** The first value of a column of UInt64. */
+  firstUint64(): bigint {
+    this.skipHeader();
+    const first = this.bytes.readBigUInt64LE(this.at);
+    this.at += this.rows * 8;
+    return first;
+  }
+
   /** Reads a column of String into `into` from index `from` on. */
   strings(into: Places, from: number): void {
     this.skipHeader();

@@ -23,6 +23,11 @@ export class RowBinaryReader extends BinaryReader {
     return values;
   }
 
+  /** An array of Int64, exact up to 2^53. */
+  int64s(): number[] {
+    return Array.from({ length: this.varint() }, () => this.int64());
+  }
+
   skipString(): void {
     const length = this.varint();
     this.at += length;

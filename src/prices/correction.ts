@@ -39,7 +39,7 @@ interface CorrectedPrices {
   readonly cacheWrite1h?: number;
 }
 
-/** Whether an instant (ms since the epoch) lies in peak hours. */
+/** Whether an instant (ms since the epoch) lies in peak hours, which begin and end with whole hours of UTC. */
 export type PeakTimes = (atMs: number) => boolean;
 
 const hourMs = 3_600_000;
@@ -84,6 +84,12 @@ export function correctedSchedule(correction: Correction, listed: Schedule | nul
     sinceAt(atMs) {
       const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
       return period?.fromMs ?? listed?.sinceAt(atMs) ?? null;
+    },
+    steadyUntil(atMs) {
+      const next = periods.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Infinity;
+      const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
+      if (period === undefined) return Math.min(next, listed?.steadyUntil(atMs) ?? Infinity);
+      return period.peak === undefined ? next : Math.min(next, (Math.floor(atMs / hourMs) + 1) * hourMs);
     },
   };
 }

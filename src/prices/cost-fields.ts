@@ -21,7 +21,7 @@ export type CallCost = { readonly [Kind in CostKind]: number | null };
 
 export const COST_SLOTS = costFields.length;
 
-const costSlots = Object.fromEntries(costFields.map(({ kind }, slot) => [kind, slot])) as {
+export const costSlots = Object.fromEntries(costFields.map(({ kind }, slot) => [kind, slot])) as {
   readonly [Kind in CostKind]: number;
 };
 

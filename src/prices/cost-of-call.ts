@@ -154,7 +154,7 @@ export function inputOfRequest(usage: PricedUsage): number {
   return usage.requests > 1 ? input / usage.requests : input;
 }
 
-function uncachedTokens(usage: PricedUsage): number {
+export function uncachedTokens(usage: PricedUsage): number {
   const cached = usage.cacheReadTokens + usage.cacheCreationTokens;
   return isCacheOutside(usage) ? usage.promptTokens : usage.promptTokens - cached;
 }
@@ -164,7 +164,8 @@ export function isCacheOutside(usage: PricedUsage): boolean {
   return usage.cacheOutsidePrompt || usage.cacheReadTokens + usage.cacheCreationTokens > usage.promptTokens;
 }
 
-function requestsOf(usage: PricedUsage): number {
+/** The requests that a usage is charged for. */
+export function requestsOf(usage: PricedUsage): number {
   return Math.max(1, usage.requests);
 }
 

@@ -130,6 +130,10 @@ export function adjustedSchedule(
       if (fromMs === -Infinity) return since;
       return since === null ? fromMs : Math.max(since, fromMs);
     },
+    steadyUntil(atMs) {
+      const next = periods.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Infinity;
+      return Math.min(next, periodAt(atMs).schedule.steadyUntil(atMs));
+    },
   };
 }
 

@@ -22,6 +22,10 @@ export interface PriceBook {
    * multiplications once the LLM is known.
    */
   cost(llmId: string, startedAtMs: number, usage: PricedUsage): CallCost;
+  /** The rates that `cost` uses. */
+  ratesAt(llmId: string, startedAtMs: number, service: Service | undefined): Rates | null;
+  /** These rates hold from an instant until this later one, or longer. */
+  steadyUntil(llmId: string, atMs: number, service: Service | undefined): number;
   /** The price used for that; null if none is known. */
   priceOf(llmId: string, startedAtMs: number, service: Service | undefined): FoundPrice | null;
   /** Who served it, as returned by `providerNamed`; null if neither the call, its price nor the id says so. */
@@ -71,12 +75,15 @@ export function createPriceBook(options: BookOptions): PriceBook {
     unknown.add(llmId);
     options.onUnknown(llmId);
   };
+  const ratesAt: PriceBook["ratesAt"] = (llmId, startedAtMs, service) => {
+    const rates = pricesOf(llmId, service).ratesAt(startedAtMs);
+    if (rates === null) reportUnknown(llmId);
+    return rates;
+  };
   return {
-    cost(llmId, startedAtMs, usage) {
-      const rates = pricesOf(llmId, usage.service).ratesAt(startedAtMs);
-      if (rates === null) reportUnknown(llmId);
-      return costOfCall(usage, rates);
-    },
+    cost: (llmId, startedAtMs, usage) => costOfCall(usage, ratesAt(llmId, startedAtMs, usage.service)),
+    ratesAt,
+    steadyUntil: (llmId, atMs, service) => pricesOf(llmId, service).steadyUntil(atMs),
     priceOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).find(startedAtMs),
     providerOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).servedBy(startedAtMs),
   };
@@ -106,6 +113,11 @@ class Prices {
       if (rates !== null) return rates;
     }
     return this.#listed?.schedule.ratesAt(atMs) ?? null;
+  }
+
+  steadyUntil(atMs: number): number {
+    const listed = this.#listed?.schedule.steadyUntil(atMs) ?? Infinity;
+    return Math.min(listed, ...this.#own.map((schedule) => schedule.steadyUntil(atMs)));
   }
 
   find(atMs: number): FoundPrice | null {

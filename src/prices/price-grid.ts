@@ -20,11 +20,18 @@ export function priceGrid(prices: ModelInfo["prices"], ratesAt: (atMs: number) =
       return cells[row]![countUpTo(hours, timeMs) - 1]!;
     },
     sinceAt: (atMs) => dates[countUpTo(dates, atMs) - 1] ?? null,
+    steadyUntil(atMs) {
+      const nextDate = dates[countUpTo(dates, atMs)] ?? Infinity;
+      if (hours.length === 1) return nextDate;
+      const dayStartMs = Math.floor(atMs / dayMs) * dayMs;
+      const nextTime = hours[countUpTo(hours, atMs - dayStartMs)] ?? dayMs;
+      return Math.min(nextDate, dayStartMs + nextTime);
+    },
   };
 }
 
 function constantSchedule(rates: Rates | null): Schedule {
-  return { ratesAt: () => rates, sinceAt: () => null };
+  return { ratesAt: () => rates, sinceAt: () => null, steadyUntil: () => Infinity };
 }
 
 function startDateMs({ constraint }: ConditionalPrice): number[] {

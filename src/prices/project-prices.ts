@@ -58,6 +58,7 @@ function datedSchedule(prices: readonly ProjectPrice[]): ProjectSchedule {
     ratesAt: (atMs) => periodAt(atMs)?.rates ?? null,
     priceAt: (atMs) => periodAt(atMs)?.price ?? null,
     sinceAt: (atMs) => periodAt(atMs)?.fromMs ?? null,
+    steadyUntil: (atMs) => periods.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Infinity,
   };
 }
 

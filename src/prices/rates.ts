@@ -31,6 +31,8 @@ export interface Schedule {
   ratesAt(atMs: number): Rates | null;
   /** The instant they took effect (ms since the epoch); null: unknown. */
   sinceAt(atMs: number): number | null;
+  /** The same rates are in force from an instant until this later one, or longer; infinite if they never change. */
+  steadyUntil(atMs: number): number;
 }
 
 /** The prices of a request with this many input tokens, including cached ones. */

@@ -56,6 +56,7 @@ function atTier(schedule: Schedule, { factor, models, requests }: TierPrice, mod
       return models === undefined ? withFee(requests![model]!, rates) : ratesOf(models[model]!, rates);
     },
     sinceAt: (atMs) => schedule.sinceAt(atMs),
+    steadyUntil: (atMs) => schedule.steadyUntil(atMs),
   };
 }
 

@@ -48,6 +48,10 @@ const holds = join(
   " OR ",
 );
 const callKey = sql`concat(project_id, '\n', toString(length(trace_id)), '\n', trace_id, id)`;
+const deletedHours = (projects: Sql): Sql =>
+  sql`(SELECT project_id, hour FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
+/** The rows that the ledger has of an hour. */
+const staleKey = sql`concat(project_id, '\n', settlement)`;
 const pendingKey = sql`concat(project_id, '\n', id)`;
 
 interface Place {
@@ -80,6 +84,15 @@ const places: readonly Place[] = [
          SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`,
     change: (projects, keys) => sql`DELETE
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${pendingKey} IN ${keys}`,
+  },
+  {
+    // an hour that was settled after the deletion has nothing of the call
+    table: "usage_hours",
+    find: (projects) => sql`SELECT DISTINCT ${staleKey} AS key FROM usage_hours
+      WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, hour, fingerprint) NOT IN
+        (SELECT project_id, hour, sum(calls.fingerprint) FROM calls
+         WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} GROUP BY project_id, hour)`,
+    change: (projects, keys) => sql`DELETE WHERE project_id IN ${projects} AND ${staleKey} IN ${keys}`,
   },
 ];
 

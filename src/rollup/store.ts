@@ -47,15 +47,19 @@ export interface CountedTrace extends Extent {
   readonly selectedCount: number;
 }
 
-/** The traces of the selected calls, oldest first, with the number of their calls. */
+/**
+ * The traces of the selected calls, oldest first, with the number of their calls. `within`: a condition on the key that is
+ * true of all calls of the traces to look at.
+ */
 export async function countPerTrace(
   engine: Engine,
   selection: Selection,
   signal: AbortSignal,
+  within: Sql = wholeTraces(selection),
 ): Promise<CountedTrace[]> {
   const bytes = await engine.bytes(
     sql`SELECT trace_id, toInt64(countIf(${selection.condition})) AS selected, ${EXTENT}
-        FROM calls FINAL PREWHERE project_id = ${param("String", selection.project)} AND ${wholeTraces(selection)}
+        FROM calls FINAL PREWHERE project_id = ${param("String", selection.project)} AND ${within}
         WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY min(hour), trace_id`,
     "RowBinary",
     { name: "usage_count", limits: "heavy", signal },
@@ -181,7 +185,7 @@ function rowBytes(
 ): Promise<Buffer> {
   return engine.bytes(
     sql`SELECT ${read.traceId} id, parent_id, ${REPORTED},
-          toUInt8(${HAS_ENDED} + 2 * ifNull(${read.condition}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0)),
+          ${FOLDED_FLAGS(read.condition)},
           assumeNotNull(started_at), usage${read.more ?? sql``}
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${read.within}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
@@ -190,8 +194,12 @@ function rowBytes(
   );
 }
 
+/** The flags of a call, see `CallTable`. */
+export const FOLDED_FLAGS = (selected: Sql): Sql =>
+  sql`toUInt8(${HAS_ENDED} + 2 * ifNull(${selected}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0))`;
+
 /** A completion's id after the call's end, which distinguishes completions with the same id. Empty without an id. */
-const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
+export const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
   concat(leftPad(toString(if(${HAS_ENDED}, toUnixTimestamp64Micro(assumeNotNull(ended_at)), 0)), 17, '0'), assumeNotNull(completion_id)))`;
 
 function idList(ids: readonly string[]): Sql {

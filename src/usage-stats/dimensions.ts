@@ -28,6 +28,8 @@ export interface Dimension {
   readonly label: string;
   /** What tells the value: the LLM that was used, who sells it, or a field of the call. */
   readonly source: "llm" | "provider" | "call";
+  /** Which field of the call it is; '' for what is none. */
+  readonly field: string;
 }
 
 export interface Dimensions {
@@ -46,15 +48,15 @@ export function planDimensions(requested: readonly RequestedDimension[]): Dimens
     const loc = ["body", "group_by", index];
     if (seen.has(label)) issues.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
     seen.add(label);
-    if (one === "llm" || one === "provider") return { label, source: one };
+    if (one === "llm" || one === "provider") return { label, source: one, field: "" };
     if (one === "api_key") {
       texts.push(API_KEY);
-      return { label, source: "call" };
+      return { label, source: "call", field: one };
     }
     const compiled = compileGroupKey(one === "status" ? "summary.weave.status" : label);
     if (compiled.ok) texts.push(compiled.text);
     else issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [...loc, ...issue.loc] })));
-    return { label, source: "call" };
+    return { label, source: "call", field: label === "summary.weave.status" ? "status" : label };
   });
   if (issues.length > 0) throw invalid(issues);
   return { all, callKey: texts.length === 0 ? undefined : sql`concat(${join(texts, ", '\\n', ")}, '')` };

@@ -5,6 +5,7 @@ import type { Selection } from "../rollup/selection.ts";
 import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import { planDimensions, type Dimensions } from "./dimensions.ts";
+import { ledgerQuestion, type LedgerQuestion } from "./ledger/question.ts";
 import { latencyNames, type LatencyQuestion } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
 import type { UsageStatsRequest } from "./schema.ts";
@@ -22,6 +23,8 @@ export interface StatsPlan extends WindowPlan {
   readonly order: Order;
   /** How many groups are shown by themselves. */
   readonly maxGroups: number;
+  /** What is asked of the ledger; undefined if it cannot tell. */
+  readonly ledger: LedgerQuestion | undefined;
 }
 
 /** Which number of a total decides. */
@@ -44,14 +47,16 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
     { filter: request.filter, query: request.query, limit: settings.maxCalls, window: bucketed.window },
     settings.selectionLimits,
   );
+  const dimensions = planDimensions(request.group_by);
   return {
     ...bucketed,
     selection,
-    dimensions: planDimensions(request.group_by),
+    dimensions,
     withCosts: request.include_costs,
     latency,
     order: planOrder(request, latency),
     maxGroups: request.limit,
+    ledger: ledgerQuestion({ filter: request.filter, query: request.query, dimensions, latency }),
   };
 }
 

@@ -25,18 +25,23 @@ export interface WindowToFold {
   readonly fold: { add(calls: CallTable, columns: CallColumns): void };
 }
 
+/** Adds up all calls of a window. Errors: `StorageError`; too_many_calls. */
+export async function foldWindow(engine: Engine, window: WindowToFold, limits: WindowLimits): Promise<void> {
+  if (window.plan.buckets.startsMs.length === 0) return;
+  await foldTraces(engine, window, await tracesOf(engine, window.plan.selection, limits), limits);
+}
+
 /**
  * Reads the traces that the selected calls are in, whole, because what is a call's own depends on the others, and adds
  * them up one group after the other. Errors: `StorageError`; too_many_calls.
  */
-export async function foldWindow(
+export async function foldTraces(
   engine: Engine,
   { plan, names, fold }: WindowToFold,
+  traces: readonly SelectedTrace[],
   limits: WindowLimits,
 ): Promise<void> {
-  if (plan.buckets.startsMs.length === 0) return;
   const { selection } = plan;
-  const traces = await tracesOf(engine, selection, limits);
   const count = traces.reduce((sum, trace) => sum + trace.callCount, 0);
   if (count > limits.maxCalls) throw tooMany(`${count} calls`, limits);
   const columns = (selected: Parameters<typeof CallColumns.select>[1]) => CallColumns.select(plan, selected);

@@ -8,6 +8,7 @@ import { JSON_TYPE } from "../http/json-text.ts";
 import { bodyOf } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
+import type { PriceBook } from "../prices/price-book.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
@@ -17,6 +18,7 @@ import { CallsFold } from "./calls-stats/calls-fold.ts";
 import { planCallsStats, type CallsStatsPlan } from "./calls-stats/plan.ts";
 import { callsStatsRequest, callsStatsResponse } from "./calls-stats/schema.ts";
 import { printCsv } from "./csv.ts";
+import { foldWithLedger } from "./ledger/fold-with-ledger.ts";
 import { planStats, type PlanSettings, type StatsPlan, type WindowPlan } from "./plan.ts";
 import { foldWindow } from "./read-window.ts";
 import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
@@ -31,7 +33,7 @@ export interface UsageStatsDeps {
   readonly maxCalls: number;
   readonly maxCells: number;
   /** The prices that hold for a project. */
-  readonly costsFor: (project: Project) => Promise<CostOf>;
+  readonly bookFor: (project: Project) => Promise<PriceBook>;
   readonly providerOf: ProviderOf;
 }
 
@@ -62,8 +64,9 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
 async function foldStats(reply: FastifyReply, plan: StatsPlan, deps: UsageStatsDeps): Promise<WindowFold> {
   const { engine, providerOf, maxCells, maxCalls } = deps;
   const names = new LlmNames();
-  const fold = new WindowFold({ plan, names, costOf: await costsOf(plan, deps), providerOf, maxCells });
-  await foldWindow(engine, { plan, names, fold }, { maxCalls, signal: abortOnClose(reply) });
+  const book = plan.withCosts ? await deps.bookFor(plan.selection.project) : undefined;
+  const fold = new WindowFold({ plan, names, book, providerOf, maxCells });
+  await foldWithLedger(engine, { plan, names, fold, book }, { maxCalls, signal: abortOnClose(reply) });
   return fold;
 }
 
@@ -84,7 +87,9 @@ async function send(reply: FastifyReply, texts: Iterable<string>): Promise<Fasti
 }
 
 async function costsOf(plan: WindowPlan, deps: UsageStatsDeps): Promise<CostOf | undefined> {
-  return plan.withCosts ? deps.costsFor(plan.selection.project) : undefined;
+  if (!plan.withCosts) return undefined;
+  const book = await deps.bookFor(plan.selection.project);
+  return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
 }
 
 const PIECE_CHARS = 256 * 1024;

@@ -1,7 +1,8 @@
+import type { CellCost } from "../prices/cost-of-cell.ts";
 import { PER_USD } from "../prices/picodollars.ts";
 import { resize } from "../shared/buffers.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
-import { addUsd, usd, type Usd } from "./usd.ts";
+import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
 
 const COUNT_SLOTS = COUNT_MEMBERS.length;
 /** Where the counts of usage begin, behind calls and errors. */
@@ -53,14 +54,19 @@ export class Sums {
     return this.length++;
   }
 
+  addCalls(row: number, calls: number, errors: number): void {
+    this.counts[row * COUNT_SLOTS]! += calls;
+    this.counts[row * COUNT_SLOTS + 1]! += errors;
+  }
+
   addCall(row: number, isError: boolean): void {
     this.counts[row * COUNT_SLOTS]! += 1;
     if (isError) this.counts[row * COUNT_SLOTS + 1]! += 1;
   }
 
-  /** The counts that stand in `from` at `at`. */
-  addUsage(row: number, from: Float64Array, at: number): void {
-    this.usages[row]! += 1;
+  /** The counts that stand in `from` at `at`, of one usage or of several together. */
+  addUsage(row: number, from: Float64Array, at: number, usages = 1): void {
+    this.usages[row]! += usages;
     const into = row * COUNT_SLOTS + USAGE_SLOT;
     for (let slot = 0; slot < COUNT_SLOTS - USAGE_SLOT; slot++) this.counts[into + slot]! += from[at + slot]!;
   }
@@ -81,6 +87,17 @@ export class Sums {
       else this.addUsd(at, usd(cost));
     }
     return isKnown;
+  }
+
+  /** The same of several usages together. */
+  addCell(row: number, costs: CellCost): boolean {
+    for (const [slot, product] of costs.entries()) {
+      if (product === null) continue;
+      const at = row * COST_SLOTS + slot;
+      this.priced[at]! += 1;
+      this.addUsd(at, usdProduct(product.quantity, product.price));
+    }
+    return !costs.includes(null);
   }
 
   addLatency(row: number, ms: number): void {
@@ -141,7 +158,7 @@ export class Sums {
     this.picodollars[at] = picodollars;
   }
 
-  private addLatencies(row: number, { count, sum, min, max }: LatencySums): void {
+  addLatencies(row: number, { count, sum, min, max }: LatencySums): void {
     const { latencies } = this;
     const at = row * 4;
     const isFirst = latencies[at] === 0;

@@ -33,16 +33,18 @@ export class Unpriced {
     this.providerOf = providerOf;
   }
 
-  /** Keeps what of a usage has no price; of one that has a cost that is not known. */
-  add(usage: Usage, cost: CallCost): void {
+  /** Keeps what of a usage, or of so many equal ones, has no price; of one that has a cost that is not known. */
+  add(usage: Usage, cost: CallCost, times = 1): void {
     const left = this.leftOf(usage);
     for (let slot = 0; slot < COUNT_SLOTS; slot++) {
       const { name } = countFields[slot]!;
       const kind = COST_OF[name];
-      if (kind === undefined || cost[kind] === null) left.counts[slot]! += usage[name];
+      if (kind === undefined || cost[kind] === null) left.counts[slot]! += usage[name] * times;
     }
     if (usage.units === undefined) return;
-    const units = unitsOf((unit) => (cost[pricedUnits[unit].cost] === null ? (usage.units?.[unit] ?? 0) : 0));
+    const units = unitsOf((unit) =>
+      cost[pricedUnits[unit].cost] === null ? (usage.units?.[unit] ?? 0) * times : 0,
+    );
     left.units = addUnits(left.units, units);
   }
 

@@ -11,6 +11,15 @@ export function usd(picodollars: number): Usd {
   return { dollars, picodollars: picodollars - dollars * PER_USD };
 }
 
+/** So many at a price in picodollars; exact where that is whole. */
+export function usdProduct(quantity: number, price: number): Usd {
+  const product = quantity * price;
+  if (product <= Number.MAX_SAFE_INTEGER || !Number.isSafeInteger(quantity) || !Number.isSafeInteger(price))
+    return usd(product);
+  const [exact, perUsd] = [BigInt(quantity) * BigInt(price), BigInt(PER_USD)];
+  return { dollars: Number(exact / perUsd), picodollars: Number(exact % perUsd) };
+}
+
 export function addUsd(one: Usd, other: Usd): Usd {
   const rest = usd(one.picodollars + other.picodollars);
   return { dollars: one.dollars + other.dollars + rest.dollars, picodollars: rest.picodollars };

@@ -1,16 +1,23 @@
-import type { CostOf } from "../prices/cost-of-call.ts";
+import { costOfCall } from "../prices/cost-of-call.ts";
+import { costOfCell, costOfEqual, type CellCost } from "../prices/cost-of-cell.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import { pricesFor } from "../prices/rates.ts";
 import { usageOf, type OwnUsage } from "../rollup/fold/rollup.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import type { LlmNames } from "../rollup/table/llm-names.ts";
 import type { UsageEntries } from "../rollup/table/usage-entries.ts";
-import { COST_SLOTS, costsInto } from "../prices/cost-fields.ts";
-import { COUNT_SLOTS, countSlots } from "../usage/count-fields.ts";
+import { COST_SLOTS, costSlots, costsInto, type CostKind } from "../prices/cost-fields.ts";
+import { COUNT_SLOTS, countsAt, countSlots } from "../usage/count-fields.ts";
 import { release } from "../shared/buffers.ts";
 import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "./call-columns.ts";
 import { Cells } from "./cells.ts";
 import { Groups } from "./groups.ts";
+import { readDetail } from "../ledger/entries.ts";
+import { serviceOf } from "./ledger/price-slices.ts";
+import type { Cell } from "./ledger/read-cells.ts";
+import type { LedgerCells } from "./ledger/read-ledger.ts";
 import { CellValues, MAX_VALUES } from "./cell-values.ts";
 import type { StatsPlan } from "./plan.ts";
 import { Unpriced } from "./unpriced.ts";
@@ -22,7 +29,7 @@ export interface FoldOptions {
   readonly plan: StatsPlan;
   readonly names: LlmNames;
   /** Undefined: costs are not asked for. */
-  readonly costOf: CostOf | undefined;
+  readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
   readonly maxCells: number;
 }
@@ -52,7 +59,7 @@ export class WindowFold {
     this.cells = new Cells({
       buckets: plan.buckets.startsMs.length,
       maxCells: options.maxCells,
-      withCosts: options.costOf !== undefined,
+      withCosts: options.book !== undefined,
       latencies: plan.latency?.percentiles.length ? new CellValues(MAX_VALUES) : undefined,
     });
   }
@@ -96,16 +103,59 @@ export class WindowFold {
   }
 
   private addUsage(cell: number, used: number, read: Read & { readonly startedAtMs: number }): void {
-    const { costOf, names } = this.options;
+    const { book, names } = this.options;
     const { sums } = this.cells;
     const { calls, own, startedAtMs } = read;
     sums.addUsage(cell, own.counts, used * COUNT_SLOTS);
-    if (costOf === undefined) return;
+    if (book === undefined) return;
     const at = used * COUNT_SLOTS;
     const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
-    const cost = costOf(usage, startedAtMs);
+    const cost = book.cost(usage.llm, startedAtMs, usage);
     costsInto(this.costs, cost);
     if (!sums.addCosts(cell, this.costs)) this.unpriced.add(usage, cost);
+  }
+
+  /** Adds what the ledger has of the window. */
+  addLedger({ cells, inputs }: LedgerCells): void {
+    const { window } = this.options.plan;
+    for (const cell of cells) {
+      const atMs = cell.slice / 1000;
+      if (atMs >= window.startMs && atMs < window.endMs)
+        this.addCell(cell, atMs, inputs[cell.band] ?? Infinity);
+    }
+  }
+
+  /** `input`: of a request that has the cell's price. */
+  private addCell(cell: Cell, atMs: number, input: number): void {
+    const { book, providerOf } = this.options;
+    const { sums, latencies } = this.cells;
+    const isUsed = cell.usages > 0;
+    const provider = isUsed ? providerOf(cell.llm, cell.provider || undefined) : null;
+    const group = this.groups.numberOf(cell.key, { llm: isUsed ? cell.llm : null, provider });
+    const into = this.cells.at(group, this.bucketAt(atMs));
+    sums.addCalls(into, cell.calls, cell.errors);
+    if (cell.latency.count > 0) sums.addLatencies(into, cell.latency);
+    for (const ms of cell.latencies) latencies?.add(into, ms);
+    if (!isUsed) return;
+    sums.addUsage(into, cell.counts, 0, cell.usages);
+    if (book === undefined) return;
+    const costs = costsOf(cell, { book, atMs, input });
+    if (sums.addCell(into, costs)) return;
+    const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
+    const service = serviceOf(cell.provider, cell.tier);
+    const cost = {
+      prompt: unknown("prompt"),
+      completion: unknown("completion"),
+      cacheRead: unknown("cacheRead"),
+      cacheCreation: unknown("cacheCreation"),
+      other: unknown("other"),
+    };
+    if (cell.detail === "")
+      this.unpriced.add(
+        { llm: cell.llm, service, cacheOutsidePrompt: false, ...countsAt(cell.counts, 0) },
+        cost,
+      );
+    else this.unpriced.add({ llm: cell.llm, service, ...readDetail(cell.detail) }, cost, cell.usages);
   }
 
   private groupsOf(callKey: string): Map<number, number> {
@@ -149,4 +199,24 @@ interface Read {
 function isNothing({ counts, units }: OwnUsage, used: number): boolean {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[used * COUNT_SLOTS + slot]! > 0) return false;
   return !units.has(used);
+}
+
+/** What a cell costs, in the order of `costFields`. */
+function costsOf(
+  cell: Cell,
+  { book, atMs, input }: { readonly book: PriceBook; readonly atMs: number; readonly input: number },
+): CellCost {
+  const service = serviceOf(cell.provider, cell.tier);
+  const rates = book.ratesAt(cell.llm, atMs, service);
+  if (cell.detail !== "")
+    return costOfEqual(cell.usages, costOfCall({ ...readDetail(cell.detail), service }, rates));
+  const { completionTokens, cacheReadTokens, cacheCreationTokens } = countsAt(cell.counts, 0);
+  const charged = {
+    uncached: cell.uncached,
+    completion: completionTokens,
+    cacheRead: cacheReadTokens,
+    cacheCreation: cacheCreationTokens,
+    requests: cell.chargedRequests,
+  };
+  return costOfCell(charged, rates === null ? null : pricesFor(rates, input));
 }

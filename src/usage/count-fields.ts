@@ -43,10 +43,14 @@ export function countRow(counts: Counts): number[] {
   return countFields.map(({ name }) => counts[name]);
 }
 
-/** The counts with their names in responses. */
+/** The counts with their names in responses. Written out because the ledger does it for every entry. */
 export function countMembers(counts: Counts): Record<CountWire, number> {
-  return Object.fromEntries(countFields.map(({ name, wire }) => [wire, counts[name]])) as Record<
-    CountWire,
-    number
-  >;
+  return {
+    requests: counts.requests,
+    prompt_tokens: counts.promptTokens,
+    completion_tokens: counts.completionTokens,
+    total_tokens: counts.totalTokens,
+    cache_read_input_tokens: counts.cacheReadTokens,
+    cache_creation_input_tokens: counts.cacheCreationTokens,
+  };
 }

@@ -5,6 +5,7 @@ import { replicaOf } from "../helpers/call-model/replica.ts";
 import { events, sequence } from "../helpers/call-model/steps.ts";
 import { sql } from "../../src/query/sql.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
+import { settleAll } from "../helpers/settle.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
 const SEQUENCES = Number(process.env["SEQUENCES"] ?? 25);
@@ -40,6 +41,7 @@ async function restart(replica: 0 | 1): Promise<void> {
 const service: Service = {
   replicas: () => [replicaOf(replicas[0].app), replicaOf(replicas[1].app)],
   restart,
+  settle: async () => void (await settleAll(store.engine)),
   random: () => seeded.next(),
 };
 
@@ -51,6 +53,7 @@ async function emptyStore(): Promise<void> {
     sql`trace_hours`,
     sql`spanning_traces`,
     sql`call_hours`,
+    sql`usage_hours`,
     sql`parked_parts`,
     sql`deletions`,
   ])

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forest } from "../helpers/forests.ts";
+import { settleAll } from "../helpers/settle.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 import {
   type Ask,
@@ -57,14 +58,15 @@ describe("POST /usage/stats", () => {
             minLength: 1,
             maxLength: 3,
           }),
-          fc.array(fc.tuple(step, question), { minLength: 2, maxLength: 4 }),
+          fc.array(fc.tuple(step, question, fc.boolean()), { minLength: 2, maxLength: 4 }),
           async (forests, steps) => {
             const project = `acme/stats-${projects++}`;
             const batch = forests.flatMap((rows, number) => messagesOf(rows, `t${number}`));
             const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
             expect(stored.json()).toEqual({ rejected: [] });
             const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
-            for (const [number, [one, asked]] of steps.entries()) {
+            for (const [number, [one, asked, settles]] of steps.entries()) {
+              if (settles) await settleAll(test.engine);
               await take(ask, one, { project, ids, number });
               const answer = await test.post("/usage/stats", { project_id: project, ...WINDOW, ...asked });
               expect(answer.status, answer.text).toBe(200);

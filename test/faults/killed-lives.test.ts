@@ -36,6 +36,7 @@ const service: Service = {
     await one.end("SIGKILL");
     one = await startProcess(settings);
   },
+  settle: () => Promise.resolve(),
   random: () => seeded.next(),
 };
 

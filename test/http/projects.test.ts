@@ -9,6 +9,7 @@ import { createMutations } from "../../src/projects/mutations.ts";
 import { deleteExpired } from "../../src/projects/retention.ts";
 import { seeThrough } from "../../src/projects/settle.ts";
 import { systemClock } from "../../src/shared/clock.ts";
+import { settleAll } from "../helpers/settle.ts";
 import { until } from "../helpers/until.ts";
 
 let test: TestApp;
@@ -82,6 +83,7 @@ async function fill(project_id: string): Promise<void> {
   ]);
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
   await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
+  await settleAll(test.engine);
 }
 
 describe("deleting a project", () => {
@@ -165,6 +167,7 @@ describe("deleting calls", () => {
     project_id,
     id,
     trace_id: "t",
+    thread_id: id,
     op_name: "secret",
     started_at: at,
     inputs: { a: "secret" },
@@ -189,6 +192,14 @@ describe("deleting calls", () => {
     );
     return rows.map((row) => row.id);
   };
+  const inLedger = async (): Promise<readonly string[]> => {
+    const rows = await test.engine.rows<{ thread: string }>(
+      sql`SELECT DISTINCT arrayJoin(thread_id) AS thread FROM usage_hours
+          WHERE project_id = ${param("String", project_id)} AND grain = 0 ORDER BY thread`,
+      options,
+    );
+    return rows.map((row) => row.thread);
+  };
   const stateOf = async (id: string): Promise<string> => (await ask("GET", `/deletions/${id}`)).body.state;
 
   it("takes from them, and from pending parts, what they said, and is done when no part holds it", async () => {
@@ -198,6 +209,8 @@ describe("deleting calls", () => {
       await test.post("/call/end", { end: end(id) });
     }
     for (const id of ["pending-gone", "pending-stays"]) await test.post("/call/end", { end: end(id) });
+    await settleAll(test.engine);
+    expect(await inLedger()).toEqual(["gone", "stays"]);
     const call_ids = ["gone", "pending-gone"];
     const { deletion_id, num_deleted } = (await test.post("/calls/delete", { project_id, call_ids })).json();
     expect(num_deleted).toBe(1);
@@ -206,8 +219,11 @@ describe("deleting calls", () => {
 
     await seeItThrough();
     await until(async () => (await secrets()).join() === "pending-stays,stays");
+    await until(async () => (await inLedger()).length === 0);
     await seeItThrough();
     expect(await stateOf(deletion_id)).toBe("running");
+    await settleAll(test.engine);
+    expect(await inLedger()).toEqual(["stays"]);
 
     await keepOldParts(0);
     await until(async () => (await stateOf(deletion_id)) === "done");
@@ -235,6 +251,7 @@ describe("deleting calls", () => {
       "deleted_at",
       "inclusive",
       "reported_by",
+      "fingerprint",
     ];
     const rows = await test.engine.rows<{ name: string }>(
       sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'calls'`,
@@ -284,6 +301,7 @@ describe("retention", () => {
       "feedback",
       "feedback_times",
       "parked_parts",
+      "usage_hours",
     ]) {
       await until(async () => (await countRows(table, "acme/old")) === 0);
       expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);

@@ -65,7 +65,7 @@ function computed(state: LaneState, name: CallName): Json {
   };
 }
 
-const COUNTS = [
+export const COUNTS = [
   "requests",
   "prompt_tokens",
   "completion_tokens",

@@ -1,5 +1,5 @@
 import { Lane } from "./lane.ts";
-import { checkReads, checkStream } from "./reads.ts";
+import { checkGroups, checkReads, checkStream } from "./reads.ts";
 import type { Change } from "./state.ts";
 import type { Event, Step } from "./steps.ts";
 import { takeStep, type World } from "./take-step.ts";
@@ -40,6 +40,7 @@ async function advance(
     ...lanes.map((lane, index) => takeStep(lane, sequences[index]![at] ?? [], { world, meanwhile })),
   ]);
   await checkStream({ lanes, world, random });
+  if (random() < 0.5) await checkGroups({ lanes, world, random });
 }
 
 /** What serves the projects. */
@@ -47,6 +48,8 @@ export interface Service {
   /** How they are reached now. */
   readonly replicas: () => World["replicas"];
   readonly restart: (replica: 0 | 1) => Promise<void>;
+  /** Writes all hours into the ledger of usage. */
+  readonly settle: () => Promise<void>;
   /** At least 0, less than 1. */
   readonly random: () => number;
 }
@@ -68,9 +71,14 @@ export async function live(lives: readonly Life[], service: Service): Promise<vo
     for (const replica of [0, 1] as const)
       if (happening.some((event) => event.what === "restart" && event.replica === replica))
         await service.restart(replica);
-    await allOf(lived.map((one) => advance(one, at, random)));
+    const happens = (what: Event["what"]): boolean => happening.some((event) => event.what === what);
+    if (happens("settle")) await service.settle();
+    const meanwhile = happens("settle meanwhile") ? [service.settle()] : [];
+    await allOf([...meanwhile, ...lived.map((one) => advance(one, at, random))]);
   }
+  await service.settle();
   await allOf(lived.map(({ lanes, world }) => checkReads({ lanes, world, random })));
+  for (const { lanes, world } of lived) await checkGroups({ lanes, world, random });
 }
 
 /** Waits for all, also when one has failed: what is still under way would meet the next run. */

@@ -1,5 +1,6 @@
 import {
   callAnswer,
+  COUNTS,
   hasRef,
   ownUsage,
   totalAnswer,
@@ -19,7 +20,7 @@ interface Call {
   readonly attributes: { readonly otel?: object };
 }
 
-interface Reading {
+export interface Reading {
   readonly lanes: readonly Lane[];
   readonly world: World;
   /** At least 0, less than 1. */
@@ -97,11 +98,40 @@ async function checkReceipt(id: string, reading: Reading): Promise<void> {
   lane.narrow(`/call/receipt ${name}`, Object.fromEntries(observed), (state) => ownUsage(state, name));
 }
 
+const STATS_WINDOW = { start: "2025-11-01T00:00:00Z", end: "2026-01-02T00:00:00Z", granularity: 86_400 };
+
+interface Groups {
+  readonly groups: readonly {
+    readonly key: { readonly trace_id: string };
+    readonly total: Readonly<Record<string, number>>;
+  }[];
+}
+
+/** What all traces of a project come to, in one question: as much of it as is settled comes from the ledger. */
+export async function checkGroups(reading: Reading): Promise<void> {
+  const question = { ...STATS_WINDOW, group_by: ["trace_id"], limit: 1000 };
+  const { groups } = (await ask("/usage/stats", question, reading)) as Groups;
+  for (const lane of reading.lanes) {
+    const traces = new Set([...lane.ids.values()].map(lane.names.trace));
+    const mine = groups.filter(({ key }) => traces.has(key.trace_id)).map(({ total }) => total);
+    lane.narrow("/usage/stats by trace", sumOf(mine), (state) => totalAnswer(state, lane.names));
+  }
+}
+
+function sumOf(totals: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sum: Record<string, number> = {
+    calls: 0,
+    errors: 0,
+    ...Object.fromEntries(COUNTS.map((name) => [name, 0])),
+  };
+  for (const total of totals) for (const name of Object.keys(sum)) sum[name]! += total[name]!;
+  return sum;
+}
+
 /** What the traces of a lane come to, and how many calls they have. */
 async function checkTotals(lane: Lane, reading: Reading): Promise<void> {
   const trace_ids = [...new Set([...lane.ids.values()].map(lane.names.trace))];
-  const window = { start: "2025-11-01T00:00:00Z", end: "2026-01-02T00:00:00Z", granularity: 86_400 };
-  const { total } = (await ask("/usage/stats", { ...window, filter: { trace_ids } }, reading)) as {
+  const { total } = (await ask("/usage/stats", { ...STATS_WINDOW, filter: { trace_ids } }, reading)) as {
     total: unknown;
   };
   lane.narrow("/usage/stats", total, (state) => totalAnswer(state, lane.names));

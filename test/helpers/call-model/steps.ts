@@ -24,7 +24,7 @@ export type Step = readonly { readonly replica: 0 | 1; readonly request: Request
 /** What happens to all lanes before a step, or while it is taken. */
 export interface Event {
   readonly step: number;
-  readonly what: "restart" | "delete project" | "delete project meanwhile";
+  readonly what: "restart" | "delete project" | "delete project meanwhile" | "settle" | "settle meanwhile";
   readonly replica: 0 | 1;
 }
 
@@ -82,8 +82,16 @@ export const sequence: fc.Arbitrary<readonly Step[]> = fc.array(step, {
 export const events: fc.Arbitrary<readonly Event[]> = fc.array(
   fc.record({
     step: fc.nat(MAX_STEPS - 1),
-    what: fc.constantFrom("restart", "restart", "delete project", "delete project meanwhile"),
+    what: fc.constantFrom(
+      "restart",
+      "restart",
+      "delete project",
+      "delete project meanwhile",
+      "settle",
+      "settle",
+      "settle meanwhile",
+    ),
     replica,
   }),
-  { maxLength: 3, size: "max" },
+  { maxLength: 5, size: "max" },
 );

@@ -1,0 +1,44 @@
+import { migrate } from "../src/clickhouse/migrate.ts";
+import { checkLedger, rebuildLedger } from "../src/ledger/check-ledger.ts";
+import { openStore } from "../src/open-store.ts";
+import { HOUR_MICROS } from "../src/shared/instant.ts";
+import { argumentsOr, orExit } from "./command-line.ts";
+
+const USAGE = `The ledger of what calls themselves used, which makes /usage/stats fast.
+
+  npm run ledger -- check     folds every hour of it again; exit code 1 and the hours if one is different
+  npm run ledger -- rebuild   settles every hour anew
+
+The service keeps the ledger by itself. An embedded store must not be served meanwhile.`;
+
+const { values, positionals } = argumentsOr(USAGE, { help: { type: "boolean", short: "h" } });
+const [name] = positionals;
+if (values.help === true) {
+  console.log(USAGE);
+  process.exit(0);
+}
+if ((name !== "check" && name !== "rebuild") || positionals.length > 1) {
+  console.error(USAGE);
+  process.exit(2);
+}
+/** Nothing ends it but the end of the process. */
+const { signal } = new AbortController();
+
+await orExit(async (config) => {
+  const engine = await openStore(config);
+  try {
+    await migrate(engine, { cluster: config.CLICKHOUSE_CLUSTER });
+    if (name === "rebuild") {
+      const { settled, live } = await rebuildLedger({ engine, between: (work) => work(), signal });
+      console.log(`${settled} hours settled, ${live} left to be folded live.`);
+      return;
+    }
+    const { settled, live, different } = await checkLedger(engine, signal);
+    for (const { project, hour } of different)
+      console.log(`different: ${project} ${new Date((hour * HOUR_MICROS) / 1000).toISOString()}`);
+    console.log(`${settled} hours settled, ${different.length} of them different; ${live} folded live.`);
+    if (different.length > 0) process.exitCode = 1;
+  } finally {
+    await engine.close();
+  }
+});

@@ -1,0 +1,24 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql } from "../query/sql.ts";
+
+/** A replicated mutation must fit into one node of Keeper. */
+const MAX_HOURS = 1000;
+const hourKey = sql`concat(toString(hour), ' ', project_id)`;
+
+/**
+ * Deletes what the ledger has of hours without calls: left by a process that settled while another replica deleted them. No
+ * response uses it, but it says what calls said.
+ */
+export async function forgetOrphans(engine: Engine): Promise<void> {
+  const rows = await engine.rows<{ found: string }>(
+    sql`SELECT DISTINCT ${hourKey} AS found FROM usage_hours
+        WHERE (project_id, hour) NOT IN (SELECT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
+    { name: "ledger_orphans", limits: "maintenance", mustBeCurrent: true },
+  );
+  if (rows.length === 0) return;
+  const found = rows.map((row) => row.found);
+  await engine.command(
+    sql`ALTER TABLE usage_hours DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
+    { name: "ledger_forget" },
+  );
+}

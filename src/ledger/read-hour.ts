@@ -1,0 +1,100 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import type { NativeReader } from "../clickhouse/native-reader.ts";
+import { columns, computedColumns } from "../query/fields/columns.ts";
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import { LIVE } from "../query/index.ts";
+import { FOLDED_FLAGS, REPORTED } from "../rollup/store.ts";
+import { CALL_FIELDS, NO_LATENCY, type CallField } from "./entries.ts";
+import type { Hour } from "./hour.ts";
+
+export interface PieceToRead extends Hour {
+  readonly piece: number;
+  readonly pieces: number;
+  /** Left out. */
+  readonly spanning: readonly string[];
+}
+
+const latency = computedColumns.get("latency_ms")!.sql;
+
+const fieldText: Readonly<Record<CallField, Sql>> = {
+  op_name: columns.get("op_name")!.sql,
+  trace_id: columns.get("trace_id")!.sql,
+  thread_id: columns.get("thread_id")!.sql,
+  turn_id: columns.get("turn_id")!.sql,
+  svc_user_id: columns.get("svc_user_id")!.sql,
+  svc_run_id: columns.get("svc_run_id")!.sql,
+  api_key: sql`ifNull(api_key, '')`,
+  status: computedColumns.get("status")!.sql,
+};
+
+/**
+ * The calls of an hour, or of a piece of it: the columns of `callRowBytes` with the traces' ids, then those of `HourColumns`.
+ * Every row has the fingerprint of the piece, of the same moment; the first row is there in any case, also if its call does
+ * not count.
+ */
+export function hourBytes(
+  engine: Engine,
+  { project, hour, piece, pieces, spanning }: PieceToRead,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const of =
+    pieces === 1
+      ? sql`1`
+      : sql`cityHash64(trace_id) % ${param("UInt32", pieces)} = ${param("UInt32", piece)}`;
+  const fields = CALL_FIELDS.map((field) => sql`CAST(${fieldText[field]}, 'String') AS of_${trusted(field)}`);
+  const counts = (column: Sql): Sql => sql`if(counts, ${column}, '')`;
+  return engine.bytes(
+    sql`SELECT ${counts(sql`trace_id`)}, ${counts(sql`id`)}, if(counts, parent_id, NULL), ${counts(sql`reported`)}, if(counts, flags, 0),
+          ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), if(counts, usage, NULL),
+          toUInt8(counts), is_error, is_root, latency, ${join(
+            CALL_FIELDS.map((field) => sql`of_${trusted(field)}`),
+            ", ",
+          )}, fingerprints
+        FROM (
+          SELECT trace_id, id, parent_id, started_at, usage, ${REPORTED} AS reported, ${FOLDED_FLAGS(sql`1`)} AS flags,
+            ifNull(${LIVE} AND trace_id NOT IN ${param("Array(String)", spanning)}, 0) AS counts,
+            toUInt8(ifNull(exception, '') != '') AS is_error, toUInt8(ifNull(parent_id, '') = '') AS is_root,
+            toInt64(ifNull(${latency}, ${trusted(String(NO_LATENCY))})) AS latency,
+            ${join(fields, ", ")}, sum(fingerprint) OVER () AS fingerprints, row_number() OVER () AS place
+          FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND hour = ${param("Int64", hour)} AND ${of}
+        )
+        WHERE counts OR place = 1`,
+    "Native",
+    { name: "ledger_read", limits: "maintenance", signal },
+  );
+}
+
+/** What is read of every call beside what the fold needs. */
+export class HourColumns {
+  readonly counts: number[] = [];
+  readonly errors: number[] = [];
+  readonly roots: number[] = [];
+  readonly latencies: number[] = [];
+  readonly fields: Record<CallField, string[]>;
+  fingerprint = 0n;
+  private readonly source: Buffer;
+
+  constructor(source: Buffer) {
+    this.source = source;
+    this.fields = Object.fromEntries(CALL_FIELDS.map((field) => [field, [] as string[]])) as Record<
+      CallField,
+      string[]
+    >;
+  }
+
+  readonly readBlock = (reader: NativeReader, _first: number, count: number): void => {
+    for (const value of reader.uint8s()) this.counts.push(value);
+    for (const value of reader.uint8s()) this.errors.push(value);
+    for (const value of reader.uint8s()) this.roots.push(value);
+    const latencies = new Float64Array(count);
+    reader.int64s(latencies, 0);
+    for (const value of latencies) this.latencies.push(value);
+    for (const field of CALL_FIELDS) {
+      const places = { starts: new Uint32Array(count), ends: new Uint32Array(count) };
+      reader.strings(places, 0);
+      for (let row = 0; row < count; row++)
+        this.fields[field].push(this.source.toString("utf8", places.starts[row], places.ends[row]));
+    }
+    this.fingerprint = reader.firstUint64();
+  };
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ENTRY_COLUMNS, type Entry } from "./entries.ts";
+import type { FoldedHour } from "./fold-hour.ts";
+import type { Hour } from "./hour.ts";
+import { Quarters } from "./quarters.ts";
+
+/** What the fold that writes rows is called. Rows of another one are not used: raise it when an entry means something else. */
+export const VERSION = 1;
+
+/** An entry for each call and LLM; or for each quarter of an hour and LLM. */
+export const GRAINS = { calls: 0, quarters: 1 } as const;
+export type Grain = keyof typeof GRAINS;
+
+/** A row of `usage_hours`. */
+export type LedgerRow = Readonly<Record<string, unknown>>;
+
+/** The rows of an hour, all of one settlement. Lets others have their turn after each piece. */
+export async function rowsOf(hour: Hour, folded: FoldedHour): Promise<readonly LedgerRow[]> {
+  const settlement = randomUUID();
+  const { fingerprint, spanning, pieces } = folded;
+  const ofHour = {
+    project_id: hour.project,
+    hour: hour.hour,
+    version: VERSION,
+    settlement,
+    fingerprint,
+    spanning,
+  };
+  const quarters = new Quarters();
+  const rows: LedgerRow[] = [];
+  for (const [piece, entries] of pieces.entries()) {
+    quarters.add(entries);
+    rows.push({ ...ofHour, piece, pieces: pieces.length, ...rowOf("calls", entries) });
+    await nextTurn();
+  }
+  const added = quarters.entries();
+  const times = together(pieces.filter(({ length }) => length > 0).map(timesOf));
+  if (added !== undefined)
+    rows.push({ ...ofHour, piece: 0, pieces: 1, ...rowOf("quarters", added), ...times });
+  return rows;
+}
+
+function rowOf(grain: Grain, entries: readonly Entry[]): LedgerRow {
+  return {
+    grain: GRAINS[grain],
+    entries: entries.length,
+    served: servedBy(entries),
+    ...timesOf(entries),
+    head: entries.map((_, place) => Number(place === 0)),
+    ...Object.fromEntries(ENTRY_COLUMNS.map((name) => [name, entries.map((entry) => entry[name])])),
+  };
+}
+
+function servedBy(entries: readonly Entry[]): readonly string[] {
+  const served = new Map<string, string>();
+  for (const { usages, llm, provider, tier } of entries) {
+    const key = `${llm.length} ${llm} ${provider.length} ${provider} ${tier}`;
+    if (usages > 0 && !served.has(key)) served.set(key, JSON.stringify([llm, provider, tier]));
+  }
+  return [...served.values()];
+}
+
+interface Times {
+  readonly first_at: number;
+  readonly last_at: number;
+}
+
+/** Of calls, not of quarters: their entries stand at their first calls. */
+function timesOf(calls: readonly Entry[]): Times {
+  let [first, last] = [calls[0]?.at ?? 0, calls[0]?.at ?? 0];
+  for (const { at } of calls) {
+    first = Math.min(first, at);
+    last = Math.max(last, at);
+  }
+  return { first_at: first, last_at: last };
+}
+
+/** Of the pieces that have calls. */
+function together(times: readonly Times[]): Times {
+  if (times.length === 0) return { first_at: 0, last_at: 0 };
+  return {
+    first_at: Math.min(...times.map(({ first_at }) => first_at)),
+    last_at: Math.max(...times.map(({ last_at }) => last_at)),
+  };
+}

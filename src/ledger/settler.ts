@@ -1,0 +1,81 @@
+import type { Clock } from "../shared/clock.ts";
+import { hourOf } from "../shared/instant.ts";
+import { settleHours, type SettleDeps } from "./settle-hours.ts";
+import { readHours, readPartitions, type Partition, type StoredHour } from "./stored-hours.ts";
+
+export interface SettlerDeps extends SettleDeps {
+  readonly clock: Clock;
+}
+
+export interface Settler {
+  /** Settles some hours that are over and have not changed since the run before. Returns how many. */
+  run(): Promise<number>;
+}
+
+/** Rows of `calls` that are folded in one run, unless a single hour has more. */
+const ROWS_PER_RUN = 100_000;
+const HOURS_PER_LOOK = 5000;
+const MAX_REFUSED = 10_000;
+
+/** Keeps the ledger of a store. Any number of processes may do so at once: what each of them writes is right. */
+export function createSettler(deps: SettlerDeps): Settler {
+  /** Of each partition: as it was when nothing was left to do. */
+  const done = new Map<string, string>();
+  /** Of each partition the open hours, and how they were at the run before. */
+  const open = new Map<string, ReadonlyMap<string, string>>();
+  /** Hours, as they are, that cannot be settled. */
+  const refused = new Set<string>();
+
+  /** Returns how many hours of a partition it has settled, and how many rows they had. */
+  const settlePartition = async (
+    { id, state }: Partition,
+    { beforeHour, room }: { readonly beforeHour: number; readonly room: number },
+  ): Promise<{ readonly hours: number; readonly rows: number }> => {
+    const asked = { partition: id, beforeHour, settled: false, limit: HOURS_PER_LOOK, signal: deps.signal };
+    const found = await readHours(deps.engine, asked);
+    const before = open.get(id);
+    const hours = found.filter((hour) => !refused.has(stateOf(hour)));
+    open.set(id, new Map(hours.map((hour) => [keyOf(hour), hour.fingerprint])));
+    if (hours.length === 0) done.set(id, state);
+    const taken: StoredHour[] = [];
+    let rows = 0;
+    for (const hour of hours) {
+      if (rows >= room || before?.get(keyOf(hour)) !== hour.fingerprint) continue;
+      taken.push(hour);
+      rows += hour.rows;
+    }
+    const left = new Set((await settleHours(deps, taken)).map(keyOf));
+    if (refused.size > MAX_REFUSED) refused.clear();
+    for (const hour of taken) if (left.has(keyOf(hour))) refused.add(stateOf(hour));
+    return { hours: taken.length - left.size, rows };
+  };
+
+  return {
+    async run() {
+      const beforeHour = hourOf(deps.clock.now() * 1000);
+      let room = ROWS_PER_RUN;
+      let settled = 0;
+      try {
+        for (const partition of await readPartitions(deps.engine, deps.signal)) {
+          // hours end, and traces come to lie in several partitions, without a change of this one
+          const state = `${partition.state} ${beforeHour}`;
+          if (room <= 0 || done.get(partition.id) === state) continue;
+          const { hours, rows } = await settlePartition({ ...partition, state }, { beforeHour, room });
+          settled += hours;
+          room -= rows;
+        }
+      } catch (error) {
+        if (!deps.signal.aborted) throw error;
+      }
+      return settled;
+    },
+  };
+}
+
+function keyOf({ project, hour }: Pick<StoredHour, "project" | "hour">): string {
+  return `${hour} ${project}`;
+}
+
+function stateOf(hour: StoredHour): string {
+  return `${hour.fingerprint} ${keyOf(hour)}`;
+}

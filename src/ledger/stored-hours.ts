@@ -1,0 +1,66 @@
+import type { Engine } from "../clickhouse/engine.ts";
+import { param, sql, type Sql } from "../query/sql.ts";
+import { GRAINS, VERSION } from "./settled-rows.ts";
+import type { HourToSettle } from "./settle-hours.ts";
+
+/** A partition of `calls`. */
+export interface Partition {
+  readonly id: string;
+  /** Another one after every insert, deletion and other change of rows; the same after merges. */
+  readonly state: string;
+}
+
+/** The newest first. */
+export async function readPartitions(engine: Engine, signal: AbortSignal): Promise<readonly Partition[]> {
+  return engine.rows<Partition>(
+    sql`SELECT partition_id AS id, concat(toString(max(max_block_number)), ' ', toString(max(data_version))) AS state
+        FROM system.parts WHERE database = currentDatabase() AND table = 'calls' AND active
+        GROUP BY partition_id ORDER BY partition_id DESC`,
+    { name: "ledger_partitions", limits: "maintenance", signal },
+  );
+}
+
+export interface StoredHour extends HourToSettle {
+  readonly fingerprint: string;
+}
+
+export interface HoursAsked {
+  readonly partition: string;
+  /** Earlier hours alone. */
+  readonly beforeHour: number;
+  /** Those that the ledger has as they are now, or those that it has not. */
+  readonly settled: boolean;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** Hours of all projects, the latest first. */
+export async function readHours(engine: Engine, asked: HoursAsked): Promise<readonly StoredHour[]> {
+  const hours = sql`${hoursOf(asked.partition)} AND hour < ${param("Int64", asked.beforeHour)}`;
+  return engine.rows<StoredHour>(
+    sql`SELECT project_id AS project, hour, rows, toString(found) AS fingerprint FROM
+          (SELECT project_id, hour, sum(calls.fingerprint) AS found, count() AS rows FROM calls WHERE ${hours} GROUP BY project_id, hour) AS stored
+        LEFT JOIN
+          (SELECT project_id, hour, sum(cityHash64(trace_id)) AS digest FROM
+             (SELECT DISTINCT project_id, hour, trace_id FROM spanning_traces WHERE ${hours}) GROUP BY project_id, hour) AS spanning
+        USING (project_id, hour)
+        WHERE (project_id, hour, found, ifNull(digest, 0)) ${asked.settled ? sql`IN` : sql`NOT IN`}
+          (SELECT project_id, hour, fingerprint, spanning FROM usage_hours
+           WHERE grain = ${param("UInt32", GRAINS.calls)} AND version = ${param("UInt32", VERSION)} AND ${hours}
+           GROUP BY project_id, hour, settlement, fingerprint, spanning HAVING count() >= any(pieces))
+        ORDER BY hour DESC, project LIMIT ${param("UInt32", asked.limit)}`,
+    { name: "ledger_hours", limits: "maintenance", signal: asked.signal },
+  );
+}
+
+/** `calls` is partitioned by months of these hours; the others share one. */
+const [FIRST_HOUR, LAST_HOUR] = [394_464, 701_279];
+
+function hoursOf(partition: string): Sql {
+  const month = /^(\d{4})(\d{2})$/.exec(partition);
+  if (month === null)
+    return sql`hour NOT BETWEEN ${param("Int64", FIRST_HOUR)} AND ${param("Int64", LAST_HOUR)}`;
+  const hourOfMonth = (place: number): number =>
+    Date.UTC(Number(month[1]), Number(month[2]) - 1 + place) / 3_600_000;
+  return sql`hour >= ${param("Int64", hourOfMonth(0))} AND hour < ${param("Int64", hourOfMonth(1))}`;
+}

@@ -1,0 +1,296 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { forgetOrphans } from "../../src/ledger/forget-orphans.ts";
+import { rowsOf } from "../../src/ledger/settled-rows.ts";
+import { createSettler } from "../../src/ledger/settler.ts";
+import { sql } from "../../src/query/sql.ts";
+import type { Project } from "../../src/shared/project.ts";
+import { forest } from "../helpers/forests.ts";
+import { settleAll, withoutLedger } from "../helpers/settle.ts";
+import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
+import { messagesOf, step, take, WINDOW } from "../helpers/usage-history.ts";
+
+const RUNS = Number(process.env["USAGE_LEDGER_RUNS"] ?? 3);
+const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+
+let store: TestEngine;
+let test: TestApp;
+let live: TestApp;
+/** Another replica. */
+let other: TestApp;
+/** Happens before each statement of a question. */
+let disturb: () => Promise<void> = () => Promise.resolve();
+beforeAll(async () => {
+  store = await startEngine();
+  test = await startAppOn(store.engine, { wrapEngine: (engine) => disturbed(engine, () => disturb()) });
+  other = await startAppOn(store.engine);
+  live = await startAppOn(store.engine, { wrapEngine: withoutLedger });
+});
+afterAll(async () => {
+  await test.close();
+  await other.close();
+  await live.close();
+  await store.close();
+});
+
+const window = fc.constantFrom(
+  { start: WINDOW.start, end: WINDOW.end },
+  { start: "2026-03-28T20:00:00.007Z", end: "2026-03-28T20:00:01Z" },
+  { start: "2026-03-28T20:00:01Z", end: "2026-03-30T02:00:00Z" },
+);
+
+const question = fc.record({
+  timezone: fc.constantFrom("UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"),
+  granularity: fc.constantFrom(3600, 5400, 86_400, undefined),
+  group_by: fc.subarray(
+    ["llm", "provider", "op_name", "svc_user_id", "status", "api_key", "trace_id", "thread_id"],
+    { maxLength: 4 },
+  ),
+  include_costs: fc.boolean(),
+  latency: fc.constantFrom(undefined, {}, { aggregations: ["sum", "count", "min"], percentiles: [50, 95] }),
+  limit: fc.integer({ min: 1, max: 20 }),
+  filter: fc.constantFrom<unknown>(
+    undefined,
+    { trace_roots_only: true },
+    { op_names: ["op-1", "late"] },
+    { svc_user_ids: ["user-1"] },
+  ),
+});
+
+describe("the ledger of what calls themselves used", () => {
+  it("is kept by a job: hours that are over and have not changed since the run before", async () => {
+    const project = "acme/kept";
+    const settler = createSettler({
+      engine: store.engine,
+      clock: { now: () => Date.UTC(2026, 2, 28, 22, 30) },
+      between: (work) => work(),
+      signal: new AbortController().signal,
+    });
+    const start = (id: string, started_at: string) =>
+      other.post("/call/start", {
+        start: {
+          project_id: project,
+          id,
+          trace_id: id,
+          op_name: "o",
+          started_at,
+          inputs: {},
+          attributes: {},
+        },
+      });
+    await start("a", "2026-03-28T20:10:00Z");
+    await start("now", "2026-03-28T22:10:00Z");
+    expect(await settler.run()).toBe(0);
+    await start("b", "2026-03-28T21:10:00Z");
+    expect(await settler.run()).toBe(1);
+    expect(await settler.run()).toBe(1);
+    expect(await settler.run()).toBe(0);
+    await start("c", "2026-03-28T21:20:00Z");
+    expect(await settler.run()).toBe(0);
+    expect(await settler.run()).toBe(1);
+    const hours = await store.engine.rows<{ hour: number; ops: number }>(
+      sql`SELECT hour, max(entries) AS ops FROM usage_hours WHERE project_id = 'acme/kept' AND grain = 0 GROUP BY hour ORDER BY hour`,
+      { name: "test" },
+    );
+    expect(hours.map(({ ops }) => ops)).toEqual([1, 2]);
+  });
+
+  it("forgets hours whose calls are gone", async () => {
+    const rows = async (): Promise<number> => {
+      const found = await store.engine.rows(
+        sql`SELECT 1 FROM usage_hours WHERE project_id = 'acme/orphans'`,
+        { name: "test" },
+      );
+      return found.length;
+    };
+    const folded = { fingerprint: "1", spanning: "0", pieces: [[]] };
+    await store.engine.insert(
+      "usage_hours",
+      await rowsOf({ project: "acme/orphans" as Project, hour: 7 }, folded),
+      { name: "test" },
+    );
+    expect(await rows()).toBe(2);
+    await forgetOrphans(store.engine);
+    expect(await rows()).toBe(0);
+  });
+
+  it("tells what folding the calls tells, after every step", { timeout: 600_000 }, async () => {
+    let projects = 0;
+    let settled = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(forest({ maxCalls: 12, inclusive: true, cycles: false, shared: true }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        fc.array(fc.record({ one: step, asked: question, window, settles: fc.boolean() }), {
+          minLength: 2,
+          maxLength: 5,
+        }),
+        fc.nat(3),
+        async (forests, steps, spanning) => {
+          const project = `acme/ledger-${projects++}`;
+          const batch = forests.flatMap((rows, number) => {
+            const messages = messagesOf(rows, `t${number}`);
+            return number < spanning ? messages : inOneHour(messages, 20 + number);
+          });
+          const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
+          expect(stored.json()).toEqual({ rejected: [] });
+          const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
+          settled += await settleAll(store.engine);
+          for (const [number, { one, asked, window: within, settles }] of steps.entries()) {
+            await take((url, body) => test.post(url, body), one, { project, ids, number });
+            if (settles) settled += await settleAll(store.engine);
+            const body = { project_id: project, ...within, ...asked };
+            const [answer, expected] = [
+              await test.post("/usage/stats", body),
+              await live.post("/usage/stats", body),
+            ];
+            expect(answer.status, answer.text).toBe(200);
+            expect(answer.json()).toEqual(expected.json());
+          }
+        },
+      ),
+      { numRuns: RUNS, seed, endOnFailure: true },
+    );
+    expect(settled).toBeGreaterThan(RUNS);
+  });
+
+  it(
+    "counts each trace as it was at one moment, whatever happens between two statements",
+    { timeout: 600_000 },
+    async () => {
+      let projects = 0;
+      const told = { between: 0 };
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(forest({ maxCalls: 8, inclusive: true, cycles: false, shared: true }), {
+            minLength: 2,
+            maxLength: 4,
+          }),
+          fc.array(fc.array(event, { maxLength: 7 }), { minLength: 2, maxLength: 3 }),
+          fc.array(event, { maxLength: 6 }),
+          async (forests, questions, before) => {
+            const project = `acme/disturbed-${projects++}`;
+            const batch = forests.flatMap((rows, number) =>
+              inOneHour(messagesOf(rows, `t${number}`), 20 + number),
+            );
+            await other.post(`/v2/${project}/calls/complete`, { batch });
+            const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
+            let number = 0;
+            const happen = (one: Event): Promise<unknown> => happens(one, { project, ids, number: number++ });
+            const body = {
+              project_id: project,
+              ...WINDOW,
+              include_costs: false,
+              group_by: ["trace_id"],
+              limit: 1000,
+            };
+            const tracesNow = async (app: TestApp): Promise<ReadonlyMap<string, string>> => {
+              const answer = await app.post("/usage/stats", body);
+              expect(answer.status, answer.text).toBe(200);
+              const groups = answer.json().groups as { key: { trace_id: string }; total: object }[];
+              return new Map(groups.map(({ key, total }) => [key.trace_id, JSON.stringify(total)]));
+            };
+            for (const one of before) await happen(one);
+            await settleAll(store.engine);
+            for (const events of questions) {
+              const moments = [await tracesNow(live)];
+              const waiting = [...events];
+              let turn = Promise.resolve();
+              const happenNext = async (): Promise<void> => {
+                const one = waiting.shift();
+                if (one === undefined) return;
+                await happen(one);
+                moments.push(await tracesNow(live));
+                told.between++;
+              };
+              disturb = () => (turn = turn.then(happenNext));
+              const answer = await tracesNow(test);
+              disturb = () => Promise.resolve();
+              const traces = new Set([...answer.keys(), ...moments.flatMap((moment) => [...moment.keys()])]);
+              for (const trace of traces)
+                expect(moments.map((moment) => moment.get(trace))).toContain(answer.get(trace));
+            }
+          },
+        ),
+        { numRuns: RUNS, seed, endOnFailure: true },
+      );
+      expect(told.between).toBeGreaterThan(RUNS);
+    },
+  );
+});
+
+/** The calls of a trace, all under one hour. */
+function inOneHour(messages: ReturnType<typeof messagesOf>, hour: number) {
+  return messages.map((message, number) => {
+    const started_at = new Date(Date.UTC(2026, 2, 28, hour, 0, 0, number * 370)).toISOString();
+    return { ...message, started_at, ended_at: message.ended_at === null ? null : started_at };
+  });
+}
+
+const event = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("start" as const),
+      pick: fc.nat(1000),
+      hour: fc.integer({ min: 20, max: 23 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(1000), tokens: fc.nat(9000) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), pick: fc.nat(1000) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("settle" as const) }) },
+);
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
+
+/** Whole calls that come late under any hour, ends, deletions, and a settler. */
+async function happens(
+  one: Event,
+  { project, ids, number }: { project: string; ids: string[]; number: number },
+): Promise<void> {
+  if (one.kind === "settle") {
+    await settleAll(store.engine);
+    return;
+  }
+  const id = ids[one.pick % ids.length]!;
+  const trace = id.split("-")[0]!;
+  const usage = (tokens: number) => ({ usage: { "gpt-4o": { requests: 1, prompt_tokens: tokens } } });
+  const messages = {
+    start: () => {
+      const late = `${trace}-late${number}`;
+      const started_at = `2026-03-28T${one.kind === "start" ? one.hour : 0}:30:00Z`;
+      const call = { id: late, trace_id: trace, parent_id: id, op_name: "late", inputs: {}, output: null };
+      ids.push(late);
+      const whole = { ...call, attributes: {}, started_at, ended_at: started_at, summary: usage(number + 1) };
+      return [`/v2/${project}/calls/complete`, { batch: [whole] }] as const;
+    },
+    end: () => {
+      const tokens = one.kind === "end" ? one.tokens : 0;
+      const end = { project_id: project, id, ended_at: "2026-03-29T12:00:00Z", summary: usage(tokens) };
+      return ["/call/end", { end }] as const;
+    },
+    delete: () => ["/calls/delete", { project_id: project, call_ids: [id] }] as const,
+  };
+  const [url, body] = messages[one.kind]();
+  const answer = await other.post(url, body);
+  expect(answer.status, answer.text).toBe(200);
+}
+
+/** The engine, with something that happens before each statement. */
+function disturbed(engine: Engine, before: () => Promise<void>): Engine {
+  const rows: Engine["rows"] = async (query, options) => {
+    await before();
+    return engine.rows(query, options);
+  };
+  const bytes: Engine["bytes"] = async (query, format, options) => {
+    // reads the calls of traces under hours that are known by then
+    if (options.name !== "usage_read") await before();
+    return engine.bytes(query, format, options);
+  };
+  return Object.assign(Object.create(engine) as Engine, { rows, bytes });
+}

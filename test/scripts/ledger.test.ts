@@ -1,0 +1,135 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import { trusted } from "../../src/query/sql.ts";
+import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { startProcess } from "../helpers/service-process.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+
+const KILLS = Number(process.env["LEDGER_KILLS"] ?? 1);
+const HOURS = 24;
+const { seed, ...seeded } = seededRandom();
+const run = promisify(execFile);
+const SCRIPT = join(import.meta.dirname, "../../scripts/ledger.ts");
+const dataDir = mkdtempSync(join(tmpdir(), "sumtree-ledger-"));
+const env = { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir };
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+async function ledger(...words: readonly string[]) {
+  try {
+    return { code: 0, ...(await run(process.execPath, [SCRIPT, ...words], { env })) };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+/** Begins to rebuild the ledger, and is killed at some moment. */
+async function killRebuild(): Promise<void> {
+  const child = spawn(process.execPath, [SCRIPT, "rebuild"], { env, stdio: "ignore" });
+  const exit = once(child, "exit");
+  setTimeout(() => child.kill("SIGKILL"), 400 + seeded.next() * 1500);
+  await exit;
+}
+
+const question = {
+  project_id: "acme/hours",
+  start: "2026-01-01T00:00:00Z",
+  end: "2026-01-03T00:00:00Z",
+  granularity: 3600,
+  group_by: ["llm", "op_name"],
+  include_costs: true,
+};
+
+/** What the service says of all hours. */
+async function served(): Promise<unknown> {
+  const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+  try {
+    const answer = await service.post("/usage/stats", question);
+    expect(answer.status).toBe(200);
+    return await answer.json();
+  } finally {
+    await service.end("SIGTERM");
+  }
+}
+
+async function inStore(statement: string): Promise<void> {
+  const engine = await openEmbedded(dataDir);
+  await engine.command(trusted(statement), { name: "test", limits: "maintenance" });
+  await engine.close();
+}
+
+describe("npm run ledger", () => {
+  let live: unknown;
+  beforeAll(async () => {
+    const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+    for (let hour = 0; hour < HOURS; hour++) {
+      const started_at = new Date(Date.UTC(2026, 0, 1, hour, 30)).toISOString();
+      const batch = Array.from({ length: 40 }, (_, number) => ({
+        id: `${hour}-${number}`,
+        trace_id: `t-${hour}-${number % 5}`,
+        op_name: `op-${number % 3}`,
+        started_at,
+        ended_at: started_at,
+        inputs: {},
+        attributes: {},
+        output: null,
+        summary: {
+          usage: { "gpt-4o": { requests: 1, prompt_tokens: 100 + number, completion_tokens: hour } },
+        },
+      }));
+      expect((await service.post("/v2/acme/hours/calls/complete", { batch })).status).toBe(200);
+    }
+    await service.end("SIGTERM");
+    live = await served();
+  }, 120_000);
+
+  it(`is right after each kill while it rebuilds, seed ${seed}`, { timeout: 300_000 }, async () => {
+    for (let kill = 0; kill < KILLS; kill++) {
+      await killRebuild();
+      expect(await served()).toEqual(live);
+      expect(await ledger("check")).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(" 0 of them different"),
+      });
+    }
+    expect(await ledger("rebuild")).toMatchObject({
+      code: 0,
+      stdout: `${HOURS} hours settled, 0 left to be folded live.\n`,
+    });
+    expect(await ledger("check")).toMatchObject({
+      code: 0,
+      stdout: `${HOURS} hours settled, 0 of them different; 0 folded live.\n`,
+    });
+    expect(await served()).toEqual(live);
+  });
+
+  it(
+    "finds hours that say something else than their calls, and mends them",
+    { timeout: 120_000 },
+    async () => {
+      await ledger("rebuild");
+      const change = "requests = arrayMap(n -> n + 1, requests) WHERE grain = 0 AND hour = 490900";
+      await inStore(`ALTER TABLE usage_hours UPDATE ${change} SETTINGS mutations_sync = 2`);
+      expect(await ledger("check")).toMatchObject({
+        code: 1,
+        stdout: `different: acme/hours 2026-01-01T04:00:00.000Z\n${HOURS} hours settled, 1 of them different; 0 folded live.\n`,
+      });
+      await ledger("rebuild");
+      expect(await ledger("check")).toMatchObject({ code: 0 });
+    },
+  );
+
+  it("explains itself", async () => {
+    expect(await ledger("--help")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("npm run ledger -- check"),
+    });
+    expect(await ledger("burn")).toMatchObject({ code: 2 });
+  });
+});
