@@ -97,18 +97,21 @@ export function aroundWindow(project: Project, window: Sql): Sql {
   return sql`(${window} OR ${inTraces(project, spanning)})`;
 }
 
-/** All calls of some traces with known hours: `places` contains each trace with each of its hours. */
+/**
+ * All calls of some traces with known hours: `places` contains each trace with each of its hours. If all traces have the
+ * same hours, two lists say the same as pairs, and cost a tenth less to read by.
+ */
 export function inPlaces(places: readonly { readonly hour: number; readonly traceId: string }[]): Sql {
-  const hours = param(
-    "Array(Int64)",
-    places.map((place) => place.hour),
-  );
-  const traceIds = param(
-    "Array(String)",
-    places.map((place) => place.traceId),
-  );
-  return sql`(hour, trace_id) IN
-    (SELECT place.1, place.2 FROM (SELECT arrayJoin(arrayZip(${hours}, ${traceIds})) AS place))`;
+  const pairs = new Map(places.map((place) => [`${place.hour} ${place.traceId}`, place]));
+  const hours = [...pairs.values()].map((place) => place.hour);
+  const traceIds = [...pairs.values()].map((place) => place.traceId);
+  const distinct = { hours: [...new Set(hours)], traceIds: [...new Set(traceIds)] };
+  if (distinct.hours.length * distinct.traceIds.length === pairs.size) {
+    return sql`hour IN ${param("Array(Int64)", distinct.hours)}
+      AND trace_id IN ${param("Array(String)", distinct.traceIds)}`;
+  }
+  return sql`(hour, trace_id) IN (SELECT place.1, place.2 FROM
+    (SELECT arrayJoin(arrayZip(${param("Array(Int64)", hours)}, ${param("Array(String)", traceIds)})) AS place))`;
 }
 
 /** Calls that started or ended in some hours. */

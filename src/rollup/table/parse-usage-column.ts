@@ -35,12 +35,13 @@ export function parseUsageColumn(
     if (nameEnd === ESCAPED) return parseAgain(source.toString("utf8", start, end), before, into);
     const entry = entries.add(names.numberOfBytes(source, nameStart, nameEnd));
     at = nameEnd + 2; // after `",`
-    for (let slot = 0; slot < COUNT_SLOTS; slot++) {
+    const { counts } = entries;
+    for (let slot = entry * COUNT_SLOTS, end = slot + COUNT_SLOTS; slot < end; slot++) {
       const digits = at;
       let value = 0;
-      for (; source[at] !== COMMA; at++) value = value * 10 + (source[at]! - ZERO);
+      for (let byte = source[at]!; byte !== COMMA; byte = source[++at]!) value = value * 10 + (byte - ZERO);
       if (value > Number.MAX_SAFE_INTEGER) value = Number(source.toString("latin1", digits, at));
-      entries.counts[entry * COUNT_SLOTS + slot] = value;
+      counts[slot] = value;
       at++;
     }
     entries.cacheOutsidePrompt[entry] = source[at]! - ZERO;
