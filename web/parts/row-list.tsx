@@ -94,23 +94,35 @@ export function RowList(props: RowListProps) {
   );
 }
 
-/** The rows to be in the document. While only the place changes, those that were there are the same ones, and not drawn anew. */
+interface DrawnLines {
+  readonly of: RowListProps;
+  /** As many elements as there were rows at a time. */
+  readonly slots: number;
+  readonly lines: ReadonlyMap<number, VNode>;
+}
+
+/**
+ * The rows to be in the document. While only the place changes, those that were there are the same ones, and not drawn anew; the
+ * elements of those that are gone show those that are new.
+ */
 function useLines(props: RowListProps, indexes: readonly number[]): readonly VNode[] {
-  const drawn = useRef<{ readonly of: RowListProps; readonly lines: ReadonlyMap<number, VNode> }>({
-    of: props,
-    lines: new Map(),
-  });
-  const known = drawn.current.of === props ? drawn.current.lines : new Map<number, VNode>();
-  const lines = new Map(indexes.map((index) => [index, known.get(index) ?? lineOf(props, index)]));
-  drawn.current = { of: props, lines };
+  const drawn = useRef<DrawnLines>({ of: props, slots: 1, lines: new Map() });
+  const { of, slots: before, lines: known } = drawn.current;
+  const slots = Math.max(before, indexes.length);
+  const isSame = of === props && slots === before;
+  const lines = new Map(
+    indexes.map((index) => [index, (isSame ? known.get(index) : undefined) ?? lineOf(props, index, slots)]),
+  );
+  drawn.current = { of: props, slots, lines };
   return [...lines.values()];
 }
 
-function lineOf({ id, active, aria, rowClass, row, onActive, onOpen }: RowListProps, index: number): VNode {
+function lineOf(props: RowListProps, index: number, slots: number): VNode {
+  const { id, active, aria, rowClass, row, onActive, onOpen } = props;
   const { level, expanded } = aria?.(index) ?? {};
   return (
     <div
-      key={index}
+      key={index % slots}
       id={`${id}-${index}`}
       role="row"
       class={`row ${index === active ? "active" : ""} ${rowClass?.(index) ?? ""}`}

@@ -24,7 +24,7 @@ export function useVirtualRows(
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
-    overscan: 8,
+    overscan: 4,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,

@@ -131,14 +131,9 @@ function totalOfRow(row: Row, ledger: Ledger): Total {
   return row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.group.nodes);
 }
 
+/** A line for each call that it lies below. */
 function Guides({ depth }: { readonly depth: number }) {
-  return (
-    <>
-      {Array.from({ length: Math.min(depth, 24) }, (_, at) => (
-        <i key={at} class="guide" style={{ left: `${13 + at * 16}px` }} />
-      ))}
-    </>
-  );
+  return <i class="guides" style={{ width: `${Math.min(depth, 24) * 16}px` }} />;
 }
 
 function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: string) => void }) {
