@@ -20,10 +20,12 @@ let live: TestApp;
 /** Another replica. */
 let other: TestApp;
 /** Happens before each statement of a question. */
-let disturb: () => Promise<void> = () => Promise.resolve();
+let disturb: (name: string) => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
   store = await startEngine();
-  test = await startAppOn(store.engine, { wrapEngine: (engine) => disturbed(engine, () => disturb()) });
+  test = await startAppOn(store.engine, {
+    wrapEngine: (engine) => disturbed(engine, (name) => disturb(name)),
+  });
   other = await startAppOn(store.engine);
   live = await startAppOn(store.engine, { wrapEngine: withoutLedger });
 });
@@ -220,6 +222,25 @@ describe("the ledger of what calls themselves used", () => {
       expect(told.between).toBeGreaterThan(RUNS);
     },
   );
+
+  it("counts a trace once that comes to lie in two hours just before it is counted", async () => {
+    const project = "acme/two-hours";
+    const call = (id: string, started_at: string) => {
+      const usage = { "gpt-4o": { requests: 1, prompt_tokens: 100 } };
+      const rest = { op_name: "o", inputs: {}, attributes: {}, output: null, summary: { usage } };
+      return { id, trace_id: "t", started_at, ended_at: started_at, ...rest };
+    };
+    const send = (one: ReturnType<typeof call>) =>
+      other.post(`/v2/${project}/calls/complete`, { batch: [one] });
+    await send(call("a", "2026-03-28T20:10:00Z"));
+    await settleAll(store.engine);
+    disturb = async (name) => {
+      if (name === "usage_count") await send(call("b", "2026-03-28T21:10:00Z"));
+    };
+    const answer = await test.post("/usage/stats", { project_id: project, ...WINDOW });
+    disturb = () => Promise.resolve();
+    expect(answer.json().total).toMatchObject({ calls: 2, prompt_tokens: 200 });
+  });
 });
 
 /** The calls of a trace, all under one hour. */
@@ -282,14 +303,14 @@ async function happens(
 }
 
 /** The engine, with something that happens before each statement. */
-function disturbed(engine: Engine, before: () => Promise<void>): Engine {
+function disturbed(engine: Engine, before: (name: string) => Promise<void>): Engine {
   const rows: Engine["rows"] = async (query, options) => {
-    await before();
+    await before(options.name);
     return engine.rows(query, options);
   };
   const bytes: Engine["bytes"] = async (query, format, options) => {
     // reads the calls of traces under hours that are known by then
-    if (options.name !== "usage_read") await before();
+    if (options.name !== "usage_read") await before(options.name);
     return engine.bytes(query, format, options);
   };
   return Object.assign(Object.create(engine) as Engine, { rows, bytes });
