@@ -77,8 +77,9 @@ async function contents(): Promise<{ calls: number; sum: string }> {
   );
   for (const row of rows) {
     delete row["hour"];
-    // of a later migration than the table that is carried over
+    // of later migrations than the table that is carried over
     delete row["api_key"];
+    delete row["fingerprint"];
   }
   const texts = rows.map((row) => JSON.stringify(row));
   return { calls: texts.length, sum: createHash("sha256").update(texts.join()).digest("hex") };
