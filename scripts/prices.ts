@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { readUsage } from "../src/usage/read-usage.ts";
 import { ConfigError, readConfig } from "../src/config.ts";
-import { createBuiltInPrices } from "../src/prices/built-in-prices.ts";
+import { createBuiltInPrices } from "../src/prices/list/built-in-prices.ts";
 import { explainPrice } from "../src/prices/explain-price.ts";
-import { loadPriceList, PricesFileError } from "../src/prices/load-price-list.ts";
+import { loadPriceList, PricesFileError } from "../src/prices/list/load-price-list.ts";
 
 const USAGE = `Say what a model costs, and which entry of the price list says so.
 

@@ -4,7 +4,7 @@ import { MIN_SERVER_VERSION } from "./clickhouse/server-version.ts";
 import { StorageError } from "./clickhouse/storage-error.ts";
 import { StoreOpenError } from "./clickhouse/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
-import { PricesFileError } from "./prices/load-price-list.ts";
+import { PricesFileError } from "./prices/list/load-price-list.ts";
 
 /** The server's version is too old for this service. */
 export class ServerTooOldError extends Error {

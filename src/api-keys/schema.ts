@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SCOPES } from "../auth/api-key.ts";
 import { isProjectPattern } from "../auth/grant.ts";
-import { instantMs, isoInstant } from "../http/fields.ts";
+import { instantMs, isoInstant } from "../http/schemas/fields.ts";
 
 const name = z.string().min(1).max(200).describe("What the key is for; shown in lists");
 const scopes = z

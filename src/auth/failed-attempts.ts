@@ -1,6 +1,6 @@
 import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { retryAfterOf } from "../http/request-limits.ts";
+import { retryAfterOf } from "../http/limits/request-limits.ts";
 
 /** Counts wrong credentials by client address, minute by minute. */
 export interface FailedAttempts {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { describedAs, isoInstant, projectId, anyInteger } from "../http/fields.ts";
-import { jsonObject } from "../http/response-schema.ts";
+import { describedAs, isoInstant, projectId, anyInteger } from "../http/schemas/fields.ts";
+import { jsonObject } from "../http/schemas/response-schema.ts";
 import { callsQuery, sdkFilter, type SelectionLimits } from "../query/index.ts";
 
 /** The maximum number of calls in one response. */

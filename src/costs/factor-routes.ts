@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess, readAccess } from "../auth/guard.ts";
-import { idsToPurge } from "../http/purge-by-id.ts";
-import { emptyRes } from "../http/response-schema.ts";
-import { providerNamed } from "../prices/cost-factors.ts";
-import type { FactorStore } from "../prices/factor-store.ts";
+import { idsToPurge } from "../http/schemas/purge-by-id.ts";
+import { emptyRes } from "../http/schemas/response-schema.ts";
+import { providerNamed } from "../prices/project/cost-factors.ts";
+import type { FactorStore } from "../prices/project/factor-store.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
 import {

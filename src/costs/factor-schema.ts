@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { instantMs, isoInstant, projectId } from "../http/fields.ts";
-import { purgeQuery } from "../http/purge-by-id.ts";
+import { instantMs, isoInstant, projectId } from "../http/schemas/fields.ts";
+import { purgeQuery } from "../http/schemas/purge-by-id.ts";
 
 /** The maximum number of factors of a project: one receipt reads them all. */
 export const MAX_FACTORS = 1_000;

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { instantMs, isoInstant, projectId } from "../http/fields.ts";
+import { instantMs, isoInstant, projectId } from "../http/schemas/fields.ts";
 import { priceQuery } from "../query/index.ts";
 import { isJsonObject } from "../shared/json.ts";
 import { unitNames, type Unit } from "../usage/units.ts";
-import { purgeQuery } from "../http/purge-by-id.ts";
+import { purgeQuery } from "../http/schemas/purge-by-id.ts";
 
 /** The fields of a price that can be requested. */
 export const priceFields = [

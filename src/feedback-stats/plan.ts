@@ -1,5 +1,5 @@
 import type { Buckets, TimeWindow } from "../buckets/buckets.ts";
-import { bucketsOf } from "../http/window-fields.ts";
+import { bucketsOf } from "../http/schemas/window-fields.ts";
 import type { Sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";

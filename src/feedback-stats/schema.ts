@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { bucketFields } from "../http/window-fields.ts";
-import { isoInstant } from "../http/fields.ts";
-import { wholeNumber } from "../http/zod-issues.ts";
+import { bucketFields } from "../http/schemas/window-fields.ts";
+import { isoInstant } from "../http/schemas/fields.ts";
+import { wholeNumber } from "../http/schemas/zod-issues.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../query/fields/json-path.ts";
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
 import { feedbackWindowFields } from "./window.ts";

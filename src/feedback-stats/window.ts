@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { windowFields, windowOf } from "../http/window-fields.ts";
-import { projectId } from "../http/fields.ts";
+import { windowFields, windowOf } from "../http/schemas/window-fields.ts";
+import { projectId } from "../http/schemas/fields.ts";
 import type { Project } from "../shared/project.ts";
 import type { FeedbackRows } from "./feedback-rows.ts";
 

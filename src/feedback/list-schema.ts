@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { projectId } from "../http/fields.ts";
-import { wholeNumber } from "../http/zod-issues.ts";
+import { projectId } from "../http/schemas/fields.ts";
+import { wholeNumber } from "../http/schemas/zod-issues.ts";
 import { feedbackQuery } from "../query/index.ts";
 import { scorerMembers } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isoInstant } from "../http/fields.ts";
-import { itemError, jsonObject, rejectedItems } from "../http/response-schema.ts";
+import { isoInstant } from "../http/schemas/fields.ts";
+import { itemError, jsonObject, rejectedItems } from "../http/schemas/response-schema.ts";
 import type { ListField } from "./list-schema.ts";
 import { scorerMembers } from "./schema.ts";
 

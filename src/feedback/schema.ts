@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { describedAs, instantMs, projectId } from "../http/fields.ts";
-import { purgeQuery } from "../http/purge-by-id.ts";
+import { describedAs, instantMs, projectId } from "../http/schemas/fields.ts";
+import { purgeQuery } from "../http/schemas/purge-by-id.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 import type { Payload } from "./payload.ts";
 

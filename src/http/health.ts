@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Engine, StoreHealth } from "../clickhouse/engine.ts";
 import { pendingMigrations } from "../clickhouse/migrate.ts";
 import { isOlder, MIN_SERVER_VERSION } from "../clickhouse/server-version.ts";
-import { healthRes } from "./response-schema.ts";
+import { healthRes } from "./schemas/response-schema.ts";
 
 const access = z.enum(["ok", "not ready"]);
 const each = {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { AppError, type Issue } from "../shared/errors.ts";
-import { toIssues } from "./zod-issues.ts";
+import { toIssues } from "./schemas/zod-issues.ts";
 
 /** A rejected item, and why. The others of its batch are stored. */
 export interface Rejected {

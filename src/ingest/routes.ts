@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { ingestAccess } from "../auth/guard.ts";
 import { renamePart, type CallPart } from "../calls/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
-import { emptyRes } from "../http/response-schema.ts";
+import { emptyRes } from "../http/schemas/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { describedAs, instantMicros, projectId } from "../http/fields.ts";
-import { emptyRes, itemError, rejectedItems } from "../http/response-schema.ts";
+import { describedAs, instantMicros, projectId } from "../http/schemas/fields.ts";
+import { emptyRes, itemError, rejectedItems } from "../http/schemas/response-schema.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
 /** An id as clients make them. Longer ones are a mistake. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { anyAccess, ingestAccess } from "../auth/guard.ts";
 import { abortOnClose } from "../http/when-closed.ts";
-import { describedBody } from "../http/validation.ts";
+import { describedBody } from "../http/schemas/validation.ts";
 import { sendPieces } from "../http/pieces.ts";
 import { notFound, projectByDigest } from "./by-digest.ts";
 import { readFile, saveFile } from "./files.ts";

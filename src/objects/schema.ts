@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoInstant, projectId } from "../http/fields.ts";
+import { isoInstant, projectId } from "../http/schemas/fields.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 
 const wellFormed = (text: string): string => text.toWellFormed();

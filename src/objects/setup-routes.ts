@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Grant } from "../auth/grant.ts";
 import { anyAccess } from "../auth/guard.ts";
-import { healthRes } from "../http/response-schema.ts";
+import { healthRes } from "../http/schemas/response-schema.ts";
 
 export interface SetupDeps {
   /** The entity of projects named without one, for keys that cover more than one entity. */

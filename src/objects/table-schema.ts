@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { projectId } from "../http/fields.ts";
+import { projectId } from "../http/schemas/fields.ts";
 import { count, digest, name, shallow, val } from "./schema.ts";
 
 /** The most rows of a table. */

@@ -1,6 +1,6 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { toIssues } from "../http/zod-issues.ts";
+import { toIssues } from "../http/schemas/zod-issues.ts";
 import { invalid } from "../shared/errors.ts";
 import { isTooDeep } from "../shared/json.ts";
 import { readAttributes } from "./attributes.ts";

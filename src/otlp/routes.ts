@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ingestAccess } from "../auth/guard.ts";
 import type { CallWriter } from "../calls/call-writer.ts";
-import { describedBody } from "../http/validation.ts";
+import { describedBody } from "../http/schemas/validation.ts";
 import { exportResponse } from "./response.ts";
 import type { Attributes } from "./attributes.ts";
 import { spansOfJson } from "./decode-json.ts";

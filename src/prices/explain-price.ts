@@ -1,9 +1,9 @@
-import type { BuiltInPrices } from "./built-in-prices.ts";
+import type { BuiltInPrices } from "./list/built-in-prices.ts";
 import type { PricedUsage } from "../usage/usage.ts";
 import { costLines, type CostLine } from "./cost-of-call.ts";
-import { modelNames } from "./model-names.ts";
+import { modelNames } from "./list/model-names.ts";
 import { inUsd } from "./picodollars.ts";
-import type { ListedModel } from "./price-list.ts";
+import type { ListedModel } from "./list/price-list.ts";
 import type { Rates, TokenPrices } from "./rates.ts";
 import { unitNames } from "../usage/units.ts";
 import { pricedUnits } from "./units.ts";

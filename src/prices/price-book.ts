@@ -1,18 +1,18 @@
 import type { PricedUsage, Service } from "../usage/usage.ts";
-import type { BuiltInPrices } from "./built-in-prices.ts";
-import { providerNamed } from "./cost-factors.ts";
+import type { BuiltInPrices } from "./list/built-in-prices.ts";
+import { providerNamed } from "./project/cost-factors.ts";
 import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
-import { modelNames, sellerNamed } from "./model-names.ts";
-import type { ListedModel } from "./price-list.ts";
+import { modelNames, sellerNamed } from "./list/model-names.ts";
+import type { ListedModel } from "./list/price-list.ts";
 import {
   scheduleKey,
   type ProjectPrice,
   type ProjectSchedule,
   type ProjectSchedules,
-} from "./project-prices.ts";
+} from "./project/project-prices.ts";
 import type { Rates } from "./rates.ts";
-import { includesTier, scheduleAtTier } from "./service-tiers.ts";
+import { includesTier, scheduleAtTier } from "./list/service-tiers.ts";
 
 /** All prices of one project at the time the book was opened. One book serves one response. */
 export interface PriceBook {

@@ -1,11 +1,11 @@
 import type { Project } from "../shared/project.ts";
-import { createBuiltInPrices } from "./built-in-prices.ts";
+import { createBuiltInPrices } from "./list/built-in-prices.ts";
 import type { CostOf } from "./cost-of-call.ts";
-import { sellerNamed } from "./model-names.ts";
+import { sellerNamed } from "./list/model-names.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
-import type { PriceList } from "./price-list.ts";
-import type { PriceStore } from "./price-store.ts";
-import { projectSchedules } from "./project-prices.ts";
+import type { PriceList } from "./list/price-list.ts";
+import type { PriceStore } from "./project/price-store.ts";
+import { projectSchedules } from "./project/project-prices.ts";
 
 /** All prices: those that projects set, and the public list as fallback. One per process. */
 export interface Prices {

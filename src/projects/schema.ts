@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isoInstant, projectId } from "../http/fields.ts";
+import { isoInstant, projectId } from "../http/schemas/fields.ts";
 
 export const projectParams = z.object({ entity: z.string(), project: z.string() });
 export const deletionParams = z.object({ id: z.string().max(64) });

@@ -1,4 +1,4 @@
-import type { CostFactor, CostFactors } from "../prices/cost-factors.ts";
+import type { CostFactor, CostFactors } from "../prices/project/cost-factors.ts";
 import { costFields } from "../prices/cost-fields.ts";
 import { costLines, inputOfRequest, type CostLine } from "../prices/cost-of-call.ts";
 import type { FoundPrice, PriceBook } from "../prices/price-book.ts";

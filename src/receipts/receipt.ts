@@ -1,7 +1,7 @@
 import { COST_SLOTS, costFields } from "../prices/cost-fields.ts";
 import { isCacheOutside } from "../prices/cost-of-call.ts";
 import { PER_USD } from "../prices/picodollars.ts";
-import type { CostFactors } from "../prices/cost-factors.ts";
+import type { CostFactors } from "../prices/project/cost-factors.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { rollUp } from "../rollup/fold/rollup.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { anyInteger, isoInstant, projectId } from "../http/fields.ts";
+import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
 import { costFields } from "../prices/cost-fields.ts";
 import { REPORTERS } from "../calls/completion.ts";
 import type { CountWire } from "../usage/count-fields.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { anyInteger } from "../http/fields.ts";
-import { wholeNumber } from "../http/zod-issues.ts";
+import { anyInteger } from "../http/schemas/fields.ts";
+import { wholeNumber } from "../http/schemas/zod-issues.ts";
 import type { TokenCostWire } from "../prices/cost-fields.ts";
 import type { CountWire } from "../usage/count-fields.ts";
 

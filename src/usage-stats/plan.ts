@@ -1,4 +1,4 @@
-import { bucketsOf, type BucketedWindow } from "../http/window-fields.ts";
+import { bucketsOf, type BucketedWindow } from "../http/schemas/window-fields.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import { planSelection } from "../rollup/plan.ts";
 import type { Selection } from "../rollup/selection.ts";

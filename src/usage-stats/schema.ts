@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { bucketFields } from "../http/window-fields.ts";
-import { anyInteger, isoInstant, projectId } from "../http/fields.ts";
-import { wholeNumber } from "../http/zod-issues.ts";
+import { bucketFields } from "../http/schemas/window-fields.ts";
+import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
+import { wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES } from "./dimensions.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadPriceList } from "../../src/prices/load-price-list.ts";
-import { createPriceStore, type NewPrice, type PriceStore } from "../../src/prices/price-store.ts";
+import { loadPriceList } from "../../src/prices/list/load-price-list.ts";
+import { createPriceStore, type NewPrice, type PriceStore } from "../../src/prices/project/price-store.ts";
 import { createPrices } from "../../src/prices/prices.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { z } from "zod";
-import { toIssues } from "../../http/zod-issues.ts";
+import { toIssues } from "../../http/schemas/zod-issues.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import { checkDeclaredLength, hasBody, readBody, tooLarge } from "./upload.ts";

@@ -1,4 +1,4 @@
-import { bucketsOf } from "../../http/window-fields.ts";
+import { bucketsOf } from "../../http/schemas/window-fields.ts";
 import { planSelection } from "../../rollup/plan.ts";
 import type { Project } from "../../shared/project.ts";
 import { planDimensions } from "../dimensions.ts";

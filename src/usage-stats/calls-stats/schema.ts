@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isoInstant, projectId } from "../../http/fields.ts";
-import { bucketFields } from "../../http/window-fields.ts";
+import { isoInstant, projectId } from "../../http/schemas/fields.ts";
+import { bucketFields } from "../../http/schemas/window-fields.ts";
 import { sdkFilter, type SelectionLimits } from "../../query/index.ts";
 import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from "./metrics.ts";
 

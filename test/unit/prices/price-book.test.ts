@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
-import { loadPriceList } from "../../../src/prices/load-price-list.ts";
+import { createBuiltInPrices } from "../../../src/prices/list/built-in-prices.ts";
+import { loadPriceList } from "../../../src/prices/list/load-price-list.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
-import { projectSchedules, type ProjectPrice } from "../../../src/prices/project-prices.ts";
+import { projectSchedules, type ProjectPrice } from "../../../src/prices/project/project-prices.ts";
 import { unknownCost } from "../../../src/prices/cost-of-call.ts";
 import { inUsd } from "../../../src/prices/picodollars.ts";
 import { usageOf } from "./usage.ts";

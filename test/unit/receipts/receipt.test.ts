@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
+import { createBuiltInPrices } from "../../../src/prices/list/built-in-prices.ts";
 import { costFields } from "../../../src/prices/cost-fields.ts";
-import { loadPriceList } from "../../../src/prices/load-price-list.ts";
-import { costFactors } from "../../../src/prices/cost-factors.ts";
+import { loadPriceList } from "../../../src/prices/list/load-price-list.ts";
+import { costFactors } from "../../../src/prices/project/cost-factors.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
-import { projectSchedules } from "../../../src/prices/project-prices.ts";
+import { projectSchedules } from "../../../src/prices/project/project-prices.ts";
 import { receiptOf } from "../../../src/receipts/receipt.ts";
 import { COST_SLOTS } from "../../../src/prices/cost-fields.ts";
 import { rollUp } from "../../../src/rollup/fold/rollup.ts";

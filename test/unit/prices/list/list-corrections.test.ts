@@ -1,14 +1,14 @@
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createBuiltInPrices, type BuiltInPrices } from "../../../src/prices/built-in-prices.ts";
-import { costOfCall } from "../../../src/prices/cost-of-call.ts";
-import { listCorrections } from "../../../src/prices/list-corrections.ts";
-import { listAdjustments } from "../../../src/prices/list-adjustments.ts";
-import { missingModels } from "../../../src/prices/missing-models.ts";
-import { loadPriceList } from "../../../src/prices/load-price-list.ts";
-import { inUsd } from "../../../src/prices/picodollars.ts";
-import { createPriceList } from "../../../src/prices/price-list.ts";
-import { usageOf } from "./usage.ts";
+import { createBuiltInPrices, type BuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
+import { costOfCall } from "../../../../src/prices/cost-of-call.ts";
+import { listCorrections } from "../../../../src/prices/list/list-corrections.ts";
+import { listAdjustments } from "../../../../src/prices/list/list-adjustments.ts";
+import { missingModels } from "../../../../src/prices/list/missing-models.ts";
+import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
+import { inUsd } from "../../../../src/prices/picodollars.ts";
+import { createPriceList } from "../../../../src/prices/list/price-list.ts";
+import { usageOf } from "../usage.ts";
 
 let corrected: BuiltInPrices;
 let uncorrected: BuiltInPrices;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { toStoreTextMs } from "../shared/instant.ts";
-import type { Project } from "../shared/project.ts";
+import { toStoreTextMs } from "../../shared/instant.ts";
+import type { Project } from "../../shared/project.ts";
 
 /** Who set it, and when. */
 export interface Origin {

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Transform, type Readable, type TransformCallback } from "node:stream";
 import type { FastifyInstance, RequestPayload } from "fastify";
 import { boundsItself } from "./bounds-itself.ts";
-import { AppError } from "../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 
 export interface PressureLimits {
   readonly maxEventLoopDelayMs: number;

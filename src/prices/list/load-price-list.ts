@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { waitForUpdate, type Provider } from "@pydantic/genai-prices";
 import { z } from "zod";
-import { parseJson } from "../shared/json.ts";
+import { parseJson } from "../../shared/json.ts";
 import type { Correction } from "./correction.ts";
 import { listCorrections } from "./list-corrections.ts";
 import { missingModels } from "./missing-models.ts";

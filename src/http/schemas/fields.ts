@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseInstant } from "../shared/instant.ts";
+import { parseInstant } from "../../shared/instant.ts";
 
 export const projectId = z.string().describe("`entity/project`");
 

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 import { boundsItself } from "./bounds-itself.ts";
-import { whenClosed } from "./when-closed.ts";
+import { whenClosed } from "../when-closed.ts";
 
 export interface SlowClientLimits {
   /** Concurrent streamed responses. Each holds the memory of its next pieces. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modelNames } from "../../../src/prices/model-names.ts";
+import { modelNames } from "../../../../src/prices/list/model-names.ts";
 
 const written = (llmId: string): readonly string[] =>
   modelNames(llmId).map((name) => (name.seller === undefined ? name.id : `${name.id} of ${name.seller}`));

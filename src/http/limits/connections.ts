@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { Counter, Gauge, type Registry } from "prom-client";
-import { AppError } from "../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 
 /** How many connections beyond the cap stay open for their 503. */
 const MAX_REFUSED = 32;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
-import { invalid } from "../shared/errors.ts";
+import { invalid } from "../../shared/errors.ts";
 import { toIssues } from "./zod-issues.ts";
 
 const partNames: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { ModelInfo, ModelPrice, TieredPrices } from "@pydantic/genai-prices";
-import { exact } from "./picodollars.ts";
-import type { Schedule } from "./rates.ts";
+import { exact } from "../picodollars.ts";
+import type { Schedule } from "../rates.ts";
 
 /** An error or omission of the built-in list that affects many entries. */
 export interface Adjustment {

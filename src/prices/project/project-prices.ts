@@ -1,8 +1,8 @@
-import type { Unit } from "../usage/units.ts";
-import { picodollars } from "./picodollars.ts";
+import type { Unit } from "../../usage/units.ts";
+import { picodollars } from "../picodollars.ts";
 import { byPrecedence, type Dated } from "./precedence.ts";
-import type { Rates, Schedule } from "./rates.ts";
-import type { UnitPrices } from "./units.ts";
+import type { Rates, Schedule } from "../rates.ts";
+import type { UnitPrices } from "../units.ts";
 
 /** A price set by a project. Costs in USD per token. */
 export interface ProjectPrice extends Dated {

@@ -1,4 +1,4 @@
-import { sellerNamed } from "./model-names.ts";
+import { sellerNamed } from "../list/model-names.ts";
 import { byPrecedence, type Dated } from "./precedence.ts";
 
 /** What a project pays a provider per dollar of list cost: discounts, taxes, another currency. */

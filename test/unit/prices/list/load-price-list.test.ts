@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
-import { builtInListVersion, loadPriceList } from "../../../src/prices/load-price-list.ts";
+import { createBuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
+import { builtInListVersion, loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 
 let folder: string;
 beforeAll(async () => {

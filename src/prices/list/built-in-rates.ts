@@ -1,8 +1,8 @@
 import type { ModelPrice, TieredPrices } from "@pydantic/genai-prices";
-import { picodollars } from "./picodollars.ts";
-import type { Rates, TokenPrices } from "./rates.ts";
-import { unitNames, type Unit } from "../usage/units.ts";
-import { pricedUnits, wholeOfCached, type UnitPrices } from "./units.ts";
+import { picodollars } from "../picodollars.ts";
+import type { Rates, TokenPrices } from "../rates.ts";
+import { unitNames, type Unit } from "../../usage/units.ts";
+import { pricedUnits, wholeOfCached, type UnitPrices } from "../units.ts";
 
 /** A price of the built-in list, in USD per million tokens: flat, or in tiers by the size of the request. */
 type ListedPrice = number | TieredPrices | undefined;

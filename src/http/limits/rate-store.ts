@@ -1,6 +1,6 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor } from "@fastify/rate-limit";
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../../shared/clock.ts";
 
 interface Window {
   count: number;

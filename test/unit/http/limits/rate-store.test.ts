@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rateStoreOn } from "../../../src/http/rate-store.ts";
+import { rateStoreOn } from "../../../../src/http/limits/rate-store.ts";
 
 const WINDOW_MS = 60_000;
 

@@ -1,6 +1,6 @@
-import type { Engine } from "../clickhouse/engine.ts";
-import { param, sql } from "../query/sql.ts";
-import type { Project } from "../shared/project.ts";
+import type { Engine } from "../../clickhouse/engine.ts";
+import { param, sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
 import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
 import type { ProjectPrice } from "./project-prices.ts";
 

@@ -1,9 +1,9 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
 import { rateStoreOn } from "./rate-store.ts";
-import { whenClosed } from "./when-closed.ts";
+import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
   readonly maxPerMinutePerKey: number;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { instantField } from "./fields.ts";
 import { wholeNumber } from "./zod-issues.ts";
-import { invalid } from "../shared/errors.ts";
-import { readInstant } from "../shared/instant.ts";
-import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../buckets/buckets.ts";
-import { openZone, type Zone } from "../buckets/zone.ts";
+import { invalid } from "../../shared/errors.ts";
+import { readInstant } from "../../shared/instant.ts";
+import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../../buckets/buckets.ts";
+import { openZone, type Zone } from "../../buckets/zone.ts";
 
 /** The first instant with a four-digit year. */
 const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");

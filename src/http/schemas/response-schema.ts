@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Issue } from "../shared/errors.ts";
+import type { Issue } from "../../shared/errors.ts";
 
 /** One error in a request. */
 const issueSchema = z

@@ -3,8 +3,8 @@ import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
 import { correctedSchedule, type Correction } from "./correction.ts";
 import { adjusted, adjustedSchedule, adjustmentsOf, type Adjustment } from "./list-adjustments.ts";
 import type { ModelName } from "./model-names.ts";
-import { priceGrid } from "./price-grid.ts";
-import type { Schedule } from "./rates.ts";
+import { priceGrid } from "../price-grid.ts";
+import type { Schedule } from "../rates.ts";
 
 /** An entry of a price list and its prices over time. */
 export interface ListedModel {

@@ -1,8 +1,8 @@
 import type { ModelPrice } from "@pydantic/genai-prices";
 import { ratesOfListedPrice } from "./built-in-rates.ts";
-import { exact } from "./picodollars.ts";
-import type { Rates, Schedule } from "./rates.ts";
-import { pricedUnits } from "./units.ts";
+import { exact } from "../picodollars.ts";
+import type { Rates, Schedule } from "../rates.ts";
+import { pricedUnits } from "../units.ts";
 
 /** A known error of the built-in list, with the provider's published prices. */
 export interface Correction {

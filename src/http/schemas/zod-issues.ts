@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { assertNever } from "../shared/assert-never.ts";
-import type { Issue } from "../shared/errors.ts";
+import { assertNever } from "../../shared/assert-never.ts";
+import type { Issue } from "../../shared/errors.ts";
 
 type ZodIssue = z.core.$ZodIssue;
 

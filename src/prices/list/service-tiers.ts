@@ -1,9 +1,9 @@
 import type { ListedModel } from "./price-list.ts";
-import { exact, picodollars } from "./picodollars.ts";
-import type { Rates, Schedule, TokenPrices } from "./rates.ts";
+import { exact, picodollars } from "../picodollars.ts";
+import type { Rates, Schedule, TokenPrices } from "../rates.ts";
 import { tierPrices, type TierPrice, type TokenPricesAtTier } from "./tier-prices.ts";
-import { pricedUnits, type UnitPrices } from "./units.ts";
-import type { Unit } from "../usage/units.ts";
+import { pricedUnits, type UnitPrices } from "../units.ts";
+import type { Unit } from "../../usage/units.ts";
 
 /** Tiers that cost the list price at one provider, and something else at others. */
 const usualAt: Readonly<Record<string, readonly string[]>> = {

@@ -1,15 +1,15 @@
 import { calcPrice, waitForUpdate, type ModelInfo, type Provider } from "@pydantic/genai-prices";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createBuiltInPrices } from "../../../src/prices/built-in-prices.ts";
-import { loadPriceList } from "../../../src/prices/load-price-list.ts";
-import { ratesOfListedPrice } from "../../../src/prices/built-in-rates.ts";
-import { costLines, costOfCall } from "../../../src/prices/cost-of-call.ts";
-import { inUsd } from "../../../src/prices/picodollars.ts";
-import { priceGrid } from "../../../src/prices/price-grid.ts";
-import type { PricedUsage } from "../../../src/usage/usage.ts";
-import type { Rates, TokenPrices } from "../../../src/prices/rates.ts";
-import { usageOf } from "./usage.ts";
+import { createBuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
+import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
+import { ratesOfListedPrice } from "../../../../src/prices/list/built-in-rates.ts";
+import { costLines, costOfCall } from "../../../../src/prices/cost-of-call.ts";
+import { inUsd } from "../../../../src/prices/picodollars.ts";
+import { priceGrid } from "../../../../src/prices/price-grid.ts";
+import type { PricedUsage } from "../../../../src/usage/usage.ts";
+import type { Rates, TokenPrices } from "../../../../src/prices/rates.ts";
+import { usageOf } from "../usage.ts";
 
 const builtIn = createBuiltInPrices(await loadPriceList());
 /** In USD per million tokens, as the list has them. */
