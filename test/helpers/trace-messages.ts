@@ -73,7 +73,7 @@ export function traceMessages(): Message[] {
 /** What the messages of a project have come to. */
 export async function outcomeOf(test: TestApp, project: string) {
   const calls = await test.engine.rows<Record<string, unknown>>(
-    sql`SELECT * EXCEPT (project_id, deleted_at), deleted_at IS NOT NULL AS deleted FROM calls FINAL
+    sql`SELECT * EXCEPT (project_id, deleted_at, fingerprint), deleted_at IS NOT NULL AS deleted FROM calls FINAL
         WHERE project_id = ${param("String", project)} ORDER BY id`,
     { name: "test" },
   );
