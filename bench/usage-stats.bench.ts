@@ -1,5 +1,4 @@
-import { settleHours } from "../src/ledger/settle-hours.ts";
-import { readPartitions, readHours } from "../src/ledger/stored-hours.ts";
+import { rebuildLedger } from "../src/ledger/check-ledger.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import { fillCalls } from "./sample-calls.ts";
 import { fill } from "./scale.bench.ts";
@@ -35,17 +34,7 @@ const byHandOfLedger = sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC
   WHERE project_id = ${param("String", MONTH_PROJECT)} AND grain = 0 GROUP BY day, llm`;
 
 async function settle({ engine }: BenchService): Promise<void> {
-  const { signal } = new AbortController();
-  for (const { id } of await readPartitions(engine, signal)) {
-    const hours = await readHours(engine, {
-      partition: id,
-      beforeHour: 1_000_000_000,
-      settled: false,
-      limit: 10_000,
-      signal,
-    });
-    await settleHours({ engine, between: (work) => work(), signal }, hours);
-  }
+  await rebuildLedger({ engine, between: (work) => work(), signal: new AbortController().signal });
 }
 
 /** All of a month by day, and its last 24 hours by hour: live, and from the ledger. */

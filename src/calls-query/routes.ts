@@ -4,7 +4,7 @@ import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
-import { sendPieces } from "../http/pieces.ts";
+import { NDJSON_TYPE, sendPieces } from "../http/pieces.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
@@ -23,8 +23,6 @@ import {
 import { selectKeys } from "./select-keys.ts";
 import { countCalls, readCalls } from "./store.ts";
 import { payloadsOf } from "./stored-call.ts";
-
-const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
 
 export interface CallsQueryDeps {
   readonly engine: Engine;

@@ -10,6 +10,9 @@ const KEPT = 3;
 export const PIECE_BYTES = MIN_STREAMED_BYTES / (KEPT + 1);
 const FIRST_BYTES = 4096;
 
+/** Of responses that are one JSON value per line. */
+export const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
+
 /**
  * The memory of a response built piece by piece: buffers that are written in turn. A piece stays valid until the fourth
  * one after it is taken, which is as long as `bodyOf` and a piped stream, compressed or not, hold it.

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { compression } from "../http/compression.ts";
-import { PIECE_BYTES, sendPieces } from "../http/pieces.ts";
+import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../http/pieces.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { LINE_NAMES, traceCallsReq, traceCallsRes, traceSizesReq, traceSizesRes } from "./schema.ts";
 import { readSizes, readTraceLines } from "./store.ts";
@@ -14,7 +14,6 @@ export interface TracesDeps {
   readonly maxTraceCalls: number;
 }
 
-const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
 const HEAD = Buffer.from(`${JSON.stringify(LINE_NAMES)}\n`);
 const config = { access: readAccess };
 
