@@ -1,4 +1,4 @@
-import { pino, type Logger } from "pino";
+import type { Logger } from "pino";
 import { buildApp, type App } from "./app.ts";
 import { keepRootKey, rootKeyOf } from "./auth/root-key.ts";
 import type { Engine } from "./clickhouse/engine.ts";
@@ -6,6 +6,7 @@ import { migrate } from "./clickhouse/migrate.ts";
 import { isOlder } from "./clickhouse/server-version.ts";
 import { readConfig, misspeltSettings, type Config } from "./config.ts";
 import { openFilesLimit } from "./connection-cap.ts";
+import { openLog } from "./log.ts";
 import { openStore } from "./open-store.ts";
 import { noteAddress } from "./service-address.ts";
 import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
@@ -21,7 +22,7 @@ try {
 }
 
 async function start(settings: Config): Promise<void> {
-  const logger = pino({ level: settings.LOG_LEVEL });
+  const logger = openLog(settings.LOG_LEVEL);
   logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
   for (const one of misspeltSettings())
     logger.warn(one, "unknown variable that looks like a misspelt setting");
@@ -39,6 +40,7 @@ async function start(settings: Config): Promise<void> {
   const app = await buildApp(settings, { engine, rootKey: root.key, logger });
   stopOnSignals({ app, engine, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
   const url = await app.listen({ host: settings.HOST, port: settings.PORT });
+  logger.flush();
   if (settings.CLICKHOUSE_URL === undefined) noteAddress(dataDir, url);
   if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
 }
