@@ -64,6 +64,8 @@ interface Pending {
 
 const MAX_BATCH = 200;
 const MAX_RETRY_DELAY_MS = 5000;
+/** From the start of one batch to the next that is not full. A batch costs the store about as much with one completion. */
+const BATCH_INTERVAL_MS = 100;
 /** A completion that the store has rejected for this long is dropped. */
 const MAX_AGE_MS = 15 * 60_000;
 const DROP_LOG_INTERVAL_MS = 10_000;
@@ -77,7 +79,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let recorded = 0;
   let dropped = 0;
   let running: Promise<void> | undefined;
-  let wake: (() => void) | undefined;
+  const rest = new Rest();
   let draining = false;
   let nextDropLogMs = 0;
 
@@ -105,22 +107,22 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const run = async (): Promise<void> => {
     let delayMs = 100;
     while (queue.length > 0) {
+      const begunMs = performance.now();
       const batch = queue.slice(0, MAX_BATCH);
       queue = queue.slice(MAX_BATCH);
       inFlight = batch.length;
       const retried = await writeBatch(batch);
       inFlight = 0;
       queue = [...retried, ...queue];
-      if (retried.length === 0) {
-        delayMs = 100;
+      if (retried.length > 0) {
+        logger.warn({ count: retried.length }, "completions wait for the store");
+        await rest.take(draining ? 100 : delayMs);
+        delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
         continue;
       }
-      logger.warn({ count: retried.length }, "completions wait for the store");
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        setTimeout(resolve, draining ? 100 : delayMs);
-      });
-      delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
+      delayMs = 100;
+      const restMs = begunMs + BATCH_INTERVAL_MS - performance.now();
+      if (restMs > 0 && queue.length < MAX_BATCH && !draining) await rest.take(restMs);
     }
     running = undefined;
   };
@@ -139,7 +141,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       draining = true;
       // completions that have ended arrive one turn later
       await new Promise((resolve) => setImmediate(resolve));
-      wake?.();
+      rest.end();
       const deadline = Promise.withResolvers<void>();
       const timer = setTimeout(deadline.resolve, timeoutMs);
       await Promise.race([readings.over().then(() => running), deadline.promise]);
@@ -150,6 +152,22 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     counts: () => ({ pending: queue.length + inFlight, recorded, dropped }),
   };
+}
+
+/** A pause between two batches, which a drain ends early. */
+class Rest {
+  #end: (() => void) | undefined;
+
+  take(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#end = resolve;
+      setTimeout(resolve, ms);
+    });
+  }
+
+  end(): void {
+    this.#end?.();
+  }
 }
 
 /** Completions that are still being read. */

@@ -79,7 +79,7 @@ function recorderOf(limits: { calls?: number; bytes?: number } = {}): Recorder {
 beforeEach(() => {
   store = new SlowStore();
   now = 0;
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 });
 afterEach(() => vi.useRealTimers());
 
@@ -93,6 +93,34 @@ describe("the recorder", () => {
     await recorder.drain(1000);
     expect(store.stored).toEqual(Array.from({ length: 50 }, (_, n) => `c${n}`));
     expect(recorder.counts()).toEqual({ pending: 0, recorded: 50, dropped: 0 });
+  });
+
+  it("writes the first at once, and what comes within 100 ms after it in one batch", async () => {
+    const recorder = recorderOf();
+    recorder.record(project, completion("first"), 1);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(store.stored).toEqual(["first"]);
+    for (const id of ["a", "b"]) {
+      recorder.record(project, completion(id), 1);
+      await vi.advanceTimersByTimeAsync(40);
+    }
+    expect(store.stored).toEqual(["first"]);
+    store.hold();
+    await vi.advanceTimersByTimeAsync(20);
+    expect(recorder.counts()).toEqual({ pending: 2, recorded: 1, dropped: 0 });
+    store.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(store.stored).toEqual(["first", "a", "b"]);
+  });
+
+  it("waits for no company when the batch is full, or the service stops", async () => {
+    const recorder = recorderOf({ calls: 1000 });
+    recorder.record(project, completion("first"), 1);
+    for (let n = 0; n < 450; n++) recorder.record(project, completion(`c${n}`), 1);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(recorder.counts()).toMatchObject({ recorded: 401 });
+    await recorder.drain(1000);
+    expect(recorder.counts()).toEqual({ pending: 0, recorded: 451, dropped: 0 });
   });
 
   it("drops, and counts, what would make it grow over its bounds", async () => {
