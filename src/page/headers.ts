@@ -9,7 +9,7 @@ const policy = {
   "frame-ancestors": "'none'",
   // no text becomes HTML, whatever a library would do with it
   "require-trusted-types-for": "'script'",
-  "trusted-types": "'none'",
+  "trusted-types": "trace-worker",
 };
 
 /** No foreign content, nothing inline, no framing, and no referrer. */

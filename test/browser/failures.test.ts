@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { show } from "./reading.ts";
+import { settled, show } from "./reading.ts";
 
 const PROJECT = "acme/hostile";
 const SCRIPT = `<img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>`;
@@ -174,6 +174,32 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.locator(".body .row .cost .unknown[title*=read]").first().waitFor({ state: "detached" });
     await context.close();
     await cut.close();
+  });
+
+  it("starts its own worker and no other script, whatever a policy is asked for", async () => {
+    const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
+    await settled(page);
+    const refused = await page.evaluate(() => {
+      const { trustedTypes } = globalThis as unknown as {
+        trustedTypes: { createPolicy(name: string, rules: object): unknown };
+      };
+      const tries = [
+        () => new Worker("/assets/x.js"),
+        () => new Worker(URL.createObjectURL(new Blob(["1"]))),
+        () => trustedTypes.createPolicy("other", {}),
+        () => trustedTypes.createPolicy("trace-worker", { createScriptURL: (url: string) => url }),
+      ];
+      return tries.map((attempt) => {
+        try {
+          attempt();
+          return "done";
+        } catch (error) {
+          return (error as Error).name;
+        }
+      });
+    });
+    expect(refused).toEqual(["TypeError", "TypeError", "TypeError", "TypeError"]);
+    await page.context().close();
   });
 
   it("shows every fault of a query beside it", async () => {

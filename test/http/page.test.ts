@@ -49,7 +49,7 @@ describe("the page", () => {
       expect([url, statusCode]).toEqual([url, 200]);
       const policy = String(headers["content-security-policy"]);
       expect(policy).toContain("default-src 'none'");
-      expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+      expect(policy).toMatch(/require-trusted-types-for 'script'; trusted-types trace-worker$/);
       expect(policy).toContain("frame-ancestors 'none'");
       expect(policy).not.toMatch(/unsafe|https?:|\*|data:/);
       expect(headers).toMatchObject({

@@ -12,19 +12,35 @@ export interface Asking {
   readonly signal: AbortSignal;
   /** Told how many calls or bytes have come. */
   readonly onProgress?: (count: number) => void;
+  /** The tab, unless it says otherwise. */
+  readonly caller?: Caller;
+}
+
+/** Where the service is, and who asks it. */
+export interface Caller {
+  readonly base: string;
+  readonly key: string;
+}
+
+export function callerOfTab(): Caller {
+  return { base: document.baseURI, key: keptKey() ?? "" };
 }
 
 /** Said to the window when a key did not do. */
 export const KEY_REFUSED = "sumtree-key-refused";
 
-/** Below the page's own place, wherever that is. */
-function urlOf(path: string): string {
-  return new URL(path.replace(/^\//, ""), document.baseURI).href;
+export function sayKeyRefused(): void {
+  dispatchEvent(new Event(KEY_REFUSED));
 }
 
-async function send(path: string, init: RequestInit): Promise<Response> {
-  const authorization = `Basic ${btoa(`api:${keptKey() ?? ""}`)}`;
-  const response = await fetch(urlOf(path), {
+/** Below the page's own place, wherever that is. */
+function urlOf(path: string, base: string): string {
+  return new URL(path.replace(/^\//, ""), base).href;
+}
+
+async function send(path: string, init: RequestInit, { base, key }: Caller): Promise<Response> {
+  const authorization = `Basic ${btoa(`api:${key}`)}`;
+  const response = await fetch(urlOf(path, base), {
     ...init,
     headers: { authorization, "content-type": "application/json" },
     cache: "no-store",
@@ -34,7 +50,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     throw isAbort(error) ? error : new AskError({ kind: "unreachable" });
   });
   // who asks whether the key does is told by the answer alone
-  if (response.status === 401 && init.method === "POST") dispatchEvent(new Event(KEY_REFUSED));
+  if (response.status === 401 && init.method === "POST") sayKeyRefused();
   if (!response.ok) throw await refusal(response);
   return response;
 }
@@ -46,33 +62,37 @@ export interface Answer<Body> {
   readonly nextPage: string | null;
 }
 
-export async function ask<Body>({ path, body }: Question, { signal }: Asking): Promise<Answer<Body>> {
-  const response = await send(path, { method: "POST", body: JSON.stringify(body), signal });
+export async function ask<Body>(question: Question, asking: Asking): Promise<Answer<Body>> {
+  const response = await post(question, asking);
   return answerOf(response, await whole<Body>(response));
 }
 
 export async function get<Body>(path: string, signal: AbortSignal): Promise<Body> {
-  return whole<Body>(await send(path, { method: "GET", signal }));
+  return whole<Body>(await send(path, { method: "GET", signal }, callerOfTab()));
 }
 
 /** An answer of one JSON object a line; each is handed on as soon as it is there. */
 export async function askLines<Line>(
-  { path, body }: Question,
+  question: Question,
   onLine: (line: Line) => void,
-  { signal, onProgress }: Asking,
+  asking: Asking,
 ): Promise<Answer<number>> {
-  const response = await send(path, { method: "POST", body: JSON.stringify(body), signal });
+  const response = await post(question, asking);
   let count = 0;
   try {
     for await (const lines of readLines(response)) {
       for (const line of lines) onLine(JSON.parse(line) as Line);
       count += lines.length;
-      onProgress?.(count);
+      asking.onProgress?.(count);
     }
   } catch (error) {
     throw isAbort(error) ? error : new AskError({ kind: "broken" });
   }
   return answerOf(response, count);
+}
+
+function post({ path, body }: Question, { signal, caller = callerOfTab() }: Asking): Promise<Response> {
+  return send(path, { method: "POST", body: JSON.stringify(body), signal }, caller);
 }
 
 async function whole<Body>(response: Response): Promise<Body> {
@@ -99,5 +119,5 @@ export function isAbort(error: unknown): boolean {
 /** The same question for a shell. The key is the reader's own. */
 export function asCurl({ path, body }: Question): string {
   const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
-  return `curl -s -u "api:$KEY" -H content-type:application/json ${urlOf(path)} -d '${text}'`;
+  return `curl -s -u "api:$KEY" -H content-type:application/json ${urlOf(path, document.baseURI)} -d '${text}'`;
 }

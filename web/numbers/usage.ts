@@ -53,19 +53,22 @@ export function isPriced(usage: LlmUsage): boolean {
   return COSTS.every((name) => usage[name] !== null);
 }
 
+export interface UsageEntry {
+  readonly llm: string;
+  readonly usage: LlmUsage;
+}
+
 export function totalOf(byLlm: UsageByLlm): Total {
-  return sumOfUsages([byLlm]);
+  return sumOfEntries(Object.entries(byLlm).map(([llm, usage]) => ({ llm, usage })));
 }
 
 /** Null costs are left out, and their models named in `unpriced`; the sum is null only when nothing of it has a price. */
-export function sumOfUsages(usages: Iterable<UsageByLlm>): Total {
+export function sumOfEntries(entries: Iterable<UsageEntry>): Total {
   const sum = new Sum();
-  for (const byLlm of usages) {
-    for (const [llm, usage] of Object.entries(byLlm)) {
-      sum.add(usage);
-      if (!isPriced(usage)) sum.unpriced.add(llm);
-      sum.addCost(costOf(usage), usage.total_tokens);
-    }
+  for (const { llm, usage } of entries) {
+    sum.add(usage);
+    if (!isPriced(usage)) sum.unpriced.add(llm);
+    sum.addCost(costOf(usage), usage.total_tokens);
   }
   return sum.total();
 }

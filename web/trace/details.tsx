@@ -7,9 +7,9 @@ import { Tabs } from "../parts/tabs.tsx";
 import { oneLine } from "../numbers/plain-text.ts";
 import type { Total, UsageByLlm } from "../numbers/usage.ts";
 import { CallReceipt } from "./call-receipt.tsx";
+import type { TreeCall } from "./columns/call-tree.ts";
 import { Facts } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
-import type { TreeNode } from "./tree.ts";
 
 export interface UsedByCall {
   /** With everything below. */
@@ -22,7 +22,7 @@ interface DetailsProps {
   readonly project: string;
   readonly traceId: string;
   readonly zone: string;
-  readonly node: TreeNode;
+  readonly treeCall: TreeCall;
   /** Undefined: it is not known yet. */
   readonly used: UsedByCall | undefined;
   readonly tab: string;
@@ -41,8 +41,8 @@ const TABS = {
 type Tab = keyof typeof TABS;
 
 /** One call: what is known of it, what went in and out, and what people said. */
-export function Details({ project, traceId, zone, node, used, tab, onTab, close }: DetailsProps) {
-  const { id, name } = node.call;
+export function Details({ project, traceId, zone, treeCall, used, tab, onTab, close }: DetailsProps) {
+  const { id, name } = treeCall;
   const shown: Tab = Object.hasOwn(TABS, tab) ? (tab as Tab) : "details";
   const load = useLoad(`${project}\n${traceId}\n${id}`, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
@@ -70,7 +70,7 @@ export function Details({ project, traceId, zone, node, used, tab, onTab, close 
       </div>
       <div class="content" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
         <LoadState load={load} />
-        {shown === "details" && <Facts {...{ call, node, zone, used }} />}
+        {shown === "details" && <Facts {...{ call, treeCall, zone, used }} />}
         {shown === "input" && call !== undefined && <Json label="input" value={call.inputs} />}
         {shown === "output" && call !== undefined && <Json label="output" value={call.output} />}
         {shown === "attributes" && call !== undefined && <Json label="attributes" value={call.attributes} />}

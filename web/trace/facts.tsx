@@ -6,20 +6,20 @@ import { oneLine, visible } from "../numbers/plain-text.ts";
 import type { Total, UsageByLlm } from "../numbers/usage.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Dollars, Live, Shown } from "../parts/figure.tsx";
-import type { TreeNode } from "./tree.ts";
+import type { TreeCall } from "./columns/call-tree.ts";
 import { UsageTable } from "./usage-table.tsx";
 
 interface FactsProps {
   /** Undefined: it is still on its way. */
   readonly call: Call | undefined;
-  readonly node: TreeNode;
+  readonly treeCall: TreeCall;
   readonly zone: string;
   /** Undefined: it is not known yet. */
   readonly used: { readonly total: UsageByLlm; readonly own: Total } | undefined;
 }
 
-export function Facts({ call, node, zone, used }: FactsProps) {
-  const { startMs, endMs, exception } = node.call;
+export function Facts({ call, treeCall, zone, used }: FactsProps) {
+  const { id, startMs, endMs, exception } = treeCall;
   return (
     <div class="facts">
       {exception !== null && (
@@ -40,7 +40,7 @@ export function Facts({ call, node, zone, used }: FactsProps) {
         <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
         <Fact name="took">{endMs === null ? <Live /> : <Shown figure={duration(endMs - startMs)} />}</Fact>
         <Fact name="calls below">
-          <Shown figure={tokens(node.calls - 1)} />
+          <Shown figure={tokens(treeCall.calls - 1)} />
         </Fact>
         <Text name="operation" text={call?.op_name} />
         <Text name="user" text={call?.wb_user_id} />
@@ -48,7 +48,7 @@ export function Facts({ call, node, zone, used }: FactsProps) {
         <Text name="turn" text={call?.turn_id} />
         <Text name="run" text={call?.wb_run_id} />
         <Fact name="id">
-          <bdi>{oneLine(node.call.id)}</bdi> <CopyButton label="copy" text={() => node.call.id} />
+          <bdi>{oneLine(id)}</bdi> <CopyButton label="copy" text={() => id} />
         </Fact>
       </dl>
     </div>

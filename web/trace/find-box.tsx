@@ -1,24 +1,23 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
-import type { TreeNode } from "./tree.ts";
-import { inOrder, nextOf } from "./walk.ts";
+import type { CallTree } from "./columns/call-tree.ts";
+import { matchesIn } from "./columns/find.ts";
+import { NOWHERE } from "./columns/text-index.ts";
+import { nextOf } from "./columns/walk.ts";
 
 interface FindBoxProps {
   readonly input: RefObject<HTMLInputElement | null>;
-  readonly roots: readonly TreeNode[];
-  readonly from: string | undefined;
+  readonly tree: CallTree;
+  /** Where to go on from. */
+  readonly from: number;
   readonly find: string;
   readonly onFind: (text: string) => void;
-  readonly reveal: (id: string) => void;
+  readonly reveal: (place: number) => void;
 }
 
 /** Calls by name or id; Enter goes to the next. */
-export function FindBox({ input, roots, from, find, onFind, reveal }: FindBoxProps) {
-  const matches = useMemo(() => matcher(find), [find]);
-  const count = useMemo(
-    () => (find === "" ? 0 : inOrder(roots).filter(matches).toArray().length),
-    [roots, matches],
-  );
+export function FindBox({ input, tree, from, find, onFind, reveal }: FindBoxProps) {
+  const matches = useMemo(() => matchesIn(tree, find), [tree, find]);
   return (
     <label class="find">
       <span class="unseen">Find a call by name or id</span>
@@ -30,19 +29,14 @@ export function FindBox({ input, roots, from, find, onFind, reveal }: FindBoxPro
         onInput={(event) => onFind(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") document.querySelector<HTMLElement>(".rows.tree")?.focus();
-          if (event.key !== "Enter" || find === "") return;
-          const next = nextOf(roots, from, matches);
-          if (next !== undefined) reveal(next.call.id);
+          if (event.key !== "Enter") return;
+          const next = nextOf(tree, from, matches.has);
+          if (next !== NOWHERE) reveal(next);
         }}
       />
       <span class="dim" aria-live="polite">
-        {find !== "" && (count === 0 ? "none" : count)}
+        {find !== "" && (matches.count === 0 ? "none" : matches.count)}
       </span>
     </label>
   );
-}
-
-function matcher(find: string): (node: TreeNode) => boolean {
-  const wanted = find.toLowerCase();
-  return ({ call }) => call.id === find || call.name.toLowerCase().includes(wanted);
 }

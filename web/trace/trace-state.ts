@@ -1,34 +1,45 @@
 import { useMemo } from "preact/hooks";
-import type { LoadedTrace } from "./load-trace.ts";
-import { ledgerOf, type Ledger } from "./ledger.ts";
-import { rowsOf, type Folding, type Row } from "./rows.ts";
-import type { TraceCall } from "./trace-call.ts";
-import { extentOf, treeOf, type TreeNode } from "./tree.ts";
+import { countOf, extentOf, type CallTree } from "./columns/call-tree.ts";
+import { openedBy, type Folding, type Opened } from "./columns/folding.ts";
+import { ledgerOf, type Ledger } from "./columns/ledger.ts";
+import { rowsOf, type Rows } from "./columns/rows.ts";
+import type { LoadedTrace } from "./load/load-trace.ts";
 
 /** A trace ready to be shown. */
 export interface TraceState {
-  readonly roots: readonly TreeNode[];
+  readonly tree: CallTree;
+  readonly opened: Opened;
+  readonly rows: Rows;
   /** Undefined: what calls used is not known yet. */
   readonly ledger: Ledger | undefined;
-  readonly rows: readonly Row[];
   readonly axis: { readonly fromMs: number; readonly toMs: number };
-  readonly unfinished: ReadonlySet<string>;
+  readonly unfinished: Unfinished;
+}
+
+interface Unfinished {
+  readonly count: number;
+  has(place: number): boolean;
 }
 
 export function useTraceState(trace: LoadedTrace | undefined, folding: Folding): TraceState | undefined {
-  const [calls, used] = [trace?.calls, trace?.used];
-  const tree = useMemo(() => calls && { roots: treeOf(calls), axis: extentOf(calls, Date.now()) }, [calls]);
-  const rows = useMemo(() => tree && rowsOf(tree.roots, folding), [tree, folding]);
-  const ledger = useMemo(() => used && ledgerOf(used.total, used.own), [used]);
-  const unfinished = useMemo(() => new Set(unfinishedIn(calls ?? [], used)), [calls, used]);
+  const [tree, used] = [trace?.tree, trace?.used];
+  const axis = useMemo(() => tree && extentOf(tree, Date.now()), [tree]);
+  const opened = useMemo(() => tree && openedBy(tree, folding), [tree, folding]);
+  const rows = useMemo(() => tree && opened && rowsOf(tree, opened), [tree, opened]);
+  const ledger = useMemo(() => tree && used && ledgerOf(tree, used.total, used.own), [tree, used]);
+  const unfinished = useMemo(() => tree && unfinishedIn(tree, used), [tree, used]);
   return useMemo(
-    () => (tree === undefined || rows === undefined ? undefined : { ...tree, rows, ledger, unfinished }),
-    [tree, rows, ledger, unfinished],
+    () => tree && opened && rows && axis && unfinished && { tree, opened, rows, ledger, axis, unfinished },
+    [tree, opened, rows, ledger, axis, unfinished],
   );
 }
 
-function unfinishedIn(calls: readonly TraceCall[], used: LoadedTrace["used"]): readonly string[] {
-  return used?.unfinishedIds ?? calls.flatMap(({ id, endMs }) => (endMs === null ? [id] : []));
+function unfinishedIn(tree: CallTree, used: LoadedTrace["used"]): Unfinished {
+  const has = (place: number): boolean =>
+    used === undefined ? Number.isNaN(tree.endMs[place]!) : used.unfinished[place] === 1;
+  let count = 0;
+  for (let place = 0; place < countOf(tree); place++) if (has(place)) count++;
+  return { count, has };
 }
 
 /** Folding as the address has it: the keys that are not as at first. Too many of them stay with the tab alone. */

@@ -1,12 +1,11 @@
-import { useMemo } from "preact/hooks";
 import { duration } from "../numbers/figure.ts";
 import type { Total } from "../numbers/usage.ts";
 import { Dollars, Live, Tokens } from "../parts/figure.tsx";
 import { RowList, ROW_PX } from "../parts/row-list.tsx";
 import { UsedOr } from "../parts/used-or.tsx";
 import type { Axis, Bar } from "./bars.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Row } from "./rows.ts";
+import type { Ledger } from "./columns/ledger.ts";
+import { keyAt, rowAt, type Row } from "./columns/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 import { Waterfall } from "./waterfall.tsx";
 
@@ -23,8 +22,9 @@ interface TreeTableProps {
 }
 
 export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTableProps) {
-  const { rows, ledger, axis, unfinished, roots } = state;
-  const whole = useMemo(() => ledger?.sum(roots).usd ?? 0, [ledger, roots]);
+  const { tree, rows, ledger, axis, unfinished } = state;
+  const rowOf = (index: number): Row | undefined => rowAt(tree, rows, state.opened, index);
+  const whole = ledger?.all.usd ?? 0;
   return (
     <RowList
       {...list}
@@ -32,21 +32,21 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
       role="treegrid"
       label="Calls of the trace"
       class="tree"
-      count={rows.length}
+      count={rows.lines.length}
       header={<Head axis={axis} />}
-      aria={(index) => ({ level: (rows[index]?.depth ?? 0) + 1, expanded: rows[index]?.open })}
-      rowClass={(index) => (rows[index]?.key === opened ? "opened" : "")}
+      aria={(index) => ({ level: (rows.depths[index] ?? 0) + 1, expanded: rowOf(index)?.open })}
+      rowClass={(index) => (keyAt(tree, rows, index) === opened ? "opened" : "")}
       row={(index) => {
-        const row = rows[index];
+        const row = rowOf(index);
         return row && <Cells {...{ row, ledger, isAdding, unfinished, axis, onFold }} />;
       }}
       layer={({ first, last, offsetPx }) => (
         <Waterfall
           axis={axis}
           offsetPx={offsetPx}
-          bars={rows
-            .slice(first, last + 1)
-            .map((row, at) => barOf(row, { topPx: (first + at) * ROW_PX, ledger, whole, axis }))}
+          bars={Array.from({ length: last + 1 - first }, (_, at) => rowOf(first + at)).flatMap((row, at) =>
+            row === undefined ? [] : [barOf(row, { topPx: (first + at) * ROW_PX, ledger, whole, axis })],
+          )}
         />
       )}
     />
@@ -85,14 +85,14 @@ interface CellsProps {
   readonly row: Row;
   readonly ledger: Ledger | undefined;
   readonly isAdding: boolean;
-  readonly unfinished: ReadonlySet<string>;
+  readonly unfinished: TraceState["unfinished"];
   readonly axis: Axis;
   readonly onFold: (key: string) => void;
 }
 
 function Cells({ row, ledger, isAdding, unfinished, axis, onFold }: CellsProps) {
   const total = ledger && totalOfRow(row, ledger);
-  const own = row.kind === "call" ? ledger?.own(row.node) : undefined;
+  const own = row.kind === "call" ? ledger?.own(row.call.place) : undefined;
   return (
     <>
       <span
@@ -128,7 +128,7 @@ function Cells({ row, ledger, isAdding, unfinished, axis, onFold }: CellsProps) 
 }
 
 function totalOfRow(row: Row, ledger: Ledger): Total {
-  return row.kind === "call" ? ledger.total(row.node) : ledger.sum(row.group.nodes);
+  return row.kind === "call" ? ledger.total(row.call.place) : ledger.group(row.group.place);
 }
 
 /** A line for each call that it lies below. */
@@ -150,19 +150,19 @@ function Fold({ row, onFold }: { readonly row: Row; readonly onFold: (key: strin
   );
 }
 
-function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: ReadonlySet<string> }) {
+function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: TraceState["unfinished"] }) {
   if (row.kind === "group") {
-    const { name, nodes, failed } = row.group;
+    const { name, members, failed } = row.group;
     return (
       <>
         <bdi class="text">{name}</bdi>
-        <span class="times">×{nodes.length}</span>
+        <span class="times">×{members.length}</span>
         {failed > 0 && <span class="failed">{failed} failed</span>}
       </>
     );
   }
-  const { call, errors, calls } = row.node;
-  const below = errors - (call.exception === null ? 0 : 1);
+  const { call } = row;
+  const below = call.errors - (call.exception === null ? 0 : 1);
   return (
     <>
       {call.exception !== null && (
@@ -174,8 +174,8 @@ function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: Rea
       <bdi class="text" title={call.name} data-call={call.id}>
         {call.name}
       </bdi>
-      {unfinished.has(call.id) && <Live />}
-      {row.open === false && <span class="times">{calls - 1} below</span>}
+      {unfinished.has(call.place) && <Live />}
+      {row.open === false && <span class="times">{call.calls - 1} below</span>}
       {row.open === false && below > 0 && <span class="failed">{below} failed</span>}
     </>
   );
@@ -191,7 +191,7 @@ function timesOfRow(
   axis: Axis,
 ): { readonly startMs: number; readonly endMs: number; readonly running: boolean } {
   if (row.kind === "call") {
-    const { startMs, endMs } = row.node.call;
+    const { startMs, endMs } = row.call;
     return { startMs, endMs: endMs ?? axis.toMs, running: endMs === null };
   }
   const { fromMs, toMs, running } = row.group;
@@ -211,7 +211,7 @@ function barOf(row: Row, { topPx, ledger, whole, axis }: BarContext): Bar {
   return {
     topPx,
     ...timesOfRow(row, axis),
-    failed: row.kind === "call" ? row.node.call.exception !== null : row.group.failed > 0,
+    failed: row.kind === "call" ? row.call.exception !== null : row.group.failed > 0,
     share: usd === null || whole === 0 ? undefined : usd / whole,
   };
 }

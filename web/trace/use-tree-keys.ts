@@ -1,13 +1,14 @@
 import type { RefObject } from "preact";
+import { keyAt, rowAt } from "./columns/rows.ts";
+import { dearestBelow, placeOfRow, rowAbove, rowBelow } from "./columns/walk.ts";
 import type { TraceState } from "./trace-state.ts";
-import { dearestBelow, nodeOfRow, rowAbove, rowBelow } from "./walk.ts";
 
 interface TreeKeys {
   readonly state: TraceState;
   readonly active: number;
   readonly setActiveKey: (key: string | undefined) => void;
   readonly fold: (key: string) => void;
-  readonly reveal: (id: string) => void;
+  readonly reveal: (place: number) => void;
   readonly nextFailed: () => void;
   readonly close: () => void;
   readonly find: RefObject<HTMLInputElement | null>;
@@ -16,17 +17,18 @@ interface TreeKeys {
 /** Right and left fold, `/` finds, `e` goes to the next error, `$` to the call that made the bill, Escape closes the details. */
 export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
   const { state, active, setActiveKey, fold, reveal, nextFailed, close, find } = keys;
-  const { rows, roots, ledger } = state;
-  const row = rows[active];
+  const { tree, rows, opened, ledger } = state;
+  const row = rowAt(tree, rows, opened, active);
+  const goTo = (index: number): void => setActiveKey(keyAt(tree, rows, index));
   const actions: Readonly<Record<string, () => void>> = {
-    ArrowRight: () => (row?.open === false ? fold(row.key) : setActiveKey(rows[rowBelow(rows, active)]?.key)),
-    ArrowLeft: () => (row?.open === true ? fold(row.key) : setActiveKey(rows[rowAbove(rows, active)]?.key)),
+    ArrowRight: () => (row?.open === false ? fold(row.key) : goTo(rowBelow(rows, active))),
+    ArrowLeft: () => (row?.open === true ? fold(row.key) : goTo(rowAbove(rows, active))),
     Escape: close,
     "/": () => find.current?.focus(),
     e: nextFailed,
     $: () => {
-      const from = nodeOfRow(row) ?? roots[0];
-      if (from !== undefined && ledger !== undefined) reveal(dearestBelow(from, ledger).call.id);
+      const from = Math.max(0, placeOfRow(tree, rows, active));
+      if (ledger !== undefined) reveal(dearestBelow(tree, from, ledger));
     },
   };
   return ({ key }) => {

@@ -10,16 +10,19 @@ import { LoadState, Notice } from "../parts/notice.tsx";
 import { UsedOr } from "../parts/used-or.tsx";
 import type { Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
+import { callAt, childrenOf, countOf, hasFailed, idAt, placeOf } from "./columns/call-tree.ts";
+import { openedFor, type Folding } from "./columns/folding.ts";
+import type { Ledger } from "./columns/ledger.ts";
+import { indexOfKey, isGroup, keyAt } from "./columns/rows.ts";
+import { NOWHERE } from "./columns/text-index.ts";
+import { nextOf, placeOfRow } from "./columns/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
-import type { Ledger } from "./ledger.ts";
-import { loadTrace, traceQuestions, type LoadedTrace } from "./load-trace.ts";
-import { openedFor, type Folding } from "./rows.ts";
+import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
+import { traceQuestions } from "./load/trace-questions.ts";
 import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
-import type { TreeNode } from "./tree.ts";
 import { TreeTable } from "./tree-table.tsx";
 import { useTreeKeys } from "./use-tree-keys.ts";
-import { nextOf, nodeOf, nodeOfRow } from "./walk.ts";
 
 const REFRESH_MS = 5000;
 /** Larger ones are asked for again by hand. */
@@ -55,12 +58,12 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
         counting="calls read"
         {...(load.value?.used === undefined && { shown: "What the calls used is not known." })}
       />
-      {load.value?.calls.length === 0 && (
+      {load.value !== undefined && countOf(load.value.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
           It may be in another project, or deleted, or on its way.
         </Notice>
       )}
-      {load.value !== undefined && state !== undefined && state.roots.length > 0 && (
+      {load.value !== undefined && state !== undefined && countOf(state.tree) > 0 && (
         <Shell
           {...{ address, project, traceId, zone, go, state, folding, changeFolding }}
           trace={load.value}
@@ -75,8 +78,8 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
 function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
   const runs =
     trace !== undefined &&
-    (trace.used?.unfinishedIds.length ?? 0) > 0 &&
-    trace.calls.length <= MAX_REFRESHED_CALLS;
+    (trace.used?.unfinished.includes(1) ?? false) &&
+    countOf(trace.tree) <= MAX_REFRESHED_CALLS;
   useEffect(() => {
     if (!runs) return;
     const timer = setInterval(() => document.visibilityState === "visible" && again(), REFRESH_MS);
@@ -98,12 +101,15 @@ function Shell(props: ShellProps) {
   const { options } = address;
   const opened = options["call"];
   const find = useRef<HTMLInputElement>(null);
-  const [activeKey, setActiveKey] = useState(opened ?? state.rows[0]?.key);
-  const active = useMemo(() => state.rows.findIndex((row) => row.key === activeKey), [state.rows, activeKey]);
+  const { tree, rows } = state;
+  const [activeKey, setActiveKey] = useState(opened ?? keyAt(tree, rows, 0));
+  const active = useMemo(() => indexOfKey(tree, rows, activeKey), [tree, rows, activeKey]);
+  const activePlace = placeOfRow(tree, rows, active);
   const open = (index: number): void => {
-    const row = state.rows[index];
-    if (row?.kind === "group") fold(row.key);
-    else if (row !== undefined) go({ options: { ...options, call: row.key } });
+    const key = keyAt(tree, rows, index);
+    if (key === undefined) return;
+    if (isGroup(rows.lines[index]!)) fold(key);
+    else go({ options: { ...options, call: key } });
   };
   const close = (): void => go({ options: { ...options, call: "", tab: "" } });
   const fold = (key: string): void => {
@@ -111,24 +117,23 @@ function Shell(props: ShellProps) {
     if (!changed.delete(key)) changed.add(key);
     changeFolding({ ...folding, changed });
   };
-  const reveal = (id: string): void => {
-    changeFolding({ ...folding, changed: openedFor({ id }, state.roots, folding) });
-    setActiveKey(id);
+  const reveal = (place: number): void => {
+    changeFolding({ ...folding, changed: openedFor(tree, place, folding) });
+    setActiveKey(idAt(tree, place));
   };
   const nextFailed = (): void => {
-    const from = nodeOfRow(state.rows[active])?.call.id;
-    const next = nextOf(state.roots, from, ({ call }) => call.exception !== null);
-    if (next !== undefined) reveal(next.call.id);
+    const next = nextOf(tree, activePlace, (place) => hasFailed(tree, place));
+    if (next !== NOWHERE) reveal(next);
   };
   const onKey = useTreeKeys({ state, active, setActiveKey, fold, reveal, nextFailed, close, find });
-  const node = nodeOf(opened, state.roots);
+  const openedPlace = opened === undefined ? NOWHERE : placeOf(tree, opened);
   return (
     <>
-      <Summary {...{ state, trace, zone, isAdding, nextFailed }}>
+      <Summary {...{ state, zone, isAdding, nextFailed }}>
         <FindBox
           input={find}
-          roots={state.roots}
-          from={activeKey}
+          tree={tree}
+          from={activePlace}
           reveal={reveal}
           find={options["find"] ?? ""}
           onFind={(text) => go({ options: { ...options, find: text } }, "replace")}
@@ -136,15 +141,13 @@ function Shell(props: ShellProps) {
         <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
           {folding.groupsOpen ? "Group alike" : "Show all"}
         </button>
-        <button
-          onClick={() => go({ options: { ...options, call: state.roots[0]?.call.id ?? "", tab: "receipt" } })}
-        >
+        <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "receipt" } })}>
           receipt
         </button>
         <CopyButton
           label="copy curl"
           title="The questions behind this view"
-          text={() => traceQuestions(project, traceId).map(asCurl).join("\n")}
+          text={() => Object.values(traceQuestions(project, traceId)).map(asCurl).join("\n")}
         />
       </Summary>
       {trace.used?.truncated === true && (
@@ -155,15 +158,16 @@ function Shell(props: ShellProps) {
         isAdding={isAdding}
         active={active}
         opened={opened}
-        onActive={(index) => setActiveKey(state.rows[index]?.key)}
+        onActive={(index) => setActiveKey(keyAt(tree, rows, index))}
         onOpen={open}
         onFold={fold}
         onKey={onKey}
       />
-      {node !== undefined && (
+      {openedPlace !== NOWHERE && (
         <Details
-          {...{ project, traceId, zone, node, close }}
-          used={usedBy(node, state.ledger, trace.used)}
+          {...{ project, traceId, zone, close }}
+          treeCall={callAt(tree, openedPlace)}
+          used={state.ledger && usedBy(openedPlace, state.ledger)}
           tab={options["tab"] ?? ""}
           onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
         />
@@ -172,29 +176,23 @@ function Shell(props: ShellProps) {
   );
 }
 
-function usedBy(
-  node: TreeNode,
-  ledger: Ledger | undefined,
-  used: LoadedTrace["used"],
-): UsedByCall | undefined {
-  if (ledger === undefined || used === undefined) return undefined;
-  const { id } = node.call;
-  return { total: Object.hasOwn(used.total, id) ? used.total[id]! : {}, own: ledger.own(node) };
+function usedBy(place: number, ledger: Ledger): UsedByCall {
+  return { total: ledger.usage(place), own: ledger.own(place) };
 }
 
 interface SummaryProps {
   readonly isAdding: boolean;
   readonly nextFailed: () => void;
   readonly state: TraceState;
-  readonly trace: LoadedTrace;
   readonly zone: string;
   readonly children: preact.ComponentChildren;
 }
 
-function Summary({ state, trace, zone, isAdding, nextFailed, children }: SummaryProps) {
-  const { roots, ledger, axis, unfinished } = state;
-  const total = ledger?.sum(roots);
-  const errors = roots.reduce((sum, root) => sum + root.errors, 0);
+function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) {
+  const { tree, ledger, axis, unfinished } = state;
+  const total = ledger?.all;
+  const roots = useMemo(() => [...childrenOf(tree, NOWHERE)], [tree]);
+  const errors = roots.reduce((sum, root) => sum + tree.errors[root]!, 0);
   const startedAt = new Date(axis.fromMs).toISOString();
   return (
     <div class="summary">
@@ -202,7 +200,7 @@ function Summary({ state, trace, zone, isAdding, nextFailed, children }: Summary
         <span class="sum">
           <UsedOr total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
         </span>
-        <bdi class="what">{roots[0]?.call.name}</bdi>
+        <bdi class="what">{callAt(tree, 0).name}</bdi>
         <span>
           <UsedOr
             total={total}
@@ -212,9 +210,9 @@ function Summary({ state, trace, zone, isAdding, nextFailed, children }: Summary
           tokens
         </span>
         <span>
-          <Shown figure={tokens(trace.calls.length)} /> calls
+          <Shown figure={tokens(countOf(tree))} /> calls
         </span>
-        <span>{unfinished.size > 0 ? <Live /> : <Shown figure={duration(axis.toMs - axis.fromMs)} />}</span>
+        <span>{unfinished.count > 0 ? <Live /> : <Shown figure={duration(axis.toMs - axis.fromMs)} />}</span>
         {roots.length > 1 && <span>{roots.length} roots</span>}
         {errors > 0 && (
           <button class="failed" title="Go to the next one (e)" onClick={nextFailed}>

@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sumOf, sumOfUsages, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
-import { ledgerOf } from "../../../web/trace/ledger.ts";
+import { sumOf, sumOfEntries, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
+import { placeOf } from "../../../web/trace/columns/call-tree.ts";
+import { ledgerOf } from "../../../web/trace/columns/ledger.ts";
+import { treeOf } from "../../../web/trace/columns/tree-of.ts";
+import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
 import { rateOf, sumOfLines } from "../../../web/trace/receipt-lines.ts";
-import { treeOf } from "../../../web/trace/tree.ts";
+import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 
 describe("a total", () => {
@@ -31,9 +34,10 @@ describe("a sum of costs", () => {
     const usages = fc.array(fc.nat(1e9), { maxLength: 200 });
     fc.assert(
       fc.property(usages, (picodollars) => {
-        const all: readonly UsageByLlm[] = picodollars.map((cost) => usageOf("m", 1, cost / 1e12));
+        const all = picodollars.map((cost) => usageOf("m", 1, cost / 1e12));
+        const entries = all.flatMap((byLlm) => Object.entries(byLlm).map(([llm, usage]) => ({ llm, usage })));
         const exact = picodollars.reduce((sum, cost) => sum + cost, 0) / 1e12;
-        expect(sumOfUsages(all).usd).toBe(exact);
+        expect(sumOfEntries(entries).usd).toBe(exact);
         expect(sumOf(all.map(totalOf)).usd).toBe(exact);
       }),
       { seed },
@@ -41,8 +45,57 @@ describe("a sum of costs", () => {
   });
 });
 
-describe("like siblings", () => {
-  it("that tell of one completion are summed up by what each adds, not by their totals", () => {
+/** Usage of calls at random: several LLMs, some without a price, names of prototypes. */
+const usages = fc.array(
+  fc.dictionary(
+    fc.constantFrom("gpt-4o", "acme-7b", "__proto__", "toString"),
+    fc.record({ tokens: fc.nat(1000), picodollars: fc.option(fc.nat(1e9)) }),
+    { maxKeys: 3 },
+  ),
+  { minLength: 1, maxLength: 30 },
+);
+
+describe("what calls used, in columns", () => {
+  it("is what the service said of each, and of groups and all of them the sum of what each adds", () => {
+    fc.assert(
+      fc.property(usages, usages, fc.array(fc.nat(30), { minLength: 30 }), (totals, owns, parents) => {
+        const calls = parents.map((parent, at) => ({
+          id: `c${at}`,
+          parentId: parent < at ? `c${parent}` : null,
+          name: "search",
+          startMs: at,
+          endMs: at + 1,
+          exception: null,
+        }));
+        const tree = treeOf(calls);
+        const roots = objects.treeOf(calls);
+        const nodes = [...objects.inOrder(roots)];
+        const [total, own] = [totals, owns].map(byId);
+        const ids = nodes.map(({ call }) => call.id);
+        const ledger = ledgerOf(tree, usageColumnsOf(total!, ids), usageColumnsOf(own!, ids));
+        const sum = (below: readonly objects.TreeNode[]) =>
+          sumOfEntries(
+            [...objects.inOrder(below)].flatMap(({ call }) =>
+              Object.entries(own![call.id] ?? {}).map(([llm, usage]) => ({ llm, usage })),
+            ),
+          );
+        for (const [place, { call }] of nodes.entries()) {
+          expect(ledger.usage(place)).toEqual(total![call.id] ?? {});
+          expect(ledger.total(place)).toEqual(totalOf(total![call.id] ?? {}));
+          expect(ledger.own(place)).toEqual(totalOf(own![call.id] ?? {}));
+        }
+        for (const row of objects.rowsOf(roots, { changed: new Set(), groupsOpen: true })) {
+          if (row.kind === "call") continue;
+          const place = tree.groups.ofCalls[placeOf(tree, row.group.nodes[0]!.call.id)]!;
+          expect(ledger.group(place)).toEqual(sum(row.group.nodes));
+        }
+        expect(ledger.all).toEqual(roots.length === 1 ? ledger.total(0) : sum(roots));
+      }),
+      { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 100) },
+    );
+  });
+
+  it("counts a completion once where like siblings tell of one", () => {
     const call = (id: string, parentId: string | null) => ({
       id,
       parentId,
@@ -51,14 +104,32 @@ describe("like siblings", () => {
       endMs: 1,
       exception: null,
     });
-    const [root] = treeOf([call("root", null), call("a", "root"), call("b", "root")]);
+    const ids = ["root", "a", "b", "c", "d"];
+    const tree = treeOf(ids.map((id) => call(id, id === "root" ? null : "root")));
     const shared = usageOf("gpt-4o", 100, 0.5);
-    const ledger = ledgerOf({ root: shared, a: shared, b: shared }, { root: {}, a: shared, b: {} });
-    expect(ledger.sum(root!.children)).toMatchObject({ tokens: 100, usd: 0.5 });
-    expect(root!.children.map((node) => ledger.own(node).tokens)).toEqual([100, 0]);
-    expect(root!.children.map((node) => ledger.total(node).tokens)).toEqual([100, 100]);
+    const totals = usageColumnsOf({ root: shared, a: shared, b: shared }, ids);
+    const ledger = ledgerOf(tree, totals, usageColumnsOf({ root: {}, a: shared, b: {} }, ids));
+    expect(ledger.group(0)).toMatchObject({ tokens: 100, usd: 0.5 });
+    expect(ids.map((_, place) => ledger.own(place).tokens)).toEqual([0, 100, 0, 0, 0]);
+    expect(ids.map((_, place) => ledger.total(place).tokens)).toEqual([100, 100, 100, 0, 0]);
   });
 });
+
+type Figures = Readonly<Record<string, { readonly tokens: number; readonly picodollars: number | null }>>;
+
+/** Of every call but each third one. */
+function byId(usages: readonly Figures[]): Record<string, UsageByLlm> {
+  return Object.fromEntries(
+    usages.map((byLlm, at) => [
+      `c${at + Math.floor(at / 2)}`,
+      Object.fromEntries(
+        Object.entries(byLlm).flatMap(([llm, { tokens, picodollars }]) =>
+          Object.entries(usageOf(llm, tokens, picodollars === null ? null : picodollars / 1e12)),
+        ),
+      ),
+    ]),
+  );
+}
 
 describe("the lines of a receipt", () => {
   it("sum up, and say which models they leave out", () => {

@@ -1,149 +1,255 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openedFor, rowsOf, type Folding } from "../../../web/trace/rows.ts";
-import type { TraceCall } from "../../../web/trace/trace-call.ts";
-import { treeOf, type TreeNode } from "../../../web/trace/tree.ts";
-import { dearestBelow, inOrder, nextOf } from "../../../web/trace/walk.ts";
-import { ledgerOf } from "../../../web/trace/ledger.ts";
+import { callAt, countOf, extentOf, idAt, placeOf } from "../../../web/trace/columns/call-tree.ts";
+import { matchesIn } from "../../../web/trace/columns/find.ts";
+import { openedBy, openedFor, type Folding } from "../../../web/trace/columns/folding.ts";
+import { ledgerOf } from "../../../web/trace/columns/ledger.ts";
+import { indexOfKey, keyAt, rowAt, rowsOf } from "../../../web/trace/columns/rows.ts";
+import { NOWHERE } from "../../../web/trace/columns/text-index.ts";
+import { treeOf, type TraceCall } from "../../../web/trace/columns/tree-of.ts";
+import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
+import { dearestBelow, nextOf, placeOfRow, rowAbove, rowBelow } from "../../../web/trace/columns/walk.ts";
+import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
+
+const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+const numRuns = Number(process.env["PROPERTY_RUNS"] ?? 300);
+const runs = { seed, numRuns };
 
 function call(id: string, parentId: string | null, more: Partial<TraceCall> = {}): TraceCall {
   return { id, parentId, name: id, startMs: 0, endMs: 1, exception: null, ...more };
 }
 
-/** Calls of any shape: chains, stars, circles, parents that are not there, ids of prototypes. */
+/** Calls of any shape, oldest first: chains, stars, circles, parents that are not there, ids of prototypes, and of other scripts. */
 const forests = fc
   .array(
     fc.record({
-      parent: fc.option(fc.nat(30)),
-      name: fc.constantFrom("a", "b"),
+      parent: fc.option(fc.oneof(fc.nat(4), fc.nat(40)), { freq: 6 }),
+      name: fc.constantFrom("a", "b", "Ä", ""),
       startMs: fc.nat(5),
-      failed: fc.boolean(),
+      tookMs: fc.option(fc.nat(9)),
+      exception: fc.option(fc.constantFrom("Error", "Late")),
     }),
-    { maxLength: 24 },
+    { maxLength: 36 },
   )
   .map((calls) =>
-    calls.map(({ parent, name, startMs, failed }, at) =>
-      call(idOf(at), parent === null ? null : idOf(parent), {
-        name,
-        startMs,
-        exception: failed ? "Error" : null,
-      }),
-    ),
+    calls
+      .map(({ parent, name, startMs, tookMs, exception }, at) =>
+        call(idOf(at), parent === null ? null : idOf(parent), {
+          name,
+          startMs,
+          endMs: tookMs === null ? null : startMs + tookMs - 1,
+          exception,
+        }),
+      )
+      .toSorted((a, b) => a.startMs - b.startMs || (a.id < b.id ? -1 : 1)),
   );
 
 function idOf(at: number): string {
-  return ["__proto__", "constructor", "toString"][at] ?? `c${at}`;
+  return ["__proto__", "constructor", "toString", "a\nb", "\u{1F600}"][at] ?? `c${at}`;
 }
 
-const OPEN: Folding = { changed: new Set(), groupsOpen: true };
+/** A forest, and what somebody folded in it: keys of rows, and of nothing. */
+const folded = fc
+  .record({ calls: forests, groupsOpen: fc.boolean(), picks: fc.array(fc.nat(60), { maxLength: 8 }) })
+  .map(({ calls, groupsOpen, picks }) => {
+    const roots = objects.treeOf(calls);
+    const keys = objects.rowsOf(roots, { changed: new Set(), groupsOpen: true }).map(({ key }) => key);
+    const changed = new Set(picks.map((pick) => keys[pick] ?? `nothing-${pick}`));
+    return { calls, roots, folding: { changed, groupsOpen } satisfies Folding };
+  });
 
-function nodesIn(roots: readonly TreeNode[]): readonly TreeNode[] {
-  return [...inOrder(roots)];
+function shown(calls: readonly TraceCall[], folding: Folding) {
+  const tree = treeOf(calls);
+  const opened = openedBy(tree, folding);
+  const rows = rowsOf(tree, opened);
+  return { tree, opened, rows };
 }
 
-describe("the tree", () => {
-  it("has every call once, under its parent unless that is cut", () => {
+/** What a line of the tree of objects shows, as the columns say it. */
+function lineOf(row: objects.Row): object {
+  const { key, depth, open } = row;
+  if (row.kind === "call") {
+    const { call, calls, errors } = row.node;
+    const { parentId: _parentId, ...more } = call;
+    return { kind: "call", key, depth, open, call: { ...more, calls, errors } };
+  }
+  const { nodes, key: _key, ...group } = row.group;
+  return { kind: "group", key, depth, open, group: { ...group, members: nodes.map((node) => node.call.id) } };
+}
+
+function lineAt({ tree, rows, opened }: ReturnType<typeof shown>, index: number): object {
+  const row = rowAt(tree, rows, opened, index)!;
+  if (row.kind === "call") {
+    const { place: _place, ...call } = row.call;
+    return { ...row, call };
+  }
+  const { place: _place, ...group } = row.group;
+  return { ...row, group: { ...group, members: Array.from(group.members, (place) => idAt(tree, place)) } };
+}
+
+describe("the tree in columns", () => {
+  it("has the lines that the tree of objects has, however it is folded", () => {
     fc.assert(
-      fc.property(forests, (calls) => {
-        const nodes = nodesIn(treeOf(calls));
-        expect(nodes.map((node) => node.call.id).toSorted()).toEqual(calls.map(({ id }) => id).toSorted());
-        for (const node of nodes)
-          for (const child of node.children) {
-            expect(child.call.parentId).toBe(node.call.id);
-            expect(child.depth).toBe(node.depth + 1);
-          }
+      fc.property(folded, ({ calls, roots, folding }) => {
+        const columns = shown(calls, folding);
+        const expected = objects.rowsOf(roots, folding);
+        const lines = Array.from(columns.rows.lines, (_, index) => lineAt(columns, index));
+        expect(lines).toEqual(expected.map(lineOf));
+        expect(rowAt(columns.tree, columns.rows, columns.opened, lines.length)).toBeUndefined();
       }),
+      runs,
     );
   });
 
-  it("counts what is below", () => {
+  it("has all calls from top to bottom, each with its parent, and finds them by id", () => {
     fc.assert(
       fc.property(forests, (calls) => {
-        for (const node of nodesIn(treeOf(calls))) {
-          const below = nodesIn([node]);
-          expect(node.calls).toBe(below.length);
-          expect(node.errors).toBe(below.filter((one) => one.call.exception !== null).length);
+        const tree = treeOf(calls);
+        const nodes = [...objects.inOrder(objects.treeOf(calls))];
+        expect(Array.from(tree.calls, (_, place) => idAt(tree, place))).toEqual(
+          nodes.map((node) => node.call.id),
+        );
+        for (const [place, node] of nodes.entries()) {
+          expect(placeOf(tree, node.call.id)).toBe(place);
+          expect(tree.depths[place]).toBe(node.depth);
+          for (const child of node.children) expect(tree.parents[placeOf(tree, child.call.id)]).toBe(place);
         }
+        expect(placeOf(tree, "not there")).toBe(NOWHERE);
       }),
+      runs,
     );
   });
 
-  it("is a chain of a hundred thousand without a stack that overflows", () => {
-    const calls = Array.from({ length: 100_000 }, (_, at) => call(`c${at}`, at === 0 ? null : `c${at - 1}`));
-    const roots = treeOf(calls);
-    expect(roots.map((root) => root.calls)).toEqual([100_000]);
-    expect(rowsOf(roots, OPEN)).toHaveLength(100_000);
+  it("counts the first of several calls of one id", () => {
+    const tree = treeOf([call("a", null), call("b", "a"), call("a", "b", { startMs: 3 })]);
+    expect(Array.from(tree.parents)).toEqual([NOWHERE, 0]);
+    expect(callAt(tree, 0)).toMatchObject({ id: "a", startMs: 0, calls: 2 });
+  });
+
+  it("is a chain of a hundred thousand without a stack that overflows, and a star of as many", () => {
+    const chain = Array.from({ length: 100_000 }, (_, at) => call(`c${at}`, at === 0 ? null : `c${at - 1}`));
+    const star = Array.from({ length: 100_000 }, (_, at) =>
+      call(`c${at}`, at === 0 ? null : "c0", { name: "n" }),
+    );
+    for (const calls of [chain, star]) {
+      const { tree, rows } = shown(calls, { changed: new Set(), groupsOpen: true });
+      expect(tree.calls[0]).toBe(100_000);
+      expect(rows.lines.length).toBe(100_000 + tree.groups.ends.length);
+    }
+  });
+
+  it("goes from where it begins to where it ends, and what runs until now", () => {
+    const tree = treeOf([
+      call("a", null, { startMs: 5, endMs: 9 }),
+      call("b", "a", { startMs: 6, endMs: null }),
+    ]);
+    expect(extentOf(tree, 20)).toEqual({ fromMs: 5, toMs: 20 });
+    expect(extentOf(tree, 1)).toEqual({ fromMs: 5, toMs: 9 });
+    expect(extentOf(treeOf([]), 7)).toEqual({ fromMs: 7, toMs: 7 });
   });
 });
 
 describe("the rows", () => {
-  it("have every call once when everything is open, each after what it hangs on", () => {
-    fc.assert(
-      fc.property(forests, (calls) => {
-        const rows = rowsOf(treeOf(calls), OPEN).filter((row) => row.kind === "call");
-        expect(rows.map(({ key }) => key).toSorted()).toEqual(calls.map(({ id }) => id).toSorted());
-        const place = new Map(rows.map(({ key }, at) => [key, at]));
-        for (const { node } of rows)
-          for (const child of node.children)
-            expect(place.get(child.call.id)).toBeGreaterThan(place.get(node.call.id)!);
-      }),
-    );
-  });
-
   it("show like siblings in one line, with how many they are, where the first of them stands", () => {
     const search = Array.from({ length: 12 }, (_, at) =>
       call(`s${at}`, "root", { name: "search", startMs: at }),
     );
-    const roots = treeOf([call("root", null), call("plan", "root", { startMs: 3 }), ...search]);
-    const rows = rowsOf(roots, { changed: new Set(), groupsOpen: false });
-    expect(
-      rows.map((row) => (row.kind === "group" ? `${row.group.name} ×${row.group.nodes.length}` : row.key)),
-    ).toEqual(["root", "search ×12", "plan"]);
+    const calls = [call("root", null), ...search, call("plan", "root", { startMs: 30 })];
+    const columns = shown(calls, { changed: new Set(), groupsOpen: false });
+    const lines = Array.from(columns.rows.lines, (_, index) => lineAt(columns, index));
+    expect(lines).toMatchObject([
+      { key: "root" },
+      { kind: "group", group: { name: "search", members: search.map(({ id }) => id) } },
+      { key: "plan" },
+    ]);
   });
 
-  it("show any call once what hides it is open", () => {
-    const cases = fc.tuple(forests, fc.nat(), fc.boolean(), fc.array(fc.nat(24)));
+  it("are found by their keys", () => {
     fc.assert(
-      fc.property(cases, ([calls, pick, groupsOpen, folded]) => {
+      fc.property(folded, ({ calls, folding }) => {
+        const { tree, rows } = shown(calls, folding);
+        for (let index = 0; index < rows.lines.length; index++)
+          expect(indexOfKey(tree, rows, keyAt(tree, rows, index))).toBe(index);
+        expect(indexOfKey(tree, rows, "not there")).toBe(-1);
+        expect(indexOfKey(tree, rows, undefined)).toBe(-1);
+      }),
+      runs,
+    );
+  });
+
+  it("show any call once what hides it is open, as the tree of objects says", () => {
+    fc.assert(
+      fc.property(folded, fc.nat(), ({ calls, roots, folding }, pick) => {
         const wanted = calls[pick % Math.max(1, calls.length)];
         if (wanted === undefined) return;
-        const roots = treeOf(calls);
-        const keys = rowsOf(roots, { changed: new Set(), groupsOpen }).map(({ key }) => key);
-        const folding = { changed: new Set(folded.flatMap((at) => keys[at] ?? [])), groupsOpen };
-        const opened = { ...folding, changed: openedFor(wanted, roots, folding) };
-        expect(rowsOf(roots, opened).map(({ key }) => key)).toContain(wanted.id);
+        const tree = treeOf(calls);
+        const changed = openedFor(tree, placeOf(tree, wanted.id), folding);
+        expect(changed).toEqual(objects.openedFor(wanted, roots, folding));
+        const { rows } = shown(calls, { ...folding, changed });
+        expect(indexOfKey(tree, rows, wanted.id)).toBeGreaterThanOrEqual(0);
       }),
+      runs,
     );
   });
 });
 
 describe("walking", () => {
-  it("goes to the next error, and from the last one to the first", () => {
-    const calls = ["a", "b", "c", "d"].map((id, at) =>
-      call(id, at === 0 ? null : "a", { startMs: at, exception: id === "b" || id === "d" ? "Error" : null }),
+  it("goes to the next call that failed, from the last one to the first, as through the tree of objects", () => {
+    fc.assert(
+      fc.property(forests, (calls) => {
+        const tree = treeOf(calls);
+        const roots = objects.treeOf(calls);
+        for (let place = NOWHERE; place < countOf(tree); place++) {
+          const next = nextOf(tree, place, (at) => callAt(tree, at).exception !== null);
+          const from = place === NOWHERE ? undefined : idAt(tree, place);
+          const expected = objects.nextOf(roots, from, (node) => node.call.exception !== null);
+          expect(next === NOWHERE ? undefined : idAt(tree, next)).toBe(expected?.call.id);
+        }
+      }),
+      runs,
     );
-    const failed = (node: TreeNode): boolean => node.call.exception !== null;
-    const roots = treeOf(calls);
-    const steps = ["a", "b", "d"].map((from) => nextOf(roots, from, failed)?.call.id);
-    expect(steps).toEqual(["b", "d", "b"]);
-    expect(nextOf(roots, "a", () => false)).toBeUndefined();
+  });
+
+  it("finds calls by a part of their name, in capitals or not, or by their whole id", () => {
+    fc.assert(
+      fc.property(forests, fc.constantFrom("a", "A", "ä", "c", "c7", "__proto__", ""), (calls, find) => {
+        const tree = treeOf(calls);
+        const matches = matchesIn(tree, find);
+        const wanted = calls.filter(
+          ({ id, name }) => find !== "" && (id === find || name.toLowerCase().includes(find.toLowerCase())),
+        );
+        expect(matches.count).toBe(wanted.length);
+        for (const { id } of calls)
+          expect(matches.has(placeOf(tree, id))).toBe(wanted.some((one) => one.id === id));
+      }),
+      runs,
+    );
+  });
+
+  it("goes from a row to the first below it, and to what it hangs on", () => {
+    const calls = [call("root", null), call("agent", "root"), call("model", "agent"), call("tool", "root")];
+    const { tree, rows } = shown(calls, { changed: new Set(), groupsOpen: false });
+    expect([0, 1, 2, 3].map((index) => rowBelow(rows, index))).toEqual([1, 2, 2, 3]);
+    expect([0, 1, 2, 3].map((index) => rowAbove(rows, index))).toEqual([0, 0, 1, 0]);
+    expect([-1, 0, 3, 4].map((index) => placeOfRow(tree, rows, index))).toEqual([NOWHERE, 0, 3, NOWHERE]);
   });
 
   it("goes down to the one call that made the bill", () => {
-    const roots = treeOf([
+    const tree = treeOf([
       call("root", null),
       call("cheap", "root"),
       call("agent", "root"),
       call("model", "agent"),
       call("tool", "agent"),
     ]);
+    const ids = Array.from(tree.calls, (_, place) => idAt(tree, place));
     const leaves = { cheap: usageOf("m", 10, 0.1), model: usageOf("m", 80, 0.8), tool: {} };
-    const ledger = ledgerOf(
-      { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves },
-      { agent: usageOf("m", 10, 0.1), ...leaves },
-    );
-    expect(dearestBelow(roots[0]!, ledger).call.id).toBe("model");
-    expect(dearestBelow(roots[0]!, ledgerOf({}, {})).call.id).toBe("root");
+    const totals = { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves };
+    const owns = { agent: usageOf("m", 10, 0.1), ...leaves };
+    const ledger = ledgerOf(tree, usageColumnsOf(totals, ids), usageColumnsOf(owns, ids));
+    expect(idAt(tree, dearestBelow(tree, 0, ledger))).toBe("model");
+    const nothing = usageColumnsOf({}, ids);
+    expect(dearestBelow(tree, 0, ledgerOf(tree, nothing, nothing))).toBe(0);
   });
 });

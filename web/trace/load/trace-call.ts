@@ -1,17 +1,6 @@
-import { shortName } from "../numbers/op-name.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-
-/** What the tree shows of a call; the rest is read when somebody looks at it. */
-export interface TraceCall {
-  readonly id: string;
-  readonly parentId: string | null;
-  readonly name: string;
-  readonly startMs: number;
-  /** Null: it still runs. */
-  readonly endMs: number | null;
-  /** How it begins. */
-  readonly exception: string | null;
-}
+import { shortName } from "../../numbers/op-name.ts";
+import { oneLine } from "../../numbers/plain-text.ts";
+import type { TraceCall } from "../columns/tree-of.ts";
 
 /** A line of `/trace/calls`: the first has the names of what each of the others has. */
 export type CallLine = readonly (string | number | null)[];

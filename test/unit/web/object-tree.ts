@@ -1,4 +1,79 @@
-import type { TreeNode } from "./tree.ts";
+import type { Folding } from "../../../web/trace/columns/folding.ts";
+import type { TraceCall } from "../../../web/trace/columns/tree-of.ts";
+
+/** The tree as objects, as it is easiest to understand: what the columns are compared with. */
+
+export interface TreeNode {
+  readonly call: TraceCall;
+  readonly children: readonly TreeNode[];
+  readonly depth: number;
+  /** Of itself and all below it. */
+  readonly calls: number;
+  readonly errors: number;
+}
+
+interface Growing extends TreeNode {
+  children: Growing[];
+  depth: number;
+  calls: number;
+  errors: number;
+}
+
+const UNREACHED = -1;
+/** Shared by all calls without children, which most are. Never changed. */
+const NONE: Growing[] = [];
+
+/**
+ * The calls of a trace under their parents, siblings in the order they began. A call whose parent is not there is a root; of a
+ * circle, the call that began first is.
+ */
+export function treeOf(calls: readonly TraceCall[]): readonly TreeNode[] {
+  const inOrder = calls.toSorted((a, b) => a.startMs - b.startMs || (a.id < b.id ? -1 : 1));
+  const nodes = new Map<string, Growing>();
+  for (const call of inOrder)
+    nodes.set(call.id, { call, children: NONE, depth: UNREACHED, calls: 1, errors: 0 });
+  const roots: Growing[] = [];
+  for (const node of nodes.values()) {
+    const parent = node.call.parentId === null ? undefined : nodes.get(node.call.parentId);
+    if (parent === undefined || parent === node) roots.push(node);
+    else if (parent.children === NONE) parent.children = [node];
+    else parent.children.push(node);
+  }
+  for (const root of roots) reach(root);
+  for (const node of nodes.values()) {
+    if (node.depth !== UNREACHED) continue;
+    cutOff(node, nodes);
+    roots.push(node);
+    reach(node);
+  }
+  return roots;
+}
+
+function cutOff(node: Growing, nodes: ReadonlyMap<string, Growing>): void {
+  const siblings = nodes.get(node.call.parentId ?? "")?.children ?? [];
+  siblings.splice(siblings.indexOf(node), 1);
+}
+
+/** Depths on the way down, sums on the way up: iterative, for a trace may be a chain of a hundred thousand. */
+function reach(root: Growing): void {
+  root.depth = 0;
+  const order = [root];
+  for (let at = 0; at < order.length; at++) {
+    const node = order[at];
+    if (node === undefined) break;
+    for (const child of node.children) {
+      child.depth = node.depth + 1;
+      order.push(child);
+    }
+  }
+  for (const node of order.toReversed()) {
+    node.errors = node.call.exception === null ? 0 : 1;
+    for (const child of node.children) {
+      node.calls += child.calls;
+      node.errors += child.errors;
+    }
+  }
+}
 
 /** A line of the tree: a call, or like siblings in one. */
 export type Row =
@@ -31,13 +106,6 @@ export interface Group {
 
 /** So many siblings of one name are shown as one line. */
 const LIKE_SIBLINGS = 4;
-
-/** What is open: calls are at first, groups are not; `changed` has the keys that are the other way. */
-export interface Folding {
-  readonly changed: ReadonlySet<string>;
-  /** Groups are open at first too. */
-  readonly groupsOpen: boolean;
-}
 
 interface Pending {
   readonly node: TreeNode;
@@ -76,17 +144,8 @@ export function rowsOf(roots: readonly TreeNode[], { changed, groupsOpen }: Fold
 }
 
 type Entry = TreeNode | Group;
-const grouped = new WeakMap<readonly TreeNode[], readonly Entry[]>();
-
-/** Like siblings together, where the first of them stands. Found once: a call may have a hundred thousand below it. */
+/** Like siblings together, where the first of them stands. */
 function groupsIn(siblings: readonly TreeNode[], parent: string): readonly Entry[] {
-  if (siblings.length < LIKE_SIBLINGS) return siblings;
-  const entries = grouped.get(siblings) ?? findGroups(siblings, parent);
-  grouped.set(siblings, entries);
-  return entries;
-}
-
-function findGroups(siblings: readonly TreeNode[], parent: string): readonly Entry[] {
   const byName = Map.groupBy(siblings, (node) => node.call.name);
   return siblings.flatMap((node): Entry[] => {
     const { name } = node.call;
@@ -107,7 +166,7 @@ function groupOf(key: string, nodes: readonly TreeNode[]): Group {
   return { key, name: nodes[0]?.call.name ?? "", nodes, failed, running, fromMs, toMs };
 }
 
-export function groupKey(parent: string, name: string): string {
+function groupKey(parent: string, name: string): string {
   return `${parent}\n${name}`;
 }
 
@@ -147,4 +206,29 @@ export function pathTo(id: string, roots: readonly TreeNode[]): readonly TreeNod
     }
   }
   return [];
+}
+
+/** All calls from top to bottom, whatever is folded. */
+export function* inOrder(roots: readonly TreeNode[]): Generator<TreeNode, undefined> {
+  const stack = roots.toReversed();
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    yield node;
+    for (const child of node.children.toReversed()) stack.push(child);
+  }
+}
+
+/** The next call after `id`, from the top again after the last, that is what is looked for. */
+export function nextOf(
+  roots: readonly TreeNode[],
+  id: string | undefined,
+  isWanted: (node: TreeNode) => boolean,
+): TreeNode | undefined {
+  let first: TreeNode | undefined;
+  let passed = id === undefined;
+  for (const node of inOrder(roots)) {
+    if (passed && isWanted(node)) return node;
+    if (first === undefined && isWanted(node)) first = node;
+    if (node.call.id === id) passed = true;
+  }
+  return first;
 }

@@ -1,0 +1,64 @@
+import { childrenOf, idAt, placeOf, type CallTree } from "./call-tree.ts";
+import { knownTextAt } from "./text-column.ts";
+import { NOWHERE } from "./text-index.ts";
+
+/** What is open: calls are at first, groups are not; `changed` has the keys that are the other way. */
+export interface Folding {
+  readonly changed: ReadonlySet<string>;
+  /** Groups are open at first too. */
+  readonly groupsOpen: boolean;
+}
+
+export function groupKey(tree: CallTree, group: number): string {
+  const { members, ends } = tree.groups;
+  const first = members[group === 0 ? 0 : ends[group - 1]!]!;
+  const parent = tree.parents[first]!;
+  return `${parent === NOWHERE ? "" : idAt(tree, parent)}\n${knownTextAt(tree.names, first) ?? ""}`;
+}
+
+/** What is open, by places. */
+export interface Opened {
+  call(place: number): boolean;
+  group(group: number): boolean;
+}
+
+export function openedBy(tree: CallTree, { changed, groupsOpen }: Folding): Opened {
+  const [calls, groups] = [new Set<number>(), new Set<number>()];
+  for (const key of changed) {
+    const group = groupOfKey(tree, key);
+    if (group === NOWHERE) calls.add(placeOf(tree, key));
+    else groups.add(group);
+  }
+  return {
+    call: (place) => !calls.has(place),
+    group: (group) => groupsOpen !== groups.has(group),
+  };
+}
+
+/** `NOWHERE`: the key is of a call, or of nothing that is there. */
+export function groupOfKey(tree: CallTree, key: string): number {
+  const end = key.lastIndexOf("\n");
+  if (end < 0) return NOWHERE;
+  const [id, name] = [key.slice(0, end), key.slice(end + 1)];
+  const parent = id === "" ? NOWHERE : placeOf(tree, id);
+  if (parent === NOWHERE && id !== "") return NOWHERE;
+  const alike = childrenOf(tree, parent).find((place) => knownTextAt(tree.names, place) === name);
+  return alike === undefined ? NOWHERE : tree.groups.ofCalls[alike]!;
+}
+
+/** What has to be open for a call to be seen. */
+export function openedFor(
+  tree: CallTree,
+  place: number,
+  { changed, groupsOpen }: Folding,
+): ReadonlySet<string> {
+  const opened = new Set(changed);
+  for (let at = place; at !== NOWHERE; at = tree.parents[at]!) {
+    if (at !== place) opened.delete(idAt(tree, at));
+    const group = tree.groups.ofCalls[at]!;
+    if (group === NOWHERE) continue;
+    if (groupsOpen) opened.delete(groupKey(tree, group));
+    else opened.add(groupKey(tree, group));
+  }
+  return opened;
+}

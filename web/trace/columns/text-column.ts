@@ -1,0 +1,42 @@
+/** Many texts as one, and where each of them ends: a single string on the heap, however many they are. */
+export interface TextColumn {
+  readonly text: string;
+  readonly ends: Uint32Array<ArrayBuffer>;
+}
+
+export function textColumnOf(texts: readonly string[]): TextColumn {
+  const ends = new Uint32Array(texts.length);
+  let end = 0;
+  for (const [at, { length }] of texts.entries()) ends[at] = end += length;
+  return { text: texts.join(""), ends };
+}
+
+export function textAt({ text, ends }: TextColumn, at: number): string {
+  return text.slice(at === 0 ? 0 : ends[at - 1], ends[at]);
+}
+
+/** Texts of which many are alike: each is there once. */
+export interface KnownTexts {
+  readonly texts: TextColumn;
+  /** Of each place its text; `NO_TEXT`: it has none. */
+  readonly of: Int32Array<ArrayBuffer>;
+}
+
+export const NO_TEXT = -1;
+
+export function knownTextsOf(texts: readonly (string | null)[]): KnownTexts {
+  const known = new Map<string, number>();
+  const of = new Int32Array(texts.length).fill(NO_TEXT);
+  for (const [at, text] of texts.entries()) {
+    if (text === null) continue;
+    const which = known.get(text) ?? known.size;
+    known.set(text, which);
+    of[at] = which;
+  }
+  return { texts: textColumnOf([...known.keys()]), of };
+}
+
+export function knownTextAt({ texts, of }: KnownTexts, at: number): string | null {
+  const which = of[at] ?? NO_TEXT;
+  return which === NO_TEXT ? null : textAt(texts, which);
+}

@@ -1,0 +1,112 @@
+import type { CallTree } from "./call-tree.ts";
+import { groupsOf } from "./groups.ts";
+import { knownTextsOf, textColumnOf } from "./text-column.ts";
+import { NOWHERE, textIndexOf } from "./text-index.ts";
+
+/** What the tree shows of a call; the rest is read when somebody looks at it. */
+export interface TraceCall {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly startMs: number;
+  /** Null: it still runs. */
+  readonly endMs: number | null;
+  /** How it begins. */
+  readonly exception: string | null;
+}
+
+/**
+ * The calls of a trace, oldest first, under their parents. A call whose parent is not there is a root; of a circle, the call
+ * that began first is. Of calls of one id, the first counts.
+ */
+export function treeOf(all: readonly TraceCall[]): CallTree {
+  const places = new Map<string, number>();
+  const calls = all.filter(({ id }) => !places.has(id) && places.set(id, places.size));
+  const { order, parents } = inTreeOrder(parentsOf(calls, places));
+  const sorted = Array.from(order, (at) => calls[at]!);
+  const ids = textColumnOf(sorted.map(({ id }) => id));
+  const columns = {
+    ids,
+    idIndex: textIndexOf(ids),
+    names: knownTextsOf(sorted.map(({ name }) => name)),
+    exceptions: knownTextsOf(sorted.map(({ exception }) => exception)),
+    startMs: Float64Array.from(sorted, ({ startMs }) => startMs),
+    endMs: Float64Array.from(sorted, ({ endMs }) => endMs ?? NaN),
+    parents,
+    depths: depthsOf(parents),
+    ...sumsOf(sorted, parents),
+  };
+  return { ...columns, groups: groupsOf(columns) };
+}
+
+function parentsOf(
+  calls: readonly TraceCall[],
+  places: ReadonlyMap<string, number>,
+): Int32Array<ArrayBuffer> {
+  return Int32Array.from(calls, ({ id, parentId }) =>
+    parentId === null || parentId === id ? NOWHERE : (places.get(parentId) ?? NOWHERE),
+  );
+}
+
+interface TreeOrder {
+  /** Of each place in the tree, which call is there. */
+  readonly order: Uint32Array<ArrayBuffer>;
+  /** By place in the tree. */
+  readonly parents: Int32Array<ArrayBuffer>;
+}
+
+/** Iterative: a trace may be a chain of a hundred thousand. */
+function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
+  const count = parentOf.length;
+  // of each call its youngest child, and of that the next older one
+  const youngest = new Int32Array(count).fill(NOWHERE);
+  const older = new Int32Array(count).fill(NOWHERE);
+  for (const [at, parent] of parentOf.entries()) {
+    if (parent === NOWHERE) continue;
+    older[at] = youngest[parent]!;
+    youngest[parent] = at;
+  }
+  const order = new Uint32Array(count);
+  const places = new Int32Array(count).fill(NOWHERE);
+  const stack = new Int32Array(count);
+  let reached = 0;
+  const reach = (root: number): void => {
+    stack[0] = root;
+    for (let height = 1; height > 0;) {
+      const at = stack[--height]!;
+      places[at] = reached;
+      order[reached++] = at;
+      for (let child = youngest[at]!; child !== NOWHERE; child = older[child]!)
+        if (parentOf[child] === at) stack[height++] = child;
+    }
+  };
+  for (let at = 0; at < count; at++) if (parentOf[at] === NOWHERE) reach(at);
+  for (let at = 0; at < count; at++) {
+    if (places[at] !== NOWHERE) continue;
+    parentOf[at] = NOWHERE;
+    reach(at);
+  }
+  const parents = Int32Array.from(order, (at) =>
+    parentOf[at] === NOWHERE ? NOWHERE : places[parentOf[at]!]!,
+  );
+  return { order, parents };
+}
+
+function depthsOf(parents: Int32Array): Uint32Array<ArrayBuffer> {
+  const depths = new Uint32Array(parents.length);
+  for (const [place, parent] of parents.entries())
+    if (parent !== NOWHERE) depths[place] = depths[parent]! + 1;
+  return depths;
+}
+
+function sumsOf(sorted: readonly TraceCall[], parents: Int32Array): Pick<CallTree, "calls" | "errors"> {
+  const calls = new Uint32Array(sorted.length).fill(1);
+  const errors = Uint32Array.from(sorted, ({ exception }) => (exception === null ? 0 : 1));
+  for (let place = sorted.length - 1; place > 0; place--) {
+    const parent = parents[place]!;
+    if (parent === NOWHERE) continue;
+    calls[parent]! += calls[place]!;
+    errors[parent]! += errors[place]!;
+  }
+  return { calls, errors };
+}

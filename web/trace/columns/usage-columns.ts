@@ -1,0 +1,60 @@
+import { COSTS, COUNTS, type LlmUsage, type UsageByLlm, type UsageEntry } from "../../numbers/usage.ts";
+
+/** What calls used, an entry for each LLM of each call, in the order of the tree. */
+export interface UsageColumns {
+  /** Of each call, where its entries end. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  readonly llms: readonly string[];
+  /** Of each entry its LLM. */
+  readonly llmOf: Uint32Array<ArrayBuffer>;
+  /** Of each entry the counts and costs that `FIGURES` names; NaN: it is not known. */
+  readonly figures: Float64Array<ArrayBuffer>;
+}
+
+const FIGURES = [...COUNTS, ...COSTS] as const;
+
+/** `usage`: by call id. `ids`: as the tree has them. */
+export function usageColumnsOf(
+  usage: Readonly<Record<string, UsageByLlm>>,
+  ids: readonly string[],
+): UsageColumns {
+  const llms = new Map<string, number>();
+  const ends = new Uint32Array(ids.length);
+  const [llmOf, figures]: [number[], number[]] = [[], []];
+  for (const [place, id] of ids.entries()) {
+    for (const [llm, one] of Object.entries(Object.hasOwn(usage, id) ? usage[id]! : {})) {
+      const which = llms.get(llm) ?? llms.size;
+      llms.set(llm, which);
+      llmOf.push(which);
+      for (const name of FIGURES) figures.push(one[name] ?? NaN);
+    }
+    ends[place] = llmOf.length;
+  }
+  return {
+    ends,
+    llms: [...llms.keys()],
+    llmOf: Uint32Array.from(llmOf),
+    figures: Float64Array.from(figures),
+  };
+}
+
+/** Of the calls from one place to before another. */
+export function* entriesOf(
+  columns: UsageColumns,
+  from: number,
+  to: number,
+): Generator<UsageEntry, undefined> {
+  const { ends, llms, llmOf } = columns;
+  const last = to === 0 ? 0 : ends[to - 1]!;
+  for (let entry = from === 0 ? 0 : ends[from - 1]!; entry < last; entry++)
+    yield { llm: llms[llmOf[entry]!]!, usage: usageOfEntry(columns, entry) };
+}
+
+function usageOfEntry({ figures }: UsageColumns, entry: number): LlmUsage {
+  const first = entry * FIGURES.length;
+  const known = FIGURES.map((name, at) => {
+    const figure = figures[first + at]!;
+    return [name, Number.isNaN(figure) ? null : figure];
+  });
+  return Object.fromEntries(known) as LlmUsage;
+}

@@ -1,0 +1,44 @@
+import { callerOfTab, sayKeyRefused, type Asking } from "../../api/ask.ts";
+import { AskError, type Failure } from "../../api/failure.ts";
+import type { CallTree } from "../columns/call-tree.ts";
+import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
+import { startWorker } from "./start-worker.ts";
+import { traceQuestions } from "./trace-questions.ts";
+
+export interface LoadedTrace {
+  readonly tree: CallTree;
+  /** Undefined: it is not known yet. */
+  readonly used: UsedByCalls | undefined;
+}
+
+interface Telling {
+  readonly asking: Asking;
+  readonly show: (trace: LoadedTrace) => void;
+}
+
+/** `show`: takes the tree as soon as it is there. What its calls used is asked then: of a large trace, the tree comes first. */
+export function loadTrace(project: string, traceId: string, { asking, show }: Telling): Promise<LoadedTrace> {
+  const { signal, onProgress } = asking;
+  const worker = startWorker();
+  const loaded = new Promise<LoadedTrace>((resolve, reject) => {
+    let tree: CallTree | undefined;
+    worker.addEventListener("message", ({ data: news }: MessageEvent<TraceNews>) => {
+      if (news.kind === "progress") onProgress?.(news.calls);
+      else if (news.kind === "failed") reject(failed(news.failure));
+      else if (news.kind === "tree") show({ tree: (tree = news.tree), used: undefined });
+      else if (tree !== undefined) resolve({ tree, used: news.used });
+    });
+    worker.addEventListener("error", () => reject(new AskError({ kind: "unreachable" })));
+    signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+    worker.postMessage({
+      questions: traceQuestions(project, traceId),
+      caller: callerOfTab(),
+    } satisfies TraceTask);
+  });
+  return loaded.finally(() => worker.terminate());
+}
+
+function failed(failure: Failure): AskError {
+  if (failure.kind === "refused" && failure.status === 401) sayKeyRefused();
+  return new AskError(failure);
+}

@@ -1,0 +1,67 @@
+import { ask, askLines, type Asking } from "../../api/ask.ts";
+import { AskError } from "../../api/failure.ts";
+import type { TraceUsage } from "../../api/routes.ts";
+import { countOf, idAt, placeOf, type CallTree } from "../columns/call-tree.ts";
+import { NOWHERE } from "../columns/text-index.ts";
+import { treeOf, type TraceCall } from "../columns/tree-of.ts";
+import { usageColumnsOf } from "../columns/usage-columns.ts";
+import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
+import { callReader, type CallLine } from "./trace-call.ts";
+
+/** Asks for one trace, and puts it into columns, beside the page: reading a hundred thousand calls would stop its frames. */
+addEventListener("message", ({ data }: MessageEvent<TraceTask>) => {
+  answer(data).catch((error: unknown) => {
+    if (!(error instanceof AskError)) reportError(error);
+    tell({ kind: "failed", failure: error instanceof AskError ? error.failure : { kind: "broken" } });
+  });
+});
+
+async function answer({ questions, caller }: TraceTask): Promise<void> {
+  const asking = {
+    // who does not want to know any more ends the worker
+    signal: new AbortController().signal,
+    caller,
+    onProgress: (calls: number) => tell({ kind: "progress", calls }),
+  };
+  const tree = treeOf(await loadCalls(questions, asking));
+  tell({ kind: "tree", tree });
+  tell({ kind: "used", used: await loadUsed(questions, tree, asking) });
+}
+
+async function loadCalls(questions: TraceTask["questions"], asking: Asking): Promise<readonly TraceCall[]> {
+  const calls: TraceCall[] = [];
+  let read: ((line: CallLine) => TraceCall) | undefined;
+  const take = (line: CallLine): void => {
+    if (read === undefined) read = callReader(line);
+    else calls.push(read(line));
+  };
+  await askLines<CallLine>(questions.calls, take, asking);
+  return calls;
+}
+
+async function loadUsed(
+  questions: TraceTask["questions"],
+  tree: CallTree,
+  asking: Asking,
+): Promise<UsedByCalls> {
+  const [total, own] = await Promise.all([
+    ask<TraceUsage>(questions.total, asking),
+    ask<TraceUsage>(questions.own, asking),
+  ]);
+  const ids = Array.from({ length: countOf(tree) }, (_, place) => idAt(tree, place));
+  const unfinished = new Uint8Array(ids.length);
+  for (const id of total.body.unfinished_call_ids) {
+    const place = placeOf(tree, id);
+    if (place !== NOWHERE) unfinished[place] = 1;
+  }
+  return {
+    total: usageColumnsOf(total.body.call_usage, ids),
+    own: usageColumnsOf(own.body.call_usage, ids),
+    unfinished,
+    truncated: total.truncated || own.truncated,
+  };
+}
+
+function tell(news: TraceNews): void {
+  postMessage(news);
+}
