@@ -1,14 +1,15 @@
-import { Session } from "chdb";
+import { Session, type ChdbResult } from "chdb";
 import { render, type Sql } from "../query/sql.ts";
 import type { Admission } from "./admission.ts";
 import { paramText } from "./param-text.ts";
+import { createSessionPool, type SessionWork } from "./session-pool.ts";
 import { StorageError } from "./storage-error.ts";
 import type { Answer, SendOptions, Transport } from "./transport.ts";
 
 /**
- * ClickHouse in this process. Every statement has a session of its own (0.2 ms), so that its settings and parameters
- * die with it and statements run side by side; the driver's own binding of parameters runs one statement at a time,
- * process-wide. An aborted statement is killed. Source: docs/decisions/0004.
+ * ClickHouse in this process. Every statement has a session to itself while it runs, so that statements run side by side;
+ * the driver's own binding of parameters runs one statement at a time, process-wide. An aborted statement is killed.
+ * Source: docs/decisions/0004.
  */
 export function createEmbeddedTransport(
   path: string,
@@ -17,62 +18,66 @@ export function createEmbeddedTransport(
   const keeper = new Session(path, {
     connectionArgs: backupDir === undefined ? [] : [`--backups.allowed_path=${backupDir}`],
   });
+  const sessions = createSessionPool(path);
   let closed = false;
   let count = 0;
 
   const inSession = async <Result>(
     options: SendOptions,
-    work: (session: Session, settings: SendOptions["settings"]) => Promise<Result>,
+    workOf: (settings: SendOptions["settings"]) => SessionWork<Result>,
   ): Promise<Result> => {
     const { name, signal } = options;
     if (closed) throw new StorageError("unavailable", name, undefined, "closed");
     const leave = await admission.enter(options.profile, name, signal);
     const mark = `${name} ${++count}`;
-    const done = openSession(path)
-      .then(async (session) => {
-        try {
-          return await work(session, { ...options.settings, log_comment: mark });
-        } finally {
-          session.close();
-        }
-      })
-      .finally(leave);
+    const work = async (): Promise<Result> =>
+      sessions.use(workOf({ ...options.settings, log_comment: mark }));
+    const done = work().finally(leave);
     if (signal === undefined) return done;
     return orAborted(done, signal, () => void kill(keeper, mark));
   };
 
-  const run = (statement: Sql, options: SendOptions): Promise<Answer> =>
-    inSession(options, async (session, settings) => {
-      const result = await session.queryAsync(sessionText(statement, settings));
-      const bytes = result.bytes();
-      return {
-        bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-        readRows: result.rowsRead,
-        readBytes: result.bytesRead,
-      };
-    });
-
   return {
-    read: run,
+    read: (query, options) =>
+      inSession(options, (settings) => {
+        const text = sessionText(query, settings);
+        const kind = text.length > MAX_KEPT_TEXT ? undefined : `read ${Object.keys(settings).join()}`;
+        return { kind, run: async (session) => toAnswer(await session.queryAsync(text)) };
+      }),
     async command(statement, options) {
-      await run(statement, options);
+      await inSession(options, (settings) => ({
+        kind: undefined,
+        run: (session) => session.queryAsync(sessionText(statement, settings)),
+      }));
     },
     async insert({ table, columns, rows }, options) {
-      await inSession(options, (session, settings) =>
-        session.insert({ table, columns, values: rows, format: "JSONEachRow", settings }),
-      );
+      await inSession(options, (settings) => ({
+        // its settings are of the statement alone
+        kind: "insert",
+        run: (session) =>
+          session.insert({ table, columns, values: rows, format: "JSONEachRow", settings }),
+      }));
     },
     async close() {
       if (closed) return;
       closed = true;
       await admission.idle();
+      sessions.close();
       keeper.close();
     },
   };
 }
 
-async function openSession(path: string): Promise<Session> {
-  return new Session(path);
+/** A session keeps the parameters of its statements. */
+const MAX_KEPT_TEXT = 64 * 1024;
+
+function toAnswer(result: ChdbResult): Answer {
+  const bytes = result.bytes();
+  return {
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    readRows: result.rowsRead,
+    readBytes: result.bytesRead,
+  };
 }
 
 /** Rejects as soon as the signal aborts; kills the running statement without waiting for it. */
@@ -94,7 +99,7 @@ async function kill(keeper: Session, mark: string): Promise<void> {
     .catch(() => undefined);
 }
 
-/** `SET …; statement`. The first setting lets the second one be as long as its parameters are. */
+/** `SET …; statement`. A long one needs to say first that it may be as long as its parameters are. */
 function sessionText(statement: Sql, settings: SendOptions["settings"]): string {
   const { text, params, types } = render(statement);
   const assignments = [
@@ -103,7 +108,8 @@ function sessionText(statement: Sql, settings: SendOptions["settings"]): string 
       ([name, value]) => `param_${name} = ${literal(paramText(types[name]!, value))}`,
     ),
   ];
-  return `SET max_query_size = 1000000000; SET ${assignments.join(", ")}; ${text}`;
+  const all = `SET ${assignments.join(", ")}; ${text}`;
+  return all.length > MAX_KEPT_TEXT ? `SET max_query_size = 1000000000; ${all}` : all;
 }
 
 /**

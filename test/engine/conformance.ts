@@ -209,6 +209,21 @@ function describeAnswers(engine: () => Engine): void {
       expect(bytes).toHaveLength(24_000_000);
       expect(bytes.readBigUInt64LE(23_999_992)).toBe(2_999_999n);
     });
+    it("the limits of a query are its own, whatever was asked before it", async () => {
+      const seconds = async (limits: "interactive" | "heavy" | "ingest"): Promise<unknown> => {
+        const asked = sql`SELECT toInt64(getSetting('max_execution_time')) AS s, ${param("String", limits)} AS l`;
+        return engine().rows(asked, { ...options, limits });
+      };
+      for (const limits of ["heavy", "interactive", "ingest", "interactive", "heavy"] as const) {
+        expect(await seconds(limits)).toEqual([{ s: testLimits[limits].max_execution_time, l: limits }]);
+        await engine()
+          .insert("no_such_table", [{ a: 1 }], options)
+          .catch(() => undefined);
+        await engine()
+          .rows(sql`SELECT throwIf(1)`, options)
+          .catch(() => undefined);
+      }
+    });
     it("a query may carry settings of its own, and they end with it", async () => {
       const setting = sql`SELECT value FROM system.settings WHERE name = 'max_block_size'`;
       const [own] = await engine().rows(sql`${setting} SETTINGS max_block_size = 17`, options);
@@ -283,6 +298,22 @@ function describeInserts(engine: () => Engine): void {
         kind: "statement",
       });
       expect(await engine().rows(sql`SELECT n FROM narrow`, options)).toEqual([]);
+    });
+    it("rows of one insert that have one key are one row for FINAL: the last value of each column", async () => {
+      await engine().command(
+        sql`CREATE TABLE folded (id UInt32, first SimpleAggregateFunction(anyLast, Nullable(String)),
+              second SimpleAggregateFunction(anyLast, Nullable(String)))
+            ENGINE = AggregatingMergeTree ORDER BY id`,
+        options,
+      );
+      const rows = Array.from({ length: 500 }, (_, n) => ({ id: n % 100, first: `f${n}` }));
+      await engine().insert("folded", [...rows, { id: 7, second: "s" }, { id: 7, first: "last" }], options);
+      const stored = await engine().rows(sql`SELECT * FROM folded FINAL ORDER BY id`, options);
+      expect(stored).toEqual(
+        Array.from({ length: 100 }, (_, id) =>
+          id === 7 ? { id, first: "last", second: "s" } : { id, first: `f${id + 400}`, second: null },
+        ),
+      );
     });
     it("nothing is nothing", async () => {
       await engine().insert("no_such_table", [], options);
