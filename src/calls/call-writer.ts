@@ -4,6 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import { contestedPart, isStart, type CallPart, type ProjectPart } from "./call-part.ts";
 import { chooseHours } from "./choose-hours.ts";
+import { joinParts } from "./join-parts.ts";
 import { noteCalls, type CallRow } from "./note-calls.ts";
 import {
   findForgotten,
@@ -110,7 +111,7 @@ async function prepare({ engine, traces }: WriterDeps, items: readonly Placed[])
 async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: NextVersion): Promise<void> {
   const { engine, traces } = deps;
   const items = await withoutOutlived(engine, given);
-  await engine.insert("calls", rowsOf(items), { name: "calls_add" });
+  await engine.insert("calls", joinParts(items), { name: "calls_add" });
   const [marks, doubted] = await Promise.all([marksOf(engine, items), placedByMemory(items, traces)]);
   const waiting = items.flatMap((item) => {
     const isUnknown = item.traceId === undefined || doubted.has(item);
@@ -194,21 +195,11 @@ function distinct(keys: readonly CallKey[]): CallKey[] {
   return [...new Map(keys.map((key) => [keyText(key), key])).values()];
 }
 
-function rowsOf(items: readonly Placed[]): readonly CallRow[] {
-  return items.flatMap((item) => toRow(item) ?? []);
-}
-
 /** What of a row is noted, none while its call is unknown. */
 function notedRow({ project, part, traceId, hour }: Placed): readonly CallRow[] {
   if (traceId === undefined || hour === undefined) return [];
   const { started_at, ended_at } = part.columns;
   return [{ project_id: project, hour, trace_id: traceId, id: part.id, started_at, ended_at }];
-}
-
-/** Undefined while its call is unknown. */
-function toRow({ project, part, traceId, hour }: Placed): CallRow | undefined {
-  if (traceId === undefined || hour === undefined) return undefined;
-  return { project_id: project, hour, trace_id: traceId, id: part.id, ...part.columns };
 }
 
 function sizeOf(part: CallPart): number {

@@ -37,10 +37,9 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
       ),
     async insert(table, rows, options) {
       if (rows.length === 0) return;
-      const lines = Buffer.from(rows.map((row) => JSON.stringify(row)).join("\n"));
       await attempt(options, () =>
         transport.insert(
-          { table, columns: columnsOf(rows), rows: lines },
+          { table, ...toLines(rows) },
           toSend(options, options.limits ?? "ingest", insertSettings),
         ),
       );
@@ -76,6 +75,8 @@ const insertSettings = {
   deduplicate_insert: "disable",
   // a batch is too small to be divided among threads
   input_format_parallel_parsing: 0,
+  // rows with one key are folded when they are read, and by merges
+  optimize_on_insert: 0,
 };
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
@@ -98,10 +99,13 @@ async function attempt<Result>(options: QueryOptions, run: () => Promise<Result>
   }
 }
 
-/** All columns of some rows. Rows next to each other mostly have the same. */
-function columnsOf(rows: readonly object[]): string[] {
+/** The columns that any of the rows has, and the rows as lists of their values. */
+function toLines(rows: readonly object[]): { columns: string[]; rows: Buffer } {
   const shapes = new Set(rows.map((row) => Object.keys(row).join()));
-  return [...new Set([...shapes].flatMap((shape) => shape.split(",")))];
+  const columns = [...new Set([...shapes].flatMap((shape) => shape.split(",")))];
+  const valuesOf = (row: object): unknown[] =>
+    shapes.size === 1 ? Object.values(row) : columns.map((name) => (row as Record<string, unknown>)[name]);
+  return { columns, rows: Buffer.from(rows.map((row) => JSON.stringify(valuesOf(row))).join("\n")) };
 }
 
 function parseLines<Row>(bytes: Buffer): Row[] {

@@ -55,7 +55,7 @@ export function createEmbeddedTransport(
         // its settings are of the statement alone
         kind: "insert",
         run: (session) =>
-          session.insert({ table, columns, values: rows, format: "JSONEachRow", settings }),
+          session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
       }));
     },
     async close() {

@@ -68,7 +68,7 @@ export function createServerTransport(
     async insert({ table, columns, rows }, sendOptions) {
       await exec(
         {
-          query: `INSERT INTO ${table} (${columns.join(", ")}) FORMAT JSONEachRow`,
+          query: `INSERT INTO ${table} (${columns.join(", ")}) FORMAT JSONCompactEachRow`,
           values: Readable.from([rows], { objectMode: false, highWaterMark: rows.length }),
         },
         sendOptions,

@@ -14,7 +14,7 @@ export interface SendOptions {
 export interface Insert {
   readonly table: string;
   readonly columns: readonly string[];
-  /** Rows as JSON, one per line. */
+  /** JSON, one row per line: a list of the values of its columns, null for the column's default. */
   readonly rows: Buffer;
 }
 
