@@ -11,8 +11,10 @@ export type Said<Value> = Value | null | undefined;
 
 export type Columns = Readonly<Record<string, string | number>>;
 
-/** The columns that a member writes when it is present: always all of them, so that columns from one value stay together. */
-type Members = Readonly<Record<string, (said: never) => Columns>>;
+type Written = Record<string, string | number>;
+
+/** Writes the columns of a member that is present: always all of them, so that columns from one value stay together. */
+type Members = Readonly<Record<string, (said: never, row: Written) => void>>;
 
 /**
  * Whether a call's usage includes its children's. `per_llm`: yes, each under its own LLM, as the Weave SDKs send it.
@@ -36,41 +38,60 @@ export const startMembers = {
   turnId: text("turn_id"),
   userId: text("svc_user_id"),
   runId: text("svc_run_id"),
-  runStep: (said: number | null) => ({ svc_run_step: said ?? CLEARED_COUNT }),
-  inputs: (said: unknown) => ({ inputs: stringifyJson(said ?? {}), input_references: refsText(said) }),
-  attributes: (said: unknown) => ({ attributes: stringifyJson(said ?? {}) }),
+  runStep: (said: number | null, row: Written) => {
+    row["svc_run_step"] = said ?? CLEARED_COUNT;
+  },
+  inputs: (said: unknown, row: Written) => {
+    row["inputs"] = stringifyJson(said ?? {});
+    row["input_references"] = refsText(said);
+  },
+  attributes: (said: unknown, row: Written) => {
+    row["attributes"] = stringifyJson(said ?? {});
+  },
   apiKey: text("api_key"),
-  inclusive: (said: Inclusive | null) => ({ inclusive: INCLUSIVE.indexOf(said ?? false) }),
+  inclusive: (said: Inclusive | null, row: Written) => {
+    row["inclusive"] = INCLUSIVE.indexOf(said ?? false);
+  },
 } satisfies Members;
 
 export const endMembers = {
   endedAt: instant("ended_at"),
   displayName: text("end_display_name"),
-  output: (said: unknown) => ({
-    output: stringifyJson(said ?? null),
-    output_references: refsText(said),
-    completion_id: completionIdOf(said),
-  }),
-  summary: (said: unknown) => ({
-    summary: stringifyJson(said ?? {}),
-    reported_by: REPORTERS.indexOf("client"),
-  }),
+  output: (said: unknown, row: Written) => {
+    row["output"] = stringifyJson(said ?? null);
+    row["output_references"] = refsText(said);
+    row["completion_id"] = completionIdOf(said);
+  },
+  summary: (said: unknown, row: Written) => {
+    row["summary"] = stringifyJson(said ?? {});
+    row["reported_by"] = REPORTERS.indexOf("client");
+  },
   exception: text("exception"),
-  usage: (said: readonly Usage[] | null) => ({ usage: encodeUsage(said ?? []) }),
+  usage: (said: readonly Usage[] | null, row: Written) => {
+    row["usage"] = encodeUsage(said ?? []);
+  },
   // these override what output and summary say
   completionId: text("completion_id"),
-  reportedBy: (said: Reporter | null) => ({ reported_by: REPORTERS.indexOf(said ?? "client") }),
+  reportedBy: (said: Reporter | null, row: Written) => {
+    row["reported_by"] = REPORTERS.indexOf(said ?? "client");
+  },
 } satisfies Members;
 
 export const renameMembers = { displayName: text("renamed_to") } satisfies Members;
 
 export const deleteMembers = {
-  deletedAt: (said: EpochMicros) => ({ deleted_at: toStoreText(said) }),
+  deletedAt: (said: EpochMicros, row: Written) => {
+    row["deleted_at"] = toStoreText(said);
+  },
 } satisfies Members;
 
 /** The columns that only starts write: no pending part writes them. */
 export const startColumnNames: ReadonlySet<string> = new Set(
-  Object.values(startMembers).flatMap((write) => Object.keys(write(null))),
+  Object.values(startMembers).flatMap((write) => {
+    const row: Written = {};
+    write(null, row);
+    return Object.keys(row);
+  }),
 );
 
 type SaidOf<Table extends Members> = {
@@ -79,20 +100,22 @@ type SaidOf<Table extends Members> = {
 
 /** The columns of all members present in a message. */
 export function columnsOf<Table extends Members>(members: Table, message: SaidOf<Table>): Columns {
-  const columns: Record<string, string | number> = {};
-  for (const name of Object.keys(members)) {
+  const row: Written = {};
+  for (const name in members) {
     const said = message[name];
-    if (said !== undefined) Object.assign(columns, members[name]!(said as never));
+    if (said !== undefined) members[name]!(said as never, row);
   }
-  return columns;
+  return row;
 }
 
 function text(column: string) {
-  return (said: string | null): Columns => ({ [column]: (said ?? "").toWellFormed() });
+  return (said: string | null, row: Written): void => {
+    row[column] = (said ?? "").toWellFormed();
+  };
 }
 
 function instant(column: string) {
-  return (said: EpochMicros | null): Columns => ({
-    [column]: said === null ? CLEARED_INSTANT : toStoreText(said),
-  });
+  return (said: EpochMicros | null, row: Written): void => {
+    row[column] = said === null ? CLEARED_INSTANT : toStoreText(said);
+  };
 }

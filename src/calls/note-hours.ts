@@ -22,10 +22,15 @@ const HOURS_PER_QUERY = 2000;
  */
 export async function noteHours(engine: Engine, rows: readonly CallRow[]): Promise<void> {
   const notes = new Map<string, HourNote>();
+  // rows next to each other are mostly of one hour
+  const last = { started: "", ended: "" };
   const add = ({ project_id, hour }: CallRow, kind: HourNote["kind"], at: unknown): void => {
     const text = String(at);
-    const key = `${kind} ${text.slice(0, HOUR_LENGTH)} ${hour} ${project_id}`;
-    if (!notes.has(key)) notes.set(key, { project_id, kind, at_hour: hourOfText(text), hour });
+    const key = `${text.slice(0, HOUR_LENGTH)} ${hour} ${project_id}`;
+    if (key === last[kind]) return;
+    last[kind] = key;
+    const named = `${kind} ${key}`;
+    if (!notes.has(named)) notes.set(named, { project_id, kind, at_hour: hourOfText(text), hour });
   };
   for (const row of rows) {
     if (row.started_at != null) add(row, "started", row.started_at);

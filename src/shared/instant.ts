@@ -45,11 +45,19 @@ export function fromUnixNanos(nanos: bigint): EpochMicros | undefined {
   return inRange(Number(nanos / 1000n));
 }
 
+/** The minute of the last text: instants next to each other often share it, and writing a date takes long. */
+const last = { minute: Number.NaN, text: "" };
+const MINUTE_MICROS = 60_000_000;
+
 /** The store's text of an instant: `YYYY-MM-DD HH:MM:SS.ffffff`, UTC. */
 export function toStoreText(micros: EpochMicros): string {
-  const ms = Math.floor(micros / 1000);
-  const iso = new Date(ms).toISOString();
-  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${String(micros - ms * 1000).padStart(3, "0")}`;
+  const minute = Math.floor(micros / MINUTE_MICROS);
+  if (minute !== last.minute) {
+    last.text = new Date(minute * 60_000).toISOString().slice(0, 17).replace("T", " ");
+    last.minute = minute;
+  }
+  const rest = String(micros - minute * MINUTE_MICROS).padStart(8, "0");
+  return `${last.text}${rest.slice(0, 2)}.${rest.slice(2)}`;
 }
 
 /** The same of milliseconds: `YYYY-MM-DD HH:MM:SS.mmm`. */

@@ -123,12 +123,15 @@ function larger(one: unknown, other: unknown): number {
 }
 
 function first(entry: Json, names: readonly string[]): unknown {
-  return names.map((name) => entry[name]).find((value) => value != null);
+  for (const name of names) if (entry[name] != null) return entry[name];
+  return undefined;
 }
 
 /** OpenAI's details of the prompt, in the format of chat completions or of responses. */
 function promptDetail(entry: Json, name: string): unknown {
-  return PROMPT_DETAILS.map((details) => entry[details])
-    .map((details) => (isJsonObject(details) ? details[name] : undefined))
-    .find((value) => value != null);
+  for (const member of PROMPT_DETAILS) {
+    const details = entry[member];
+    if (isJsonObject(details) && details[name] != null) return details[name];
+  }
+  return undefined;
 }
