@@ -15,6 +15,7 @@ const FILES = {
   prices: "scripts/prices",
   migrate: "scripts/migrate",
   ledger: "scripts/ledger",
+  "copy-store": "scripts/copy-store",
   backup: "scripts/backup",
   restore: "scripts/restore",
 };
@@ -26,6 +27,7 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree prices …     say what a model costs, and why
   sumtree migrate      bring a store to this version
   sumtree ledger …     check or rebuild what makes usage over time fast
+  sumtree copy-store … copy a store of a cluster, as when shards are added
   sumtree backup       copy the embedded store while it runs
   sumtree restore …    make a store from a copy
   sumtree --version`;

@@ -59,7 +59,7 @@ export async function carryCallsOver(engine: Engine, options: CarryOptions = {})
           checksum: String(sum),
         },
       ],
-      { name: "carry_note" },
+      { name: "carry_note", tables: "own" },
     );
     done = await slicesDone(engine);
     report(done.reduce((all, one) => all + one.calls, 0));
@@ -79,7 +79,7 @@ async function slicesDone(engine: Engine): Promise<readonly SliceRow[]> {
   return engine.rows<SliceRow>(
     sql`SELECT place, last_project, last_trace, calls, toString(checksum) AS checksum
         FROM calls_carried_over FINAL ORDER BY place`,
-    { name: "carry_done", limits: "maintenance", mustBeCurrent: true },
+    { name: "carry_done", limits: "maintenance", mustBeCurrent: true, tables: "own" },
   );
 }
 
@@ -94,7 +94,7 @@ async function nextSlice(
   const [row] = await engine.rows<{ project: string; trace: string }>(
     sql`SELECT toString(project_id) AS project, trace_id AS trace FROM calls_by_trace WHERE ${isAfter(after)}
         ORDER BY project_id, trace_id LIMIT 1 OFFSET ${param("UInt32", callsPerSlice)}`,
-    { name: "carry_slice", limits: "maintenance", mustBeCurrent: true },
+    { name: "carry_slice", limits: "maintenance", mustBeCurrent: true, tables: "own" },
   );
   return { place: done.length, after, last: row };
 }
@@ -113,7 +113,7 @@ async function columnNames(engine: Engine): Promise<readonly Sql[]> {
   const rows = await engine.rows<{ name: string }>(
     sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'calls_in_time'
           AND name != 'hour' ORDER BY position`,
-    { name: "carry_columns", mustBeCurrent: true },
+    { name: "carry_columns", mustBeCurrent: true, tables: "own" },
   );
   return rows.map((row) => trusted(`\`${row.name}\``));
 }
@@ -130,6 +130,7 @@ async function copy(engine: Engine, columns: readonly Sql[], slice: Slice): Prom
   const run = (statement: Sql): Promise<void> =>
     engine.command(sql`${statement} SETTINGS max_insert_threads = 1, max_partitions_per_insert_block = 0`, {
       name: "carry_copy",
+      tables: "own",
       limits: "maintenance",
     });
   const from = sql`FROM calls_by_trace FINAL PREWHERE ${within(slice)}`;
@@ -159,7 +160,7 @@ async function checksumOf(
   const [row] = await engine.rows<{ calls: number; sum: string }>(
     sql`SELECT count() AS calls, toString(sum(cityHash64([${join(texts, ", ")}]))) AS sum
         FROM ${table} FINAL PREWHERE ${where}`,
-    { name: "carry_check", limits: "maintenance", mustBeCurrent: true },
+    { name: "carry_check", limits: "maintenance", mustBeCurrent: true, tables: "own" },
   );
   return { calls: row!.calls, sum: BigInt(row!.sum) };
 }
@@ -196,7 +197,7 @@ async function compare(
 async function rangesOf(engine: Engine, rowsEach: number): Promise<{ from: number; to: number }[]> {
   const hours = await engine.rows<{ hour: number; n: number }>(
     sql`SELECT hour, count() AS n FROM calls_in_time GROUP BY hour ORDER BY hour`,
-    { name: "carry_hours", limits: "maintenance", mustBeCurrent: true },
+    { name: "carry_hours", limits: "maintenance", mustBeCurrent: true, tables: "own" },
   );
   const ranges: { from: number; to: number }[] = [];
   let room = 0;

@@ -1,5 +1,6 @@
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Engine } from "./engine.ts";
+import { shardsInEnding } from "./shards.ts";
 
 /** One replica of the cluster, as seen by the queried server. */
 export interface ClusterNode {
@@ -9,6 +10,10 @@ export interface ClusterNode {
   /** Its `{replica}` macro; undefined: it does not answer. */
   readonly macro: string | undefined;
   readonly hasDatabase: boolean;
+  /** Its shard's, in the cluster's definition. */
+  readonly weight: number;
+  /** For how many shards its rows are arranged, if for several: one number, unless somebody has meddled. */
+  readonly arrangedFor: readonly number[];
   readonly tables: readonly NodeTable[];
 }
 
@@ -28,7 +33,11 @@ const settings = trusted(`SETTINGS skip_unavailable_shards = 1, connect_timeout_
 /** What every replica of a cluster has in this database. Asks no keeper. Errors: `StorageError`, 701 for an unknown cluster. */
 export async function surveyCluster(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
   const ask = <Row>(query: Sql): Promise<Row[]> =>
-    engine.rows<Row>(sql`${query} ${settings}`, { name: "cluster_survey", limits: "maintenance" });
+    engine.rows<Row>(sql`${query} ${settings}`, {
+      name: "cluster_survey",
+      limits: "maintenance",
+      tables: "own",
+    });
   // Each replica counts as a shard there; they come in the order of `system.clusters`.
   const everywhere = (table: string): Sql => trusted(`clusterAllReplicas('${cluster}', system.${table})`);
   const here = sql`database = (SELECT currentDatabase())`;
@@ -36,8 +45,9 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
   const macros = await ask<{ node: number; named: string }>(
     sql`SELECT _shard_num AS node, substitution AS named FROM ${everywhere("macros")} WHERE macro = 'replica'`,
   );
-  const databases = await ask<{ node: number }>(
-    sql`SELECT _shard_num AS node FROM ${everywhere("databases")} WHERE name = (SELECT currentDatabase())`,
+  const databases = await ask<{ node: number; ending: string }>(
+    sql`SELECT _shard_num AS node, substring(name, length((SELECT currentDatabase())) + 1) AS ending
+        FROM ${everywhere("databases")} WHERE startsWith(name, (SELECT currentDatabase()))`,
   );
   const tables = await ask<TableRow>(
     sql`SELECT _shard_num AS node, name, engine = 'MaterializedView' AS is_view, create_table_query AS statement
@@ -46,15 +56,20 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
   const paths = await ask<{ node: number; table: string; path: string }>(
     sql`SELECT _shard_num AS node, table, zookeeper_path AS path FROM ${everywhere("replicas")} WHERE ${here}`,
   );
-  const nodes = await ask<{ name: string; shard: number }>(
-    sql`SELECT concat(host_name, ':', toString(port)) AS name, shard_num AS shard FROM system.clusters
+  const nodes = await ask<{ name: string; shard: number; weight: number }>(
+    sql`SELECT concat(host_name, ':', toString(port)) AS name, shard_num AS shard, shard_weight AS weight FROM system.clusters
         WHERE cluster = ${param("String", cluster)} ORDER BY shard_num, replica_num`,
   );
-  return nodes.map(({ name, shard }, index) => ({
+  return nodes.map(({ name, shard, weight }, index) => ({
     name,
     shard,
+    weight,
     macro: macros.find((row) => row.node === index + 1)?.named,
-    hasDatabase: databases.some((row) => row.node === index + 1),
+    hasDatabase: databases.some((row) => row.node === index + 1 && row.ending === ""),
+    arrangedFor: databases.flatMap((row) => {
+      const shards = row.node === index + 1 ? shardsInEnding(row.ending) : undefined;
+      return shards === undefined ? [] : [shards];
+    }),
     tables: tables
       .filter((row) => row.node === index + 1)
       .map((row) => ({

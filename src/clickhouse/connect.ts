@@ -8,6 +8,7 @@ import { defaultLimits } from "./limits.ts";
 import { createReplicaSet } from "./replica-set.ts";
 import { watchReplicas, type WatchOptions } from "./replica-watch.ts";
 import { createReplica } from "./replica.ts";
+import { databaseOfShards } from "./shards.ts";
 import { createServerTransport } from "./server-transport.ts";
 import { StoreOpenError } from "./store-open-error.ts";
 import type { Transport } from "./transport.ts";
@@ -63,6 +64,7 @@ export function connectServer(urls: string | readonly string[], options: ServerO
     createReplica({
       name: new URL(url).host,
       transport: transportTo(url, maxRunning, admission),
+      ofShards: (shards) => transportTo(urlOfShards(url, shards), maxRunning, admission),
       watching: transportTo(url, 4, admissionOf({}, 4)),
       syncing: transportTo(url, 16, admissionOf({}, 16)),
       cluster,
@@ -72,6 +74,13 @@ export function connectServer(urls: string | readonly string[], options: ServerO
   return createEngine(createReplicaSet(watchReplicas(replicas, { insertQuorum: quorum, onChange })), {
     limits,
   });
+}
+
+function urlOfShards(url: string, shards: number): string {
+  const own = new URL(url);
+  const database = decodeURIComponent(own.pathname.slice(1)) || "default";
+  own.pathname = `/${encodeURIComponent(databaseOfShards(database, shards))}`;
+  return own.href;
 }
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */

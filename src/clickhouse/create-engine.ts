@@ -15,6 +15,7 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
     profile,
     settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: options.name, ...settings },
     signal: options.signal,
+    tables: options.tables,
     ...(options.mustBeCurrent === true ? { mustBeCurrent: true } : {}),
   });
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
@@ -47,6 +48,7 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
     async version() {
       const rows = await this.rows<{ version: string }>(sql`SELECT version() AS version`, {
         name: "version",
+        tables: "own",
       });
       const version = rows[0]?.version;
       if (version === undefined) throw new StorageError("unavailable", "version", undefined, "no answer");

@@ -12,9 +12,18 @@ export interface QueryOptions {
    * when there is no other, because most answers are better late than not at all.
    */
   readonly mustBeCurrent?: boolean;
+  /** Default: the tables of all shards together, for what is read and inserted. */
+  readonly tables?: TableScope;
   /** Called with the rows that a query read. A server reports them with the first byte, so incompletely for long responses. */
   readonly onRead?: (stats: ReadStats) => void;
 }
+
+/**
+ * Which tables a statement names, where the store has several shards. `own`: those of the one server that runs it, as for
+ * `system` tables and DDL. A number: those of a server of that shard. `each`: the same on every shard, one after the
+ * other; for commands and inserts.
+ */
+export type TableScope = "own" | "each" | number;
 
 export interface ReadStats {
   readonly rows: number;

@@ -2,12 +2,15 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { param, sql, trusted } from "../query/sql.ts";
+import { arrangeShards, beginShards, refuseOtherShards } from "./arrange-shards.ts";
 import { carryCallsOver, type CarryOptions } from "./carry-calls-over.ts";
 import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "./engine.ts";
 import { MigrationError } from "./migration-error.ts";
 import { BEHIND } from "./replica.ts";
+import { NOT_NAMED } from "./replica-watch.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
+import { arrangedFor } from "./shards.ts";
 import { StorageError } from "./storage-error.ts";
 
 export interface MigrateOptions {
@@ -37,37 +40,64 @@ const MIGRATIONS_DIR = join(import.meta.dirname, "../../migrations");
  * that was changed after it was applied; a store that a newer version has migrated; replicas that must be there.
  */
 export async function migrate(engine: Engine, options: MigrateOptions): Promise<readonly string[]> {
-  const nodes = options.cluster === undefined ? [] : await restored(engine, options.cluster);
+  const { cluster } = options;
+  const nodes = cluster === undefined ? [] : await restored(engine, cluster);
+  const arrange = async (): Promise<void> => {
+    if (cluster !== undefined) await arrangeShards(engine, { cluster, nodes });
+  };
+  if (cluster === undefined) await refuseShards(engine);
   const migrations = readMigrations();
   const { applied, isCurrent } = await appliedNow(engine);
   refuseSurprises(migrations, applied);
   const missing = migrations.filter((migration) => !applied.has(migration.name));
-  if (missing.length === 0) return [];
+  if (missing.length === 0) {
+    await arrange();
+    return [];
+  }
   if (!isCurrent) throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
   refuseAbsence(nodes, missing[0]!);
-  await engine.command(createLedger(options), { name: "migrate_ledger" });
+  await engine.command(createLedger(options), { name: "migrate_ledger", tables: "own" });
   for (const migration of missing) {
     for (const statement of statementsOf(migration, options)) {
       const work = WORK[statement];
       if (work !== undefined) await work(engine, options);
-      else await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}` });
+      else {
+        // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
+        const tables = statement.startsWith("INSERT") ? "each" : "own";
+        await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}`, tables });
+      }
     }
     await engine.insert("schema_migrations", [{ name: migration.name, checksum: checksumOf(migration) }], {
       name: "migrate_record",
+      tables: "each",
     });
   }
+  await arrange();
   return missing.map((migration) => migration.name);
 }
 
 async function restored(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
   const nodes = await surveyCluster(engine, cluster);
-  if (new Set(nodes.map((node) => node.shard)).size > 1) {
-    throw new MigrationError(`Cluster ${cluster} has several shards, and the tables are for one.`);
-  }
+  refuseOtherShards(nodes);
+  const { reads } = await engine.health();
+  if (reads?.includes(NOT_NAMED)) throw new MigrationError(`The store cannot be used: ${reads}.`);
+  await beginShards(engine, { cluster, nodes });
   const names = await restoreReplicas(engine, cluster, nodes);
   // the tables just created are known from here on
   if (names.length > 0) await engine.health();
   return nodes;
+}
+
+/** Without the cluster, one shard would be taken for all. */
+async function refuseShards(engine: Engine): Promise<void> {
+  const [row] = await engine.rows<{ shards: readonly number[] }>(sql`SELECT (${arrangedFor}) AS shards`, {
+    name: "migrate_shards",
+    tables: "own",
+  });
+  if (row!.shards.length === 0) return;
+  throw new MigrationError(
+    `The store has ${row!.shards.join(" and ")} shards: set CLICKHOUSE_CLUSTER to its cluster.`,
+  );
 }
 
 /** Otherwise, statements that a replica has executed and those that it has not would look the same. */
@@ -169,12 +199,16 @@ async function appliedChecksums(
   const [ledger] = await engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM system.tables
         WHERE database = currentDatabase() AND name = ${param("String", LEDGER)}`,
-    { name: "migrate_exists" },
+    { name: "migrate_exists", tables: "own" },
   );
   if (ledger?.n === 0) return new Map();
   const rows = await engine.rows<{ name: string; checksum: string }>(
     sql`SELECT name, checksum FROM schema_migrations FINAL`,
-    { name: "migrate_applied", mustBeCurrent },
+    {
+      name: "migrate_applied",
+      mustBeCurrent,
+      tables: "own",
+    },
   );
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }

@@ -8,6 +8,10 @@ export interface ReplicaState {
   readonly hasStore: boolean;
   /** Its shard of the cluster; undefined: not known yet. */
   readonly shard: number | undefined;
+  /** How many shards the cluster's definition has. */
+  readonly shards: number;
+  /** Whether its tables are arranged for so many shards. */
+  readonly isArranged: boolean;
   /** How many replicas the cluster's definition gives its shard. */
   readonly configured: number;
   readonly replicatedTables: readonly string[];
@@ -42,7 +46,9 @@ export function quorumOf(state: ReplicaState, { all, insertQuorum }: View): Quor
   ).length;
   const alive = Math.min(state.keeper?.active ?? total, total - gone);
   if (insertQuorum === undefined) return { needed: 1, total, alive };
-  const needed = insertQuorum === "auto" ? Math.floor(total / 2) + 1 : Number(insertQuorum);
+  // whoever reads a shard cannot wait for a replica there that lags, so that none may
+  const most = state.shards > 1 ? total : Math.floor(total / 2) + 1;
+  const needed = insertQuorum === "auto" ? most : Number(insertQuorum);
   return { needed, total, alive };
 }
 
@@ -61,6 +67,8 @@ export function writeProblem(state: ReplicaState, view: View): string | undefine
   if (state.keeper === undefined) return "its keeper does not answer";
   if (state.readonlyTables > 0) return `${state.readonlyTables} of its tables take no writes`;
   const { needed, alive, total } = quorumOf(state, view);
+  if (state.shards > 1 && needed !== total)
+    return `with several shards every replica must have a row: CLICKHOUSE_INSERT_QUORUM has to be auto or ${total}`;
   return alive < needed ? `${alive} of ${total} replicas are there, and a write needs ${needed}` : undefined;
 }
 

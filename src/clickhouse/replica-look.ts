@@ -1,6 +1,7 @@
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Engine } from "./engine.ts";
 import type { ReplicaState } from "./replica-health.ts";
+import { arrangedFor, isArrangedFor } from "./shards.ts";
 import { toStorageError } from "./storage-error.ts";
 
 export interface ReplicaLook {
@@ -32,6 +33,8 @@ export function createReplicaLook(
     answers: "no",
     hasStore: false,
     shard: undefined,
+    shards: 1,
+    isArranged: true,
     configured: 1,
     replicatedTables: [],
     readonlyTables: 0,
@@ -80,6 +83,8 @@ export function createReplicaLook(
         answers: "yes",
         hasStore: row.has_store > 0,
         shard: row.shard,
+        shards: row.shards,
+        isArranged: isArrangedFor(row.shards, row.arranged_for),
         configured: row.configured,
         replicatedTables: row.tables,
         readonlyTables: stuck(row.readonly_tables),
@@ -92,6 +97,8 @@ export function createReplicaLook(
 interface OwnRow {
   readonly has_store: number;
   readonly shard: number;
+  readonly shards: number;
+  readonly arranged_for: readonly number[];
   readonly configured: number;
   readonly tables: readonly string[];
   readonly readonly_tables: readonly string[];
@@ -111,6 +118,8 @@ function ownQuery(cluster: string | undefined): Sql {
       (SELECT count() FROM system.tables
        WHERE database = currentDatabase() AND name = 'schema_migrations') AS has_store,
       greatest(own_shard, 1) AS shard,
+      (SELECT greatest(max(shard_num), 1) FROM ${servers}) AS shards,
+      (${arrangedFor}) AS arranged_for,
       (SELECT countIf(shard_num = greatest(own_shard, 1)) FROM ${servers}) AS configured,
       groupArray(table) AS tables,
       groupArrayIf(table, is_readonly) AS readonly_tables

@@ -1,7 +1,8 @@
 import type { Sql } from "../query/sql.ts";
 import { hasAllAcknowledged, quorumOf, type ReplicaState, type View } from "./replica-health.ts";
-import type { ReplicaWatch } from "./replica-watch.ts";
+import { NOT_ARRANGED, type ReplicaWatch } from "./replica-watch.ts";
 import { BEHIND, LEFT, type Access, type Replica } from "./replica.ts";
+import { settingsOfShards } from "./shards.ts";
 import { StorageError, toStorageError } from "./storage-error.ts";
 import type { SendOptions, Transport } from "./transport.ts";
 
@@ -11,6 +12,8 @@ const QUORUM_TIMEOUT_MS = 10_000;
 const KEEPER_RETRIES = 5;
 /** A server that only broke a connection is tried once more. */
 const TRIES = 2;
+/** The code of rows that are not where the number of shards puts them. */
+const ELSEWHERE = "ROWS_ELSEWHERE";
 
 /**
  * Several servers of one store as one. Reads go to the first that answers and has the store, writes to the first that
@@ -19,10 +22,17 @@ const TRIES = 2;
  */
 export function createReplicaSet(watch: ReplicaWatch): Transport {
   const onOne = createFailover(watch);
+  const write = async (options: SendOptions, task: (replica: Replica) => Promise<void>): Promise<void> => {
+    await watch.begun;
+    if (options.tables !== "each") return onOne("writes", options, task);
+    for (const shard of watch.shards()) await onOne("writes", { ...options, tables: shard }, task);
+  };
   return {
     async read(query, sendOptions) {
       const readOn = (replica: Replica) =>
-        replica.run("reads", sendOptions, (cuttable) => replica.transport.read(query, cuttable));
+        replica.run("reads", withSettings(replica, "reads", sendOptions), (cuttable) =>
+          transportOf(replica, sendOptions).read(query, cuttable),
+        );
       const current = createChooser(watch, query, sendOptions.name);
       try {
         return await onOne("reads", sendOptions, readOn, current);
@@ -33,19 +43,35 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       }
     },
     command: (statement, sendOptions) =>
-      onOne("writes", sendOptions, (replica) =>
+      write(sendOptions, (replica) =>
         replica.run("writes", sendOptions, (cuttable) => replica.transport.command(statement, cuttable)),
       ),
     insert: (insert, sendOptions) =>
-      onOne("writes", sendOptions, (replica) => {
-        const settings = { ...sendOptions.settings, ...quorumSettings(replica.state(), watch.view()) };
-        return replica.run("writes", { ...sendOptions, settings }, (cuttable) =>
-          replica.transport.insert(insert, cuttable),
+      write(sendOptions, (replica) => {
+        const quorum = quorumSettings(replica.state(), watch.view());
+        const options = withSettings(replica, "writes", sendOptions);
+        return replica.run(
+          "writes",
+          { ...options, settings: { ...options.settings, ...quorum } },
+          (cuttable) => transportOf(replica, sendOptions).insert(insert, cuttable),
         );
       }),
     health: () => watch.health(),
     close: () => watch.close(),
   };
+}
+
+/** The tables that a statement names: a server's own, or those of all shards. Errors: these are not all there. */
+function transportOf(replica: Replica, { name, tables }: SendOptions): Transport {
+  if (tables !== undefined) return replica.transport;
+  if (!replica.state().isArranged) throw new StorageError("unavailable", name, ELSEWHERE, NOT_ARRANGED);
+  return replica.together();
+}
+
+function withSettings(replica: Replica, access: Access, options: SendOptions): SendOptions {
+  const { shards, configured } = replica.state();
+  if (options.tables !== undefined || shards === 1) return options;
+  return { ...options, settings: { ...options.settings, ...settingsOfShards(access, configured) } };
 }
 
 type Choose = (candidates: readonly Replica[]) => Promise<Replica> | Replica;
@@ -58,14 +84,15 @@ type OnOne = <Result>(
 
 /** Does a task on the replica that is chosen of those that would do, and on another when that one goes away. */
 function createFailover(watch: ReplicaWatch): OnOne {
-  return async (access, { name, signal }, task, choose = ([first]) => first!) => {
+  return async (access, { name, signal, tables }, task, choose = ([first]) => first!) => {
     await watch.begun;
+    const shard = typeof tables === "number" ? tables : undefined;
     const tries = new Map<Replica, number>();
     const triesOf = (replica: Replica): number => tries.get(replica) ?? 0;
     for (let last: StorageError | undefined; ;) {
-      if (watch.usable(access).length === 0) await watch.look();
-      const usable = watch.usable(access);
-      if (usable.length === 0) throw watch.refusal(access, name);
+      if (watch.usable(access, shard).length === 0) await watch.look();
+      const usable = watch.usable(access, shard);
+      if (usable.length === 0) throw watch.refusal(access, name, shard);
       const candidates = usable.filter((replica) => triesOf(replica) < TRIES);
       if (candidates.length === 0) throw last!;
       const replica = await choose(candidates.toSorted((a, b) => triesOf(a) - triesOf(b)));
@@ -102,8 +129,8 @@ function createChooser(watch: ReplicaWatch, query: Sql, statement: string): Choo
 const NO_STORE = new Set(["60", "81"]);
 /** NO_ZOOKEEPER, TABLE_IS_READ_ONLY, KEEPER_EXCEPTION */
 const TAKES_NO_WRITES = new Set(["225", "242", "999"]);
-/** ALL_CONNECTION_TRIES_FAILED is about another server; a statement's own time is not given to it again. */
-const NOT_OF_ONE_SERVER = new Set(["279", "ETIMEDOUT"]);
+/** ALL_CONNECTION_TRIES_FAILED, ALL_REPLICAS_ARE_STALE are about another server; a statement's own time is not given to it again. */
+const NOT_OF_ONE_SERVER = new Set(["279", "369", "ETIMEDOUT"]);
 
 /** Whether another server may do better. */
 function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {

@@ -19,18 +19,22 @@ export interface ReplicaWatch {
   /** Every server has been checked once. */
   readonly begun: Promise<void>;
   view(): View;
-  /** Those that would do, in the order of the settings; slow ones only when there is no other. */
-  usable(access: Access): readonly Replica[];
+  /** 1, 2, … as far as the cluster has shards. */
+  shards(): readonly number[];
+  /** Those that would do, in the order of the settings; slow ones only when there is no other. Default: of all shards. */
+  usable(access: Access, shard?: number): readonly Replica[];
   problemOf(access: Access, replica: Replica): string | undefined;
   /** Looks now. Default: at all. */
   look(replica?: Replica): Promise<void>;
-  /** Why none would do. */
-  refusal(access: Access, statement: string): StorageError;
+  /** Why none would do. Default: of all shards. */
+  refusal(access: Access, statement: string, shard?: number): StorageError;
   health(): Promise<StoreHealth>;
   close(): Promise<void>;
 }
 
 const LOOK_EVERY_MS = 500;
+export const NOT_NAMED = "CLICKHOUSE_URL names no server of it";
+export const NOT_ARRANGED = "the cluster has another number of shards than its data is arranged for";
 
 /** Watches servers, and aborts the statements on those that become unusable. */
 export function watchReplicas(replicas: readonly Replica[], options: WatchOptions): ReplicaWatch {
@@ -44,8 +48,16 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
   });
   const problemOf = (access: Access, replica: Replica): string | undefined =>
     (access === "reads" ? readProblem : writeProblem)(replica.state(), view());
-  const usable = (access: Access): readonly Replica[] => {
-    const all = replicas.filter((replica) => problemOf(access, replica) === undefined);
+  const shards = (): readonly number[] => {
+    const count = Math.max(...replicas.map((replica) => replica.state().shards));
+    return Array.from({ length: count }, (_, index) => index + 1);
+  };
+  const ofShard = (shard: number | undefined): readonly Replica[] =>
+    shard === undefined || shards().length === 1
+      ? replicas
+      : replicas.filter((replica) => replica.state().shard === shard);
+  const usable = (access: Access, shard?: number): readonly Replica[] => {
+    const all = ofShard(shard).filter((replica) => problemOf(access, replica) === undefined);
     const quick = all.filter((replica) => replica.state().answers === "yes");
     return quick.length > 0 ? quick : all;
   };
@@ -53,7 +65,7 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
     isStoreKnown ||= replicas.some((replica) => replica.state().hasStore);
     for (const replica of replicas) {
       for (const access of ["reads", "writes"] as const)
-        if (!usable(access).includes(replica)) replica.cut(access);
+        if (!usable(access, replica.state().shard).includes(replica)) replica.cut(access);
       tell(replica, { reads: problemOf("reads", replica), writes: problemOf("writes", replica) });
     }
   };
@@ -64,22 +76,34 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
   const look = async (replica?: Replica): Promise<void> => {
     await Promise.all((replica === undefined ? replicas : [replica]).map(lookAt));
   };
-  const health = (access: Access): string | undefined =>
-    usable(access).length > 0
-      ? undefined
-      : [...new Set(replicas.map((replica) => problemOf(access, replica)))].join("; ");
+  const problemOfShard = (access: Access, shard: number): string | undefined => {
+    const able = usable(access, shard);
+    if (able.some((replica) => replica.state().isArranged)) return undefined;
+    if (able.length > 0) return NOT_ARRANGED;
+    const all = ofShard(shard);
+    const problems = [...new Set(all.map((replica) => problemOf(access, replica)))].join("; ");
+    if (shards().length === 1) return problems;
+    const isNamed = all.length > 0 || replicas.some((replica) => replica.state().shard === undefined);
+    return `shard ${shard}: ${isNamed ? problems || "its servers do not answer" : NOT_NAMED}`;
+  };
+  const health = (access: Access, only: readonly number[] = shards()): string | undefined => {
+    const problems = only.map((shard) => problemOfShard(access, shard)).filter((one) => one !== undefined);
+    return problems.length === 0 ? undefined : [...new Set(problems)].join("; ");
+  };
 
   const begun = look();
   const timers = replicas.map((replica) => setInterval(() => void lookAt(replica), LOOK_EVERY_MS).unref());
   return {
     begun,
     view,
+    shards,
     usable,
     problemOf,
     look,
-    refusal(access, statement) {
-      const kind = access === "writes" && usable("reads").length > 0 ? "read_only" : "unavailable";
-      return new StorageError(kind, statement, undefined, health(access) ?? "");
+    refusal(access, statement, shard) {
+      const kind = access === "writes" && usable("reads", shard).length > 0 ? "read_only" : "unavailable";
+      const problem = health(access, shard === undefined ? undefined : [shard]);
+      return new StorageError(kind, statement, undefined, problem ?? "");
     },
     async health() {
       await look();

@@ -10,7 +10,10 @@ export type Access = "reads" | "writes";
 
 /** One server of the store, watched. */
 export interface Replica {
+  /** To its own tables. */
   readonly transport: Transport;
+  /** To the tables of all shards. */
+  together(): Transport;
   state(): ReplicaState;
   /** Resolves after a look that began now or later; never rejects. */
   look(): Promise<void>;
@@ -31,8 +34,9 @@ export interface Replica {
 
 export interface ReplicaOptions {
   readonly name: string;
-  /** For statements. */
+  /** For statements: to its own tables, and to those of so many shards. */
   readonly transport: Transport;
+  readonly ofShards: (shards: number) => Transport;
   /** For looking at it, so that this waits for no statement. */
   readonly watching: Transport;
   /** For having it catch up, which may take long. */
@@ -49,7 +53,9 @@ const CATCH_UP_ALL_MS = 60_000;
 /** How long a replica that did not catch up is taken to be behind without asking it again. */
 const LATE_MS = 2000;
 
-export function createReplica({ name, transport, watching, syncing, cluster }: ReplicaOptions): Replica {
+export function createReplica(options: ReplicaOptions): Replica {
+  const { name, transport, watching, syncing, cluster } = options;
+  const together = new Map<number, Transport>();
   const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
   const syncs = createSharedRuns((table) => sendSync(syncing, table, CATCH_UP_MS));
   const look = createReplicaLook(createEngine(watching), { name, cluster });
@@ -80,6 +86,15 @@ export function createReplica({ name, transport, watching, syncing, cluster }: R
 
   return {
     transport,
+    together() {
+      const { shards } = look.state();
+      if (shards === 1) return transport;
+      const known = together.get(shards);
+      if (known !== undefined) return known;
+      const made = options.ofShards(shards);
+      together.set(shards, made);
+      return made;
+    },
     state: () => look.state(),
     look: () => looks.after(name),
     async run(access, options, task) {
@@ -112,7 +127,7 @@ export function createReplica({ name, transport, watching, syncing, cluster }: R
     },
     isCurrent: () => isCurrent,
     async close() {
-      await Promise.all([transport, watching, syncing].map((one) => one.close()));
+      await Promise.all([transport, watching, syncing, ...together.values()].map((one) => one.close()));
     },
   };
 }

@@ -42,7 +42,10 @@ export async function restoreReplicas(
 
 function makeDatabase(engine: Engine, cluster: string): Promise<void> {
   return engine
-    .rows<{ name: string }>(sql`SELECT currentDatabase() AS name`, { name: "restore_database" })
+    .rows<{ name: string }>(sql`SELECT currentDatabase() AS name`, {
+      name: "restore_database",
+      tables: "own",
+    })
     .then((rows) =>
       engine.command(trusted(`CREATE DATABASE IF NOT EXISTS \`${rows[0]!.name}\` ON CLUSTER '${cluster}'`), {
         name: "restore_database",

@@ -1,5 +1,5 @@
 import type { Sql } from "../query/sql.ts";
-import type { StoreHealth } from "./engine.ts";
+import type { StoreHealth, TableScope } from "./engine.ts";
 import type { LimitProfile } from "./limits.ts";
 
 export interface SendOptions {
@@ -9,6 +9,7 @@ export interface SendOptions {
   readonly settings: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal | undefined;
   readonly mustBeCurrent?: boolean;
+  readonly tables?: TableScope | undefined;
 }
 
 export interface Insert {

@@ -54,7 +54,7 @@ export async function deleteCalls(
   )) {
     const calls = await deps.engine.rows<TreeRow>(
       sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id FROM calls FINAL
-          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, sql`${param("Array(String)", traceIds)}`)}
+          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}
           WHERE ${LIVE}`,
       { name: "calls_tree", limits: "heavy", mustBeCurrent: true },
     );

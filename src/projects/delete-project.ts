@@ -51,7 +51,7 @@ async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
         WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_fences') AND table IN
           (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
         ORDER BY table = 'calls', table`,
-    { name: "tables_of_projects" },
+    { name: "tables_of_projects", tables: "own" },
   );
   return rows.map((row) => row.table);
 }

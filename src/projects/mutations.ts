@@ -4,7 +4,7 @@ import { StorageError } from "../clickhouse/storage-error.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 
 /**
- * The number of a mutation, by table. A part has been changed by it, or was written after it, when its `data_version`
+ * The number of a mutation, by table; with several shards by shard and table, as `2/calls`. A part has been changed by it, or was written after it, when its `data_version`
  * is at least this number.
  */
 export type MutationNumbers = Readonly<Record<string, number>>;
@@ -12,7 +12,7 @@ export type MutationNumbers = Readonly<Record<string, number>>;
 export interface Mutations {
   /** A condition that always holds and by which a mutation is found again. `tag` is a name of ours. */
   mark(tag: string): Sql;
-  /** Starts a mutation and does not wait for it. */
+  /** Starts a mutation, on every shard, and does not wait for it. */
   start(table: string, change: Sql): Promise<void>;
   /** The newest mutations whose tag begins so. Waits until the store shows one for each of the tables given. */
   numbers(tag: string, tables: readonly string[]): Promise<MutationNumbers>;
@@ -46,12 +46,26 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   const tagged = (tag: string): Sql => sql`${here} AND position(command, ${param("String", `'${tag}`)}) > 0`;
   const number = sql`arrayReduce('max', block_numbers.number)`;
 
-  const newest = async (tag: string): Promise<MutationNumbers> => {
-    const rows = await engine.rows<{ table: string; number: number }>(
-      sql`SELECT table, max(${number}) AS number FROM system.mutations WHERE ${tagged(tag)} GROUP BY table`,
-      { name: "mutations_numbers", limits: "maintenance" },
+  // in `clusterAllReplicas`, `_shard_num` counts replicas
+  const shardTables = sql`concat(toString((SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters
+    WHERE cluster = ${param("String", cluster ?? "")} ORDER BY shard_num, replica_num))[_shard_num]), '/', table)`;
+
+  const newest = async (tag: string, shards: number): Promise<MutationNumbers> => {
+    const isOne = shards === 1;
+    const of = isOne ? sql`table` : sql`concat(toString(_shard_num), '/', table)`;
+    const from = isOne ? sql`system.mutations` : trusted(`cluster('${cluster}', system.mutations)`);
+    const rows = await engine.rows<{ key: string; number: number }>(
+      sql`SELECT ${of} AS key, max(${number}) AS number FROM ${from} WHERE ${tagged(tag)} GROUP BY key ${patience}`,
+      { name: "mutations_numbers", limits: "maintenance", tables: "own" },
     );
-    return Object.fromEntries(rows.map((row) => [row.table, row.number]));
+    return Object.fromEntries(rows.map((row) => [row.key, row.number]));
+  };
+  const countShards = async (): Promise<number> => {
+    const [row] = await engine.rows<{ shards: number }>(
+      sql`SELECT toUInt32(max(shard_num)) AS shards FROM system.clusters WHERE cluster = ${param("String", cluster ?? "")}`,
+      { name: "mutations_shards", tables: "own" },
+    );
+    return Math.max(1, row!.shards);
   };
 
   return {
@@ -59,11 +73,14 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     start: (table, change) =>
       engine.command(sql`ALTER TABLE ${identifier(table)} ${change} SETTINGS mutations_sync = 0`, {
         name: "mutation_start",
+        tables: "each",
       }),
     async numbers(tag, tables) {
+      const shards = await countShards();
+      const keys = shards === 1 ? tables : tables.flatMap((table) => keysOf(table, shards));
       for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
-        const numbers = await newest(tag);
-        if (tables.every((table) => table in numbers)) return numbers;
+        const numbers = await newest(tag, shards);
+        if (keys.every((key) => key in numbers)) return numbers;
         await delay(ASK_EVERY_MS);
       }
       throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
@@ -72,12 +89,13 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const [row] = await engine.rows<{ n: number }>(
         sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
             WHERE NOT is_done AND ${tagged(tag)} ${patience}`,
-        { name: "mutations_running", limits: "maintenance" },
+        { name: "mutations_running", limits: "maintenance", tables: "own" },
       );
       return row!.n > 0;
     },
     async areComplete(numbers) {
-      const ours = sql`transform(table, ${param("Array(String)", Object.keys(numbers))},
+      const isByShard = Object.keys(numbers).some((key) => key.includes("/"));
+      const ours = sql`transform(${isByShard ? shardTables : sql`table`}, ${param("Array(String)", Object.keys(numbers))},
         ${param("Array(UInt64)", Object.values(numbers))}, toUInt64(0))`;
       const rows = await engine
         .rows<{ n: number }>(
@@ -85,12 +103,16 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
               (SELECT count() FROM ${everywhere("system.mutations")}
                WHERE ${here} AND NOT is_done AND ${number} > 0 AND ${number} = ${ours}) +
               (SELECT count() FROM ${everywhere("system.parts")} WHERE ${here} AND data_version < ${ours}) AS n ${patience}`,
-          { name: "mutations_left", limits: "maintenance" },
+          { name: "mutations_left", limits: "maintenance", tables: "own" },
         )
         .catch(unlessAway);
       return rows !== undefined && rows[0]!.n === 0;
     },
   };
+}
+
+function keysOf(table: string, shards: number): readonly string[] {
+  return Array.from({ length: shards }, (_, index) => `${index + 1}/${table}`);
 }
 
 /** A table name that the store itself returned. */

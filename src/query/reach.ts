@@ -8,6 +8,9 @@ import type { CallsFilter } from "./read/wire-schema.ts";
 /** A call that has started and is not deleted. */
 export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 
+/** For this many traces, the statement names them itself: a shard that holds none of them is not read. */
+const MAX_NAMED_TRACES = 100;
+
 /** More places than this are spread over the whole table, and looking up each call's place costs a quarter more. */
 const MAX_PLACES = 1000;
 
@@ -19,6 +22,9 @@ export interface CallsSelection {
   readonly startedIn?: HourRange | undefined;
 }
 
+/** Ids, or a subquery that finds them. */
+export type Traces = readonly string[] | Sql;
+
 /**
  * Where the selected calls can be stored in `calls`, in terms of its key (`hour`, `trace_id`, `id`). It can be used in a
  * PREWHERE, because all parts of a call have one key. Source: docs/decisions/0012-in-time.md.
@@ -26,8 +32,8 @@ export interface CallsSelection {
 export interface Reach {
   /** True for every selected call. */
   readonly calls: Sql;
-  /** The operand of `trace_id IN`: the traces of the selected calls, if known without reading `calls`. */
-  readonly traces: Sql | undefined;
+  /** The traces of the selected calls, if known without reading `calls`. */
+  readonly traces: Traces | undefined;
   /** True for the hours (`hour`) that the selected calls can be stored under, if a window restricts them. */
   readonly window: Sql | undefined;
   /** Whether this is less than the whole project. */
@@ -47,9 +53,8 @@ export function reachOf({ project, filter, query, startedIn }: CallsSelection): 
     const some = conditions.filter((condition) => condition !== undefined);
     return some.length === 0 ? sql`1` : join(some, " AND ");
   };
-  const traceIds = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
-  if (traceIds !== undefined) {
-    const traces = sql`${param("Array(String)", traceIds)}`;
+  const traces = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
+  if (traces !== undefined) {
     return {
       calls: all(inTraces(project, traces), window),
       traces,
@@ -64,8 +69,8 @@ export function reachOf({ project, filter, query, startedIn }: CallsSelection): 
     const started = sql`FROM call_traces WHERE project_id = ${param("String", project)}
       AND id IN ${param("Array(String)", callIds)}`;
     const calls = all(sql`(hour, trace_id) IN (SELECT hour, trace_id ${started})`, window);
-    const traces = sql`(SELECT trace_id ${started})`;
-    return { calls, traces, window, isBounded: true, isWholeWindow: false, hours };
+    const tracesOfCalls = sql`(SELECT trace_id ${started})`;
+    return { calls, traces: tracesOfCalls, window, isBounded: true, isWholeWindow: false, hours };
   }
   const places = placesOf({ project, filter, query }, all(window));
   const isBounded = window !== undefined;
@@ -82,10 +87,16 @@ function lengthOf(range: HourRange | undefined): number {
   return range === undefined ? Number.POSITIVE_INFINITY : range.to - range.from + 1;
 }
 
-/** All calls of some traces, in any hour. `traces`: the operand of `trace_id IN`. */
-export function inTraces(project: Project, traces: Sql): Sql {
-  return sql`(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
-    WHERE project_id = ${param("String", project)} AND trace_id IN ${traces})`;
+/** All calls of some traces, in any hour. */
+export function inTraces(project: Project, traces: Traces): Sql {
+  const ids = "chunks" in traces ? traces : sql`${param("Array(String)", traces)}`;
+  return sql`${named(traces)}(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
+    WHERE project_id = ${param("String", project)} AND trace_id IN ${ids})`;
+}
+
+function named(traces: Traces): Sql {
+  if ("chunks" in traces || traces.length > MAX_NAMED_TRACES) return sql``;
+  return sql`trace_id IN ${param("Array(String)", traces)} AND `;
 }
 
 /**
@@ -110,7 +121,7 @@ export function inPlaces(places: readonly { readonly hour: number; readonly trac
     return sql`hour IN ${param("Array(Int64)", distinct.hours)}
       AND trace_id IN ${param("Array(String)", distinct.traceIds)}`;
   }
-  return sql`(hour, trace_id) IN (SELECT place.1, place.2 FROM
+  return sql`${named(distinct.traceIds)}(hour, trace_id) IN (SELECT place.1, place.2 FROM
     (SELECT arrayJoin(arrayZip(${param("Array(Int64)", hours)}, ${param("Array(String)", traceIds)})) AS place))`;
 }
 

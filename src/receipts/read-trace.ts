@@ -65,7 +65,7 @@ async function readCompletionId(
   const rows = await engine.rows<{ completion_id: string }>(
     sql`SELECT ifNull(completion_id, '') AS completion_id FROM calls FINAL
         PREWHERE project_id = ${param("String", project)}
-          AND ${inTraces(project, sql`${param("Array(String)", [traceId])}`)} AND id = ${param("String", callId)}
+          AND ${inTraces(project, [traceId])} AND id = ${param("String", callId)}
         WHERE ${LIVE}`,
     { name: "receipt_completion" },
   );

@@ -119,7 +119,7 @@ async function extentsOf(
   for (const chunk of chunksOf(traceIds, TRACES_PER_QUERY)) {
     const bytes = await engine.bytes(
       sql`SELECT trace_id, ${EXTENT} FROM calls FINAL
-          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, idList(chunk))}
+          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, chunk)}
           WHERE ${LIVE} GROUP BY trace_id`,
       "RowBinary",
       { name: "usage_sizes", limits: "heavy", signal },
@@ -146,7 +146,7 @@ export function traceRowBytes(
   read: RowsToRead & { readonly traceId: string },
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const within = inTraces(read.project, idList([read.traceId]));
+  const within = inTraces(read.project, [read.traceId]);
   return rowBytes(engine, { ...read, traceId: sql``, within }, signal);
 }
 
@@ -201,7 +201,3 @@ export const FOLDED_FLAGS = (selected: Sql): Sql =>
 /** A completion's id after the call's end, which distinguishes completions with the same id. Empty without an id. */
 export const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
   concat(leftPad(toString(if(${HAS_ENDED}, toUnixTimestamp64Micro(assumeNotNull(ended_at)), 0)), 17, '0'), assumeNotNull(completion_id)))`;
-
-function idList(ids: readonly string[]): Sql {
-  return sql`${param("Array(String)", ids)}`;
-}

@@ -113,8 +113,7 @@ async function readPage(
 }
 
 function ofTraces(project: Project, traceIds: readonly string[]): Sql {
-  const traces = sql`${param("Array(String)", traceIds)}`;
-  return sql`project_id = ${param("String", project)} AND ${inTraces(project, traces)}`;
+  return sql`project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`;
 }
 
 async function refuseMoreThan(

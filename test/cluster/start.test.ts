@@ -20,14 +20,6 @@ async function failedStart(environment: Readonly<Record<string, string>>): Promi
   return said;
 }
 
-const ddlCount = async (): Promise<number> => {
-  const [row] = await cluster.rows<{ n: number }>(
-    1,
-    `SELECT uniqExact(entry) AS n FROM system.distributed_ddl_queue WHERE position(query, '${cluster.database}') > 0 SETTINGS output_format_json_quote_64bit_integers = 0`,
-  );
-  return row!.n;
-};
-
 describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
   beforeAll(async () => {
     cluster = await openCluster();
@@ -37,12 +29,12 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
   afterAll(() => cluster?.close());
 
   it("defines nothing when nothing is missing", async () => {
-    const before = await ddlCount();
+    const before = await cluster.ddlCount();
     const service = await cluster.start();
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     await service.end("SIGTERM");
     expect(before).toBeGreaterThan(0);
-    expect(await ddlCount()).toBe(before);
+    expect(await cluster.ddlCount()).toBe(before);
   });
 
   it("names a cluster that is not defined", async () => {

@@ -8,6 +8,7 @@ import type { Engine } from "../../src/clickhouse/engine.ts";
 import { migrate } from "../../src/clickhouse/migrate.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
+import { hasNamedStore, namedStoreSettings, openNamedStore } from "./named-store.ts";
 
 export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 
@@ -18,9 +19,23 @@ export interface TestEngine {
   close(): Promise<void>;
 }
 
-/** The embedded engine, migrated, in a directory of its own. One per process: share it within a test file. */
+/**
+ * The embedded engine, migrated, in a directory of its own; or a database of its own in the store that the environment
+ * names. One per process: share it within a test file.
+ */
 export async function startEngine(): Promise<TestEngine> {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-test-"));
+  if (hasNamedStore) {
+    const store = await openNamedStore();
+    return {
+      engine: store.engine,
+      dir,
+      async close() {
+        await store.close();
+        rmSync(dir, { recursive: true, force: true });
+      },
+    };
+  }
   const engine = await openEmbedded(dir, { backupDir: join(dir, "backups") });
   await migrate(engine, { cluster: undefined });
   return {
@@ -73,7 +88,12 @@ export async function startApp(options: StartOptions = {}): Promise<TestApp> {
 
 /** The same on an engine that is open already, and stays open: for several replicas of the service. */
 export async function startAppOn(engine: Engine, options: StartOptions = {}): Promise<TestApp> {
-  const config = readConfig({ LOG_LEVEL: "silent", INGEST_LINGER_MS: "1", ...options.settings });
+  const config = readConfig({
+    LOG_LEVEL: "silent",
+    INGEST_LINGER_MS: "1",
+    ...namedStoreSettings(ROOT_KEY),
+    ...options.settings,
+  });
   const deps: Deps = {
     engine: options.wrapEngine?.(engine) ?? engine,
     rootKey: ROOT_KEY,

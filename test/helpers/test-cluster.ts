@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
+import { askServer, dropDatabases } from "./clickhouse-ask.ts";
 import { startProcess, type ServiceProcess } from "./service-process.ts";
 import { ROOT_KEY } from "./start-app.ts";
 import { until } from "./until.ts";
@@ -13,6 +14,7 @@ import { until } from "./until.ts";
 const { CLUSTER_URLS = "", CLUSTER_NAME = "sumtree", CLUSTER_FAULTS = "" } = process.env;
 const servers = CLUSTER_URLS.split(",").filter((url) => url !== "");
 
+export const clusterOfTests = CLUSTER_NAME;
 export const replicaCount = servers.length;
 export const hasFaults = CLUSTER_FAULTS !== "";
 /** For the names of tests that are skipped. */
@@ -27,6 +29,8 @@ export interface TestCluster {
   /** What an operator does on a replica that has nothing. */
   createDatabase(): Promise<void>;
   url(...replicas: readonly number[]): string;
+  /** How many statements about this database all replicas were given. */
+  ddlCount(): Promise<number>;
   /** Asks one replica past the service. */
   rows<Row>(replica: number, query: string): Promise<Row[]>;
   run(replica: number, statement: string): Promise<void>;
@@ -38,6 +42,14 @@ export interface TestCluster {
   heal(): Promise<void>;
   /** Ends the services that it has started, and drops the database. */
   close(): Promise<void>;
+}
+
+/** How many shards it has; 0 without a cluster. */
+export async function countShards(): Promise<number> {
+  if (replicaCount === 0) return 0;
+  return Number(
+    await ask(1, `SELECT max(shard_num) FROM system.clusters WHERE cluster = '${CLUSTER_NAME}'`, ""),
+  );
 }
 
 /** A database of its own on every replica. */
@@ -64,6 +76,14 @@ export async function openCluster(): Promise<TestCluster> {
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line) as never);
+    },
+    async ddlCount() {
+      const text = await ask(
+        1,
+        `SELECT uniqExact(entry) FROM system.distributed_ddl_queue WHERE position(query, '${database}') > 0`,
+        "",
+      );
+      return Number(text);
     },
     async run(replica, statement) {
       await ask(replica, statement, database);
@@ -92,7 +112,7 @@ export async function openCluster(): Promise<TestCluster> {
     async close() {
       for (const service of services) await service.end("SIGKILL");
       await cluster.heal();
-      await ask(1, `DROP DATABASE IF EXISTS ${database} ON CLUSTER '${CLUSTER_NAME}' SYNC`, "");
+      await dropDatabases(servers[0]!, database, CLUSTER_NAME);
     },
   };
   return cluster;
@@ -112,20 +132,6 @@ async function isWhole(replica: number, database: string): Promise<boolean> {
   }
 }
 
-async function ask(replica: number, query: string, database: string): Promise<string> {
-  const url = new URL(servers[replica - 1]!);
-  const headers = {
-    "x-clickhouse-user": decodeURIComponent(url.username) || "default",
-    "x-clickhouse-key": decodeURIComponent(url.password),
-  };
-  const target = `${url.origin}/?database=${database}`;
-  const answer = await fetch(target, {
-    method: "POST",
-    headers,
-    body: query,
-    signal: AbortSignal.timeout(60_000),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(text);
-  return text;
+function ask(replica: number, query: string, database: string): Promise<string> {
+  return askServer(servers[replica - 1]!, query, database);
 }

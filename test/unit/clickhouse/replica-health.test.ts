@@ -14,6 +14,8 @@ const well: ReplicaState = {
   answers: "yes",
   hasStore: true,
   shard: 1,
+  shards: 1,
+  isArranged: true,
   configured: 3,
   replicatedTables: ["calls"],
   readonlyTables: 0,
@@ -57,6 +59,8 @@ describe("the quorum of a write", () => {
       answers: fc.constantFrom("yes" as const, "suspect" as const, "no" as const),
       hasStore: fc.boolean(),
       shard: fc.constantFrom(undefined, 1, 2),
+      shards: fc.constantFrom(1, 2, 3),
+      isArranged: fc.boolean(),
       configured: fc.integer({ min: 1, max: 6 }),
       replicatedTables: fc.constantFrom([], ["calls"]),
       readonlyTables: fc.integer({ min: 0, max: 2 }),
@@ -72,6 +76,7 @@ describe("the quorum of a write", () => {
           if (isReplicated && writeProblem(one, view) === undefined) {
             expect(alive).toBeGreaterThanOrEqual(needed);
             expect(one.keeper).toBeDefined();
+            if (one.shards > 1) expect(needed).toBe(total);
           }
           if (readProblem(one, view) !== undefined) expect(writeProblem(one, view)).toBeDefined();
         }

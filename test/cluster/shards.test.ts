@@ -1,0 +1,235 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  complete,
+  completeCall,
+  send,
+  tokensOf,
+  TOKENS_PER_CALL,
+  untilDone,
+} from "../helpers/cluster-load.ts";
+import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import {
+  clusterName,
+  clusterOfTests,
+  countShards,
+  hasFaults,
+  openCluster,
+  type TestCluster,
+} from "../helpers/test-cluster.ts";
+
+const COPY = join(import.meta.dirname, "../../scripts/copy-store.ts");
+const shards = await countShards();
+const project = "acme/app";
+const traces = Array.from({ length: 40 }, (_, n) => `trace-${n}`);
+const idsOf = (trace: string): string[] => [`${trace}-root`, `${trace}-leaf`];
+
+/** What a start that fails says. */
+async function failedStart(environment: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawnProcess(environment);
+  const [said] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect(child.exitCode).toBe(1);
+  return said;
+}
+
+/** One replica each: the number of a server is that of its shard. */
+describe.skipIf(shards < 2)(`${shards} shards, on ${clusterName}`, () => {
+  let cluster: TestCluster;
+  let first: ServiceProcess;
+  let second: ServiceProcess;
+
+  const tracesOn = async (server: number): Promise<string[]> => {
+    const rows = await cluster.rows<{ trace_id: string }>(
+      server,
+      `SELECT DISTINCT trace_id FROM calls WHERE project_id = '${project}'`,
+    );
+    return rows.map((row) => row.trace_id);
+  };
+
+  beforeAll(async () => {
+    cluster = await openCluster();
+    first = await cluster.start();
+    second = await cluster.start([2, 1]);
+    await untilDone(() => complete(first, [completeCall(project, "warm", "w")]), { withinMs: 30_000 });
+  });
+  afterAll(() => cluster?.close());
+
+  it("have each trace whole on one of them, and any service answers with all", async () => {
+    for (const trace of traces) {
+      const [root, leaf] = idsOf(trace);
+      await complete(first, [completeCall(project, root!, trace)]);
+      await complete(second, [completeCall(project, leaf!, trace, { parent_id: root })]);
+    }
+    const [one, two] = await Promise.all([tracesOn(1), tracesOn(2)]);
+    expect(Math.min(one.length, two.length)).toBeGreaterThan(0);
+    expect([...one, ...two].toSorted()).toEqual(["w", ...traces].toSorted());
+    for (const service of [first, second]) {
+      const stored = await tokensOf(service, project);
+      expect([...stored.keys()].toSorted()).toEqual(["warm", ...traces.flatMap(idsOf)].toSorted());
+      for (const trace of traces) expect(stored.get(`${trace}-root`)).toBe(2 * TOKENS_PER_CALL);
+    }
+  });
+
+  it("are made once: a start without missing migrations defines nothing", async () => {
+    const before = await cluster.ddlCount();
+    const service = await cluster.start();
+    await service.end("SIGTERM");
+    expect(before).toBeGreaterThan(0);
+    expect(await cluster.ddlCount()).toBe(before);
+  });
+
+  it("get a column of their tables that a start before has not seen to", async () => {
+    await cluster.run(
+      1,
+      `ALTER TABLE ${cluster.database}_2_shards.feedback ON CLUSTER '${clusterOfTests}' DROP COLUMN queue_id`,
+    );
+    const service = await cluster.start();
+    const sent = await service.post("/feedback/create", {
+      project_id: "acme/columns",
+      weave_ref: "weave:///acme/columns/call/c",
+      feedback_type: "score",
+      payload: { value: 1 },
+      queue_id: "q",
+    });
+    expect(sent.status).toBe(200);
+    await service.end("SIGTERM");
+  });
+
+  it("are both needed: a service that names one of them alone does not start", async () => {
+    expect(await failedStart(cluster.settings([1]))).toContain(
+      "shard 2: CLICKHOUSE_URL names no server of it",
+    );
+  });
+
+  it("are not taken for one: without the cluster's name the service does not start", async () => {
+    const { CLICKHOUSE_CLUSTER: _, ...settings } = cluster.settings([1]);
+    expect(await failedStart(settings)).toContain("The store has 2 shards: set CLICKHOUSE_CLUSTER");
+  });
+
+  describe.skipIf(!hasFaults)("while one is away", () => {
+    beforeAll(() => cluster.fault("kill", 2));
+    afterAll(() => cluster.heal());
+
+    it("a trace on the other is answered, and nothing is answered in part", async () => {
+      const here = new Set(await tracesOn(1));
+      for (const trace of traces) {
+        const reply = await send(first, "/trace/usage", {
+          project_id: project,
+          filter: { trace_ids: [trace] },
+        });
+        expect(reply.status, trace).toBe(here.has(trace) ? 200 : 503);
+        if (here.has(trace)) expect(Object.keys(reply.json.call_usage as object)).toHaveLength(2);
+      }
+      expect((await send(first, "/trace/usage", { project_id: project })).status).toBe(503);
+      expect((await fetch(`${first.url}/readyz`)).status).toBe(503);
+    });
+
+    it(
+      "a deletion is refused, and ends when it is asked for again with all there",
+      { timeout: 900_000 },
+      async () => {
+        const remove = () => send(first, `/projects/${project}`, undefined, { method: "DELETE" });
+        expect((await remove()).status).toBe(503);
+        await cluster.heal();
+        const { reply } = await untilDone(remove, { withinMs: 30_000, status: [202] });
+        await untilDone(
+          async () => {
+            const receipt = await send(second, `/deletions/${reply.json.id}`, undefined, { method: "GET" });
+            return { ...receipt, status: receipt.json?.state === "done" ? 200 : 1 };
+          },
+          { withinMs: 900_000 },
+        );
+        expect([await tracesOn(1), await tracesOn(2)]).toEqual([[], []]);
+        for (const service of [first, second]) expect((await tokensOf(service, project)).size).toBe(0);
+      },
+    );
+  });
+});
+
+describe.skipIf(shards < 2)(`a store of one shard, on ${clusterName}`, () => {
+  let old: TestCluster;
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    old = await openCluster();
+    cluster = await openCluster();
+    const { CLICKHOUSE_CLUSTER: _, ...oneServer } = old.settings([1]);
+    const service = await startProcess(oneServer);
+    for (const trace of traces) {
+      const [root, leaf] = idsOf(trace);
+      const calls = [
+        completeCall(project, root!, trace),
+        completeCall(project, leaf!, trace, { parent_id: root }),
+      ];
+      expect((await complete(service, calls)).status).toBe(200);
+    }
+    // parts that wait, and what lies by project
+    await service.post("/call/end", {
+      end: { project_id: project, id: "late", ended_at: "2026-01-01T00:00:02Z" },
+    });
+    await service.post("/feedback/create", {
+      project_id: project,
+      weave_ref: `weave:///${project}/call/trace-1-root`,
+      feedback_type: "score",
+      payload: { value: 0.1 },
+    });
+    await service.post("/call/update", {
+      project_id: project,
+      call_id: "trace-1-root",
+      display_name: "renamed",
+    });
+    expect(await service.end("SIGTERM")).toBe(0);
+  });
+  afterAll(async () => {
+    await cluster?.close();
+    await old?.close();
+  });
+
+  it("is not served as one of several: the start says what to do", async () => {
+    const said = await failedStart(old.settings());
+    expect(said).toContain("The cluster has 2 shards, and the data is arranged for one.");
+    expect(said).toContain("Adding a shard in docs/cluster.md");
+  });
+
+  it("can be copied to several, twice as well, and then answers as before", async () => {
+    for (let turn = 0; turn < 2; turn++) {
+      const { stdout } = await promisify(execFile)(process.execPath, [COPY, old.database], {
+        env: { PATH: process.env["PATH"], ...cluster.settings() },
+      });
+      expect(stdout).toContain(`calls: ${2 * traces.length} rows`);
+      expect(stdout).toContain("The copy is complete.");
+    }
+    const service = await cluster.start([2, 1]);
+    const stored = await tokensOf(service, project);
+    for (const trace of traces) expect(stored.get(`${trace}-root`), trace).toBe(2 * TOKENS_PER_CALL);
+    const start = {
+      project_id: project,
+      id: "late",
+      trace_id: "t",
+      op_name: "op",
+      started_at: "2026-01-01T00:00:00Z",
+    };
+    await service.post("/call/start", { start });
+    const { json } = await send(service, "/call/read", { project_id: project, id: "late" });
+    expect(json.call.ended_at).toContain("2026-01-01T00:00:02");
+    const named = await send(service, "/call/read", { project_id: project, id: "trace-1-root" });
+    expect(named.json.call.display_name).toBe("renamed");
+    const feedback = await send(service, "/feedback/query", { project_id: project });
+    expect(feedback.json.result).toHaveLength(1);
+  });
+
+  it("is not copied when something else is there already: the copy says so", async () => {
+    const service = await cluster.start();
+    expect((await complete(service, [completeCall(project, "other", "trace-1")])).status).toBe(200);
+    await service.end("SIGTERM");
+    const failed = promisify(execFile)(process.execPath, [COPY, old.database], {
+      env: { PATH: process.env["PATH"], ...cluster.settings() },
+    });
+    await expect(failed).rejects.toMatchObject({
+      stderr: expect.stringMatching(/^The copy of \w+ has \d+ rows of \d+, or others/),
+    });
+  });
+});
