@@ -2,7 +2,7 @@ import { param, sql, trusted } from "../query/sql.ts";
 import type { ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "./engine.ts";
 import { MigrationError } from "./migration-error.ts";
-import { databaseOfShards, isArrangedFor, shardingKey } from "./shards.ts";
+import { databaseOfShards, isArrangedFor, shardingKey, TABLES_OF_SHARDS } from "./shards.ts";
 
 export function shardsOf(nodes: readonly ClusterNode[]): number {
   return new Set(nodes.map((node) => node.shard)).size;
@@ -44,13 +44,12 @@ export async function arrangeShards(engine: Engine, { cluster, nodes }: Arrangem
   if (shards === 1) return;
   const own = await ownDatabase(engine);
   const together = databaseOfShards(own, shards);
-  const tables = await tablesToArrange(engine);
   if (await areArranged(engine, cluster, together)) return;
   refuseAway(nodes);
-  for (const { table, columns } of tables) {
+  for (const table of TABLES_OF_SHARDS) {
     await engine.command(
       trusted(`CREATE OR REPLACE TABLE \`${together}\`.\`${table}\` ON CLUSTER '${cluster}' AS \`${own}\`.\`${table}\`
-        ENGINE = Distributed('${cluster}', '${own}', '${table}', ${shardingKey(table, columns)})`),
+        ENGINE = Distributed('${cluster}', '${own}', '${table}', ${shardingKey(table)})`),
       { name: "shards_make", tables: "own" },
     );
   }
@@ -70,11 +69,11 @@ export async function beginShards(engine: Engine, { cluster, nodes }: Arrangemen
 
 /** Whether every replica that answers has all of them, with the columns of the tables here. */
 async function areArranged(engine: Engine, cluster: string, together: string): Promise<boolean> {
+  const shared = sql`table IN ${param("Array(String)", TABLES_OF_SHARDS)}`;
   const columns = sql`cityHash64(table, name, type, default_kind, default_expression)`;
   const [row] = await engine.rows<{ same: 0 | 1 }>(
-    sql`SELECT count() > 0 AND min(found = (SELECT sum(${columns}) FROM system.columns WHERE database = currentDatabase() AND table IN
-            (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'))) AS same
-        FROM (SELECT _shard_num, sumIf(${columns}, database = ${param("String", together)}) AS found
+    sql`SELECT count() > 0 AND min(found = (SELECT sum(${columns}) FROM system.columns WHERE database = currentDatabase() AND ${shared})) AS same
+        FROM (SELECT _shard_num, sumIf(${columns}, database = ${param("String", together)} AND ${shared}) AS found
           FROM ${trusted(`clusterAllReplicas('${cluster}', system.columns)`)} GROUP BY _shard_num)
         SETTINGS skip_unavailable_shards = 1, connect_timeout_with_failover_ms = 1000, handshake_timeout_ms = 2000`,
     { name: "shards_arranged", limits: "maintenance", tables: "own" },
@@ -96,16 +95,4 @@ async function ownDatabase(engine: Engine): Promise<string> {
     tables: "own",
   });
   return row!.name;
-}
-
-async function tablesToArrange(
-  engine: Engine,
-): Promise<readonly { readonly table: string; readonly columns: readonly string[] }[]> {
-  return engine.rows(
-    sql`SELECT table, groupArray(name) AS columns FROM
-          (SELECT table, name FROM system.columns WHERE database = currentDatabase() ORDER BY table, position)
-        WHERE table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
-        GROUP BY table ORDER BY table`,
-    { name: "shards_tables", limits: "maintenance", tables: "own" },
-  );
 }

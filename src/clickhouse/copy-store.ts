@@ -1,7 +1,7 @@
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Engine } from "./engine.ts";
 import { MigrationError } from "./migration-error.ts";
-import { databaseOfShards } from "./shards.ts";
+import { databaseOfShards, TABLES_OF_SHARDS } from "./shards.ts";
 
 export interface CopyOptions {
   /** The database of the store to copy, on the same servers. */
@@ -12,8 +12,9 @@ export interface CopyOptions {
   readonly report?: (table: string, rows: number) => void;
 }
 
-/** What is made anew: a row's random number, and what was noted under the sums of these numbers. */
-const NOT_COPIED = { column: "fingerprint", table: "usage_hours" };
+/** A row's random number, which would count twice if the row was copied twice, and the ledger, which has the sums of these numbers. */
+const MADE_ANEW = { column: "fingerprint", table: "usage_hours" };
+const COPIED = TABLES_OF_SHARDS.filter((table) => table !== MADE_ANEW.table);
 const ROWS_PER_SLICE = 1_000_000;
 const UINT64 = 2n ** 64n;
 
@@ -110,9 +111,8 @@ function tablesOf(engine: Engine, from: string, shard: number): Promise<Table[]>
   return engine.rows<Table>(
     sql`SELECT name AS table, sorting_key, (SELECT groupArray((table, name)) FROM
             (SELECT table, name FROM system.columns WHERE database = ${param("String", from)} ORDER BY position)) AS all,
-          arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", NOT_COPIED.column)}, all)) AS columns
-        FROM system.tables WHERE database = ${param("String", from)} AND engine LIKE '%MergeTree'
-          AND name NOT IN ('schema_migrations', ${param("String", NOT_COPIED.table)}) ORDER BY name`,
+          arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", MADE_ANEW.column)}, all)) AS columns
+        FROM system.tables WHERE database = ${param("String", from)} AND name IN ${param("Array(String)", COPIED)} ORDER BY name`,
     { name: "copy_tables", tables: shard },
   );
 }

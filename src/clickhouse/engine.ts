@@ -21,7 +21,7 @@ export interface QueryOptions {
 /**
  * Which tables a statement names, where the store has several shards. `own`: those of the one server that runs it, as for
  * `system` tables and DDL. A number: those of a server of that shard. `each`: the same on every shard, one after the
- * other; for commands and inserts.
+ * other; of what is read, the rows of all of them.
  */
 export type TableScope = "own" | "each" | number;
 

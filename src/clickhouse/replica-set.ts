@@ -4,7 +4,7 @@ import { NOT_ARRANGED, type ReplicaWatch } from "./replica-watch.ts";
 import { BEHIND, LEFT, type Access, type Replica } from "./replica.ts";
 import { settingsOfShards } from "./shards.ts";
 import { StorageError, toStorageError } from "./storage-error.ts";
-import type { SendOptions, Transport } from "./transport.ts";
+import type { Answer, SendOptions, Transport } from "./transport.ts";
 
 /** A quorum that is not there by then is not there: the client may send again. */
 const QUORUM_TIMEOUT_MS = 10_000;
@@ -27,20 +27,27 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
     if (options.tables !== "each") return onOne("writes", options, task);
     for (const shard of watch.shards()) await onOne("writes", { ...options, tables: shard }, task);
   };
+  const read = async (query: Sql, options: SendOptions): Promise<Answer> => {
+    const readOn = (replica: Replica) =>
+      replica.run("reads", withSettings(replica, "reads", options), (cuttable) =>
+        transportOf(replica, options).read(query, cuttable),
+      );
+    const current = createChooser(watch, query, options.name);
+    try {
+      return await onOne("reads", options, readOn, current);
+    } catch (error) {
+      const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
+      if (!isBehind || options.mustBeCurrent === true) throw error;
+      return onOne("reads", options, readOn);
+    }
+  };
   return {
-    async read(query, sendOptions) {
-      const readOn = (replica: Replica) =>
-        replica.run("reads", withSettings(replica, "reads", sendOptions), (cuttable) =>
-          transportOf(replica, sendOptions).read(query, cuttable),
-        );
-      const current = createChooser(watch, query, sendOptions.name);
-      try {
-        return await onOne("reads", sendOptions, readOn, current);
-      } catch (error) {
-        const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
-        if (!isBehind || sendOptions.mustBeCurrent === true) throw error;
-        return onOne("reads", sendOptions, readOn);
-      }
+    async read(query, options) {
+      await watch.begun;
+      if (options.tables !== "each") return read(query, options);
+      const answers: Answer[] = [];
+      for (const shard of watch.shards()) answers.push(await read(query, { ...options, tables: shard }));
+      return together(answers);
     },
     command: (statement, sendOptions) =>
       write(sendOptions, (replica) =>
@@ -58,6 +65,15 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       }),
     health: () => watch.health(),
     close: () => watch.close(),
+  };
+}
+
+/** All formats of `Engine` can be appended to each other. */
+function together(answers: readonly Answer[]): Answer {
+  return {
+    bytes: Buffer.concat(answers.map(({ bytes }) => bytes)),
+    readRows: answers.reduce((sum, { readRows }) => sum + readRows, 0),
+    readBytes: answers.reduce((sum, { readBytes }) => sum + readBytes, 0),
   };
 }
 

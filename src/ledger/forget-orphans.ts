@@ -12,13 +12,13 @@ const hourKey = sql`concat(toString(hour), ' ', project_id)`;
 export async function forgetOrphans(engine: Engine): Promise<void> {
   const rows = await engine.rows<{ found: string }>(
     sql`SELECT DISTINCT ${hourKey} AS found FROM usage_hours
-        WHERE (project_id, hour) NOT IN (SELECT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
+        WHERE (project_id, hour) NOT IN (SELECT DISTINCT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
     { name: "ledger_orphans", limits: "maintenance", mustBeCurrent: true },
   );
   if (rows.length === 0) return;
   const found = rows.map((row) => row.found);
   await engine.command(
     sql`ALTER TABLE usage_hours DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
-    { name: "ledger_forget" },
+    { name: "ledger_forget", tables: "each" },
   );
 }

@@ -10,14 +10,17 @@ export interface Partition {
   readonly state: string;
 }
 
-/** The newest first. */
+/** The newest first. Several shards may have the same one. */
 export async function readPartitions(engine: Engine, signal: AbortSignal): Promise<readonly Partition[]> {
-  return engine.rows<Partition>(
+  const found = await engine.rows<Partition>(
     sql`SELECT partition_id AS id, concat(toString(max(max_block_number)), ' ', toString(max(data_version))) AS state
         FROM system.parts WHERE database = currentDatabase() AND table = 'calls' AND active
-        GROUP BY partition_id ORDER BY partition_id DESC`,
-    { name: "ledger_partitions", limits: "maintenance", signal },
+        GROUP BY partition_id`,
+    { name: "ledger_partitions", limits: "maintenance", tables: "each", signal },
   );
+  return [...Map.groupBy(found, ({ id }) => id)]
+    .map(([id, ofShards]) => ({ id, state: ofShards.map(({ state }) => state).join(", ") }))
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
 export interface StoredHour extends HourToSettle {

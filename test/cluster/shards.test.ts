@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectServer } from "../../src/clickhouse/connect.ts";
+import type { QueryOptions } from "../../src/clickhouse/engine.ts";
 import {
   complete,
   completeCall,
@@ -13,19 +15,23 @@ import {
   untilDone,
 } from "../helpers/cluster-load.ts";
 import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { startAppOn } from "../helpers/start-app.ts";
 import {
   clusterName,
   clusterOfTests,
   countShards,
   hasFaults,
   openCluster,
+  replicaCount,
   type TestCluster,
 } from "../helpers/test-cluster.ts";
 
 const COPY = join(import.meta.dirname, "../../scripts/copy-store.ts");
 const shards = await countShards();
 const project = "acme/app";
-const traces = Array.from({ length: 40 }, (_, n) => `trace-${n}`);
+const traces = Array.from({ length: 20 }, (_, n) => `trace-${n}`);
+/** More calls than all other traces have together. */
+const LARGE = 3000;
 const idsOf = (trace: string): string[] => [`${trace}-root`, `${trace}-leaf`];
 
 /** What a start that fails says. */
@@ -37,7 +43,7 @@ async function failedStart(environment: Readonly<Record<string, string>>): Promi
 }
 
 /** One replica each: the number of a server is that of its shard. */
-describe.skipIf(shards < 2)(`${shards} shards, on ${clusterName}`, () => {
+describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clusterName}`, () => {
   let cluster: TestCluster;
   let first: ServiceProcess;
   let second: ServiceProcess;
@@ -72,6 +78,39 @@ describe.skipIf(shards < 2)(`${shards} shards, on ${clusterName}`, () => {
       expect([...stored.keys()].toSorted()).toEqual(["warm", ...traces.flatMap(idsOf)].toSorted());
       for (const trace of traces) expect(stored.get(`${trace}-root`)).toBe(2 * TOKENS_PER_CALL);
     }
+  });
+
+  it("are asked about a trace alone that they hold: the rows of another are not read", async () => {
+    const engine = connectServer(cluster.url().split(","), { cluster: clusterOfTests });
+    let rowsRead = 0;
+    const counted = (options: QueryOptions): QueryOptions => ({
+      ...options,
+      onRead: ({ rows }) => (rowsRead += rows),
+    });
+    const app = await startAppOn(engine, {
+      settings: cluster.settings(),
+      wrapEngine: (inner) => ({
+        ...inner,
+        rows: (query, options) => inner.rows(query, counted(options)),
+        bytes: (query, format, options) => inner.bytes(query, format, counted(options)),
+      }),
+    });
+    const readBy = async (trace: string): Promise<number> => {
+      rowsRead = 0;
+      const filter = { trace_ids: [trace] };
+      const { status, text: body } = await app.post("/trace/usage", { project_id: project, filter });
+      expect(status, body).toBe(200);
+      return rowsRead;
+    };
+    const large = "large";
+    const batch = Array.from({ length: LARGE }, (_, n) => completeCall(project, `large-${n}`, large));
+    expect((await complete(first, batch)).status).toBe(200);
+    const byShard = [await tracesOn(1), await tracesOn(2)];
+    const without = byShard.find((found) => !found.includes(large))!;
+    expect(await readBy(large)).toBeGreaterThanOrEqual(LARGE);
+    for (const trace of without.slice(0, 5)) expect(await readBy(trace), trace).toBeLessThan(LARGE);
+    await app.close();
+    await engine.close();
   });
 
   it("are made once: a start without missing migrations defines nothing", async () => {
@@ -117,12 +156,19 @@ describe.skipIf(shards < 2)(`${shards} shards, on ${clusterName}`, () => {
     it("a trace on the other is answered, and nothing is answered in part", async () => {
       const here = new Set(await tracesOn(1));
       for (const trace of traces) {
-        const reply = await send(first, "/trace/usage", {
-          project_id: project,
-          filter: { trace_ids: [trace] },
-        });
-        expect(reply.status, trace).toBe(here.has(trace) ? 200 : 503);
-        if (here.has(trace)) expect(Object.keys(reply.json.call_usage as object)).toHaveLength(2);
+        const filter = { trace_ids: [trace] };
+        for (const [path, body] of [
+          ["/trace/usage", { filter }],
+          ["/calls/stream_query", { filter, limit: 1 }],
+          ["/calls/query_stats", { filter }],
+          ["/trace/calls", { trace_id: trace }],
+          ["/trace/sizes", { trace_ids: [trace] }],
+        ] as const) {
+          const reply = await send(first, path, { project_id: project, ...body });
+          expect(reply.status, `${path} ${trace}`).toBe(here.has(trace) ? 200 : 503);
+          if (path === "/trace/usage" && here.has(trace))
+            expect(Object.keys(reply.json.call_usage as object)).toHaveLength(2);
+        }
       }
       expect((await send(first, "/trace/usage", { project_id: project })).status).toBe(503);
       expect((await fetch(`${first.url}/readyz`)).status).toBe(503);
@@ -150,7 +196,7 @@ describe.skipIf(shards < 2)(`${shards} shards, on ${clusterName}`, () => {
   });
 });
 
-describe.skipIf(shards < 2)(`a store of one shard, on ${clusterName}`, () => {
+describe.skipIf(shards < 2 || replicaCount > shards)(`a store of one shard, on ${clusterName}`, () => {
   let old: TestCluster;
   let cluster: TestCluster;
   beforeAll(async () => {

@@ -12,6 +12,7 @@ const { STORE_URLS = "", STORE_CLUSTER = "sumtree" } = process.env;
 const servers = STORE_URLS.split(",").filter((url) => url !== "");
 
 export const hasNamedStore = servers.length > 0;
+export const namedCluster = hasNamedStore ? STORE_CLUSTER : undefined;
 
 /** What the service is told of it. */
 export function namedStoreSettings(rootKey: string): Readonly<Record<string, string>> {
