@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../auth/guard.ts";
 import type { Engine } from "../clickhouse/engine.ts";
-import { compression } from "../http/compression.ts";
 import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../http/pieces.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { LINE_NAMES, traceCallsReq, traceCallsRes, traceSizesReq, traceSizesRes } from "./schema.ts";
@@ -22,11 +21,7 @@ export async function tracesRoutes(root: FastifyInstance, deps: TracesDeps): Pro
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, maxTraceCalls } = deps;
 
-  const callsRoute = {
-    config,
-    schema: { body: traceCallsReq, response: { 200: traceCallsRes } },
-    compress: { ...compression, customTypes: /^application\/x-ndjson/ },
-  };
+  const callsRoute = { config, schema: { body: traceCallsReq, response: { 200: traceCallsRes } } };
   app.post("/trace/calls", callsRoute, async (request, reply) => {
     const { project_id, trace_id: traceId } = request.body;
     const trace = { project: request.grant.project(project_id), traceId };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Project } from "../../src/shared/project.ts";
 import { readTraceLines } from "../../src/traces/store.ts";
-import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const MAX_CALLS = 400;
 
@@ -157,17 +157,6 @@ describe("POST /trace/calls", () => {
       }),
       { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 3), endOnFailure: true },
     );
-  });
-
-  it.each(["br", "gzip"])("is sent compressed to who takes %s", async (encoding) => {
-    const project = await stored(Array.from({ length: 100 }, (_, at) => ({ id: `c${at}`, ended_at })));
-    const response = await test.app.inject({
-      method: "POST",
-      url: "/trace/calls",
-      headers: { authorization: authorization(), "accept-encoding": encoding },
-      payload: { project_id: project, trace_id: "t" },
-    });
-    expect(response.headers["content-encoding"]).toBe(encoding);
   });
 });
 

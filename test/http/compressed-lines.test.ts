@@ -1,0 +1,159 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { pipeline, type Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine } from "../../src/clickhouse/engine.ts";
+import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+const PROJECT = "acme/lines";
+const CALLS = 4000;
+const TEXT_CHARACTERS = 2000;
+const NEWLINE = 0x0a;
+
+const decoders = { br: createBrotliDecompress, gzip: createGunzip, deflate: createInflate };
+type Encoding = keyof typeof decoders;
+const encodings = Object.keys(decoders) as Encoding[];
+
+let test: TestApp;
+let url: string;
+/** Before each reading of calls. */
+let beforeReading: (signal: AbortSignal | undefined) => Promise<void> = async () => {};
+
+function waiting(engine: Engine): Engine {
+  return {
+    rows: (query, options) => engine.rows(query, options),
+    async bytes(query, format, options) {
+      if (options.name === "calls_read") await beforeReading(options.signal);
+      return engine.bytes(query, format, options);
+    },
+    command: (statement, options) => engine.command(statement, options),
+    insert: (table, rows, options) => engine.insert(table, rows, options),
+    version: () => engine.version(),
+    health: () => engine.health(),
+    close: () => engine.close(),
+  };
+}
+
+beforeAll(async () => {
+  test = await startApp({ wrapEngine: waiting });
+  url = await test.app.listen({ host: "127.0.0.1", port: 0 });
+  const calls = Array.from({ length: CALLS }, (_, at) => ({
+    id: `c${at}`,
+    trace_id: "t",
+    op_name: "op",
+    started_at: new Date(Date.parse("2026-11-20T12:00:00Z") + at).toISOString(),
+    ended_at: "2026-11-20T13:00:00Z",
+    attributes: {},
+    // what cannot be made much smaller
+    inputs: { text: noise(at, TEXT_CHARACTERS) },
+  }));
+  for (let from = 0; from < CALLS; from += 1000) {
+    const batch = calls.slice(from, from + 1000);
+    expect((await test.post(`/v2/${PROJECT}/calls/complete`, { batch })).json()).toEqual({ rejected: [] });
+  }
+});
+afterAll(() => test.close());
+
+/** Letters in an order that a number decides. */
+function noise(from: number, characters: number): string {
+  let state = from + 1;
+  return Array.from({ length: characters }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return String.fromCharCode(33 + ((state >>> 16) % 90));
+  }).join("");
+}
+
+interface Sent {
+  readonly response: IncomingMessage;
+  /** As it was before it was compressed. */
+  readonly body: Readable;
+  readonly leave: () => void;
+}
+
+async function ask(path: string, encoding: Encoding | "identity", body: object): Promise<Sent> {
+  const asked = request(`${url}${path}`, {
+    method: "POST",
+    headers: {
+      authorization: authorization(),
+      "content-type": "application/json",
+      "accept-encoding": encoding,
+    },
+  });
+  asked.end(JSON.stringify({ project_id: PROJECT, ...body }));
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const decoder = encoding === "identity" ? undefined : decoders[encoding]();
+  if (decoder !== undefined) pipeline(response, decoder, () => {});
+  return { response, body: decoder ?? response, leave: () => asked.destroy() };
+}
+
+async function textOf(body: Readable): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of body) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString();
+}
+
+const routes = [
+  { path: "/calls/stream_query", question: {} },
+  { path: "/trace/calls", question: { trace_id: "t" } },
+];
+
+describe.each(encodings)("lines of JSON for who takes %s", (encoding) => {
+  it.each(routes)("are those of $path for everybody else", async ({ path, question }) => {
+    const plain = await ask(path, "identity", question);
+    expect(plain.response.headers["content-encoding"]).toBeUndefined();
+    const packed = await ask(path, encoding, question);
+    expect(packed.response.headers).toMatchObject({
+      "content-encoding": encoding,
+      "content-type": "application/x-ndjson; charset=utf-8",
+      vary: expect.stringMatching(/accept-encoding/i),
+    });
+    const lines = (await textOf(packed.body)).split("\n");
+    expect(lines.length).toBeGreaterThan(CALLS);
+    expect(lines).toEqual((await textOf(plain.body)).split("\n"));
+  });
+
+  it("come as they are read: what is there can be read while the rest is not", async () => {
+    let [readings, read] = [0, () => {}];
+    const rest = new Promise<void>((done) => (read = done));
+    beforeReading = async () => {
+      if (++readings > 2) await rest;
+    };
+    const { body } = await ask("/calls/stream_query", encoding, {});
+    let lines = 0;
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      lines += piece.filter((byte) => byte === NEWLINE).length;
+      // the whole of what was read, to its last line
+      if (lines > 1000 && piece.at(-1) === NEWLINE) read();
+    }
+    expect(lines).toBe(CALLS);
+    beforeReading = async () => {};
+  });
+
+  it("break off when the store goes away, and are never taken for whole", async () => {
+    let readings = 0;
+    beforeReading = async () => {
+      if (++readings > 2) throw new StorageError("unavailable", "calls_read", undefined, "the store is away");
+    };
+    const { response, body } = await ask("/calls/stream_query", encoding, {});
+    expect(response.statusCode).toBe(200);
+    await expect(textOf(body)).rejects.toThrow();
+    beforeReading = async () => {};
+  });
+
+  it("are read no further when nobody wants them any more", async () => {
+    let readings = 0;
+    let ended: AbortSignal | undefined;
+    beforeReading = async (signal) => {
+      readings++;
+      ended = signal;
+    };
+    const { body, leave } = await ask("/calls/stream_query", encoding, { limit: CALLS });
+    await once(body, "readable");
+    leave();
+    await expect.poll(() => ended?.aborted).toBe(true);
+    expect(readings).toBeGreaterThan(0);
+    beforeReading = async () => {};
+  });
+});
