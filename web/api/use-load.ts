@@ -86,6 +86,20 @@ export function useLoad<Value>(
   return { ...state, busy: key !== undefined && state.settled !== asked, stop, again };
 }
 
+/** Asks once more when something else shows that what was asked with this key is not as it was; undefined: it is not known yet. */
+export function useAgainOn(
+  load: Load<unknown>,
+  key: string,
+  version: string | number | null | undefined,
+): void {
+  const seen = useRef({ key, version });
+  useEffect(() => {
+    const before = seen.current;
+    seen.current = { key, version };
+    if (before.key === key && before.version !== undefined && before.version !== version) load.again();
+  }, [key, version]);
+}
+
 function bugOf(error: unknown): Failure {
   reportError(error);
   return { kind: "broken" };

@@ -1,8 +1,9 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { ROW_PX, usePlace, type RowKeys } from "./use-place.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
-export const ROW_PX = 28;
+export { ROW_PX } from "./use-place.ts";
 
 export interface RowAria {
   readonly level?: number;
@@ -26,6 +27,10 @@ interface RowListProps {
   readonly header: ComponentChildren;
   readonly count: number;
   readonly active: number;
+  /** What says of rows that come and go which are the same; undefined: none do. */
+  readonly keys?: RowKeys;
+  /** Another than before when somebody chose a row: it is brought into sight then. */
+  readonly chosen?: unknown;
   readonly aria?: (index: number) => RowAria;
   readonly rowClass?: (index: number) => string;
   readonly row: (index: number) => ComponentChildren;
@@ -42,10 +47,8 @@ interface RowListProps {
 export function RowList(props: RowListProps) {
   const { id, count, active, onActive, onOpen } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const { items, totalPx, offsetPx, show } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
-  useEffect(() => {
-    if (active >= 0 && active < count) show(active);
-  }, [active, count]);
+  const { items, totalPx, offsetPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
+  usePlace(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 2);

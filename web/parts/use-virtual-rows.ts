@@ -11,7 +11,6 @@ export interface VirtualRows {
   readonly items: readonly VirtualItem[];
   readonly totalPx: number;
   readonly offsetPx: number;
-  readonly show: (index: number) => void;
 }
 
 /** Which of many rows of one height are to be in the document. */
@@ -39,6 +38,5 @@ export function useVirtualRows(
     items: virtualizer.getVirtualItems(),
     totalPx: virtualizer.getTotalSize(),
     offsetPx: virtualizer.scrollOffset ?? 0,
-    show: (index) => virtualizer.scrollToIndex(index, { align: "auto" }),
   };
 }

@@ -1,6 +1,6 @@
 import { ask } from "../api/ask.ts";
 import type { Receipt, ReceiptQuery } from "../api/routes.ts";
-import { useLoad } from "../api/use-load.ts";
+import { useAgainOn, useLoad } from "../api/use-load.ts";
 import { dollars, plainNumber, tokens } from "../numbers/figure.ts";
 import { fullInstant } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
@@ -13,14 +13,18 @@ interface CallReceiptProps {
   readonly traceId: string;
   readonly id: string;
   readonly zone: string;
+  /** What its row says that it used, in whatever words. */
+  readonly used: string | undefined;
 }
 
 /** Why a call costs what it does, as the service says it. */
-export function CallReceipt({ project, traceId, id, zone }: CallReceiptProps) {
-  const load = useLoad(`${project}\n${traceId}\n${id}`, async (asking) => {
+export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptProps) {
+  const key = `${project}\n${traceId}\n${id}`;
+  const load = useLoad(key, async (asking) => {
     const body = { project_id: project, trace_id: traceId, call_id: id } satisfies ReceiptQuery;
     return (await ask<Receipt>({ path: "/call/receipt", body }, asking)).body;
   });
+  useAgainOn(load, key, used);
   return (
     <div class="receipt" aria-busy={load.busy}>
       <LoadState load={load} />

@@ -1,6 +1,6 @@
 import { ask, askLines } from "../api/ask.ts";
 import type { Call, CallsQuery, Feedback, FeedbackQuery } from "../api/routes.ts";
-import { useLoad } from "../api/use-load.ts";
+import { useAgainOn, useLoad } from "../api/use-load.ts";
 import { LoadState } from "../parts/notice.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -42,15 +42,17 @@ type Tab = keyof typeof TABS;
 
 /** One call: what is known of it, what went in and out, and what people said. */
 export function Details({ project, traceId, zone, treeCall, used, tab, onTab, close }: DetailsProps) {
-  const { id, name } = treeCall;
+  const { id, name, endMs } = treeCall;
+  const key = `${project}\n${traceId}\n${id}`;
   const shown: Tab = Object.hasOwn(TABS, tab) ? (tab as Tab) : "details";
-  const load = useLoad(`${project}\n${traceId}\n${id}`, async (asking) => {
+  const load = useLoad(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
     const body = { project_id: project, filter, include_costs: true } satisfies CallsQuery;
     await askLines<Call>({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
     return calls[0];
   });
+  useAgainOn(load, key, endMs);
   const call = load.value;
   return (
     <section
@@ -75,7 +77,9 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
         {shown === "output" && call !== undefined && <Json label="output" value={call.output} />}
         {shown === "attributes" && call !== undefined && <Json label="attributes" value={call.attributes} />}
         {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
-        {shown === "receipt" && <CallReceipt {...{ project, traceId, id, zone }} />}
+        {shown === "receipt" && (
+          <CallReceipt {...{ project, traceId, id, zone }} used={used && JSON.stringify(used.total)} />
+        )}
       </div>
     </section>
   );

@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import { duration } from "../numbers/figure.ts";
 import type { Total } from "../numbers/usage.ts";
 import { Dollars, Live, Tokens } from "../parts/figure.tsx";
@@ -5,7 +6,7 @@ import { RowList, ROW_PX } from "../parts/row-list.tsx";
 import { UsedOr } from "../parts/used-or.tsx";
 import type { Axis, Bar } from "./bars.ts";
 import type { Ledger } from "./columns/ledger.ts";
-import { keyAt, rowAt, type Row } from "./columns/rows.ts";
+import { indexOfKey, keyAt, rowAt, type Row } from "./columns/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 import { Waterfall } from "./waterfall.tsx";
 
@@ -15,6 +16,8 @@ interface TreeTableProps {
   readonly isAdding: boolean;
   readonly active: number;
   readonly opened: string | undefined;
+  /** Another than before when somebody chose a row. */
+  readonly chosen: unknown;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
   readonly onFold: (key: string) => void;
@@ -25,6 +28,13 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
   const { tree, rows, ledger, axis, unfinished } = state;
   const rowOf = (index: number): Row | undefined => rowAt(tree, rows, state.opened, index);
   const whole = ledger?.all.usd ?? 0;
+  const keys = useMemo(
+    () => ({
+      at: (index: number) => keyAt(tree, rows, index),
+      indexOf: (key: string) => indexOfKey(tree, rows, key),
+    }),
+    [tree, rows],
+  );
   return (
     <RowList
       {...list}
@@ -33,6 +43,7 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
       label="Calls of the trace"
       class="tree"
       count={rows.lines.length}
+      keys={keys}
       header={<Head axis={axis} />}
       aria={(index) => ({ level: (rows.depths[index] ?? 0) + 1, expanded: rowOf(index)?.open })}
       rowClass={(index) => (keyAt(tree, rows, index) === opened ? "opened" : "")}

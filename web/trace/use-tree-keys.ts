@@ -6,7 +6,7 @@ import type { TraceState } from "./trace-state.ts";
 interface TreeKeys {
   readonly state: TraceState;
   readonly active: number;
-  readonly setActiveKey: (key: string | undefined) => void;
+  readonly choose: (key: string | undefined) => void;
   readonly fold: (key: string) => void;
   readonly reveal: (place: number) => void;
   readonly nextFailed: () => void;
@@ -16,10 +16,10 @@ interface TreeKeys {
 
 /** Right and left fold, `/` finds, `e` goes to the next error, `$` to the call that made the bill, Escape closes the details. */
 export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
-  const { state, active, setActiveKey, fold, reveal, nextFailed, close, find } = keys;
+  const { state, active, choose, fold, reveal, nextFailed, close, find } = keys;
   const { tree, rows, opened, ledger } = state;
   const row = rowAt(tree, rows, opened, active);
-  const goTo = (index: number): void => setActiveKey(keyAt(tree, rows, index));
+  const goTo = (index: number): void => choose(keyAt(tree, rows, index));
   const actions: Readonly<Record<string, () => void>> = {
     ArrowRight: () => (row?.open === false ? fold(row.key) : goTo(rowBelow(rows, active))),
     ArrowLeft: () => (row?.open === true ? fold(row.key) : goTo(rowAbove(rows, active))),

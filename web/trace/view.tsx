@@ -13,15 +13,16 @@ import type { Go } from "../state/use-address.ts";
 import { callAt, childrenOf, countOf, hasFailed, idAt, placeOf } from "./columns/call-tree.ts";
 import { openedFor, type Folding } from "./columns/folding.ts";
 import type { Ledger } from "./columns/ledger.ts";
-import { indexOfKey, isGroup, keyAt } from "./columns/rows.ts";
+import { isGroup, keyAt } from "./columns/rows.ts";
 import { NOWHERE } from "./columns/text-index.ts";
-import { nextOf, placeOfRow } from "./columns/walk.ts";
+import { nextOf } from "./columns/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
 import { traceQuestions } from "./load/trace-questions.ts";
 import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
 import { TreeTable } from "./tree-table.tsx";
+import { useChoice } from "./use-choice.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
 
 const REFRESH_MS = 5000;
@@ -60,7 +61,8 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
       />
       {load.value !== undefined && countOf(load.value.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
-          It may be in another project, or deleted, or on its way.
+          It may be in another project, or deleted, or on its way.{" "}
+          <button onClick={load.again}>Ask again</button>
         </Notice>
       )}
       {load.value !== undefined && state !== undefined && countOf(state.tree) > 0 && (
@@ -102,9 +104,7 @@ function Shell(props: ShellProps) {
   const opened = options["call"];
   const find = useRef<HTMLInputElement>(null);
   const { tree, rows } = state;
-  const [activeKey, setActiveKey] = useState(opened ?? keyAt(tree, rows, 0));
-  const active = useMemo(() => indexOfKey(tree, rows, activeKey), [tree, rows, activeKey]);
-  const activePlace = placeOfRow(tree, rows, active);
+  const { active, place, turn, choose } = useChoice(state, opened);
   const open = (index: number): void => {
     const key = keyAt(tree, rows, index);
     if (key === undefined) return;
@@ -119,13 +119,13 @@ function Shell(props: ShellProps) {
   };
   const reveal = (place: number): void => {
     changeFolding({ ...folding, changed: openedFor(tree, place, folding) });
-    setActiveKey(idAt(tree, place));
+    choose(idAt(tree, place));
   };
   const nextFailed = (): void => {
-    const next = nextOf(tree, activePlace, (place) => hasFailed(tree, place));
+    const next = nextOf(tree, place, (next) => hasFailed(tree, next));
     if (next !== NOWHERE) reveal(next);
   };
-  const onKey = useTreeKeys({ state, active, setActiveKey, fold, reveal, nextFailed, close, find });
+  const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
   const openedPlace = opened === undefined ? NOWHERE : placeOf(tree, opened);
   return (
     <>
@@ -133,7 +133,7 @@ function Shell(props: ShellProps) {
         <FindBox
           input={find}
           tree={tree}
-          from={activePlace}
+          from={place}
           reveal={reveal}
           find={options["find"] ?? ""}
           onFind={(text) => go({ options: { ...options, find: text } }, "replace")}
@@ -158,7 +158,8 @@ function Shell(props: ShellProps) {
         isAdding={isAdding}
         active={active}
         opened={opened}
-        onActive={(index) => setActiveKey(keyAt(tree, rows, index))}
+        chosen={`${turn} ${opened}`}
+        onActive={(index) => choose(keyAt(tree, rows, index))}
         onOpen={open}
         onFold={fold}
         onKey={onKey}

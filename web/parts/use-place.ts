@@ -1,0 +1,49 @@
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+
+export const ROW_PX = 28;
+
+export interface RowKeys {
+  at(index: number): string | undefined;
+  /** -1: it is not there. */
+  indexOf(key: string): number;
+}
+
+interface Place {
+  readonly active: number;
+  readonly keys: RowKeys | undefined;
+  /** Another than before when somebody chose a row. */
+  readonly chosen: unknown;
+}
+
+/**
+ * Where a list is scrolled to. What somebody chooses comes into sight; when rows come or go above those in sight, these stay
+ * where they are.
+ */
+export function usePlace(
+  scroller: { readonly current: HTMLElement | null },
+  { active, keys, chosen }: Place,
+): void {
+  const top = useRef({ key: "", overPx: 0 });
+  useLayoutEffect(() => {
+    const list = scroller.current;
+    if (list === null || keys === undefined || list.scrollTop === 0) return;
+    const index = keys.indexOf(top.current.key);
+    const topPx = index * ROW_PX + top.current.overPx;
+    if (index >= 0 && topPx !== list.scrollTop) list.scrollTop = topPx;
+  }, [keys]);
+  useLayoutEffect(() => {
+    if (scroller.current !== null && active >= 0) bringIntoSight(scroller.current, active);
+  }, [chosen]);
+  useEffect(() => {
+    const scrolledPx = scroller.current?.scrollTop ?? 0;
+    const index = Math.floor(scrolledPx / ROW_PX);
+    top.current = { key: keys?.at(index) ?? "", overPx: scrolledPx - index * ROW_PX };
+  });
+}
+
+/** Its head stays on top of the rows. */
+function bringIntoSight(list: HTMLElement, index: number): void {
+  const [topPx, heightPx] = [index * ROW_PX, list.clientHeight - ROW_PX];
+  if (topPx < list.scrollTop) list.scrollTop = topPx;
+  else if (topPx + ROW_PX > list.scrollTop + heightPx) list.scrollTop = topPx + ROW_PX - heightPx;
+}
