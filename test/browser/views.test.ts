@@ -1,9 +1,9 @@
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
+import { expectAccessible } from "./accessible.ts";
 import {
   allRows,
   cellOf,
@@ -17,9 +17,6 @@ import {
 } from "./reading.ts";
 
 type Usage = Readonly<Record<string, Readonly<Record<string, number | null>>>>;
-
-const WIDE = { width: 1280, height: 760 };
-const PHONE = { width: 390, height: 844 };
 
 let test: TestPage;
 /** One tab for all that is only looked at. */
@@ -97,33 +94,6 @@ async function tabTo(page: Page, name: string): Promise<void> {
   const isThere = (name: string): boolean => document.activeElement?.classList.contains(name) ?? false;
   for (let at = 0; at < 40 && !(await page.evaluate(isThere, name)); at++) await page.keyboard.press("Tab");
   expect(await page.evaluate(isThere, name)).toBe(true);
-}
-
-/** What axe says against what is drawn; `rules`: those alone. */
-async function findings(page: Page, rules?: string[]): Promise<readonly string[]> {
-  if (await page.evaluate(() => !("axe" in globalThis))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(
-    (rules) =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run({
-        resultTypes: ["violations"],
-        ...(rules && { runOnly: rules }),
-      }),
-    rules,
-  );
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
-}
-
-/** Everything once; in the dark what differs there, which is the colours. */
-async function expectAccessible(page: Page): Promise<void> {
-  for (const size of [PHONE, WIDE]) {
-    await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await findings(page, ["color-contrast"])).toEqual([]);
-    await page.emulateMedia({ colorScheme: "light" });
-    expect(await findings(page)).toEqual([]);
-    const overflowPx = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflowPx).toBeLessThanOrEqual(0);
-  }
 }
 
 describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
@@ -509,16 +479,16 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
   };
   it.each(Object.entries(places))(
     "%s: axe finds nothing, in light and dark, wide and on a phone",
-    async (_name, place) => {
+    async (name, place) => {
       await show(page, place);
-      await expectAccessible(page);
+      await expectAccessible(page, name);
     },
   );
 
   it("without a key: axe finds nothing, in light and dark, wide and on a phone", async () => {
     const page = await test.open("/", { key: null });
     await page.getByLabel("API key").waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, "without a key");
     await page.context().close();
   });
 

@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { tick } from "../numbers/instants.ts";
+import { onTheme } from "../state/theme.ts";
 
 export interface ChartSeries {
   readonly label: string;
@@ -42,11 +43,10 @@ export function Chart(props: ChartProps) {
     drawn.current = plot;
     const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
     resize.observe(element);
-    const colors = new MutationObserver(() => plot.redraw());
-    colors.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    const stop = onTheme(() => plot.redraw());
     return () => {
       resize.disconnect();
-      colors.disconnect();
+      stop();
       plot.destroy();
     };
   }, [JSON.stringify([props.times, props.series, props.zone, heightPx])]);

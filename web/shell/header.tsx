@@ -52,7 +52,7 @@ export function Header({ me, project, address, zone, go, forget }: HeaderProps) 
       )}
       <ZonePicker zone={zone} onZone={(text) => set("zone", text)} />
       <ThemePicker />
-      <button class="quiet" title={`Forget the key “${me.name}”`} onClick={forget}>
+      <button class="quiet personal" title={`Forget the key “${me.name}”`} onClick={forget}>
         Leave
       </button>
     </header>
@@ -102,7 +102,7 @@ function ThemePicker() {
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
   return (
     <button
-      class="quiet"
+      class="quiet personal"
       aria-label={`Colours: ${theme}. Switch to ${next}.`}
       title={`Colours: ${theme}`}
       onClick={() => {

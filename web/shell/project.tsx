@@ -21,6 +21,7 @@ export function Project({ me, forget }: { readonly me: Whoami; readonly forget: 
       <Header {...{ me, project, address, zone, go, forget }} />
       {seen === null && (
         <main>
+          <h1 class="unseen">Nothing to see</h1>
           <Notice
             kind="warning"
             title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
@@ -55,6 +56,7 @@ function NothingYet() {
   const sample = `curl -u "api:$KEY" -H content-type:application/json ${new URL("v2/acme/app/calls/complete", document.baseURI).href} -d '{"batch": [{"project_id": "acme/app", "id": "call-1", "trace_id": "trace-1", "op_name": "chat", "started_at": "${new Date().toISOString()}", "ended_at": "${new Date().toISOString()}", "attributes": {}, "inputs": {}, "summary": {"usage": {"gpt-4o": {"requests": 1, "prompt_tokens": 1200, "completion_tokens": 300}}}}]}'`;
   return (
     <main>
+      <h1 class="unseen">Nothing to see yet</h1>
       <Notice kind="quiet" title="Nothing has been sent yet that this key may see.">
         <p>Point an SDK at this address, or send a first call by hand with a key that may ingest:</p>
         <pre tabIndex={0}>{sample}</pre>

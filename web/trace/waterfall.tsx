@@ -1,5 +1,6 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { ROW_PX } from "../parts/row-list.tsx";
+import { onTheme } from "../state/theme.ts";
 import { drawBars, type Axis, type Bar } from "./bars.ts";
 
 interface WaterfallProps {
@@ -11,6 +12,8 @@ interface WaterfallProps {
 /** The bars of the rows that can be seen, on one canvas over their last column. */
 export function Waterfall({ bars, axis, offsetPx }: WaterfallProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  useEffect(() => onTheme(() => redraw(undefined)), []);
   useLayoutEffect(() => {
     const element = canvas.current;
     const scroller = element?.closest<HTMLElement>(".rows");
