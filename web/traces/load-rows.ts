@@ -1,6 +1,6 @@
 import { ask, askLines, type Asking } from "../api/ask.ts";
 import type { Call, CallsQuery, TraceUsage } from "../api/routes.ts";
-import { totalOf, type Total } from "../numbers/usage.ts";
+import { NOTHING, totalOf, type Total } from "../numbers/usage.ts";
 import { queryOf, type Sort, type TracesQuestion } from "./traces-question.ts";
 
 export interface TraceRow {
@@ -12,10 +12,27 @@ export interface TraceRow {
 /** A row whose cost is known. */
 export type AddedRow = TraceRow & { readonly total: Total };
 
-/** Undefined where it is not known of one of them. */
-export function addedRows(rows: readonly TraceRow[] | undefined): readonly AddedRow[] | undefined {
-  const added = rows?.flatMap(({ call, total }) => (total === undefined ? [] : [{ call, total }]));
-  return added?.length === rows?.length ? added : undefined;
+/** Asks for what is not known of them yet. */
+export async function addedRows(
+  project: string,
+  rows: readonly TraceRow[],
+  asking: Asking,
+): Promise<readonly AddedRow[]> {
+  const unknown = rows.flatMap(({ call, total }) => (total === undefined ? [call.id] : []));
+  const used = await loadUsed(project, unknown, asking);
+  return rows.map(({ call, total }) => ({ call, total: total ?? used.get(call.id) ?? NOTHING }));
+}
+
+/** What calls used, with everything below them, by call id. */
+export async function loadUsed(
+  project_id: string,
+  call_ids: readonly string[],
+  asking: Asking,
+): Promise<ReadonlyMap<string, Total>> {
+  if (call_ids.length === 0) return new Map();
+  const body = { project_id, call_ids, include_costs: true };
+  const { body: answer } = await ask<TraceUsage>({ path: "/calls/usage", body }, asking);
+  return new Map(call_ids.map((id) => [id, totalOf(answer.call_usage[id] ?? {})]));
 }
 
 export const MAX_ROWS = 500;
@@ -31,22 +48,13 @@ const COLUMNS = [
 ];
 const newestFirst = [{ field: "started_at", direction: "desc" as const }];
 
-/** The newest of a window: they do not wait for what all of it costs. `show`: takes them before it is known what they cost themselves. */
-export async function loadNewest(
-  question: TracesQuestion,
-  asking: Asking,
-  show: (rows: readonly TraceRow[]) => void,
-): Promise<readonly TraceRow[]> {
+/** The newest of a window: they do not wait for what all of it costs, nor for what they cost themselves. */
+export async function loadNewest(question: TracesQuestion, asking: Asking): Promise<readonly TraceRow[]> {
   const { project: project_id } = question;
   const query = queryOf(question) as CallsQuery["query"] & object;
   const body = { project_id, filter: { trace_roots_only: true }, query, sort_by: newestFirst };
   const calls = await readCalls(body, asking);
-  if (calls.length === 0) return [];
-  show(calls.map((call) => ({ call, total: undefined })));
-  const call_ids = calls.map(({ id }) => id);
-  const usage = { path: "/calls/usage", body: { project_id, call_ids, include_costs: true } };
-  const { body: answer } = await ask<TraceUsage>(usage, asking);
-  return calls.map((call) => ({ call, total: totalOf(answer.call_usage[call.id] ?? {}) }));
+  return calls.map((call) => ({ call, total: undefined }));
 }
 
 /** Of those whose totals are known the largest, or the newest. */

@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
-import { useLoad } from "../api/use-load.ts";
 import { RowList } from "../parts/row-list.tsx";
 import { printAddress, type Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
 import type { Layout } from "./columns.ts";
 import { loadMarks } from "./feedback-marks.ts";
-import type { TraceRow } from "./load-rows.ts";
+import { loadUsed, type TraceRow } from "./load-rows.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
-import { useSizes } from "./use-sizes.ts";
+import { loadSizes } from "./trace-sizes.ts";
+import { useOfSeen, useSeen } from "./use-seen.ts";
 
 interface TraceTableProps {
   readonly rows: readonly TraceRow[];
-  /** What they cost is on its way. */
-  readonly isAdding: boolean;
+  /** Which question, asked which time, they answer. */
+  readonly asked: string;
   /** What all traces of the window cost; null: it is not known, or not yet. */
   readonly whole: number | null;
   readonly project: string;
@@ -25,11 +25,10 @@ interface TraceTableProps {
 }
 
 export function TraceTable(props: TraceTableProps) {
-  const { rows, isAdding, whole, project, zone, address, go, layout, onLayout } = props;
+  const { rows, asked, whole, project, zone, address, go, layout, onLayout } = props;
   const [active, setActive] = useState(0);
-  const ids = rows.map(({ call }) => call.id);
-  const marks = useLoad(`${project}\n${ids.join("\n")}`, (asking) => loadMarks(project, ids, asking));
-  const { sizes, onSeen } = useSizes(project, rows);
+  const { seen, onSeen } = useSeen(rows);
+  const { used, sizes, marks } = useSaid(project, seen, asked);
   const addressOf = ({ call }: TraceRow): Address => ({
     ...address,
     view: "trace",
@@ -41,7 +40,7 @@ export function TraceTable(props: TraceTableProps) {
       id="trace"
       role="grid"
       label="Traces"
-      busy={marks.busy || sizes.busy}
+      busy={used.busy || marks.busy || sizes.busy}
       class="traces"
       count={rows.length}
       active={active}
@@ -57,15 +56,31 @@ export function TraceTable(props: TraceTableProps) {
         if (row === undefined) return null;
         return (
           <TraceCells
-            {...{ row, isAdding, zone, layout, whole }}
-            mark={marks.value?.get(row.call.id)}
-            size={sizes.failure === undefined ? sizes.value?.get(row.call.trace_id) : "unknown"}
+            {...{ zone, layout, whole }}
+            row={{ ...row, total: row.total ?? used.value.get(row.call.id) }}
+            isAdding={used.busy}
+            mark={marks.value.get(row.call.id)}
+            size={sizes.failure === undefined ? sizes.value.get(row.call.trace_id) : "unknown"}
             href={printAddress(addressOf(row))}
           />
         );
       }}
     />
   );
+}
+
+/** What the rows that somebody looks at used, how large their traces are, and what people said. */
+function useSaid(project: string, seen: readonly TraceRow[], asked: string) {
+  const ids = seen.map(({ call }) => call.id);
+  const unknown = seen.flatMap(({ call, total }) => (total === undefined ? [call.id] : []));
+  const traceIds = [...new Set(seen.map(({ call }) => call.trace_id))];
+  // a row that is not finished has more calls when it has used more
+  const running = seen.flatMap(({ call, total }) => (call.ended_at === null ? [total?.requests ?? 0] : []));
+  return {
+    used: useOfSeen(project, [asked, unknown], (asking) => loadUsed(project, unknown, asking)),
+    sizes: useOfSeen(project, [asked, traceIds, running], (asking) => loadSizes(project, traceIds, asking)),
+    marks: useOfSeen(project, [asked, ids], (asking) => loadMarks(project, ids, asking)),
+  };
 }
 
 /** Window and zone go along, so that the way back leads to the same list. */

@@ -20,7 +20,7 @@ interface TracesToolsProps {
 /** In which order, in which columns, and ways to take the rows along. */
 export function TracesTools(props: TracesToolsProps) {
   const { question, rows, layout, onLayout, refresh, change } = props;
-  const added = addedRows(rows);
+  const never = new AbortController().signal;
   return (
     <div class="tools">
       <label>
@@ -37,8 +37,12 @@ export function TracesTools(props: TracesToolsProps) {
       <button onClick={refresh} title="Ask again, up to now">
         Refresh
       </button>
-      {added !== undefined && (
-        <DownloadButton label="CSV" name="traces.csv" text={() => csvOfTraces(added)} />
+      {rows !== undefined && (
+        <DownloadButton
+          label="CSV"
+          name="traces.csv"
+          text={async () => csvOfTraces(await addedRows(question.project, rows, { signal: never }))}
+        />
       )}
       <CopyButton
         label="copy curl"

@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { ask, askLines } from "../api/ask.ts";
-import type { Call, TraceUsage } from "../api/routes.ts";
-import { totalOf } from "../numbers/usage.ts";
-import type { TraceRow } from "./load-rows.ts";
+import { askLines } from "../api/ask.ts";
+import type { Call } from "../api/routes.ts";
+import { loadUsed, type TraceRow } from "./load-rows.ts";
 
 const REFRESH_MS = 5000;
 const MAX_REFRESHED = 100;
@@ -46,16 +45,13 @@ async function refreshed(
 ): Promise<readonly TraceRow[]> {
   const calls: Call[] = [];
   const filter = { call_ids: ids, trace_roots_only: true };
-  const [, usage] = await Promise.all([
+  const [, used] = await Promise.all([
     askLines<Call>(
       { path: "/calls/stream_query", body: { project_id, filter, columns: ["id"] } },
       (call) => calls.push(call),
       { signal },
     ),
-    ask<TraceUsage>(
-      { path: "/calls/usage", body: { project_id, call_ids: ids, include_costs: true } },
-      { signal },
-    ),
+    loadUsed(project_id, ids, { signal }),
   ]);
-  return calls.map((call) => ({ call, total: totalOf(usage.body.call_usage[call.id] ?? {}) }));
+  return calls.map((call) => ({ call, total: used.get(call.id) }));
 }

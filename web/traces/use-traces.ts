@@ -9,8 +9,8 @@ export interface Traces {
   readonly rows: readonly TraceRow[] | undefined;
   readonly totals: WindowTotals | undefined;
   readonly busy: boolean;
-  /** What the rows cost is on its way. */
-  readonly areRowsBusy: boolean;
+  /** Which question, asked which time, the rows answer. */
+  readonly asked: string;
   /** What there is to say of the asking. */
   readonly said: Load<unknown>;
   readonly again: () => void;
@@ -19,9 +19,8 @@ export interface Traces {
 /** The newest rows are there before it is known what all traces of the window cost; the largest are chosen by that. */
 export function useTraces(question: TracesQuestion): Traces {
   const isNewest = question.sort === "newest" && question.cost === undefined;
-  const newest = useLoad<readonly TraceRow[]>(
-    isNewest ? JSON.stringify(question) : undefined,
-    (asking, show) => loadNewest(question, asking, show),
+  const newest = useLoad<readonly TraceRow[]>(isNewest ? JSON.stringify(question) : undefined, (asking) =>
+    loadNewest(question, asking),
   );
   // what all of them cost is much work: it begins when there is something to look at
   const wanted = JSON.stringify({ ...question, sort: undefined });
@@ -36,13 +35,15 @@ export function useTraces(question: TracesQuestion): Traces {
   );
   const rows = isNewest ? newest : chosen;
   const areAsked = isNewest || known !== undefined;
-  const shown = useLiveRows(question.project, areAsked ? rows.value : undefined);
+  const live = useLiveRows(question.project, areAsked ? rows.value : undefined);
+  const byRoot = totals.busy ? undefined : totals.value?.byRoot;
+  const shown = live?.map((row) => ({ ...row, total: row.total ?? byRoot?.get(row.call.id) }));
   const isQuiet = totals.failure === undefined && !totals.stopped && areAsked;
   return {
     rows: shown,
     totals: isFirst ? undefined : totals.value,
     busy: totals.busy || rows.busy,
-    areRowsBusy: rows.busy,
+    asked: rows.settled ?? "",
     said: isQuiet ? rows : totals,
     again: () => {
       totals.again();

@@ -41,7 +41,7 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
     setLayout(next);
   };
   const question = { project, window, sort, cost, operand: operandOf(filter) };
-  const { rows, totals, busy, areRowsBusy, said, again } = useTraces(question);
+  const { rows, totals, busy, asked, said, again } = useTraces(question);
   const refresh = (): void => {
     setRound(round + 1);
     again();
@@ -72,8 +72,7 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
       {totals !== undefined && rows !== undefined && <Said totals={totals} shown={rows.length} sort={sort} />}
       {rows !== undefined && rows.length > 0 && (
         <TraceTable
-          {...{ rows, project, zone, address, go, layout }}
-          isAdding={areRowsBusy}
+          {...{ rows, asked, project, zone, address, go, layout }}
           whole={totals?.total.usd ?? null}
           onLayout={changeLayout}
         />

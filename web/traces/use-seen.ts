@@ -1,0 +1,44 @@
+import { useCallback, useRef, useState } from "preact/hooks";
+import type { Asking } from "../api/ask.ts";
+import { useLoad, type Load } from "../api/use-load.ts";
+import type { SeenRows } from "../parts/row-list.tsx";
+
+/** So many rows are asked for at a time, and no others than those that somebody looks at: traces can be large. */
+const BLOCK = 50;
+
+interface Seen<Row> {
+  readonly seen: readonly Row[];
+  readonly onSeen: (seen: SeenRows) => void;
+}
+
+/** The rows that somebody looks at, and some around them. */
+export function useSeen<Row>(rows: readonly Row[]): Seen<Row> {
+  const [blocks, setBlocks] = useState<SeenRows>({ first: 0, last: 0 });
+  const onSeen = useCallback(({ first, last }: SeenRows) => {
+    const [from, to] = [Math.floor(first / BLOCK), Math.floor(Math.max(first, last) / BLOCK)];
+    setBlocks((blocks) => (blocks.first === from && blocks.last === to ? blocks : { first: from, last: to }));
+  }, []);
+  return { seen: rows.slice(blocks.first * BLOCK, (blocks.last + 1) * BLOCK), onSeen };
+}
+
+type Known<Value> = ReadonlyMap<string, Value>;
+type LoadOfSeen<Value> = Omit<Load<Known<Value>>, "value"> & { readonly value: Known<Value> };
+
+/** What is said of rows when they are seen, and all that was said before in this project. Asked again when `asked` changes. */
+export function useOfSeen<Value>(
+  project: string,
+  asked: readonly unknown[],
+  load: (asking: Asking) => Promise<Known<Value>>,
+): LoadOfSeen<Value> {
+  const answer = useLoad(JSON.stringify([project, ...asked]), load);
+  const known = useRef<{ project: string; answer: Known<Value> | undefined; all: Known<Value> }>({
+    project,
+    answer: undefined,
+    all: new Map(),
+  });
+  const { value } = answer;
+  const before: Known<Value> = known.current.project === project ? known.current.all : new Map();
+  if (before !== known.current.all || value !== known.current.answer)
+    known.current = { project, answer: value, all: new Map([...before, ...(value ?? [])]) };
+  return { ...answer, value: known.current.all };
+}
