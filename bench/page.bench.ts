@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { chromium, type Page } from "playwright-core";
+import { fill as fillBySql, lastHour } from "./scale.bench.ts";
 import { spreadOf, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
@@ -8,8 +9,13 @@ const PROJECT = "acme/large";
 const TRACE_CALLS = 100_000;
 const TRACES = Number(process.env["PAGE_TRACES"] ?? 5000);
 const MANY = "acme/many";
+/** A project of so many calls, filled by SQL; 0: none. */
+const HUGE = "acme/huge";
+const HUGE_CALLS = Number(process.env["PAGE_CALLS"] ?? 0);
 const CALLS_PER_TRACE = 20;
 const BATCH = 10_000;
+/** What all traces of a day of a large project cost takes a while. */
+const PATIENCE_MS = 240_000;
 const ROUNDS = Number(process.env["PAGE_ROUNDS"] ?? 5);
 
 /** An agent's long run: steps of a hundred calls, a model in each. */
@@ -178,6 +184,30 @@ function resultsOf(samples: Record<string, number[]>): readonly ScenarioResult[]
   ];
 }
 
+/** From the click to the first rows of the last day, and to what they cost, which is asked then. */
+async function measureHuge(service: BenchService, page: Page): Promise<readonly ScenarioResult[]> {
+  const filled = await fillBySql(service, HUGE, HUGE_CALLS);
+  const until = lastHour(filled) + 3_600_000;
+  const [from, to] = [until - 86_400_000, until].map((ms) => new Date(ms).toISOString());
+  const [rows, costs]: [number[], number[]] = [[], []];
+  for (let round = -1; round < ROUNDS; round++) {
+    await opens(page, `/${MANY}/usage`, "table.buckets");
+    await settled(page);
+    const place = `/${HUGE}/traces?window=${from}..${to}`;
+    const cost = opens(page, place, ".traces .body .row .cost .figure");
+    const row = await opens(page, place, ".traces .body .row");
+    if (round >= 0) {
+      rows.push(row);
+      costs.push(await cost);
+    }
+    await settled(page);
+  }
+  const [subject, costed] = [spreadOf(rows), spreadOf(costs)];
+  const what = `the first rows of a day of ${filled.calls.toLocaleString("en")} calls, from the click`;
+  const target = { text: "≤ 300 ms", met: subject.median <= 300 };
+  return [{ what, subject, against: { what: "what they cost", spread: costed }, unit: "ms", target }];
+}
+
 /** All that is asked is answered, and drawn. */
 async function settled(page: Page): Promise<void> {
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
@@ -203,10 +233,11 @@ export const scenario: Scenario = {
     });
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     const page = await browser.newPage({ viewport: { width: 1280, height: 760 } });
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`${service.url}/#key=${service.key}&to=${encodeURIComponent(`/${MANY}/usage`)}`);
     await page.locator("table.buckets").waitFor();
     try {
-      return await measure(service, page);
+      return [...(await measure(service, page)), ...(HUGE_CALLS > 0 ? await measureHuge(service, page) : [])];
     } finally {
       await browser.close();
       await service.close();

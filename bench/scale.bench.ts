@@ -59,7 +59,7 @@ function fillStatement(project: string, from: number): string {
 }
 
 /** The last whole hour, in which calls still come in. */
-function lastHour({ calls }: Filled): number {
+export function lastHour({ calls }: Filled): number {
   return BEGIN_MS + (Math.floor(calls / CALLS_PER_HOUR) - 1) * HOUR_MS;
 }
 

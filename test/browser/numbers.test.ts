@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { allRows, cellOf, expectFigure, numberOf, readTables, settled } from "./reading.ts";
@@ -149,6 +150,54 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     expectFigure(foot.cells[0], total.total_cost);
     expectFigure(foot.cells[1], total.billed_cost);
     expect(await page.locator(".receipt tbody td", { hasText: "× 0.85" }).count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  it("of traces are asked for the rows that somebody looks at, and of all of them for a file", async () => {
+    const [project, count] = ["acme/many", 120];
+    const began = Date.now() - 600_000;
+    const batch = Array.from({ length: count }, (_, at) =>
+      call(`many-${at}`, {
+        ...telling(`${COMPLETION}${at}`, 1000 + at),
+        trace_id: `many-${at}`,
+        parent_id: null,
+        started_at: new Date(began + at * 1000).toISOString(),
+      }),
+    );
+    expect((await test.post(`/v2/${project}/calls/complete`, { batch })).json()).toEqual({ rejected: [] });
+    const page = await test.open(`/${project}/usage`);
+    await settled(page);
+    const asked: string[][] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/calls/usage"))
+        asked.push((request.postDataJSON() as { call_ids: string[] }).call_ids);
+    });
+    // what all of them cost is never known
+    await page.route("**/trace/usage", async () => {});
+    await page.evaluate((hash) => (location.hash = hash), `/${project}/traces`);
+    const tokens = (id: string) =>
+      page
+        .locator(".traces .body .row", { has: page.locator(`a[href*="${id}"]`) })
+        .locator(".tokens [title]");
+    const newest = `many-${count - 1}`;
+    await expect
+      .poll(() => tokens(newest).getAttribute("title"))
+      .toBe((1010 + count - 1).toLocaleString("en"));
+    expect(asked.map(({ length }) => length)).toEqual([50]);
+    await page.locator(".rows").focus();
+    await page.keyboard.press("End");
+    await expect.poll(() => tokens("many-0").getAttribute("title")).toBe("1,010");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const [head, ...lines] = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\n");
+    const column = head!.split(",").indexOf("total_tokens");
+    expect(lines.map((line) => Number(line.split(",")[column]))).toEqual(
+      batch.map((_, at) => 1010 + at).toReversed(),
+    );
     await page.context().close();
   });
 

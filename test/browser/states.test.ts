@@ -1,0 +1,182 @@
+import type { Page, Route } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
+import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { expectAccessible, LOOKS, type Look } from "./accessible.ts";
+import { show } from "./reading.ts";
+
+const TRACE = `/${PROJECT}/trace/contract-1`;
+const EVERYTHING = "/(calls|trace|usage|feedback)/";
+/** Each with what is asked for it. */
+const views = {
+  traces: { place: `/${PROJECT}/traces`, asks: EVERYTHING },
+  "a trace": { place: TRACE, asks: EVERYTHING },
+  details: { place: `${TRACE}?call=contract-1-classify&tab=input`, asks: "/calls/stream_query" },
+  "a receipt": { place: `${TRACE}?call=contract-1-classify&tab=receipt`, asks: "/call/receipt" },
+  usage: { place: `/${PROJECT}/usage`, asks: EVERYTHING },
+  feedback: { place: `/${PROJECT}/feedback?path=score`, asks: EVERYTHING },
+};
+
+/** One look at each state, another one at the next; with `EVERY_LOOK`, all of them. */
+function looksOf(at: number): readonly Look[] {
+  return process.env["EVERY_LOOK"] === undefined ? [LOOKS[at % LOOKS.length]!] : LOOKS;
+}
+
+let test: TestPage;
+/** One tab for all states but those of keys. */
+let page: Page;
+/** Whether the store refuses statements. */
+let isAway = false;
+
+interface State {
+  readonly name: string;
+  readonly place: string;
+  /** What it says when it is there. */
+  readonly says: string;
+  /** What becomes of requests. */
+  readonly fate?: { readonly path: string; readonly of: (route: Route) => Promise<void> };
+  readonly isAway?: boolean;
+}
+
+/** Never answered. */
+const never = async (): Promise<void> => {};
+
+/** The first half of the response. */
+async function cut(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const body = await response.text();
+  await route.fulfill({ response, body: body.slice(0, Math.floor(body.length / 2)) });
+}
+
+function inEveryView(name: string, of: (route: Route) => Promise<void>, says: string): readonly State[] {
+  return Object.entries(views).map(([view, { place, asks }]) => ({
+    name: `${view}, ${name}`,
+    place,
+    says,
+    fate: { path: asks, of },
+  }));
+}
+
+const FAULTY = encodeURIComponent(JSON.stringify({ $nonsense: [1] }));
+
+const states: readonly State[] = [
+  ...inEveryView("loading", never, "Asking …"),
+  ...inEveryView("cut short", cut, "The answer broke off"),
+  ...inEveryView("without the service", (route) => route.abort(), "The service does not answer."),
+  ...Object.entries(views).map(([view, { place }]) => ({
+    name: `${view}, without the store`,
+    place,
+    says: "The store behind the service does not answer.",
+    isAway: true,
+  })),
+  {
+    name: "a trace, its usage on the way",
+    place: TRACE,
+    says: "…",
+    fate: { path: "/trace/usage", of: never },
+  },
+  {
+    name: "a trace, its usage cut short",
+    place: TRACE,
+    says: "What the calls used is not known.",
+    fate: { path: "/trace/usage", of: cut },
+  },
+  { name: "traces, empty", place: "/acme/empty/traces", says: "No trace began in this window." },
+  { name: "usage, empty", place: "/acme/empty/usage", says: "No call began in this window." },
+  {
+    name: "feedback, empty",
+    place: "/acme/empty/feedback",
+    says: "Nobody has said anything in this window.",
+  },
+  { name: "a trace that is not there", place: "/acme/empty/trace/none", says: "There is no such trace" },
+  {
+    name: "traces, a filter that leaves nothing",
+    place: `/${PROJECT}/traces?cost=%3E999`,
+    says: "No trace of this window matches.",
+  },
+  { name: "traces, a query with faults", place: `/${PROJECT}/traces?q=${FAULTY}`, says: "422:" },
+];
+
+describe.skipIf(chromiumPath === undefined)(
+  "axe finds nothing, in light and dark, wide and on a phone, in",
+  () => {
+    beforeAll(async () => {
+      test = await startPage({
+        wrapEngine: (engine) => faultyEngine(engine, () => (isAway ? "refused" : "done")),
+      });
+      await loadSamples(test.app, ROOT_KEY);
+      page = await test.open("/acme/nothing/feedback", { noisy: true });
+    });
+    afterAll(() => test.close());
+
+    it.each(states.map((state, at) => ({ ...state, looks: looksOf(at) })))(
+      "$name",
+      async ({ name, place, says, fate, isAway: away = false, looks }) => {
+        await page.unrouteAll({ behavior: "ignoreErrors" });
+        await show(page, "/acme/nothing/feedback");
+        if (fate !== undefined) await page.route(new RegExp(fate.path), fate.of);
+        isAway = away;
+        try {
+          await page.evaluate((hash) => (location.hash = hash), place);
+          await page.getByText(says).first().waitFor();
+        } finally {
+          isAway = false;
+        }
+        await expectAccessible(page, name, looks);
+      },
+    );
+
+    it("a key that is not valid any more", async () => {
+      const key = await keyOf({ scopes: ["read"], projects: [PROJECT] });
+      const page = await test.open(views.traces.place, { key: key.key, noisy: true });
+      await page.locator(".traces .body .row").first().waitFor();
+      await revoke(key);
+      await page.getByRole("button", { name: "Refresh" }).click();
+      await page.getByText("This key is not valid, or no longer.").waitFor();
+      await expectAccessible(page, "a revoked key", looksOf(0));
+      await page.context().close();
+    });
+
+    it.each([
+      {
+        name: "a key that may not read",
+        scopes: ["ingest"],
+        projects: ["*"],
+        place: "/",
+        says: "may not read",
+      },
+      {
+        name: "a key of another project",
+        scopes: ["read"],
+        projects: ["acme/other"],
+        place: views.traces.place,
+        says: "403:",
+      },
+    ])("$name", async ({ name, scopes, projects, place, says }) => {
+      const { key } = await keyOf({ scopes, projects });
+      const page = await test.open(place, { key, noisy: true });
+      await page.getByText(says).first().waitFor();
+      await expectAccessible(page, name, looksOf(1));
+      await page.context().close();
+    });
+  },
+);
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+}
+
+async function keyOf(more: object): Promise<Key> {
+  return (await test.post("/api-keys", { name: "ana", ...more })).json() as Key;
+}
+
+async function revoke({ id, key }: Key): Promise<void> {
+  const headers = { authorization: `Bearer ${ROOT_KEY}` };
+  await test.app.inject({ method: "DELETE", url: `/api-keys/${id}`, headers });
+  await expect
+    .poll(async () => (await test.post("/trace/usage", { project_id: PROJECT }, { key })).status)
+    .toBe(401);
+}
