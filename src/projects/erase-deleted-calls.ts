@@ -78,10 +78,9 @@ const places: readonly Place[] = [
   {
     table: "parked_parts",
     find: (projects) => sql`SELECT DISTINCT ${pendingKey} AS key FROM parked_parts
-      WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND (project_id, id) IN
-        (SELECT project_id, id FROM parked_parts WHERE project_id IN ${projects} AND kind = 'delete'
-         UNION ALL
-         SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`,
+      WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND
+        ((project_id, id) IN (SELECT project_id, id FROM parked_parts WHERE project_id IN ${projects} AND kind = 'delete')
+         OR (project_id, id) IN (SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))`,
     change: (projects, keys) => sql`DELETE
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${pendingKey} IN ${keys}`,
   },
