@@ -58,7 +58,7 @@ function instant(ms: number) {
 }
 
 function hoursOf({ startMs, endMs }: TimeWindow): HourRange {
-  return { from: hourOf(bounded(startMs) * 1000), to: hourOf(bounded(endMs) * 1000) };
+  return { from: hourOf(bounded(startMs) * 1000), to: hourOf(bounded(endMs) * 1000 - 1) };
 }
 
 function bounded(ms: number): number {

@@ -62,11 +62,19 @@ function rangeOfCondition(column: Column, condition: Condition): HourRange | und
   if (condition.kind !== "compare" || condition.context !== "instant") return undefined;
   const { operator, left, right } = condition;
   const isTurned = isColumn(right, column);
-  const hour = isTurned ? hourOfValue(left) : isColumn(left, column) ? hourOfValue(right) : undefined;
+  const constant = isTurned ? left : isColumn(left, column) ? right : undefined;
+  const hour = constant && hourOfValue(constant);
   if (hour === undefined) return undefined;
   if (operator === "$eq") return { from: hour, to: hour };
   const isLower = (operator === "$gt" || operator === "$gte") !== isTurned;
-  return isLower ? { from: hour, to: EVER.to } : { from: EVER.from, to: hour };
+  if (isLower) return { from: hour, to: EVER.to };
+  const isBefore = operator === "$lt" || operator === "$gt";
+  return { from: EVER.from, to: isBefore && beginsHour(constant) ? hour - 1 : hour };
+}
+
+/** Whether a constant is the first instant of its hour: what is before it is in earlier hours. */
+function beginsHour(value: Value | undefined): boolean {
+  return value?.kind === "constant" && value.type === "instant" && value.value % HOUR_MICROS === 0;
 }
 
 function hullOf(ranges: readonly HourRange[]): HourRange {

@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { compileQuery } from "../../../src/query/index.ts";
+import { HOUR_MICROS, hourOf, toIso, toStoreText } from "../../../src/shared/instant.ts";
+import type { Project } from "../../../src/shared/project.ts";
+
+const project = "acme/x" as Project;
+const HOUR = 490_000;
+const at = (hour: number, micros = 0): number => (HOUR + hour) * HOUR_MICROS + micros;
+const OPERATORS = ["$gt", "$gte", "$lt", "$lte", "$eq"] as const;
+
+/** Instants around the edges of hours. */
+const instant = fc
+  .tuple(fc.integer({ min: -2, max: 2 }), fc.constantFrom(-1, 0, 1, 1_000_000))
+  .map(([hour, micros]) => at(hour, micros));
+const condition = fc.record({
+  operator: fc.constantFrom(...OPERATORS),
+  micros: instant,
+  isTurned: fc.boolean(),
+  isNumber: fc.boolean(),
+});
+type Condition = typeof condition extends fc.Arbitrary<infer One> ? One : never;
+
+function toExpr({ operator, micros, isTurned, isNumber }: Condition): object {
+  const constant = { $literal: isNumber ? micros / 1_000_000 : toIso(toStoreText(micros)) };
+  const field = { $getField: "started_at" };
+  return { [operator]: isTurned ? [constant, field] : [field, constant] };
+}
+
+function holds({ operator, micros, isTurned }: Condition, startedAt: number): boolean {
+  const [left, right] = isTurned ? [micros, startedAt] : [startedAt, micros];
+  if (operator === "$eq") return left === right;
+  if (operator === "$gt" || operator === "$gte")
+    return left > right || (operator === "$gte" && left === right);
+  return left < right || (operator === "$lte" && left === right);
+}
+
+function startedOf(conditions: readonly Condition[]) {
+  const compiled = compileQuery({ $expr: { $and: conditions.map(toExpr) } }, { project });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.issues));
+  return compiled.bounds.started;
+}
+
+describe("the hours that a condition on time allows", () => {
+  it("leave out no hour in which a call can have started", () => {
+    fc.assert(
+      fc.property(fc.array(condition, { minLength: 1, maxLength: 3 }), instant, (conditions, startedAt) => {
+        fc.pre(conditions.every((one) => holds(one, startedAt)));
+        const { from, to } = startedOf(conditions)!;
+        expect(hourOf(startedAt)).toBeGreaterThanOrEqual(from);
+        expect(hourOf(startedAt)).toBeLessThanOrEqual(to);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("of one whole hour are that hour, up to its end and beyond two", () => {
+    const within = (operator: "$lt" | "$lte", micros: number) =>
+      startedOf([
+        { operator: "$gte", micros: at(0), isTurned: false, isNumber: false },
+        { operator, micros, isTurned: false, isNumber: false },
+      ]);
+    expect(within("$lt", at(1))).toEqual({ from: HOUR, to: HOUR });
+    expect(within("$lt", at(1, 1))).toEqual({ from: HOUR, to: HOUR + 1 });
+    expect(within("$lte", at(1))).toEqual({ from: HOUR, to: HOUR + 1 });
+  });
+});
