@@ -11,8 +11,8 @@ import { callReader, type CallLine } from "./trace-call.ts";
 /** Asks for one trace, and puts it into columns, beside the page: reading a hundred thousand calls would stop its frames. */
 addEventListener("message", ({ data }: MessageEvent<TraceTask>) => {
   answer(data).catch((error: unknown) => {
-    if (!(error instanceof AskError)) reportError(error);
     tell({ kind: "failed", failure: error instanceof AskError ? error.failure : { kind: "broken" } });
+    if (!(error instanceof AskError)) reportError(error);
   });
 });
 
