@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { forgetOrphans } from "./ledger/forget-orphans.ts";
+import { createOrphanWatch } from "./ledger/forget-orphans.ts";
 import { createSettler, type SettlerDeps } from "./ledger/settler.ts";
 import { registerPeriodic } from "./periodic.ts";
 
@@ -11,9 +11,10 @@ export function registerLedger(app: FastifyInstance, deps: Omit<SettlerDeps, "si
   app.addHook("preClose", async () => closing.abort());
   const settler = createSettler({ ...deps, signal: closing.signal });
   registerPeriodic(app, { name: "ledger", everyMs: MINUTE_MS, run: () => settler.run() });
+  const orphans = createOrphanWatch(deps.engine);
   registerPeriodic(app, {
     name: "ledger_orphans",
     everyMs: 60 * MINUTE_MS,
-    run: () => forgetOrphans(deps.engine),
+    run: () => orphans.run(),
   });
 }

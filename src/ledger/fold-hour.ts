@@ -6,6 +6,7 @@ import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import { release } from "../shared/buffers.ts";
 import { COUNT_SLOTS } from "../usage/count-fields.ts";
+import { isMore, NOTHING_YET } from "../usage/most-used.ts";
 import { isNothing } from "../usage/usage.ts";
 import {
   NO_LATENCY,
@@ -17,7 +18,7 @@ import {
   type UsageOfEntry,
 } from "./entries.ts";
 import { readSpanningTraces, type Hour } from "./hour.ts";
-import { HourColumns, hourBytes } from "./read-hour.ts";
+import { callBytes, HourColumns, pieceOfHour, type CallsToRead } from "./read-hour.ts";
 
 /** Calls that are read and folded at once. */
 const CALLS_PER_PIECE = 10_000;
@@ -32,9 +33,9 @@ export interface FoldedHour {
 }
 
 /**
- * What the calls of an hour themselves used. The fingerprint comes with the rows of each piece: it is the hour's only if no
- * part came in between two of them, so that what was folded and the fingerprint always belong together. Undefined: an
- * entry cannot be stored exactly. `rows`: how many the hour has in `calls`.
+ * What the calls of an hour themselves used, but those of spanning traces. The fingerprint comes with the rows of each piece:
+ * it is the hour's only if no part came in between two of them, so that what was folded and the fingerprint always belong
+ * together. Undefined: an entry cannot be stored exactly. `rows`: how many the hour has in `calls`.
  */
 export async function foldHour(
   engine: Engine,
@@ -46,22 +47,46 @@ export async function foldHour(
   const pieces: (readonly Entry[])[] = [];
   let fingerprint = 0n;
   for (let piece = 0; piece < count; piece++) {
-    const bytes = await hourBytes(engine, { ...hour, piece, pieces: count, spanning: traceIds }, signal);
-    const names = new LlmNames();
-    const columns = new HourColumns(bytes);
-    const calls = readCallTable(bytes, undefined, names, { readMore: columns.readBlock, parents: "for_own" });
-    fingerprint = BigInt.asUintN(64, fingerprint + columns.fingerprint);
-    const entries = entriesOf(calls, columns, names);
-    releaseCalls(calls);
-    if (entries === undefined) return undefined;
-    pieces.push(entries);
+    const within = pieceOfHour(hour.hour, piece, count);
+    const folded = await foldCalls(engine, { project: hour.project, within, except: traceIds }, signal);
+    if (folded === undefined) return undefined;
+    fingerprint = BigInt.asUintN(64, fingerprint + folded.fingerprint);
+    pieces.push(folded.entries);
   }
   return { fingerprint: String(fingerprint), spanning: digest, pieces };
 }
 
-function entriesOf(calls: CallTable, columns: HourColumns, names: LlmNames): readonly Entry[] | undefined {
+export interface FoldedCalls {
+  /** The sum over the very rows that were folded. */
+  readonly fingerprint: bigint;
+  readonly entries: readonly Entry[];
+  /** Of each entry the hour that its call lies under. */
+  readonly hours: readonly number[];
+}
+
+/** What the calls of some whole traces themselves used. Undefined: an entry cannot be stored exactly. */
+export async function foldCalls(
+  engine: Engine,
+  toRead: CallsToRead,
+  signal: AbortSignal,
+): Promise<FoldedCalls | undefined> {
+  const bytes = await callBytes(engine, toRead, signal);
+  const names = new LlmNames();
+  const columns = new HourColumns(bytes);
+  const calls = readCallTable(bytes, undefined, names, { readMore: columns.readBlock, parents: "for_own" });
+  const entries = entriesOf(calls, columns, names);
+  releaseCalls(calls);
+  return entries === undefined ? undefined : { fingerprint: columns.fingerprint, ...entries };
+}
+
+function entriesOf(
+  calls: CallTable,
+  columns: HourColumns,
+  names: LlmNames,
+): Pick<FoldedCalls, "entries" | "hours"> | undefined {
   const own = ownUsage(calls, names);
   const entries: Entry[] = [];
+  const hours: number[] = [];
   for (let call = 0; call < calls.count; call++) {
     if (columns.counts[call] === 0) continue;
     const at = calls.startedAtUs[call]!;
@@ -89,17 +114,17 @@ function entriesOf(calls: CallTable, columns: HourColumns, names: LlmNames): rea
     if (used.length === 0) entries.push({ at, ...counted, ...NO_USAGE });
     for (const [place, usage] of used.entries())
       entries.push({ at, ...(place === most ? counted : elsewhere), ...usage });
+    while (hours.length < entries.length) hours.push(columns.hours[call]!);
   }
   if (own.counts !== calls.usage.counts) release(own.counts);
-  return entries;
+  return { entries, hours };
 }
 
-/** A call counts under the LLM of which it used most; of several, under the first. */
 function placeOfMost(used: readonly UsageOfEntry[]): number {
-  let most = 0;
-  for (const [place, { total_tokens: tokens }] of used.entries())
-    if (tokens > used[most]!.total_tokens) most = place;
-  return most;
+  let [place, most] = [0, NOTHING_YET];
+  for (const [at, { total_tokens: tokens }] of used.entries())
+    if (isMore(tokens, most)) [place, most] = [at, tokens];
+  return place;
 }
 
 /** Written out because it is done for every call. */

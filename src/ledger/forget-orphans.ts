@@ -6,6 +6,32 @@ const MAX_HOURS = 1000;
 const hourKey = sql`concat(toString(hour), ' ', project_id)`;
 
 /**
+ * Forgets orphans after calls have been deleted: only then can there be any. It looks once more at the next run, for a process
+ * that was settling meanwhile. Reading the hours of all calls costs as much as there are calls.
+ */
+export function createOrphanWatch(engine: Engine): { run(): Promise<void> } {
+  let [earlier, last]: (string | undefined)[] = [];
+  return {
+    async run() {
+      const deletions = await deletionsOf(engine);
+      if (deletions === last && last === earlier) return;
+      await forgetOrphans(engine);
+      [earlier, last] = [last, deletions];
+    },
+  };
+}
+
+/** Another text after every mutation of calls. */
+async function deletionsOf(engine: Engine): Promise<string> {
+  const rows = await engine.rows<{ newest: string }>(
+    sql`SELECT max(concat(toString(create_time), ' ', mutation_id)) AS newest FROM system.mutations
+        WHERE database = currentDatabase() AND table = 'calls'`,
+    { name: "ledger_deletions", limits: "maintenance", tables: "each" },
+  );
+  return rows.map(({ newest }) => newest).join(", ");
+}
+
+/**
  * Deletes what the ledger has of hours without calls: left by a process that settled while another replica deleted them. No
  * response uses it, but it says what calls said.
  */

@@ -8,8 +8,8 @@ export interface Hour {
   readonly hour: number;
 }
 
-/** Traces that lie under an hour and under others too. They are not in the ledger. */
-export interface SpanningTraces {
+/** Traces that lie under an hour and under others too. They are settled beside it, by all their hours. */
+export interface SpanningOfHour {
   readonly traceIds: readonly string[];
   /** The sum of the hashes of their ids, modulo 2^64. */
   readonly digest: string;
@@ -18,6 +18,14 @@ export interface SpanningTraces {
 interface Options {
   readonly name: string;
   readonly signal?: AbortSignal;
+}
+
+/** The fingerprint of an hour without rows. */
+export const NO_ROWS = "0";
+
+/** A condition: one of some hours. */
+export function oneOf(hours: readonly number[]): Sql {
+  return sql`hour IN ${param("Array(Int64)", hours)}`;
 }
 
 /** The fingerprint of every hour that has rows: what `calls` holds now. `window`: a condition on `hour`. */
@@ -35,34 +43,13 @@ export async function readFingerprints(
   return new Map(rows.map((row) => [row.hour, row.found]));
 }
 
-/**
- * The digest of the spanning traces of each hour, where there are any. Never of a replica that may lack some. `window`: a
- * condition on `hour`.
- */
-export async function readSpanning(
-  engine: Engine,
-  project: Project,
-  window: Sql,
-  options: Options,
-): Promise<ReadonlyMap<number, string>> {
-  const rows = await engine.rows<{ hour: number; digest: string }>(
-    sql`SELECT hour, toString(sum(cityHash64(trace_id))) AS digest FROM
-          (SELECT DISTINCT hour, trace_id FROM spanning_traces WHERE project_id = ${param("String", project)} AND ${window})
-        GROUP BY hour`,
-    { ...options, limits: "heavy", mustBeCurrent: true },
-  );
-  return new Map(rows.map((row) => [row.hour, row.digest]));
-}
-
-export const NO_SPANNING = "0";
-
 /** The spanning traces of one hour themselves. */
 export async function readSpanningTraces(
   engine: Engine,
   { project, hour }: Hour,
   signal: AbortSignal,
-): Promise<SpanningTraces> {
-  const [row] = await engine.rows<SpanningTraces>(
+): Promise<SpanningOfHour> {
+  const [row] = await engine.rows<SpanningOfHour>(
     sql`SELECT groupUniqArray(trace_id) AS traceIds, toString(arraySum(id -> cityHash64(id), traceIds)) AS digest
         FROM spanning_traces WHERE project_id = ${param("String", project)} AND hour = ${param("Int64", hour)}`,
     { name: "ledger_spanning_traces", limits: "maintenance", mustBeCurrent: true, signal },

@@ -3,15 +3,23 @@ import type { NativeReader } from "../clickhouse/native-reader.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { LIVE } from "../query/index.ts";
+import type { Project } from "../shared/project.ts";
 import { FOLDED_FLAGS, REPORTED } from "../rollup/store.ts";
 import { CALL_FIELDS, NO_LATENCY, type CallField } from "./entries.ts";
-import type { Hour } from "./hour.ts";
 
-export interface PieceToRead extends Hour {
-  readonly piece: number;
-  readonly pieces: number;
-  /** Left out. */
-  readonly spanning: readonly string[];
+export interface CallsToRead {
+  readonly project: Project;
+  /** A condition on the key of `calls`. */
+  readonly within: Sql;
+  /** Traces that are left out. */
+  readonly except: readonly string[];
+}
+
+/** An hour, or a piece of it: some of its traces. */
+export function pieceOfHour(hour: number, piece: number, pieces: number): Sql {
+  const ofHour = sql`hour = ${param("Int64", hour)}`;
+  if (pieces === 1) return ofHour;
+  return sql`${ofHour} AND cityHash64(trace_id) % ${param("UInt32", pieces)} = ${param("UInt32", piece)}`;
 }
 
 const latency = computedColumns.get("latency_ms")!.sql;
@@ -28,35 +36,30 @@ const fieldText: Readonly<Record<CallField, Sql>> = {
 };
 
 /**
- * The calls of an hour, or of a piece of it: the columns of `callRowBytes` with the traces' ids, then those of `HourColumns`.
- * Every row has the fingerprint of the piece, of the same moment; the first row is there in any case, also if its call does
- * not count.
+ * Some calls: the columns of `callRowBytes` with the traces' ids, then those of `HourColumns`. Every row has the fingerprint
+ * of all of them, of the same moment; the first row is there in any case, also if its call does not count.
  */
-export function hourBytes(
+export function callBytes(
   engine: Engine,
-  { project, hour, piece, pieces, spanning }: PieceToRead,
+  { project, within, except }: CallsToRead,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const of =
-    pieces === 1
-      ? sql`1`
-      : sql`cityHash64(trace_id) % ${param("UInt32", pieces)} = ${param("UInt32", piece)}`;
   const fields = CALL_FIELDS.map((field) => sql`CAST(${fieldText[field]}, 'String') AS of_${trusted(field)}`);
   const counts = (column: Sql): Sql => sql`if(counts, ${column}, '')`;
   return engine.bytes(
     sql`SELECT ${counts(sql`trace_id`)}, ${counts(sql`id`)}, if(counts, parent_id, NULL), ${counts(sql`reported`)}, if(counts, flags, 0),
           ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), if(counts, usage, NULL),
-          toUInt8(counts), is_error, is_root, latency, ${join(
+          toUInt8(counts), is_error, is_root, latency, toInt64(hour), ${join(
             CALL_FIELDS.map((field) => sql`of_${trusted(field)}`),
             ", ",
           )}, fingerprints
         FROM (
-          SELECT trace_id, id, parent_id, started_at, usage, ${REPORTED} AS reported, ${FOLDED_FLAGS(sql`1`)} AS flags,
-            ifNull(${LIVE} AND trace_id NOT IN ${param("Array(String)", spanning)}, 0) AS counts,
+          SELECT hour, trace_id, id, parent_id, started_at, usage, ${REPORTED} AS reported, ${FOLDED_FLAGS(sql`1`)} AS flags,
+            ifNull(${LIVE} AND trace_id NOT IN ${param("Array(String)", except)}, 0) AS counts,
             toUInt8(ifNull(exception, '') != '') AS is_error, toUInt8(ifNull(parent_id, '') = '') AS is_root,
             toInt64(ifNull(${latency}, ${trusted(String(NO_LATENCY))})) AS latency,
             ${join(fields, ", ")}, sum(fingerprint) OVER () AS fingerprints, row_number() OVER () AS place
-          FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND hour = ${param("Int64", hour)} AND ${of}
+          FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND ${within}
         )
         WHERE counts OR place = 1`,
     "Native",
@@ -70,6 +73,7 @@ export class HourColumns {
   readonly errors: number[] = [];
   readonly roots: number[] = [];
   readonly latencies: number[] = [];
+  readonly hours: number[] = [];
   readonly fields: Record<CallField, string[]>;
   fingerprint = 0n;
   private readonly source: Buffer;
@@ -86,9 +90,11 @@ export class HourColumns {
     for (const value of reader.uint8s()) this.counts.push(value);
     for (const value of reader.uint8s()) this.errors.push(value);
     for (const value of reader.uint8s()) this.roots.push(value);
-    const latencies = new Float64Array(count);
-    reader.int64s(latencies, 0);
-    for (const value of latencies) this.latencies.push(value);
+    const numbers = new Float64Array(count);
+    reader.int64s(numbers, 0);
+    for (const value of numbers) this.latencies.push(value);
+    reader.int64s(numbers, 0);
+    for (const value of numbers) this.hours.push(value);
     for (const field of CALL_FIELDS) {
       const places = { starts: new Uint32Array(count), ends: new Uint32Array(count) };
       reader.strings(places, 0);

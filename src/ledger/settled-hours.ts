@@ -1,18 +1,20 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { param, sql, type Sql } from "../query/sql.ts";
+import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
-import { GRAINS, VERSION } from "./settled-rows.ts";
+import { NO_ROWS } from "./hour.ts";
+import { GRAINS, VERSION, type Grain } from "./settled-rows.ts";
 
-/** What the ledger has of an hour in one settlement. It is true only if both fingerprints are those of the hour now. */
+/** What the ledger has of an hour in one settlement. It is true only if it `isCurrent` and `spanning` is the digest now. */
 export interface SettledHour {
   readonly grain: number;
   readonly hour: number;
   readonly settlement: string;
-  readonly fingerprint: string;
+  /** The hours that the traces lie under, and the fingerprints of these. */
+  readonly hours: readonly number[];
+  readonly fingerprints: readonly string[];
+  /** The digest of the spanning traces that are left out; of a group that of its traces. */
   readonly spanning: string;
   readonly entries: number;
-  /** How many of its rows have entries. */
-  readonly heads: number;
   /** When its first and last call started, in microseconds since the epoch; 0 without calls. */
   readonly first_at: number;
   readonly last_at: number;
@@ -20,27 +22,73 @@ export interface SettledHour {
   readonly served: readonly string[];
 }
 
-/** Settlements that are there with all their pieces, each once, the latest last. `window`: a condition on `hour`. */
-export function readSettled(
-  engine: Engine,
-  project: Project,
-  window: Sql,
-  options: { readonly name: string; readonly signal?: AbortSignal },
-): Promise<readonly SettledHour[]> {
-  return engine.rows<SettledHour>(
-    sql`SELECT grain, hour, settlement, toString(fingerprint) AS fingerprint, toString(spanning) AS spanning,
-          sum(usage_hours.entries) AS entries, countIf(usage_hours.entries > 0) AS heads, 
-          minIf(usage_hours.first_at, usage_hours.entries > 0) AS first_at, maxIf(usage_hours.last_at, usage_hours.entries > 0) AS last_at,
-          groupUniqArrayArray(served) AS served
-        FROM usage_hours
-        WHERE project_id = ${param("String", project)} AND version = ${param("UInt32", VERSION)} AND ${window}
-        GROUP BY grain, hour, settlement, usage_hours.fingerprint, usage_hours.spanning
-        HAVING count() = any(pieces) AND uniqExact(piece) = any(pieces)
-        ORDER BY max(settled_at), settlement`,
-    { ...options, limits: "heavy" },
-  );
+type Row = SettledHour & {
+  readonly piece: number;
+  readonly pieces: number;
+  readonly settled_at: string;
+};
+
+export interface SettledToRead {
+  /** A condition on `hour`. */
+  readonly window: Sql;
+  readonly grains: readonly Grain[];
 }
 
-export function ofGrain(hours: readonly SettledHour[], grain: keyof typeof GRAINS): readonly SettledHour[] {
+/** Settlements that are there with all their pieces, each once, the latest last. */
+export async function readSettled(
+  engine: Engine,
+  project: Project,
+  { window, grains }: SettledToRead,
+  signal: AbortSignal,
+): Promise<readonly SettledHour[]> {
+  const asked = grains.map((grain) => GRAINS[grain]);
+  const rows = await engine.rows<Row>(
+    sql`SELECT grain, hour, settlement, hours, arrayMap(one -> toString(one), fingerprints) AS fingerprints,
+          toString(spanning) AS spanning, entries, first_at, last_at, served, piece, pieces, settled_at
+        FROM usage_hours
+        WHERE project_id = ${param("String", project)} AND grain IN (${trusted(asked.join(", "))}) AND ${window}
+          AND version = ${param("UInt32", VERSION)}`,
+    { name: "ledger_find", limits: "heavy", signal },
+  );
+  const pieces = Map.groupBy(rows, (row) => `${row.grain} ${row.hour} ${row.settlement}`);
+  return [...pieces.values()].filter(areAll).sort(inOrder).map(together);
+}
+
+function areAll(rows: readonly Row[]): boolean {
+  const { pieces } = rows[0]!;
+  return rows.length === pieces && new Set(rows.map(({ piece }) => piece)).size === pieces;
+}
+
+function inOrder([one]: readonly Row[], [other]: readonly Row[]): number {
+  const [a, b] = [`${one!.settled_at} ${one!.settlement}`, `${other!.settled_at} ${other!.settlement}`];
+  return a < b ? -1 : Number(a > b);
+}
+
+function together(rows: readonly Row[]): SettledHour {
+  const { grain, hour, settlement, hours, fingerprints, spanning } = rows[0]!;
+  const used = rows.filter(({ entries }) => entries > 0);
+  return {
+    grain,
+    hour,
+    settlement,
+    hours,
+    fingerprints,
+    spanning,
+    entries: used.reduce((sum, row) => sum + row.entries, 0),
+    first_at: used.length === 0 ? 0 : used.reduce((first, row) => Math.min(first, row.first_at), Infinity),
+    last_at: used.reduce((last, row) => Math.max(last, row.last_at), used.length === 0 ? 0 : -Infinity),
+    served: [...new Set(used.flatMap((row) => row.served))],
+  };
+}
+
+/** Whether it is of the rows that its hours have now. `current`: the fingerprints of hours that have rows. */
+export function isCurrent(
+  { hours, fingerprints }: Pick<SettledHour, "hours" | "fingerprints">,
+  current: ReadonlyMap<number, string>,
+): boolean {
+  return hours.every((hour, place) => (current.get(hour) ?? NO_ROWS) === fingerprints[place]);
+}
+
+export function ofGrain(hours: readonly SettledHour[], grain: Grain): readonly SettledHour[] {
   return hours.filter((hour) => hour.grain === GRAINS[grain]);
 }

@@ -1,15 +1,20 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ENTRY_COLUMNS, type Entry } from "./entries.ts";
 import type { FoldedHour } from "./fold-hour.ts";
+import type { Project } from "../shared/project.ts";
 import type { Hour } from "./hour.ts";
 import { Quarters } from "./quarters.ts";
+import { groupKey, type SpanningGroup } from "./spanning-groups.ts";
 
 /** What the fold that writes rows is called. Rows of another one are not used: raise it when an entry means something else. */
 export const VERSION = 1;
 
-/** An entry for each call and LLM; or for each quarter of an hour and LLM. */
-export const GRAINS = { calls: 0, quarters: 1 } as const;
+/**
+ * An entry for each call and LLM; or for each quarter of an hour and LLM, both of the traces under one hour alone; or for
+ * each call and LLM of a group of spanning traces.
+ */
+export const GRAINS = { calls: 0, quarters: 1, spanning: 2 } as const;
 export type Grain = keyof typeof GRAINS;
 
 /** A row of `usage_hours`. */
@@ -41,12 +46,44 @@ export async function rowsOf(hour: Hour, folded: FoldedHour): Promise<readonly L
   return rows;
 }
 
+/** The rows of a group, one for each of its hours, all of one settlement. `fingerprints`: of its hours, one after the other. */
+export function rowsOfGroup(
+  project: Project,
+  { hours, digest }: SpanningGroup,
+  folded: {
+    readonly fingerprints: readonly string[];
+    readonly entries: ReadonlyMap<number, readonly Entry[]>;
+  },
+): readonly LedgerRow[] {
+  const settlement = randomUUID();
+  const piece = pieceOf(groupKey(hours));
+  return hours.map((hour, place) => ({
+    project_id: project,
+    hour,
+    version: VERSION,
+    settlement,
+    fingerprint: folded.fingerprints[place],
+    spanning: digest,
+    hours,
+    fingerprints: folded.fingerprints,
+    piece,
+    pieces: 1,
+    ...rowOf("spanning", folded.entries.get(hour) ?? []),
+  }));
+}
+
+/** Groups of one hour that share a number replace each other, and the one that is not there is folded live. */
+function pieceOf(key: string): number {
+  return createHash("sha256").update(key).digest().readUInt32LE(0);
+}
+
 function rowOf(grain: Grain, entries: readonly Entry[]): LedgerRow {
   return {
     grain: GRAINS[grain],
     entries: entries.length,
     served: servedBy(entries),
     ...timesOf(entries),
+    // processes of an older version count it
     head: entries.map((_, place) => Number(place === 0)),
     ...Object.fromEntries(ENTRY_COLUMNS.map((name) => [name, entries.map((entry) => entry[name])])),
   };

@@ -1,5 +1,8 @@
 import type { Clock } from "../shared/clock.ts";
 import { hourOf } from "../shared/instant.ts";
+import type { Hour } from "./hour.ts";
+import { inChunks, type HoursOfProject } from "./hour-chunks.ts";
+import { settleGroups } from "./settle-groups.ts";
 import { settleHours, type SettleDeps } from "./settle-hours.ts";
 import { readHours, readPartitions, type Partition, type StoredHour } from "./stored-hours.ts";
 
@@ -25,6 +28,20 @@ export function createSettler(deps: SettlerDeps): Settler {
   const open = new Map<string, ReadonlyMap<string, string>>();
   /** Hours, as they are, that cannot be settled. */
   const refused = new Set<string>();
+  /** Of each partition the settled hours whose groups of spanning traces have not been looked at since. */
+  const due = new Map<string, Hour[]>();
+
+  /** Settles groups of spanning traces. Returns how many rows they had. */
+  const settleDue = async (id: string, beforeHour: number, room: number): Promise<number> => {
+    let rows = 0;
+    const chunks = inChunks(due.get(id)!);
+    for (const [place, { project, hours }] of chunks.entries()) {
+      if (rows >= room) break;
+      rows += await settleGroups(deps, { project, hours, beforeHour });
+      due.set(id, chunks.slice(place + 1).flatMap(hoursOfChunk));
+    }
+    return rows;
+  };
 
   /** Returns how many hours of a partition it has settled, and how many rows they had. */
   const settlePartition = async (
@@ -36,7 +53,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     const before = open.get(id);
     const hours = found.filter((hour) => !refused.has(stateOf(hour)));
     open.set(id, new Map(hours.map((hour) => [keyOf(hour), hour.fingerprint])));
-    if (hours.length === 0) done.set(id, state);
+    if (!due.has(id)) due.set(id, [...(await readHours(deps.engine, { ...asked, settled: true }))]);
     const taken: StoredHour[] = [];
     let rows = 0;
     for (const hour of hours) {
@@ -46,7 +63,12 @@ export function createSettler(deps: SettlerDeps): Settler {
     }
     const left = new Set((await settleHours(deps, taken)).map(keyOf));
     if (refused.size > MAX_REFUSED) refused.clear();
-    for (const hour of taken) if (left.has(keyOf(hour))) refused.add(stateOf(hour));
+    for (const hour of taken) {
+      if (left.has(keyOf(hour))) refused.add(stateOf(hour));
+      else due.get(id)!.push(hour);
+    }
+    rows += await settleDue(id, beforeHour, room - rows);
+    if (hours.length === 0 && due.get(id)!.length === 0) done.set(id, state);
     return { hours: taken.length - left.size, rows };
   };
 
@@ -70,6 +92,10 @@ export function createSettler(deps: SettlerDeps): Settler {
       return settled;
     },
   };
+}
+
+function hoursOfChunk({ project, hours }: HoursOfProject): readonly Hour[] {
+  return hours.map((hour) => ({ project, hour }));
 }
 
 function keyOf({ project, hour }: Pick<StoredHour, "project" | "hour">): string {

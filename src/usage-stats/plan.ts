@@ -3,6 +3,7 @@ import type { SelectionLimits } from "../query/index.ts";
 import { planSelection } from "../rollup/plan.ts";
 import type { Selection } from "../rollup/selection.ts";
 import { invalid } from "../shared/errors.ts";
+import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import { planDimensions, type Dimensions } from "./dimensions.ts";
 import { ledgerQuestion, type LedgerQuestion } from "./ledger/question.ts";
@@ -56,8 +57,15 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
     latency,
     order: planOrder(request, latency),
     maxGroups: request.limit,
-    ledger: ledgerQuestion({ filter: request.filter, query: request.query, dimensions, latency }),
+    ledger: isRunning(bucketed.window.startMs, settings.nowMs)
+      ? undefined
+      : ledgerQuestion({ filter: request.filter, query: request.query, dimensions, latency }),
   };
+}
+
+/** Whether what starts then starts in the hour that is running, which the ledger does not have. */
+function isRunning(startMs: number, nowMs: number): boolean {
+  return hourOf(startMs * 1000) >= hourOf(nowMs * 1000);
 }
 
 function latencyQuestion(asked: UsageStatsRequest["latency"]): LatencyQuestion | undefined {

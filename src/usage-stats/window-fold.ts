@@ -9,6 +9,7 @@ import type { LlmNames } from "../rollup/table/llm-names.ts";
 import type { UsageEntries } from "../rollup/table/usage-entries.ts";
 import { COST_SLOTS, costSlots, costsInto, type CostKind } from "../prices/cost-fields.ts";
 import { COUNT_SLOTS, countsAt, countSlots } from "../usage/count-fields.ts";
+import { isMore, NOTHING_YET } from "../usage/most-used.ts";
 import { release } from "../shared/buffers.ts";
 import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "./call-columns.ts";
@@ -74,8 +75,8 @@ export class WindowFold {
   }
 
   /**
-   * What a call used stands under the LLM it was used of. The call itself counts once: under the LLM of which it used
-   * most, so that the calls of all groups are the calls of the window.
+   * What a call used stands under the LLM it was used of. The call itself counts once, so that the calls of all groups are the
+   * calls of the window.
    */
   private addCall(call: number, read: Read): void {
     const { calls, own, columns } = read;
@@ -84,13 +85,13 @@ export class WindowFold {
     const key = columns.keyOf(call);
     const byLlm = this.groupsOf(key);
     let callCell = NONE;
-    let most = -1;
+    let most = NOTHING_YET;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (isNothing(own, used)) continue;
       const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
       this.addUsage(cell, used, { ...read, startedAtMs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
-      if (tokens <= most) continue;
+      if (!isMore(tokens, most)) continue;
       most = tokens;
       callCell = cell;
     }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { forgetOrphans } from "../../src/ledger/forget-orphans.ts";
+import { createOrphanWatch, forgetOrphans } from "../../src/ledger/forget-orphans.ts";
 import { rowsOf } from "../../src/ledger/settled-rows.ts";
 import { createSettler } from "../../src/ledger/settler.ts";
 import { sql } from "../../src/query/sql.ts";
@@ -117,6 +117,23 @@ describe("the ledger of what calls themselves used", () => {
     expect(await rows()).toBe(0);
   });
 
+  it("looks for orphans after calls have been deleted, twice, and not again until the next deletion", async () => {
+    const looks: string[] = [];
+    const engine = disturbed(store.engine, async (name) => void looks.push(name));
+    const watch = createOrphanWatch(engine);
+    const looksOf = async (runs: number): Promise<number> => {
+      looks.length = 0;
+      for (let run = 0; run < runs; run++) await watch.run();
+      return looks.filter((name) => name === "ledger_orphans").length;
+    };
+    expect(await looksOf(5)).toBe(2);
+    await store.engine.command(
+      sql`ALTER TABLE calls DELETE WHERE project_id = 'acme/nobody' SETTINGS mutations_sync = 2`,
+      { name: "test" },
+    );
+    expect(await looksOf(5)).toBe(2);
+  });
+
   it("tells what folding the calls tells, after every step", { timeout: 600_000 }, async () => {
     let projects = 0;
     let settled = 0;
@@ -223,23 +240,83 @@ describe("the ledger of what calls themselves used", () => {
     },
   );
 
-  it("counts a trace once that comes to lie in two hours just before it is counted", async () => {
-    const project = "acme/two-hours";
-    const call = (id: string, started_at: string) => {
+  it.each([
+    ["in two hours", ["2026-03-28T20:10:00Z"], "2026-03-28T22:10:00Z"],
+    ["in a third hour", ["2026-03-28T20:10:00Z", "2026-03-28T21:10:00Z"], "2026-03-28T22:10:00Z"],
+    [
+      "in an hour before the window",
+      ["2026-03-28T20:10:00Z", "2026-03-28T21:10:00Z"],
+      "2026-03-27T10:10:00Z",
+    ],
+  ])("counts a trace once that comes to lie %s just before it is counted", async (name, before, late) => {
+    const project = `acme/late-${name.replaceAll(" ", "-")}`;
+    const call = (trace_id: string, started_at: string) => {
       const usage = { "gpt-4o": { requests: 1, prompt_tokens: 100 } };
       const rest = { op_name: "o", inputs: {}, attributes: {}, output: null, summary: { usage } };
-      return { id, trace_id: "t", started_at, ended_at: started_at, ...rest };
+      return { id: `${trace_id} ${started_at}`, trace_id, started_at, ended_at: started_at, ...rest };
     };
     const send = (one: ReturnType<typeof call>) =>
       other.post(`/v2/${project}/calls/complete`, { batch: [one] });
-    await send(call("a", "2026-03-28T20:10:00Z"));
+    for (const at of before) await send(call("t", at));
     await settleAll(store.engine);
-    disturb = async (name) => {
-      if (name === "usage_count") await send(call("b", "2026-03-28T21:10:00Z"));
+    // something must be folded live, or nothing is counted
+    await send(call("other", "2026-03-28T22:20:00Z"));
+    let isSent = false;
+    disturb = async (statement) => {
+      if (statement !== "usage_count" || isSent) return;
+      isSent = true;
+      await send(call("t", late));
     };
     const answer = await test.post("/usage/stats", { project_id: project, ...WINDOW });
     disturb = () => Promise.resolve();
-    expect(answer.json().total).toMatchObject({ calls: 2, prompt_tokens: 200 });
+    expect(isSent).toBe(true);
+    const calls = before.length + 1 + Number(late > "2026-03-28");
+    const total = { calls, prompt_tokens: 100 * calls };
+    const old = { calls: before.length + 1, prompt_tokens: 100 * (before.length + 1) };
+    expect([total, old]).toContainEqual(
+      Object.fromEntries(Object.keys(total).map((key) => [key, answer.json().total[key]])),
+    );
+  });
+
+  it("is not asked about the hour that is running", async () => {
+    const read: string[] = [];
+    disturb = async (name) => void read.push(name);
+    const [start, end] = [10, 20].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
+    const answer = await test.post("/usage/stats", { project_id: "acme/now", start, end });
+    disturb = () => Promise.resolve();
+    expect(answer.status).toBe(200);
+    expect(read).toEqual(["usage_count"]);
+  });
+
+  it("has what traces used that lie in several hours", async () => {
+    const project = "acme/spanning";
+    const call = (trace: number, hour: number) => ({
+      id: `c-${trace}-${hour}`,
+      trace_id: `t-${trace}`,
+      parent_id: hour === 18 ? null : `c-${trace}-18`,
+      op_name: "o",
+      started_at: `2026-03-28T${hour}:10:00Z`,
+      ended_at: `2026-03-28T${hour}:11:00Z`,
+      inputs: {},
+      attributes: {},
+      output: null,
+      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: trace * 10 + hour } } },
+    });
+    const batch = [1, 2, 3, 4].flatMap((trace) =>
+      Array.from({ length: trace }, (_, number) => call(trace, 18 + number)),
+    );
+    await other.post(`/v2/${project}/calls/complete`, { batch });
+    await settleAll(store.engine);
+    const read: string[] = [];
+    disturb = async (name) => void read.push(name);
+    for (const group_by of [["llm"], ["trace_id"]]) {
+      const body = { project_id: project, ...WINDOW, group_by, include_costs: true };
+      const answer = await test.post("/usage/stats", body);
+      expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
+    }
+    disturb = () => Promise.resolve();
+    expect(read).toContain("ledger_read_cells");
+    expect(read).not.toContain("usage_count");
   });
 });
 

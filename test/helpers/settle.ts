@@ -1,4 +1,6 @@
 import type { Engine } from "../../src/clickhouse/engine.ts";
+import { inChunks } from "../../src/ledger/hour-chunks.ts";
+import { settleGroups } from "../../src/ledger/settle-groups.ts";
 import { settleHours } from "../../src/ledger/settle-hours.ts";
 import { readPartitions, readHours } from "../../src/ledger/stored-hours.ts";
 
@@ -15,7 +17,9 @@ export async function settleAll(engine: Engine): Promise<number> {
       limit: 10_000,
       signal,
     });
-    count += hours.length - (await settleHours({ engine, between: (work) => work(), signal }, hours)).length;
+    const deps = { engine, between: <Result>(work: () => Promise<Result>) => work(), signal };
+    count += hours.length - (await settleHours(deps, hours)).length;
+    for (const one of inChunks(hours)) await settleGroups(deps, { ...one, beforeHour: 1_000_000_000 });
   }
   return count;
 }

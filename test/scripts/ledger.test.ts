@@ -9,7 +9,7 @@ import { openEmbedded } from "../../src/clickhouse/connect.ts";
 import { trusted } from "../../src/query/sql.ts";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { startProcess } from "../helpers/service-process.ts";
+import { spawnProcess, startProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const KILLS = Number(process.env["LEDGER_KILLS"] ?? 1);
@@ -46,6 +46,27 @@ const question = {
   include_costs: true,
 };
 
+/**
+ * Starts the service with an empty ledger, and lets it be killed while its own settler writes: hours first, then groups of
+ * traces that lie in several hours.
+ */
+async function killSettler(moment: string): Promise<void> {
+  await inStore("TRUNCATE TABLE usage_hours");
+  const child = spawnProcess({
+    DATA_DIR: dataDir,
+    ROOT_API_KEY: ROOT_KEY,
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs/kill-settler.ts")}`,
+    KILL_SETTLER: moment,
+  });
+  child.stdout.resume();
+  child.stderr.resume();
+  const [, signal] = (await once(child, "exit")) as [number | null, string | null];
+  expect(signal).toBe("SIGKILL");
+}
+
+/** Milliseconds after a write has begun, or before or after it; and which write. */
+const MOMENTS = ["before 1", "0 1", "2 1", "10 1", "after 1", "before 2", "0 2", "2 2", "10 2", "after 2"];
+
 /** What the service says of all hours. */
 async function served(): Promise<unknown> {
   const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
@@ -72,7 +93,7 @@ describe("npm run ledger", () => {
       const started_at = new Date(Date.UTC(2026, 0, 1, hour, 30)).toISOString();
       const batch = Array.from({ length: 40 }, (_, number) => ({
         id: `${hour}-${number}`,
-        trace_id: `t-${hour}-${number % 5}`,
+        trace_id: number % 5 === 0 ? `t-${Math.floor(hour / 3)}` : `t-${hour}-${number % 5}`,
         op_name: `op-${number % 3}`,
         started_at,
         ended_at: started_at,
@@ -109,16 +130,31 @@ describe("npm run ledger", () => {
     expect(await served()).toEqual(live);
   });
 
+  it(`is right after its own settler was killed, seed ${seed}`, { timeout: 600_000 }, async () => {
+    const moments = KILLS < MOMENTS.length ? [MOMENTS[Math.floor(seeded.next() * MOMENTS.length)]!] : MOMENTS;
+    for (const moment of moments) {
+      await killSettler(moment);
+      expect(await served(), moment).toEqual(live);
+      expect(await ledger("check"), moment).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(" 0 of them different"),
+      });
+    }
+  });
+
   it(
     "finds hours that say something else than their calls, and mends them",
     { timeout: 120_000 },
     async () => {
       await ledger("rebuild");
-      const change = "requests = arrayMap(n -> n + 1, requests) WHERE grain = 0 AND hour = 490900";
+      const places = "(grain, hour) IN ((0, 490900), (2, 490901))";
+      const change = `requests = arrayMap(n -> n + 1, requests) WHERE ${places}`;
       await inStore(`ALTER TABLE usage_hours UPDATE ${change} SETTINGS mutations_sync = 2`);
       expect(await ledger("check")).toMatchObject({
         code: 1,
-        stdout: `different: acme/hours 2026-01-01T04:00:00.000Z\n${HOURS} hours settled, 1 of them different; 0 folded live.\n`,
+        stdout:
+          "different: acme/hours 2026-01-01T04:00:00.000Z\ndifferent: acme/hours 2026-01-01T05:00:00.000Z\n" +
+          `${HOURS} hours settled, 2 of them different; 0 folded live.\n`,
       });
       await ledger("rebuild");
       expect(await ledger("check")).toMatchObject({ code: 0 });

@@ -1,8 +1,17 @@
 import type { Engine } from "../../clickhouse/engine.ts";
-import { NO_SPANNING, readFingerprints, readSpanning } from "../../ledger/hour.ts";
-import { readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
-import { inTraces } from "../../query/index.ts";
-import { param, sql, type Sql } from "../../query/sql.ts";
+import { oneOf, readFingerprints } from "../../ledger/hour.ts";
+import { isCurrent, ofGrain, readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
+import {
+  groupKey,
+  NO_SPANNING,
+  placesOutside,
+  readSpanning,
+  type SpanningGroup,
+  type SpanningTraces,
+} from "../../ledger/spanning-groups.ts";
+import { GRAINS, type Grain } from "../../ledger/settled-rows.ts";
+import { sql, type Sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
 import type { Selection } from "../../rollup/selection.ts";
 import { countPerTrace, type CountedTrace } from "../../rollup/store.ts";
 
@@ -14,6 +23,7 @@ export interface FoundHours<Cells> {
 
 interface Question<Cells> {
   readonly selection: Selection;
+  readonly grains: readonly Grain[];
   /** Reads settled hours. Undefined: they do not tell. */
   readonly read: (settled: readonly SettledHour[]) => Promise<Cells | undefined>;
   readonly signal: AbortSignal;
@@ -24,60 +34,111 @@ const MAX_ROUNDS = 3;
 /**
  * Finds out what the ledger has of a window. Undefined: nothing, or writers change it faster than it can be compared.
  *
- * Every call under an hour that had rows when the fingerprints were read is either in the hour's settlement, or its trace
- * is counted: the traces of the hours that are not settled, and those that `spanning_traces` has under any of them. The
- * digests are compared last. A trace that had calls under two hours when it was counted was noted under both before, so
- * that a settlement which has it as a trace of one hour does not match any more.
+ * Every call under an hour that had rows when the fingerprints were read is in the hour's settlement, or in that of its trace's
+ * group, or its trace is counted: the traces of the hours that are not settled, and of the groups that are not. The digests
+ * are compared last, unless nothing is counted. A trace that had calls under other hours when it was counted was noted under
+ * all of them before, so that a settlement which has it does not match any more.
  */
 export async function findSettled<Cells>(
   engine: Engine,
-  { selection, read, signal }: Question<Cells>,
+  { selection, grains, read, signal }: Question<Cells>,
 ): Promise<FoundHours<Cells> | undefined> {
   const { project, reach } = selection;
   if (reach.window === undefined) return undefined;
-  const [known, current, spanning] = await Promise.all([
-    readSettled(engine, project, reach.window, { name: "ledger_find", signal }),
+  const [known, inWindow, spanning] = await Promise.all([
+    readSettled(engine, project, { window: reach.window, grains }, signal),
     readFingerprints(engine, project, reach.window, { name: "ledger_fingerprints", signal }),
     readSpanning(engine, project, reach.window, { name: "ledger_spanning", signal }),
   ]);
-  const hours = [...current.keys()];
-  const unchanged = known.filter(({ hour, fingerprint }) => current.get(hour) === fingerprint);
-  let settled = withSpanning(unchanged, spanning);
-  for (let round = 0; round < MAX_ROUNDS && settled.length > 0; round++) {
-    const isSettled = new Set(settled.map(({ hour }) => hour));
-    const live = hours.filter((hour) => !isSettled.has(hour));
+  const hours = [...inWindow.keys()];
+  const current = await withOthers(engine, { project, inWindow, known, signal });
+  const unchanged = known.filter((one) => isCurrent(one, current));
+  let found = stillSettled(unchanged, hours, spanning);
+  for (let round = 0; round < MAX_ROUNDS && found.settled.length > 0; round++) {
+    const within = toCount(project, found);
     const [cells, traces] = await Promise.all([
-      read(settled),
-      countPerTrace(engine, selection, signal, within(selection, { live, hours })),
+      read(found.settled),
+      within === undefined ? [] : countPerTrace(engine, selection, signal, within),
     ]);
     if (cells === undefined) return undefined;
-    const last = await readSpanning(engine, project, oneOf([...isSettled]), {
-      name: "ledger_compare",
-      signal,
-    });
-    const still = withSpanning(settled, last);
-    if (still.length === settled.length) return { cells, traces };
-    settled = still;
+    if (within === undefined) return { cells, traces };
+    const last = await readSpanning(engine, project, oneOf(hours), { name: "ledger_compare", signal });
+    const still = stillSettled(found.settled, hours, last);
+    if (still.settled.length === found.settled.length) return { cells, traces };
+    found = still;
   }
   return undefined;
 }
 
-function withSpanning(
-  settled: readonly SettledHour[],
-  digests: ReadonlyMap<number, string>,
-): readonly SettledHour[] {
-  return settled.filter(({ hour, spanning }) => (digests.get(hour) ?? NO_SPANNING) === spanning);
+/** The fingerprints of the window, and of the hours outside it that groups of its traces lie under too. */
+async function withOthers(
+  engine: Engine,
+  found: {
+    readonly project: Project;
+    readonly inWindow: ReadonlyMap<number, string>;
+    readonly known: readonly SettledHour[];
+    readonly signal: AbortSignal;
+  },
+): Promise<ReadonlyMap<number, string>> {
+  const { project, inWindow, known, signal } = found;
+  const possible = ofGrain(known, "spanning").filter(({ hours, fingerprints }) =>
+    hours.every((hour, place) => (inWindow.get(hour) ?? fingerprints[place]) === fingerprints[place]),
+  );
+  const others = new Set(possible.flatMap(({ hours }) => hours.filter((hour) => !inWindow.has(hour))));
+  if (others.size === 0) return inWindow;
+  const outside = await readFingerprints(engine, project, oneOf([...others]), {
+    name: "ledger_fingerprints_outside",
+    signal,
+  });
+  return new Map([...inWindow, ...outside]);
 }
 
-/** All calls of the hours to fold, and of the traces that lie under one of all hours and others. */
-function within(
-  { project }: Selection,
-  { live, hours }: Readonly<Record<"live" | "hours", readonly number[]>>,
-): Sql {
-  const spanning = sql`(SELECT trace_id FROM spanning_traces WHERE project_id = ${param("String", project)} AND ${oneOf(hours)})`;
-  return sql`(${oneOf(live)} OR ${inTraces(project, spanning)})`;
+interface Found {
+  readonly settled: readonly SettledHour[];
+  /** Hours that are not settled; and those with spanning traces that are not. */
+  readonly live: readonly number[];
+  readonly withLiveGroups: readonly number[];
+  /** Groups that are settled in all their hours of the window, by their keys. */
+  readonly groupKeys: readonly string[];
 }
 
-function oneOf(hours: readonly number[]): Sql {
-  return sql`hour IN ${param("Array(Int64)", hours)}`;
+/** What of some settlements, which match the rows of their hours, matches the spanning traces too. */
+function stillSettled(
+  known: readonly SettledHour[],
+  window: readonly number[],
+  spanning: SpanningTraces,
+): Found {
+  const own = known.filter(
+    ({ grain, hour, spanning: digest }) =>
+      grain !== GRAINS.spanning && (spanning.digests.get(hour) ?? NO_SPANNING) === digest,
+  );
+  const settledHours = new Set(own.map(({ hour }) => hour));
+  const live = window.filter((hour) => !settledHours.has(hour));
+  const inWindow = new Set(window);
+  const parts = Map.groupBy(ofGrain(known, "spanning"), ({ hours, spanning: digest }) =>
+    keyOf({ hours, digest }),
+  );
+  const settled = [...own];
+  const groupKeys: string[] = [];
+  const withLiveGroups = new Set(spanning.hoursOfLong.filter((hour) => inWindow.has(hour)));
+  for (const group of spanning.groups) {
+    const hours = group.hours.filter((hour) => inWindow.has(hour));
+    const ofHour = new Map(parts.get(keyOf(group))?.map((part) => [part.hour, part]));
+    if (hours.every((hour) => settledHours.has(hour) && ofHour.has(hour))) {
+      settled.push(...hours.map((hour) => ofHour.get(hour)!));
+      groupKeys.push(groupKey(group.hours));
+    } else for (const hour of hours) withLiveGroups.add(hour);
+  }
+  return { settled, live, withLiveGroups: [...withLiveGroups], groupKeys };
+}
+
+function keyOf({ hours, digest }: SpanningGroup): string {
+  return `${digest} ${groupKey(hours)}`;
+}
+
+/** A condition: all calls of the traces that are not settled. Undefined: all are. */
+function toCount(project: Project, { live, withLiveGroups, groupKeys }: Found): Sql | undefined {
+  if (live.length === 0 && withLiveGroups.length === 0) return undefined;
+  const places = placesOutside(project, oneOf([...live, ...withLiveGroups]), groupKeys);
+  return sql`(${oneOf(live)} OR (hour, trace_id) IN ${places})`;
 }

@@ -7,7 +7,7 @@ import type { StatsPlan } from "../plan.ts";
 import { foldTraces, foldWindow, type WindowLimits, type WindowToFold } from "../read-window.ts";
 import type { WindowFold } from "../window-fold.ts";
 import { findSettled } from "./find-settled.ts";
-import { readLedger, type LedgerCells } from "./read-ledger.ts";
+import { grainsFor, readLedger, type LedgerCells } from "./read-ledger.ts";
 
 interface StatsToFold extends WindowToFold {
   readonly plan: StatsPlan;
@@ -43,6 +43,7 @@ async function askLedger(
   if (ledger === undefined) return undefined;
   const found = await findSettled(engine, {
     selection,
+    grains: grainsFor(ledger),
     read: (settled) => readLedger(engine, { plan, ledger, book, settled, signal }),
     signal,
   });

@@ -1,6 +1,7 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { RowBinaryReader } from "../../clickhouse/row-binary.ts";
 import { NO_LATENCY } from "../../ledger/entries.ts";
+import { oneOf } from "../../ledger/hour.ts";
 import type { SettledHour } from "../../ledger/settled-hours.ts";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
@@ -46,13 +47,13 @@ export const OUTSIDE = Number.MIN_SAFE_INTEGER;
 
 export interface ReadCells {
   readonly cells: readonly Cell[];
-  /** Every row was there once: no settlement has been replaced since it was found. */
+  /** Every entry was there: no settlement has been replaced since it was found. */
   readonly isWhole: boolean;
   /** An entry has requests on both sides of an input that cuts prices. */
   readonly isAmbiguous: boolean;
 }
 
-/** Adds up the entries of some hours, all of one grain. */
+/** Adds up the entries of some hours. */
 export async function readCells(
   engine: Engine,
   question: CellsQuestion,
@@ -74,7 +75,7 @@ export async function readCells(
       const cell = readCell(reader, question);
       if (cell.slice !== OUTSIDE) cells.push(cell);
     }
-    if (found !== hours.reduce((sum, hour) => sum + hour.heads, 0))
+    if (found !== hours.reduce((sum, hour) => sum + hour.entries, 0))
       return { cells: [], isWhole: false, isAmbiguous };
   }
   return { cells, isWhole: true, isAmbiguous };
@@ -95,26 +96,24 @@ function statementOf(question: CellsQuestion, hours: readonly SettledHour[]): Sq
   const charged = ["uncached", "charged_requests"].map((name) =>
     trusted(withCosts ? `toInt64(sum(${name}))` : "toInt64(0)"),
   );
-  const isCut = withCosts && inputs.length > 0;
-  const ambiguous = isCut ? sql`toInt64(countIf(${bandOf("input_min", inputs)} != band))` : sql`toInt64(0)`;
+  const isCut = withCosts && inputs.length > 0 && question.isCoarse;
+  const ambiguous = isCut ? sql`toInt64(countIf((${bandOf("input_min", inputs)}) != band))` : sql`toInt64(0)`;
   const columns = columnsOf(question);
   const numbers = [...counts, ...charged, ...latencies, ...values];
-  return sql`SELECT toInt64(sum(head)), ${ambiguous}, slice, ${callKey ?? sql`''`}, of_llm, of_provider, of_tier, of_detail, band,
+  return sql`SELECT toInt64(count()), ${ambiguous}, slice, ${callKey ?? sql`''`}, of_llm, of_provider, of_tier, of_detail, band,
       toInt64(sum(calls)), toInt64(sum(errors)), toInt64(sum(usages)), ${join(numbers, ", ")}
     FROM (
       SELECT ${join(keysOf(question), ", ")}, * FROM (
         SELECT ${columns}${question.columns.includes("is_root") ? sql`, if(is_root = 1, '', '-') AS parent_id` : sql``}
         FROM usage_hours ARRAY JOIN ${columns}
-        WHERE project_id = ${param("String", project)} AND grain = ${param("UInt32", hours[0]!.grain)}
-          AND hour IN ${param(
-            "Array(Int64)",
-            hours.map(({ hour }) => hour),
-          )}
-          AND settlement IN ${param(
-            "Array(String)",
-            hours.map(({ settlement }) => settlement),
-          )}))
+        WHERE project_id = ${param("String", project)} AND (${join([...Map.groupBy(hours, ({ grain }) => grain).values()].map(ofOneGrain), " OR ")})))
     GROUP BY slice, ${keyColumns}of_llm, of_provider, of_tier, of_detail, band, of_shape, is_used`;
+}
+
+function ofOneGrain(hours: readonly SettledHour[]): Sql {
+  const settlements = [...new Set(hours.map(({ settlement }) => settlement))];
+  return sql`(grain = ${param("UInt32", hours[0]!.grain)} AND ${oneOf([...new Set(hours.map(({ hour }) => hour))])}
+    AND settlement IN ${param("Array(String)", settlements)})`;
 }
 
 /** What tells cells apart, by the names that `statementOf` has for them. */
@@ -139,19 +138,25 @@ function keysOf({ condition, withCosts, byUsage, inputs, cutsUs }: CellsQuestion
 /** How many of the inputs that cut prices are smaller than that of a request. */
 function bandOf(input: "input_min" | "input_max", inputs: readonly number[]): Sql {
   if (inputs.length === 0) return sql`0`;
-  return sql`arrayCount(cut -> cut < ${trusted(input)}, ${param("Array(Float64)", inputs)})`;
+  return join(
+    inputs.map((cut) => sql`(${trusted(input)} > ${param("Float64", cut)})`),
+    " + ",
+  );
 }
 
 /** Only what is asked for is taken apart. */
-function columnsOf({ columns, latency, withCosts, byUsage }: CellsQuestion): Sql {
-  const always = ["head", "at", "calls", "errors", "usages", ...countFields.map(({ wire }) => wire)];
+function columnsOf(question: CellsQuestion): Sql {
+  const { columns, latency, withCosts, byUsage, inputs, isCoarse } = question;
+  const always = ["at", "calls", "errors", "usages", ...countFields.map(({ wire }) => wire)];
   const named = byUsage || withCosts ? ["llm", "provider"] : [];
   const priced = withCosts
-    ? ["tier", "detail", "shape", "uncached", "charged_requests", "input_min", "input_max"]
+    ? ["tier", "detail", "shape", "uncached", "charged_requests", ...(inputs.length > 0 ? ["input_max"] : [])]
     : [];
+  // an entry of a call has one input
+  const ranged = withCosts && inputs.length > 0 && isCoarse ? ["input_min"] : [];
   const timed = latency === undefined ? [] : ["latency"];
   return join(
-    [...always, ...named, ...priced, ...timed, ...columns].map((name) => trusted(name)),
+    [...always, ...named, ...priced, ...ranged, ...timed, ...columns].map((name) => trusted(name)),
     ", ",
   );
 }

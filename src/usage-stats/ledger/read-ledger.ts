@@ -1,7 +1,11 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { QUARTER_US } from "../../ledger/quarters.ts";
-import { ofGrain, type SettledHour } from "../../ledger/settled-hours.ts";
+import { oneOf } from "../../ledger/hour.ts";
+import { ofGrain, readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
+import type { Grain } from "../../ledger/settled-rows.ts";
+import { groupKey } from "../../ledger/spanning-groups.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
+import type { Project } from "../../shared/project.ts";
 import type { StatsPlan } from "../plan.ts";
 import { priceCuts, servedOf, type PriceCuts } from "./price-slices.ts";
 import type { LedgerQuestion } from "./question.ts";
@@ -27,7 +31,7 @@ const NO_CUTS: PriceCuts = { instantsMs: [], inputs: [] };
 /** What settled hours come to. Undefined: the ledger cannot tell, or has changed meanwhile. */
 export async function readLedger(engine: Engine, asked: LedgerToRead): Promise<LedgerCells | undefined> {
   const { plan, ledger, book, settled, signal } = asked;
-  const used = settled.filter(({ heads }) => heads > 0);
+  const used = settled.filter(({ entries }) => entries > 0);
   if (used.length === 0) return { cells: [], inputs: [] };
   const firstUs = used.reduce((first, hour) => Math.min(first, hour.first_at), Infinity);
   const lastUs = used.reduce((last, hour) => Math.max(last, hour.last_at), -Infinity);
@@ -44,16 +48,52 @@ export async function readLedger(engine: Engine, asked: LedgerToRead): Promise<L
     cutsUs: [firstUs, ...cuts],
     inputs: prices.inputs,
   };
-  const coarse = ledger.isCoarse ? quartersThatTell(ofGrain(settled, "quarters"), cuts) : [];
-  const quarters = await readCells(engine, question, { settled: coarse, signal });
-  if (!quarters.isWhole) return undefined;
-  const told = new Set(quarters.isAmbiguous ? [] : coarse.map(({ hour }) => hour));
-  const fine = oncePerHour(ofGrain(settled, "calls")).filter(({ hour }) => !told.has(hour));
-  if (told.size + fine.length < new Set(settled.map(({ hour }) => hour)).size) return undefined;
-  const calls = await readCells(engine, question, { settled: fine, signal });
-  if (!calls.isWhole) return undefined;
-  const cells = quarters.isAmbiguous ? calls.cells : [...quarters.cells, ...calls.cells];
-  return { cells, inputs: prices.inputs };
+  const { quarters, calls, spanning } = byGrain(settled);
+  const told = quartersThatTell(quarters, cuts);
+  const others = quarters.filter((hour) => !told.includes(hour));
+  const finer = await callsOf(engine, plan.selection.project, others, signal);
+  if (finer === undefined) return undefined;
+  const read = await readCells(engine, question, {
+    settled: [...told, ...calls, ...finer, ...spanning],
+    signal,
+  });
+  if (!read.isWhole) return undefined;
+  if (!read.isAmbiguous) return { cells: read.cells, inputs: prices.inputs };
+  const all = await callsOf(engine, plan.selection.project, quarters, signal);
+  if (all === undefined) return undefined;
+  const again = await readCells(engine, question, { settled: [...all, ...calls, ...spanning], signal });
+  return again.isWhole ? { cells: again.cells, inputs: prices.inputs } : undefined;
+}
+
+/** What a question reads first of each hour. */
+export function grainsFor({ isCoarse }: LedgerQuestion): readonly Grain[] {
+  return isCoarse ? ["quarters", "spanning"] : ["calls", "spanning"];
+}
+
+/** Of several settlements of an hour or of a group, the latest: they say the same, unless it mends the others. */
+function byGrain(settled: readonly SettledHour[]): Readonly<Record<Grain, readonly SettledHour[]>> {
+  const latest = new Map(settled.map((hour) => [`${hour.grain} ${hour.hour} ${groupKey(hour.hours)}`, hour]));
+  const of = (grain: Grain): readonly SettledHour[] => ofGrain([...latest.values()], grain);
+  return { quarters: of("quarters"), calls: of("calls"), spanning: of("spanning") };
+}
+
+/** The same hours call by call. Undefined: the ledger does not have all of them so. */
+async function callsOf(
+  engine: Engine,
+  project: Project,
+  hours: readonly SettledHour[],
+  signal: AbortSignal,
+): Promise<readonly SettledHour[] | undefined> {
+  if (hours.length === 0) return [];
+  const asked = { window: oneOf(hours.map(({ hour }) => hour)), grains: ["calls"] } as const;
+  const found = new Map<string, SettledHour>();
+  for (const one of await readSettled(engine, project, asked, signal)) found.set(stateOf(one), one);
+  const same = hours.map((hour) => found.get(stateOf(hour)));
+  return same.every((one) => one !== undefined) ? same : undefined;
+}
+
+function stateOf({ hour, fingerprints, spanning }: SettledHour): string {
+  return `${hour} ${fingerprints.join()} ${spanning}`;
 }
 
 /** Where windows, buckets and prices begin and end, in microseconds since the epoch. */
@@ -65,12 +105,5 @@ function cutsOf({ window, buckets }: StatsPlan, { instantsMs }: PriceCuts): read
 /** Quarters tell nothing of what lies between two of them. */
 function quartersThatTell(quarters: readonly SettledHour[], cuts: readonly number[]): readonly SettledHour[] {
   const uneven = cuts.filter((cut) => cut % QUARTER_US !== 0);
-  return oncePerHour(quarters).filter(
-    ({ first_at, last_at }) => !uneven.some((cut) => cut > first_at && cut <= last_at),
-  );
-}
-
-/** Of several settlements of an hour, the latest: they say the same, unless it mends the others. */
-function oncePerHour(settled: readonly SettledHour[]): readonly SettledHour[] {
-  return [...new Map(settled.map((hour) => [hour.hour, hour])).values()];
+  return quarters.filter(({ first_at, last_at }) => !uneven.some((cut) => cut > first_at && cut <= last_at));
 }
