@@ -48,7 +48,8 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
   it("is shown whole: every call can be reached, and few rows are in the document", async () => {
     const page = await test.open(`/${PROJECT}/trace/large?groups=open`);
     const list = page.locator(".rows.tree");
-    await list.waitFor();
+    // what made the bill is known when all of it is
+    await page.locator(".tree .body .row .cost .figure").first().waitFor();
     expect(await page.locator(".answer").innerText()).toContain(`${tokens(CALLS).text} calls`);
     expect(Number(await list.getAttribute("aria-rowcount"))).toBeGreaterThan(CALLS);
     expect(await page.locator(".tree .body .row").count()).toBeLessThan(80);
