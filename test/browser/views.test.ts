@@ -307,6 +307,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       await expectActive("track_parcel");
       await page.keyboard.press("Home");
       await expectActive("Support agent");
+      await settled(page);
       await page.keyboard.press("$");
       await expectActive("anthropic.messages.create");
       await page.keyboard.press("/");
