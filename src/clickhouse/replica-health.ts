@@ -19,6 +19,8 @@ export interface ReplicaState {
   readonly readonlyTables: number;
   /** How many replicas its keeper knows, and how many of them are there; undefined: no keeper answers. */
   readonly keeper: { readonly total: number; readonly active: number } | undefined;
+  /** Of `performance.now()`; undefined: a keeper answers. */
+  readonly keeperAwaySinceMs: number | undefined;
 }
 
 export interface Quorum {
@@ -74,7 +76,7 @@ export function writeProblem(state: ReplicaState, view: View): string | undefine
 
 /** Whether every acknowledged row is on this server without its asking the others. */
 export function hasAllAcknowledged(state: ReplicaState, view: View): boolean {
-  if (state.replicatedTables.length === 0) return true;
+  if (view.all.every(({ replicatedTables }) => replicatedTables.length === 0)) return true;
   const { needed, total } = quorumOf(state, view);
   return needed >= total;
 }

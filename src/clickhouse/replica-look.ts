@@ -39,14 +39,19 @@ export function createReplicaLook(
     replicatedTables: [],
     readonlyTables: 0,
     keeper: undefined,
+    keeperAwaySinceMs: performance.now(),
   };
 
+  const without = (): Pick<ReplicaState, "keeper" | "keeperAwaySinceMs"> => ({
+    keeper: undefined,
+    keeperAwaySinceMs: state.keeperAwaySinceMs ?? performance.now(),
+  });
   const afterFailure = (reason: unknown, tookMs: number): ReplicaState => {
     const { kind, engineCode = "" } = toStorageError(reason, "replica_look");
     if (NO_STORE.has(engineCode)) {
-      return { ...state, answers: "yes", hasStore: false, replicatedTables: [], keeper: undefined };
+      return { ...state, answers: "yes", hasStore: false, replicatedTables: [], ...without() };
     }
-    if (kind !== "aborted") return { ...state, answers: "no", keeper: undefined };
+    if (kind !== "aborted") return { ...state, answers: "no", ...without() };
     // this process itself was late
     if (tookMs > LOOK_MS * 1.5) return state;
     return { ...state, answers: ++slow < SLOW_LOOKS ? "suspect" : "no" };
@@ -57,11 +62,16 @@ export function createReplicaLook(
     for (const table of tables) if (!readonlySinceMs.has(table)) readonlySinceMs.set(table, nowMs);
     return [...readonlySinceMs.values()].filter((sinceMs) => nowMs - sinceMs > STARTING_MS).length;
   };
-  const keeperOf = (answer: PromiseSettledResult<KeeperRow | undefined>): ReplicaState["keeper"] => {
-    if (answer.status === "rejected" && ++slowKeeper < SLOW_KEEPER_LOOKS) return state.keeper;
-    if (answer.status === "rejected" || answer.value?.is_readonly === 1) return undefined;
+  const keeperOf = (
+    answer: PromiseSettledResult<KeeperRow | undefined>,
+  ): Pick<ReplicaState, "keeper" | "keeperAwaySinceMs"> => {
+    if (answer.status === "rejected" && ++slowKeeper < SLOW_KEEPER_LOOKS) {
+      return { keeper: state.keeper, keeperAwaySinceMs: state.keeperAwaySinceMs };
+    }
+    if (answer.status === "rejected" || answer.value?.is_readonly === 1) return without();
     slowKeeper = 0;
-    return { total: answer.value?.total_replicas ?? 0, active: answer.value?.active_replicas ?? 0 };
+    const [total, active] = [answer.value?.total_replicas ?? 0, answer.value?.active_replicas ?? 0];
+    return { keeper: { total, active }, keeperAwaySinceMs: undefined };
   };
 
   return {
@@ -88,7 +98,7 @@ export function createReplicaLook(
         configured: row.configured,
         replicatedTables: row.tables,
         readonlyTables: stuck(row.readonly_tables),
-        keeper: keeperOf(keeper),
+        ...keeperOf(keeper),
       };
     },
   };

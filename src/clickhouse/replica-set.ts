@@ -12,6 +12,11 @@ const QUORUM_TIMEOUT_MS = 10_000;
 const KEEPER_RETRIES = 5;
 /** A server that only broke a connection is tried once more. */
 const TRIES = 2;
+/** For how long a read waits, in several tries, for a server that has everything. */
+const PATIENCE_MS = 10_000;
+const PAUSE_MS = 100;
+/** Slow servers are not taken for an absent keeper. */
+const AWAY_MS = 2000;
 /** The code of rows that are not where the number of shards puts them. */
 const ELSEWHERE = "ROWS_ELSEWHERE";
 
@@ -32,13 +37,18 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       replica.run("reads", withSettings(replica, "reads", options), (cuttable) =>
         transportOf(replica, options).read(query, cuttable),
       );
-    const current = createChooser(watch, query, options.name);
-    try {
-      return await onOne("reads", options, readOn, current);
-    } catch (error) {
-      const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
-      if (!isBehind || options.mustBeCurrent === true) throw error;
-      return onOne("reads", options, readOn);
+    const giveUpMs = performance.now() + PATIENCE_MS;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await onOne("reads", options, readOn, createChooser(watch, query, options.name, tries));
+      } catch (error) {
+        const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
+        if (!isBehind || options.signal?.aborted === true || performance.now() > giveUpMs) throw error;
+        const awayMs = keeperAwayMs(watch);
+        if (options.mustBeCurrent === true && awayMs > 0) throw error;
+        if (awayMs > AWAY_MS || !isOnOthers(watch)) return onOne("reads", options, readOn);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
     }
   };
   return {
@@ -128,17 +138,34 @@ function createFailover(watch: ReplicaWatch): OnOne {
 }
 
 /** Chooses the first that has everything acknowledged by the others. If the best is late, it checks the others concurrently. */
-function createChooser(watch: ReplicaWatch, query: Sql, statement: string): Choose {
+function createChooser(watch: ReplicaWatch, query: Sql, statement: string, tries: number): Choose {
   const caughtUp = async (replica: Replica): Promise<Replica> => {
-    const state = replica.state();
-    if (replica.isCurrent() && hasAllAcknowledged(state, watch.view())) return replica;
-    await replica.catchUp(tablesIn(query, state), statement);
+    const view = watch.view();
+    if (replica.isCurrent() && hasAllAcknowledged(replica.state(), view)) return replica;
+    await replica.catchUp(tablesIn(query, view), statement, tries);
     return replica;
   };
-  return ([best, ...others]) =>
-    caughtUp(best!).catch((error: unknown) =>
+  return ([best, ...others]) => {
+    const first = caughtUp(best!);
+    if (tries > 0) return Promise.any([first, ...others.map(caughtUp)]).catch(() => first);
+    return first.catch((error: unknown) =>
       Promise.any(others.map(caughtUp)).catch(() => Promise.reject(error as Error)),
     );
+  };
+}
+
+/** For how long no server has heard from its keeper, which alone knows what a server lacks. */
+function keeperAwayMs(watch: ReplicaWatch): number {
+  const nowMs = performance.now();
+  return Math.min(
+    ...watch.usable("reads").map((replica) => nowMs - (replica.state().keeperAwaySinceMs ?? nowMs)),
+  );
+}
+
+/** Whether what was acknowledged is on more than the one server that may be away. */
+function isOnOthers(watch: ReplicaWatch): boolean {
+  const view = watch.view();
+  return view.all.some((state) => quorumOf(state, view).needed > 1);
 }
 
 /** UNKNOWN_TABLE, UNKNOWN_DATABASE: of a server that has the store no statement of ours gets these. */
@@ -154,11 +181,12 @@ function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {
   return kind === "unavailable" && !NOT_OF_ONE_SERVER.has(engineCode);
 }
 
-/** The replicated tables that a statement names. */
-function tablesIn(query: Sql, { replicatedTables }: ReplicaState): readonly string[] {
+/** The replicated tables that a statement names. A server that was just started may not tell of all of its own. */
+function tablesIn(query: Sql, { all }: View): readonly string[] {
   const text = query.chunks.filter((chunk) => typeof chunk === "string").join(" ");
   const words = new Set(text.match(/\w+/g));
-  return replicatedTables.filter((table) => words.has(table));
+  const replicated = new Set(all.flatMap(({ replicatedTables }) => replicatedTables));
+  return [...replicated].filter((table) => words.has(table));
 }
 
 function quorumSettings(state: ReplicaState, view: View): Readonly<Record<string, string | number>> {

@@ -25,8 +25,11 @@ export interface Replica {
   ): Promise<Result>;
   /** Aborts the statements that run there. */
   cut(access: Access): void;
-  /** Waits until it has everything that other replicas had acknowledged at the call. Errors: `BEHIND`. */
-  catchUp(tables: readonly string[], name: string): Promise<void>;
+  /**
+   * Waits until it has everything that other replicas had acknowledged at the call, the longer the more tries there were
+   * before. Errors: `BEHIND`.
+   */
+  catchUp(tables: readonly string[], name: string, triesBefore: number): Promise<void>;
   /** Whether it has caught up with everything since it was last away. */
   isCurrent(): boolean;
   close(): Promise<void>;
@@ -48,16 +51,17 @@ export interface ReplicaOptions {
 export const BEHIND = "REPLICA_BEHIND";
 export const LEFT = "REPLICA_LEFT";
 
-const CATCH_UP_MS = 800;
+/** How long it may take to catch up, by the number of tries before. */
+const CATCH_UP_MS = [800, 1600, 3200, 6400];
 const CATCH_UP_ALL_MS = 60_000;
-/** How long a replica that did not catch up is taken to be behind without asking it again. */
+/** How long a replica that did not catch up is taken to be behind without asking it again, at first. */
 const LATE_MS = 2000;
 
 export function createReplica(options: ReplicaOptions): Replica {
   const { name, transport, watching, syncing, cluster } = options;
   const together = new Map<number, Transport>();
   const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
-  const syncs = createSharedRuns((table) => sendSync(syncing, table, CATCH_UP_MS));
+  const syncs = CATCH_UP_MS.map((ms) => createSharedRuns((table) => sendSync(syncing, table, ms)));
   const look = createReplicaLook(createEngine(watching), { name, cluster });
   let catchingUp: Promise<void> | undefined;
   let isCurrent = false;
@@ -116,10 +120,12 @@ export function createReplica(options: ReplicaOptions): Replica {
     cut(access) {
       for (const one of running[access]) one.abort();
     },
-    async catchUp(tables, statement) {
-      if (look.state().keeper === undefined || performance.now() < lateUntilMs) throw behind(statement);
+    async catchUp(tables, statement, triesBefore) {
+      const isLate = triesBefore === 0 && performance.now() < lateUntilMs;
+      if (look.state().keeper === undefined || isLate) throw behind(statement);
+      const sync = syncs[Math.min(triesBefore, syncs.length - 1)]!;
       try {
-        await Promise.all(tables.map((table) => syncs.after(table)));
+        await Promise.all(tables.map((table) => sync.after(table)));
       } catch {
         lateUntilMs = performance.now() + LATE_MS;
         throw behind(statement);
