@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { settled, show } from "./reading.ts";
+import { refreshIfThere, settled, show } from "./reading.ts";
 
 const PROJECT = "acme/hostile";
 const SCRIPT = `<img src=x onerror="globalThis.ran=1"><script>globalThis.ran=1</script>`;
@@ -135,7 +135,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await expect
       .poll(async () => (await test.post("/trace/usage", { project_id: PROJECT }, { key: made.key })).status)
       .toBe(401);
-    await page.getByRole("button", { name: "Refresh" }).click();
+    await refreshIfThere(page);
     await page.getByText("This key is not valid, or no longer.").waitFor();
     await page.getByLabel("API key").fill(ROOT_KEY);
     await page.keyboard.press("Enter");

@@ -5,7 +5,7 @@ import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { expectAccessible, LOOKS, type Look } from "./accessible.ts";
-import { show } from "./reading.ts";
+import { refreshIfThere, show } from "./reading.ts";
 
 const TRACE = `/${PROJECT}/trace/contract-1`;
 const EVERYTHING = "/(calls|trace|usage|feedback)/";
@@ -133,7 +133,7 @@ describe.skipIf(chromiumPath === undefined)(
       const page = await test.open(views.traces.place, { key: key.key, noisy: true });
       await page.locator(".traces .body .row").first().waitFor();
       await revoke(key);
-      await page.getByRole("button", { name: "Refresh" }).click();
+      await refreshIfThere(page);
       await page.getByText("This key is not valid, or no longer.").waitFor();
       await expectAccessible(page, "a revoked key", looksOf(0));
       await page.context().close();
