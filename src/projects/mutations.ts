@@ -4,8 +4,9 @@ import { StorageError } from "../clickhouse/storage-error.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 
 /**
- * The number of a mutation, by table; with several shards by shard and table, as `2/calls`. A part has been changed by it, or was written after it, when its `data_version`
- * is at least this number.
+ * The number of a mutation, by table; with several shards by shard and table, as `2/calls`; where tables are replicated, by
+ * partition too, as `calls@202601`, because numbers count in each partition. A part has been changed by it, or was written
+ * after it, when its `data_version` is at least this number.
  */
 export type MutationNumbers = Readonly<Record<string, number>>;
 
@@ -44,7 +45,8 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   // a subquery, so that it is evaluated here and not on each replica
   const here = sql`database = (SELECT currentDatabase())`;
   const tagged = (tag: string): Sql => sql`${here} AND position(command, ${param("String", `'${tag}`)}) > 0`;
-  const number = sql`arrayReduce('max', block_numbers.number)`;
+  // a mutation that found nothing to change has no number
+  const inPartitions = sql`LEFT ARRAY JOIN block_numbers.number AS number, block_numbers.partition_id AS partition_id`;
 
   // in `clusterAllReplicas`, `_shard_num` counts replicas
   const shardTables = sql`concat(toString((SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters
@@ -54,11 +56,12 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     const isOne = shards === 1;
     const of = isOne ? sql`table` : sql`concat(toString(_shard_num), '/', table)`;
     const from = isOne ? sql`system.mutations` : trusted(`cluster('${cluster}', system.mutations)`);
-    const rows = await engine.rows<{ key: string; number: number }>(
-      sql`SELECT ${of} AS key, max(${number}) AS number FROM ${from} WHERE ${tagged(tag)} GROUP BY key ${patience}`,
+    const rows = await engine.rows<{ key: string; newest: number }>(
+      sql`SELECT concat(${of}, if(partition_id = '', '', concat('@', partition_id))) AS key, max(number) AS newest
+          FROM ${from} ${inPartitions} WHERE ${tagged(tag)} GROUP BY key ${patience}`,
       { name: "mutations_numbers", limits: "maintenance", tables: "own" },
     );
-    return Object.fromEntries(rows.map((row) => [row.key, row.number]));
+    return Object.fromEntries(rows.map((row) => [row.key, row.newest]));
   };
   const countShards = async (): Promise<number> => {
     const [row] = await engine.rows<{ shards: number }>(
@@ -80,7 +83,8 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const keys = shards === 1 ? tables : tables.flatMap((table) => keysOf(table, shards));
       for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
         const numbers = await newest(tag, shards);
-        if (keys.every((key) => key in numbers)) return numbers;
+        const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
+        if (keys.every((key) => shown.has(key))) return numbers;
         await delay(ASK_EVERY_MS);
       }
       throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
@@ -95,13 +99,14 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     },
     async areComplete(numbers) {
       const isByShard = Object.keys(numbers).some((key) => key.includes("/"));
-      const ours = sql`transform(${isByShard ? shardTables : sql`table`}, ${param("Array(String)", Object.keys(numbers))},
-        ${param("Array(UInt64)", Object.values(numbers))}, toUInt64(0))`;
+      const of = isByShard ? shardTables : sql`table`;
+      const known = sql`${param("Array(String)", Object.keys(numbers))}, ${param("Array(UInt64)", Object.values(numbers))}`;
+      const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
       const rows = await engine
         .rows<{ n: number }>(
           sql`SELECT
-              (SELECT count() FROM ${everywhere("system.mutations")}
-               WHERE ${here} AND NOT is_done AND ${number} > 0 AND ${number} = ${ours}) +
+              (SELECT count() FROM ${everywhere("system.mutations")} ${inPartitions}
+               WHERE ${here} AND NOT is_done AND number > 0 AND number = ${ours}) +
               (SELECT count() FROM ${everywhere("system.parts")} WHERE ${here} AND data_version < ${ours}) AS n ${patience}`,
           { name: "mutations_left", limits: "maintenance", tables: "own" },
         )

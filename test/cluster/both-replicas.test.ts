@@ -106,21 +106,30 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
     }
   });
 
-  it("end the receipt of a deleted project when no replica holds it", { timeout: RECEIPT_MS }, async () => {
-    const other = "acme/gone";
-    await complete(first, [completeCall(other, "g", "g")]).then(() => undefined);
-    await send(second, `/v2/${other}/calls/complete`, { batch: [completeCall(other, "h", "g")] });
-    const { status, json } = await send(first, `/projects/${other}`, undefined, { method: "DELETE" });
-    expect(status).toBe(202);
-    await untilDone(
-      async () => {
-        const reply = await send(second, `/deletions/${json.id}`, undefined, { method: "GET" });
-        return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
-      },
-      { withinMs: RECEIPT_MS },
-    );
-    for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
-  });
+  it(
+    "end the receipt of a deleted project of several months when no replica holds it",
+    { timeout: RECEIPT_MS },
+    async () => {
+      const other = "acme/gone";
+      await complete(first, [completeCall(other, "g", "g")]).then(() => undefined);
+      const inMarch = { started_at: "2026-03-01T00:00:00Z", ended_at: "2026-03-01T00:00:01Z" };
+      const later = [completeCall(other, "h", "g"), completeCall(other, "i", "i", inMarch)];
+      await send(second, `/v2/${other}/calls/complete`, { batch: later });
+      // what stays keeps the parts of both months, and January has had more of them
+      await complete(first, [completeCall(project_id, "stays", "stays", inMarch)]);
+      for (const id of ["x", "y", "z"]) await complete(first, [completeCall(project_id, id, "stays")]);
+      const { status, json } = await send(first, `/projects/${other}`, undefined, { method: "DELETE" });
+      expect(status).toBe(202);
+      await untilDone(
+        async () => {
+          const reply = await send(second, `/deletions/${json.id}`, undefined, { method: "GET" });
+          return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
+        },
+        { withinMs: RECEIPT_MS },
+      );
+      for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
+    },
+  );
 
   it("without a cluster of their own write equal rows to tables that replicate by themselves twice", async () => {
     await cluster.run(
