@@ -129,8 +129,6 @@ describe.skipIf(!hasFaults || replicaCount < 3)(
             `(${calm.reads.toFixed()} ms before the first kill), longest write ${longest.writes.toFixed()} ms`,
         );
         expect(kills).toBeGreaterThan(0);
-        expect(Math.max(...outages)).toBeLessThan(2000);
-        expect(longest.reads).toBeLessThan(2000 + 3 * calm.reads);
         for (const service of services) {
           const stored = await tokensOf(service, project);
           expect([...acknowledged.keys()].filter((id) => stored.get(id) !== TOKENS_PER_CALL)).toEqual([]);
@@ -145,6 +143,8 @@ describe.skipIf(!hasFaults || replicaCount < 3)(
           );
         }
         expect((await tokensOf(services[1]!, doomed)).size).toBe(0);
+        expect(Math.max(...outages)).toBeLessThan(2000);
+        expect(longest.reads).toBeLessThan(2000 + 3 * calm.reads);
       },
     );
   },
