@@ -1,9 +1,10 @@
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Engine } from "./engine.ts";
 import { MigrationError } from "./migration-error.ts";
+import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from "./row-checksum.ts";
 
 const CALLS_PER_SLICE = 200_000;
-const UINT64 = 2n ** 64n;
+const CHECK = { name: "carry_check", mustBeCurrent: true, tables: "own" } as const;
 
 export interface CarryOptions {
   /** Hears how many calls have been carried over. */
@@ -25,11 +26,6 @@ interface Trace {
   readonly trace: string;
 }
 
-interface Checksum {
-  readonly calls: number;
-  readonly sum: bigint;
-}
-
 /**
  * Copies the calls from the table in the order of traces to the one in the order of time, slice by slice. A slice that
  * was cut off is copied again: what is there twice folds into one. At last both tables are compared, every column of
@@ -42,11 +38,8 @@ export async function carryCallsOver(engine: Engine, options: CarryOptions = {})
   let done = await slicesDone(engine);
   for (let slice = await next(); slice !== undefined; slice = await next()) {
     await copy(engine, columns, slice);
-    const { calls, sum } = await checksumOf(engine, columns, {
-      table: sql`calls_by_trace`,
-      hour: HOUR_OF_CALL,
-      where: within(slice),
-    });
+    const from = sql`calls_by_trace FINAL PREWHERE ${within(slice)}`;
+    const { rows: calls, sum } = await rowChecksum(engine, [HOUR_OF_CALL, ...columns], from, CHECK);
     const last = slice.last ?? { project: "", trace: "" };
     await engine.insert(
       "calls_carried_over",
@@ -150,45 +143,25 @@ async function copy(engine: Engine, columns: readonly Sql[], slice: Slice): Prom
     SELECT ${HOUR_OF_CALL}, ${join(columns, ", ")} ${from}`);
 }
 
-/** Adds up over any division into slices. */
-async function checksumOf(
-  engine: Engine,
-  columns: readonly Sql[],
-  { table, hour, where }: { readonly table: Sql; readonly hour: Sql; readonly where: Sql },
-): Promise<Checksum> {
-  const texts = [hour, ...columns].map((column) => sql`ifNull(toString(${column}), '\\0')`);
-  const [row] = await engine.rows<{ calls: number; sum: string }>(
-    sql`SELECT count() AS calls, toString(sum(cityHash64([${join(texts, ", ")}]))) AS sum
-        FROM ${table} FINAL PREWHERE ${where}`,
-    { name: "carry_check", limits: "maintenance", mustBeCurrent: true, tables: "own" },
-  );
-  return { calls: row!.calls, sum: BigInt(row!.sum) };
-}
-
 async function compare(
   engine: Engine,
   columns: readonly Sql[],
   done: readonly SliceRow[],
   callsPerCheck: number,
 ): Promise<void> {
-  let calls = 0;
-  let sum = 0n;
+  const checked: RowChecksum[] = [];
   for (const { from, to } of await rangesOf(engine, callsPerCheck)) {
-    const checked = await checksumOf(engine, columns, {
-      table: sql`calls_in_time`,
-      hour: sql`hour`,
-      where: sql`hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`,
-    });
-    calls += checked.calls;
-    sum += checked.sum;
+    const between = sql`hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
+    const rows = sql`calls_in_time FINAL PREWHERE ${between}`;
+    checked.push(await rowChecksum(engine, [sql`hour`, ...columns], rows, CHECK));
   }
-  const expected = {
-    calls: done.reduce((all, one) => all + one.calls, 0),
-    sum: done.reduce((all, one) => all + BigInt(one.checksum), 0n),
-  };
-  if (calls !== expected.calls || (sum - expected.sum) % UINT64 !== 0n) {
+  const found = sumOfChecksums(checked);
+  const expected = sumOfChecksums(
+    done.map(({ calls, checksum }) => ({ rows: calls, sum: BigInt(checksum) })),
+  );
+  if (!isSameChecksum(found, expected)) {
     throw new MigrationError(
-      `The calls carried over are not those of before (${calls} of ${expected.calls}). Nothing was deleted: they are in calls_by_trace.`,
+      `The calls carried over are not those of before (${found.rows} of ${expected.rows}). Nothing was deleted: they are in calls_by_trace.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Engine } from "./engine.ts";
 import { MigrationError } from "./migration-error.ts";
+import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from "./row-checksum.ts";
 import { databaseOfShards, TABLES_OF_SHARDS } from "./shards.ts";
 
 export interface CopyOptions {
@@ -16,7 +17,6 @@ export interface CopyOptions {
 const MADE_ANEW = { column: "fingerprint", table: "usage_hours" };
 const COPIED = TABLES_OF_SHARDS.filter((table) => table !== MADE_ANEW.table);
 const ROWS_PER_SLICE = 1_000_000;
-const UINT64 = 2n ** 64n;
 
 /**
  * Copies another store, arranged for any number of shards, into this one, which is empty; then compares both, every
@@ -144,7 +144,12 @@ async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number
   const goal = sql`${named(target.database)}.${named(table.table)}`;
   const within = sql`_partition_id = ${param("String", slice.partition)}
     AND cityHash64(${trusted(table.sorting_key)}) % ${param("UInt64", slice.parts)} = ${param("UInt64", slice.part)}`;
-  let expected: Checksum = { n: 0, sum: 0n };
+  const checksumIn = (rows: Sql, shard: number): Promise<RowChecksum> =>
+    rowChecksum(engine, table.columns.map(named), sql`${rows} FINAL WHERE ${within}`, {
+      name: "copy_check",
+      tables: shard,
+    });
+  const expected: RowChecksum[] = [];
   for (const shard of sources) {
     await engine.command(
       sql`INSERT INTO ${goal} (${columns}) SELECT ${columns} FROM ${source} FINAL WHERE ${within}
@@ -152,36 +157,15 @@ async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number
             insert_quorum = ${trusted(String(target.replicas > 1 ? target.replicas : 0))}`,
       { name: "copy_rows", limits: "maintenance", tables: shard },
     );
-    expected = plus(expected, await checksumOf(copy, table, { rows: source, within, shard }));
+    expected.push(await checksumIn(source, shard));
   }
-  const copied = await checksumOf(copy, table, { rows: goal, within, shard: sources[0]! });
-  if (copied.n !== expected.n || (copied.sum - expected.sum) % UINT64 !== 0n) {
+  const copied = await checksumIn(goal, sources[0]!);
+  const whole = sumOfChecksums(expected);
+  if (!isSameChecksum(copied, whole)) {
     throw new MigrationError(
-      `The copy of ${table.table} has ${copied.n} rows of ${expected.n}, or others. The store in ${from} is as it was. ` +
+      `The copy of ${table.table} has ${copied.rows} rows of ${whole.rows}, or others. The store in ${from} is as it was. ` +
         "Was this one empty, and nobody writing? Drop it, make it anew and copy again.",
     );
   }
-  return copied.n;
-}
-
-interface Checksum {
-  readonly n: number;
-  readonly sum: bigint;
-}
-
-function plus(a: Checksum, b: Checksum): Checksum {
-  return { n: a.n + b.n, sum: a.sum + b.sum };
-}
-
-async function checksumOf(
-  { engine }: Copy,
-  { columns }: Table,
-  { rows, within, shard }: { readonly rows: Sql; readonly within: Sql; readonly shard: number },
-): Promise<Checksum> {
-  const texts = columns.map((column) => sql`ifNull(toString(${named(column)}), '\\0')`);
-  const [row] = await engine.rows<{ n: number; sum: string }>(
-    sql`SELECT count() AS n, toString(sum(cityHash64([${join(texts, ", ")}]))) AS sum FROM ${rows} FINAL WHERE ${within}`,
-    { name: "copy_check", limits: "maintenance", tables: shard },
-  );
-  return { n: row!.n, sum: BigInt(row!.sum) };
+  return copied.rows;
 }

@@ -3,7 +3,7 @@ import { param, sql, join, trusted } from "../query/sql.ts";
 import { ENTRY_COLUMNS } from "./entries.ts";
 import { foldHour } from "./fold-hour.ts";
 import type { Project } from "../shared/project.ts";
-import { oneOf, type Hour } from "./hour.ts";
+import { hourKey, oneOf, type Hour } from "./hour.ts";
 import { inChunks } from "./hour-chunks.ts";
 import { readSettled, type SettledHour } from "./settled-hours.ts";
 import { GRAINS, rowsOf, rowsOfGroup, type LedgerRow } from "./settled-rows.ts";
@@ -35,11 +35,11 @@ export async function checkLedger(engine: Engine, signal: AbortSignal): Promise<
     const different = new Map<string, Hour>();
     for (const hour of settled) {
       report.settled++;
-      if (await isDifferent(engine, hour, signal)) different.set(textOf(hour), hour);
+      if (await isDifferent(engine, hour, signal)) different.set(hourKey(hour), hour);
     }
     for (const { project, hours } of inChunks(settled))
       for (const hour of await differentGroups(engine, project, hours, signal))
-        different.set(textOf(hour), hour);
+        different.set(hourKey(hour), hour);
     report.different.push(...different.values());
   }
   return report;
@@ -64,10 +64,6 @@ export async function rebuildLedger(
     for (const one of inChunks(all)) await settleGroups(deps, { ...one, beforeHour: ALWAYS, again: true });
   }
   return done;
-}
-
-function textOf({ project, hour }: Hour): string {
-  return `${hour} ${project}`;
 }
 
 /** Compares what a question would read of the groups under some hours. Returns the hours where it differs. */

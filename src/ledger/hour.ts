@@ -8,6 +8,11 @@ export interface Hour {
   readonly hour: number;
 }
 
+/** An hour as one text. */
+export function hourKey({ project, hour }: Hour): string {
+  return `${hour} ${project}`;
+}
+
 /** Traces that lie under an hour and under others too. They are settled beside it, by all their hours. */
 export interface SpanningOfHour {
   readonly traceIds: readonly string[];

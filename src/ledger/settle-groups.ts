@@ -7,7 +7,7 @@ import { NO_ROWS, oneOf, readFingerprints } from "./hour.ts";
 import { isCurrent, readSettled } from "./settled-hours.ts";
 import { rowsOfGroup } from "./settled-rows.ts";
 import type { SettleDeps } from "./settle-hours.ts";
-import { groupKey, readGroups, type GroupToFold } from "./spanning-groups.ts";
+import { groupState, readGroups, type GroupToFold } from "./spanning-groups.ts";
 
 /** Rows of `calls` that are folded at once. A group with more is always folded live. */
 const MAX_ROWS = 100_000;
@@ -30,7 +30,7 @@ export async function settleGroups(deps: SettleDeps, asked: GroupsToSettle): Pro
   const found = await readGroups(engine, project, oneOf(hours), { name: "ledger_groups", signal });
   const over = found.filter((group) => group.hours.every((hour) => hour < beforeHour));
   const known = asked.again === true ? new Set() : await settledKeys(engine, project, over, signal);
-  const toSettle = over.filter((group) => !known.has(keyOf(group)));
+  const toSettle = over.filter((group) => !known.has(groupState(group)));
   let rows = 0;
   for await (const folded of foldEach(engine, project, toSettle, signal)) {
     rows += folded.reduce((sum, one) => sum + one.rows, 0);
@@ -161,14 +161,12 @@ async function settledKeys(
   const there = new Map<string, Set<number>>();
   for (const one of known) {
     if (!isCurrent(one, current)) continue;
-    const key = keyOf({ hours: one.hours, digest: one.spanning });
+    const key = groupState({ hours: one.hours, digest: one.spanning });
     there.set(key, (there.get(key) ?? new Set()).add(one.hour));
   }
-  return new Set(groups.filter((group) => there.get(keyOf(group))?.size === group.hours.length).map(keyOf));
-}
-
-function keyOf({ hours, digest }: Pick<GroupToFold, "hours" | "digest">): string {
-  return `${digest} ${groupKey(hours)}`;
+  return new Set(
+    groups.filter((group) => there.get(groupState(group))?.size === group.hours.length).map(groupState),
+  );
 }
 
 function inFolds(groups: readonly GroupToFold[]): readonly (readonly GroupToFold[])[] {

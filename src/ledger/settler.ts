@@ -1,6 +1,6 @@
 import type { Clock } from "../shared/clock.ts";
 import { hourOf } from "../shared/instant.ts";
-import type { Hour } from "./hour.ts";
+import { hourKey, type Hour } from "./hour.ts";
 import { inChunks, type HoursOfProject } from "./hour-chunks.ts";
 import { settleGroups } from "./settle-groups.ts";
 import { settleHours, type SettleDeps } from "./settle-hours.ts";
@@ -52,19 +52,19 @@ export function createSettler(deps: SettlerDeps): Settler {
     const found = await readHours(deps.engine, asked);
     const before = open.get(id);
     const hours = found.filter((hour) => !refused.has(stateOf(hour)));
-    open.set(id, new Map(hours.map((hour) => [keyOf(hour), hour.fingerprint])));
+    open.set(id, new Map(hours.map((hour) => [hourKey(hour), hour.fingerprint])));
     if (!due.has(id)) due.set(id, [...(await readHours(deps.engine, { ...asked, settled: true }))]);
     const taken: StoredHour[] = [];
     let rows = 0;
     for (const hour of hours) {
-      if (rows >= room || before?.get(keyOf(hour)) !== hour.fingerprint) continue;
+      if (rows >= room || before?.get(hourKey(hour)) !== hour.fingerprint) continue;
       taken.push(hour);
       rows += hour.rows;
     }
-    const left = new Set((await settleHours(deps, taken)).map(keyOf));
+    const left = new Set((await settleHours(deps, taken)).map(hourKey));
     if (refused.size > MAX_REFUSED) refused.clear();
     for (const hour of taken) {
-      if (left.has(keyOf(hour))) refused.add(stateOf(hour));
+      if (left.has(hourKey(hour))) refused.add(stateOf(hour));
       else due.get(id)!.push(hour);
     }
     rows += await settleDue(id, beforeHour, room - rows);
@@ -98,10 +98,6 @@ function hoursOfChunk({ project, hours }: HoursOfProject): readonly Hour[] {
   return hours.map((hour) => ({ project, hour }));
 }
 
-function keyOf({ project, hour }: Pick<StoredHour, "project" | "hour">): string {
-  return `${hour} ${project}`;
-}
-
 function stateOf(hour: StoredHour): string {
-  return `${hour.fingerprint} ${keyOf(hour)}`;
+  return `${hour.fingerprint} ${hourKey(hour)}`;
 }

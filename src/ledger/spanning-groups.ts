@@ -85,6 +85,11 @@ export function groupKey(hours: readonly number[]): string {
   return `[${hours.join(",")}]`;
 }
 
+/** Another text if other traces lie under these hours. */
+export function groupState({ hours, digest }: SpanningGroup): string {
+  return `${digest} ${groupKey(hours)}`;
+}
+
 /** `(hour, trace_id)` of all calls of the spanning traces of some hours, but of those in the groups with these keys. */
 export function placesOutside(project: Project, window: Sql, groupKeys: readonly string[]): Sql {
   return sql`(SELECT arrayJoin(all_hours), trace_id FROM (${hoursOfTraces(project, window)})

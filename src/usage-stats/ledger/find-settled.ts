@@ -3,10 +3,10 @@ import { oneOf, readFingerprints } from "../../ledger/hour.ts";
 import { isCurrent, ofGrain, readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
 import {
   groupKey,
+  groupState,
   NO_SPANNING,
   placesOutside,
   readSpanning,
-  type SpanningGroup,
   type SpanningTraces,
 } from "../../ledger/spanning-groups.ts";
 import { GRAINS, type Grain } from "../../ledger/settled-rows.ts";
@@ -116,24 +116,20 @@ function stillSettled(
   const live = window.filter((hour) => !settledHours.has(hour));
   const inWindow = new Set(window);
   const parts = Map.groupBy(ofGrain(known, "spanning"), ({ hours, spanning: digest }) =>
-    keyOf({ hours, digest }),
+    groupState({ hours, digest }),
   );
   const settled = [...own];
   const groupKeys: string[] = [];
   const withLiveGroups = new Set(spanning.hoursOfLong.filter((hour) => inWindow.has(hour)));
   for (const group of spanning.groups) {
     const hours = group.hours.filter((hour) => inWindow.has(hour));
-    const ofHour = new Map(parts.get(keyOf(group))?.map((part) => [part.hour, part]));
+    const ofHour = new Map(parts.get(groupState(group))?.map((part) => [part.hour, part]));
     if (hours.every((hour) => settledHours.has(hour) && ofHour.has(hour))) {
       settled.push(...hours.map((hour) => ofHour.get(hour)!));
       groupKeys.push(groupKey(group.hours));
     } else for (const hour of hours) withLiveGroups.add(hour);
   }
   return { settled, live, withLiveGroups: [...withLiveGroups], groupKeys };
-}
-
-function keyOf({ hours, digest }: SpanningGroup): string {
-  return `${digest} ${groupKey(hours)}`;
 }
 
 /** A condition: all calls of the traces that are not settled. Undefined: all are. */
