@@ -8,13 +8,13 @@ import {
   tokensOf,
   TOKENS_PER_CALL,
   untilDone,
+  untilErased,
+  RECEIPT_MS,
 } from "../helpers/cluster-load.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import { clusterName, openCluster, replicaCount, type TestCluster } from "../helpers/test-cluster.ts";
 
 const TURNS = 8;
-/** A server with its own defaults keeps replaced parts for eight minutes, and looks for them every five. */
-const RECEIPT_MS = 900_000;
 const project_id = "acme/app";
 let cluster: TestCluster;
 /** Each works with a replica of its own, as far as there are. */
@@ -120,13 +120,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
       for (const id of ["x", "y", "z"]) await complete(first, [completeCall(project_id, id, "stays")]);
       const { status, json } = await send(first, `/projects/${other}`, undefined, { method: "DELETE" });
       expect(status).toBe(202);
-      await untilDone(
-        async () => {
-          const reply = await send(second, `/deletions/${json.id}`, undefined, { method: "GET" });
-          return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
-        },
-        { withinMs: RECEIPT_MS },
-      );
+      await untilErased(second, json.id);
       for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
     },
   );

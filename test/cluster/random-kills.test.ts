@@ -1,6 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { completeCall, send, tokensOf, TOKENS_PER_CALL, untilDone } from "../helpers/cluster-load.ts";
+import {
+  completeCall,
+  RECEIPT_MS,
+  send,
+  tokensOf,
+  TOKENS_PER_CALL,
+  untilDone,
+  untilErased,
+} from "../helpers/cluster-load.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import {
@@ -18,8 +26,6 @@ const WRITERS = 4;
 const READERS = 4;
 const PAUSE_MS = 30;
 const CALM_MS = 5000;
-/** A server with its own defaults keeps replaced parts for eight minutes, and looks for them every five. */
-const RECEIPT_MS = 900_000;
 const project = "acme/load";
 const doomed = "acme/doomed";
 
@@ -134,13 +140,7 @@ describe.skipIf(!hasFaults || replicaCount < 3)(
           expect([...acknowledged.keys()].filter((id) => stored.get(id) !== TOKENS_PER_CALL)).toEqual([]);
         }
         for (const receipt of receipts) {
-          await untilDone(
-            async () => {
-              const reply = await send(services[0]!, `/deletions/${receipt}`, undefined, { method: "GET" });
-              return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
-            },
-            { withinMs: RECEIPT_MS },
-          );
+          await untilErased(services[0]!, receipt);
         }
         expect((await tokensOf(services[1]!, doomed)).size).toBe(0);
         expect(Math.max(...outages)).toBeLessThan(2000);

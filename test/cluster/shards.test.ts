@@ -13,6 +13,8 @@ import {
   tokensOf,
   TOKENS_PER_CALL,
   untilDone,
+  untilErased,
+  RECEIPT_MS,
 } from "../helpers/cluster-load.ts";
 import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { startAppOn } from "../helpers/start-app.ts";
@@ -176,19 +178,13 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
 
     it(
       "a deletion is refused, and ends when it is asked for again with all there",
-      { timeout: 900_000 },
+      { timeout: RECEIPT_MS },
       async () => {
         const remove = () => send(first, `/projects/${project}`, undefined, { method: "DELETE" });
         expect((await remove()).status).toBe(503);
         await cluster.heal();
         const { reply } = await untilDone(remove, { withinMs: 30_000, status: [202] });
-        await untilDone(
-          async () => {
-            const receipt = await send(second, `/deletions/${reply.json.id}`, undefined, { method: "GET" });
-            return { ...receipt, status: receipt.json?.state === "done" ? 200 : 1 };
-          },
-          { withinMs: 900_000 },
-        );
+        await untilErased(second, reply.json.id);
         expect([await tracesOn(1), await tracesOn(2)]).toEqual([[], []]);
         for (const service of [first, second]) expect((await tokensOf(service, project)).size).toBe(0);
       },

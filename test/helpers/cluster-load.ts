@@ -82,3 +82,17 @@ export async function untilDone(
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/** A server with its own defaults keeps replaced parts for eight minutes, and looks for them every five. */
+export const RECEIPT_MS = 900_000;
+
+/** Waits until a deletion's receipt says that no replica holds anything any more. */
+export async function untilErased(service: ServiceProcess, receipt: string): Promise<void> {
+  await untilDone(
+    async () => {
+      const reply = await send(service, `/deletions/${receipt}`, undefined, { method: "GET" });
+      return { ...reply, status: reply.json?.state === "done" ? 200 : 1 };
+    },
+    { withinMs: RECEIPT_MS },
+  );
+}

@@ -8,20 +8,8 @@ import {
   type ReplicaState,
   type View,
 } from "../../../src/clickhouse/replica-health.ts";
+import { wellReplica as well } from "../../helpers/replica-state.ts";
 
-const well: ReplicaState = {
-  name: "one:8123",
-  answers: "yes",
-  hasStore: true,
-  shard: 1,
-  shards: 1,
-  isArranged: true,
-  configured: 3,
-  replicatedTables: ["calls"],
-  readonlyTables: 0,
-  keeper: { total: 3, active: 3 },
-  keeperAwaySinceMs: undefined,
-};
 const viewOf = (all: readonly ReplicaState[], more: Partial<View> = {}): View => ({
   all,
   isStoreKnown: true,

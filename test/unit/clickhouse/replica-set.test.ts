@@ -6,6 +6,7 @@ import { BEHIND, type Replica } from "../../../src/clickhouse/replica.ts";
 import { StorageError } from "../../../src/clickhouse/storage-error.ts";
 import type { Transport } from "../../../src/clickhouse/transport.ts";
 import { sql } from "../../../src/query/sql.ts";
+import { wellReplica } from "../../helpers/replica-state.ts";
 
 interface Server {
   readonly name: string;
@@ -27,17 +28,10 @@ function replicaOf({
   tables = ["calls"],
 }: Server): Replica {
   const state: ReplicaState = {
+    ...wellReplica,
     name,
-    answers: "yes",
-    hasStore: true,
-    shard: 1,
-    shards: 1,
-    isArranged: true,
-    configured: 3,
     replicatedTables: tables,
-    readonlyTables: 0,
-    keeper: hasKeeper ? { total: 3, active: 3 } : undefined,
-    keeperAwaySinceMs: hasKeeper ? undefined : performance.now() - awayMs,
+    ...(hasKeeper ? {} : { keeper: undefined, keeperAwaySinceMs: performance.now() - awayMs }),
   };
   const read: Transport["read"] = async () => ({ bytes: Buffer.from(name), readRows: 0, readBytes: 0 });
   const transport = { read } as unknown as Transport;
