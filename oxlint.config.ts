@@ -252,7 +252,7 @@ export default defineConfig({
         "src/shared/exact-integers.ts",
         "src/usage/usage-column.ts",
         "src/calls/pending-parts.ts",
-        "src/clickhouse/create-engine.ts",
+        "src/clickhouse/transport/create-engine.ts",
       ],
       rules: {
         "no-restricted-properties": "off",

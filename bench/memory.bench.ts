@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
-import { migrate } from "../src/clickhouse/migrate.ts";
+import { migrate } from "../src/clickhouse/migrations/migrate.ts";
 import { startProcess, type ServiceProcess } from "../test/helpers/service-process.ts";
 import { inChild } from "./load/in-child.ts";
 import type { ReadResult, ReadTask } from "./load/read.ts";

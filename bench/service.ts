@@ -8,7 +8,7 @@ import { buildApp } from "../src/app.ts";
 import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
 import type { Engine, QueryOptions, RawFormat } from "../src/clickhouse/engine.ts";
-import { migrate } from "../src/clickhouse/migrate.ts";
+import { migrate } from "../src/clickhouse/migrations/migrate.ts";
 import { release } from "../src/shared/buffers.ts";
 import { readConfig } from "../src/config.ts";
 import type { Sql } from "../src/query/sql.ts";

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { buildApp, type App } from "../src/app.ts";
 import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
-import { migrate } from "../src/clickhouse/migrate.ts";
+import { migrate } from "../src/clickhouse/migrations/migrate.ts";
 import type { Config } from "../src/config.ts";
 import { startReferenceUpstream } from "../test/helpers/reference-upstream/server.ts";
 import { orExit } from "./command-line.ts";

@@ -6,7 +6,7 @@ import { chromium, type Browser } from "playwright-core";
 import { buildApp } from "../src/app.ts";
 import { generateKey } from "../src/auth/api-key.ts";
 import { openEmbedded } from "../src/clickhouse/connect.ts";
-import { migrate } from "../src/clickhouse/migrate.ts";
+import { migrate } from "../src/clickhouse/migrations/migrate.ts";
 import { orExit } from "./command-line.ts";
 import { loadSamples, PROJECT } from "./demo/load-samples.ts";
 import { pageAddress } from "./demo/requests.ts";

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { buildApp } from "../src/app.ts";
 import { generateKey } from "../src/auth/api-key.ts";
 import type { Engine } from "../src/clickhouse/engine.ts";
-import { migrate, pendingMigrations, readMigrations } from "../src/clickhouse/migrate.ts";
+import { migrate, pendingMigrations, readMigrations } from "../src/clickhouse/migrations/migrate.ts";
 import { StoreOpenError } from "../src/clickhouse/store-open-error.ts";
 import type { Config } from "../src/config.ts";
 import { openStore } from "../src/open-store.ts";

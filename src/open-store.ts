@@ -1,7 +1,7 @@
 import { connectServer, openEmbedded } from "./clickhouse/connect.ts";
 import type { Engine } from "./clickhouse/engine.ts";
 import { limitTable } from "./clickhouse/limits.ts";
-import type { ReplicaChange } from "./clickhouse/replica-watch.ts";
+import type { ReplicaChange } from "./clickhouse/replicas/replica-watch.ts";
 import { backupDirOf, type Config } from "./config.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { DamagedRootKeyError } from "./auth/root-key.ts";
 import { MigrationError } from "./clickhouse/migration-error.ts";
-import { MIN_SERVER_VERSION } from "./clickhouse/server-version.ts";
+import { MIN_SERVER_VERSION } from "./clickhouse/transport/server-version.ts";
 import { StorageError } from "./clickhouse/storage-error.ts";
 import { StoreOpenError } from "./clickhouse/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";

@@ -1,4 +1,4 @@
-import { RowBinaryReader } from "../clickhouse/row-binary.ts";
+import { RowBinaryReader } from "../clickhouse/rows/row-binary.ts";
 import { sql } from "../query/sql.ts";
 
 /** Where a call is stored, and when it began. */

@@ -1,5 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { readInPages } from "../clickhouse/read-in-pages.ts";
+import { readInPages } from "../clickhouse/rows/read-in-pages.ts";
 import { inPlaces, LIVE, selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";

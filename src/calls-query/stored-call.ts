@@ -1,4 +1,4 @@
-import { RowBinaryReader } from "../clickhouse/row-binary.ts";
+import { RowBinaryReader } from "../clickhouse/rows/row-binary.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, sql, type Sql } from "../query/sql.ts";
 

@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
-import { createAdmission, type Admission } from "./admission.ts";
-import { createEngine, type EngineOptions } from "./create-engine.ts";
-import { locked, ownerOf, prepareDataDir } from "./data-dir.ts";
+import { createAdmission, type Admission } from "./transport/admission.ts";
+import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
+import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
 import type { Engine } from "./engine.ts";
 import { defaultLimits } from "./limits.ts";
-import { createReplicaSet } from "./replica-set.ts";
-import { watchReplicas, type WatchOptions } from "./replica-watch.ts";
-import { createReplica } from "./replica.ts";
-import { databaseOfShards } from "./shards.ts";
-import { createServerTransport } from "./server-transport.ts";
+import { createReplicaSet } from "./replicas/replica-set.ts";
+import { watchReplicas, type WatchOptions } from "./replicas/replica-watch.ts";
+import { createReplica } from "./replicas/replica.ts";
+import { databaseOfShards } from "./shards/shards.ts";
+import { createServerTransport } from "./transport/server-transport.ts";
 import { StoreOpenError } from "./store-open-error.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./transport/transport.ts";
 
 export interface StoreOptions extends EngineOptions {
   /** Concurrent statements. Default: a good number for the kind of store. */
@@ -92,7 +92,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   // These files contain users' prompts.
   process.umask(0o077);
   try {
-    const { createEmbeddedTransport } = await import("./embedded-transport.ts");
+    const { createEmbeddedTransport } = await import("./transport/embedded-transport.ts");
     prepareDataDir(path);
     return createEngine(
       createEmbeddedTransport(path, { admission: admissionOf(options, maxRunning), backupDir }),

@@ -2,8 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Engine, StoreHealth } from "../clickhouse/engine.ts";
-import { pendingMigrations } from "../clickhouse/migrate.ts";
-import { isOlder, MIN_SERVER_VERSION } from "../clickhouse/server-version.ts";
+import { pendingMigrations } from "../clickhouse/migrations/migrate.ts";
+import { isOlder, MIN_SERVER_VERSION } from "../clickhouse/transport/server-version.ts";
 import { healthRes } from "./schemas/response-schema.ts";
 
 const access = z.enum(["ok", "not ready"]);

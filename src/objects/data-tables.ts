@@ -1,6 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { readInPages } from "../clickhouse/read-in-pages.ts";
-import { RowBinaryReader } from "../clickhouse/row-binary.ts";
+import { readInPages } from "../clickhouse/rows/read-in-pages.ts";
+import { RowBinaryReader } from "../clickhouse/rows/row-binary.ts";
 import { param, sql } from "../query/sql.ts";
 import { stringifyJson } from "../shared/json.ts";
 import type { Project } from "../shared/project.ts";

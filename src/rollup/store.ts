@@ -1,6 +1,6 @@
 import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
-import { RowBinaryReader } from "../clickhouse/row-binary.ts";
+import { RowBinaryReader } from "../clickhouse/rows/row-binary.ts";
 import { HAS_ENDED } from "../query/fields/columns.ts";
 import { aroundWindow, inPlaces, inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";

@@ -1,5 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { isTooManyBytes } from "../clickhouse/read-in-pages.ts";
+import { isTooManyBytes } from "../clickhouse/rows/read-in-pages.ts";
 import { columns, HAS_ENDED } from "../query/fields/columns.ts";
 import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";

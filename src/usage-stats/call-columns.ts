@@ -1,4 +1,4 @@
-import type { NativeReader, Places } from "../clickhouse/native-reader.ts";
+import type { NativeReader, Places } from "../clickhouse/rows/native-reader.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { WindowPlan } from "./plan.ts";

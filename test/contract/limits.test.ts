@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillCalls } from "../../bench/sample-calls.ts";
 import { buildApp, type App } from "../../src/app.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
 import { readConfig, settingNames, type Config } from "../../src/config.ts";
 import { openStore } from "../../src/open-store.ts";
 import { sql, type Sql } from "../../src/query/sql.ts";

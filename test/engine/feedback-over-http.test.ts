@@ -5,7 +5,7 @@ import { Session } from "chdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 import { askVector, storeVectors, vectors } from "../helpers/feedback-vectors.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";

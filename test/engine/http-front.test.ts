@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { param, sql } from "../../src/query/sql.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { ABORTED_STATEMENTS, describeEngine, testLimits } from "./conformance.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openEmbedded } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
 import { sql } from "../../src/query/sql.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillCalls } from "../../bench/sample-calls.ts";
 import { openEmbedded } from "../../src/clickhouse/connect.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";

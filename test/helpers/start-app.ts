@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { buildApp, type App, type Deps } from "../../src/app.ts";
 import { openEmbedded } from "../../src/clickhouse/connect.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrate.ts";
+import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
 import { hasNamedStore, namedStoreSettings, openNamedStore } from "./named-store.ts";

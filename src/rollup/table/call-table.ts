@@ -1,6 +1,6 @@
 import { INCLUSIVE, type Inclusive } from "../../calls/message-columns.ts";
 import { REPORTERS, type Reporter } from "../../calls/completion.ts";
-import type { Places } from "../../clickhouse/native-reader.ts";
+import type { Places } from "../../clickhouse/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 

@@ -1,4 +1,4 @@
-import { NativeReader, type Places } from "../../clickhouse/native-reader.ts";
+import { NativeReader, type Places } from "../../clickhouse/rows/native-reader.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { CallRows, placesFor } from "./call-rows.ts";
 import { type CallTable, inclusiveOf, NONE, withSelected } from "./call-table.ts";

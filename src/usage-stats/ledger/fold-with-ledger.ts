@@ -1,5 +1,5 @@
 import type { Engine } from "../../clickhouse/engine.ts";
-import { BEHIND } from "../../clickhouse/replica.ts";
+import { BEHIND } from "../../clickhouse/replicas/replica.ts";
 import { StorageError } from "../../clickhouse/storage-error.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { SelectedTrace } from "../../rollup/selection.ts";

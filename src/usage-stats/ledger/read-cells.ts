@@ -1,5 +1,5 @@
 import type { Engine } from "../../clickhouse/engine.ts";
-import { RowBinaryReader } from "../../clickhouse/row-binary.ts";
+import { RowBinaryReader } from "../../clickhouse/rows/row-binary.ts";
 import { NO_LATENCY } from "../../ledger/entries.ts";
 import { oneOf } from "../../ledger/hour.ts";
 import type { SettledHour } from "../../ledger/settled-hours.ts";

@@ -1,0 +1,127 @@
+import { Session, type ChdbResult } from "chdb";
+import { render, type Sql } from "../../query/sql.ts";
+import type { Admission } from "./admission.ts";
+import { paramText } from "./param-text.ts";
+import { createSessionPool, type SessionWork } from "./session-pool.ts";
+import { StorageError } from "../storage-error.ts";
+import type { Answer, SendOptions, Transport } from "./transport.ts";
+
+/**
+ * ClickHouse in this process. Every statement has a session to itself while it runs, so that statements run side by side;
+ * the driver's own binding of parameters runs one statement at a time, process-wide. An aborted statement is killed.
+ * Source: docs/decisions/0004.
+ */
+export function createEmbeddedTransport(
+  path: string,
+  { admission, backupDir }: { admission: Admission; backupDir: string | undefined },
+): Transport {
+  const keeper = new Session(path, {
+    connectionArgs: backupDir === undefined ? [] : [`--backups.allowed_path=${backupDir}`],
+  });
+  const sessions = createSessionPool(path);
+  let closed = false;
+  let count = 0;
+
+  const inSession = async <Result>(
+    options: SendOptions,
+    workOf: (settings: SendOptions["settings"]) => SessionWork<Result>,
+  ): Promise<Result> => {
+    const { name, signal } = options;
+    if (closed) throw new StorageError("unavailable", name, undefined, "closed");
+    const leave = await admission.enter(options.profile, name, signal);
+    const mark = `${name} ${++count}`;
+    const work = async (): Promise<Result> =>
+      sessions.use(workOf({ ...options.settings, log_comment: mark }));
+    const done = work().finally(leave);
+    if (signal === undefined) return done;
+    return orAborted(done, signal, () => void kill(keeper, mark));
+  };
+
+  return {
+    read: (query, options) =>
+      inSession(options, (settings) => {
+        const text = sessionText(query, settings);
+        const kind = text.length > MAX_KEPT_TEXT ? undefined : `read ${Object.keys(settings).join()}`;
+        return { kind, run: async (session) => toAnswer(await session.queryAsync(text)) };
+      }),
+    async command(statement, options) {
+      await inSession(options, (settings) => ({
+        kind: undefined,
+        run: (session) => session.queryAsync(sessionText(statement, settings)),
+      }));
+    },
+    async insert({ table, columns, rows }, options) {
+      await inSession(options, (settings) => ({
+        // its settings are of the statement alone
+        kind: "insert",
+        run: (session) =>
+          session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
+      }));
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await admission.idle();
+      sessions.close();
+      keeper.close();
+    },
+  };
+}
+
+/** A session keeps the parameters of its statements. */
+const MAX_KEPT_TEXT = 64 * 1024;
+
+function toAnswer(result: ChdbResult): Answer {
+  const bytes = result.bytes();
+  return {
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    readRows: result.rowsRead,
+    readBytes: result.bytesRead,
+  };
+}
+
+/** Rejects as soon as the signal aborts; kills the running statement without waiting for it. */
+function orAborted<Result>(done: Promise<Result>, signal: AbortSignal, stop: () => void): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const abort = (): void => {
+    stop();
+    reject(signal.reason as Error);
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  done.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  return promise;
+}
+
+/** A statement that has ended meanwhile is none the worse for it. */
+async function kill(keeper: Session, mark: string): Promise<void> {
+  await keeper
+    .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(mark)} ASYNC`)
+    .catch(() => undefined);
+}
+
+/** `SET …; statement`. A long one needs to say first that it may be as long as its parameters are. */
+function sessionText(statement: Sql, settings: SendOptions["settings"]): string {
+  const { text, params, types } = render(statement);
+  const assignments = [
+    ...Object.entries(settings).map(([name, value]) => `${name} = ${literal(value)}`),
+    ...Object.entries(params).map(
+      ([name, value]) => `param_${name} = ${literal(paramText(types[name]!, value))}`,
+    ),
+  ];
+  const all = `SET ${assignments.join(", ")}; ${text}`;
+  return all.length > MAX_KEPT_TEXT ? `SET max_query_size = 1000000000; ${all}` : all;
+}
+
+/**
+ * A number, or a string literal in which whatever could end it, or the statement, is written as the number of its byte:
+ * quotes, backslashes and control characters.
+ */
+function literal(value: string | number): string {
+  if (typeof value === "number") return String(value);
+  // eslint-disable-next-line no-control-regex -- it looks for control characters
+  return `'${value.replace(/[\u0000-\u001f'\\\u007f]/g, byteEscape)}'`;
+}
+
+function byteEscape(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+}

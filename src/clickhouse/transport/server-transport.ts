@@ -1,0 +1,112 @@
+import { addAbortSignal, Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
+import {
+  EXCEPTION_TAG_HEADER_NAME,
+  extractErrorAtTheEndOfChunk,
+  type ClickHouseClient,
+} from "@clickhouse/client";
+import { render, type Sql } from "../../query/sql.ts";
+import type { Admission } from "./admission.ts";
+import { fitParams } from "./fit-params.ts";
+import { paramText } from "./param-text.ts";
+import type { Answer, SendOptions, Transport } from "./transport.ts";
+
+/** A server or a cluster, over HTTP with the official client. */
+export function createServerTransport(
+  client: ClickHouseClient,
+  { admission, graceMs }: { admission: Admission; graceMs: number },
+): Transport {
+  const exec = async (
+    what: { query: string; values?: Readable; contentType?: string },
+    { name, profile, settings, signal }: SendOptions,
+  ): Promise<Answer> => {
+    const leave = await admission.enter(profile, name, signal);
+    // the server's own clock ends a statement first, with an error that says why
+    const deadline = AbortSignal.timeout(Number(settings["max_execution_time"]) * 1000 + graceMs);
+    const abort = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+    try {
+      const { contentType, ...body } = what;
+      const result = await client.exec({
+        ...body,
+        clickhouse_settings: settings,
+        abort_signal: abort,
+        ...(contentType === undefined ? {} : { http_headers: { "Content-Type": contentType } }),
+      });
+      const tag = result.response_headers[EXCEPTION_TAG_HEADER_NAME];
+      return {
+        bytes: await collect(result.stream, abort, typeof tag === "string" ? tag : undefined),
+        readRows: Number(result.summary?.read_rows ?? 0),
+        readBytes: Number(result.summary?.read_bytes ?? 0),
+      };
+    } catch (error) {
+      throw deadline.aborted ? Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" }) : error;
+    } finally {
+      leave();
+    }
+  };
+  const run = (statement: Sql, sendOptions: SendOptions): Promise<Answer> => {
+    const { text, params, types } = render(fitParams(statement));
+    const named = Object.entries(params);
+    if (named.length === 0) return exec({ query: text }, sendOptions);
+    const form = asForm(
+      text,
+      named.map(([name, value]) => [name, paramText(types[name]!, value)]),
+    );
+    return exec({ query: "", ...form }, sendOptions);
+  };
+
+  return {
+    // a server ends a read-only query when its client is gone
+    read: (query, { settings, ...rest }) =>
+      run(query, {
+        ...rest,
+        settings: { ...settings, cancel_http_readonly_queries_on_client_close: 1 },
+      }),
+    async command(statement, sendOptions) {
+      await run(statement, sendOptions);
+    },
+    async insert({ table, columns, rows }, sendOptions) {
+      await exec(
+        {
+          query: `INSERT INTO ${table} (${columns.join(", ")}) FORMAT JSONCompactEachRow`,
+          values: Readable.from([rows], { objectMode: false, highWaterMark: rows.length }),
+        },
+        sendOptions,
+      );
+    },
+    close: () => client.close(),
+  };
+}
+
+/** A URL holds 1 MiB and passes through other people's proxies, so parameters go into the body. */
+function asForm(text: string, params: readonly (readonly [name: string, text: string])[]) {
+  const form = new FormData();
+  // the server joins repeated fields of one name
+  for (const piece of text.match(/[^]{1,25000}/gu) ?? []) form.append("query", piece);
+  for (const [name, value] of params) form.append(`param_${name}`, value);
+  const encoded = new Response(form);
+  return {
+    values: Readable.fromWeb(encoded.body as ReadableStream),
+    contentType: encoded.headers.get("content-type")!,
+  };
+}
+
+/**
+ * The whole answer. A query that fails after its first byte writes the exception behind what it has sent, marked with
+ * the tag of the answer's header, or breaks the connection. Source: ClickHouse ≥ 25.11.
+ */
+async function collect(stream: Readable, signal: AbortSignal, tag: string | undefined): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let broken: unknown;
+  try {
+    for await (const chunk of addAbortSignal(signal, stream)) chunks.push(chunk as Buffer);
+  } catch (error) {
+    broken = error;
+  }
+  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  if (tag !== undefined && bytes.subarray(-tag.length - 40).includes(`${tag}\r\n__exception__\r\n`)) {
+    throw extractErrorAtTheEndOfChunk(bytes, tag);
+  }
+  if (broken !== undefined) throw broken;
+  return bytes;
+}
