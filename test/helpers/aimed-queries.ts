@@ -50,6 +50,8 @@ const FOLDED = [
   "CAFÉ",
   "cafÉ",
 ];
+/** Between and beside the numbers that booleans might be taken for. */
+const THRESHOLDS = [-1, 0, 0.5, 1, 2, 1.5e308, 9007199254740992];
 const NAMES = ["predict", "Score", "abc", "5"];
 
 /**
@@ -81,6 +83,12 @@ export function aimedOperation(calls: readonly StoredCall[]): fc.Arbitrary<objec
       const literal = { $literal: asText ? textOf(value) : scalar(value) };
       return { [name]: [field, literal] };
     }),
+    fc
+      .tuple(comparison, place, fc.constantFrom(...THRESHOLDS), fc.boolean())
+      .map(([name, { field }, threshold, isFirst]) => {
+        const literal = { $literal: threshold };
+        return { [name]: isFirst ? [literal, field] : [field, literal] };
+      }),
     fc.tuple(comparison, pair).map(([name, [a, b]]) => ({ [name]: [a.field, b.field] })),
     fc.tuple(place, fc.array(place, { maxLength: 3 })).map(([one, others]) => ({
       $in: [one.field, [one, ...others].map(({ value }) => ({ $literal: scalar(value) }))],

@@ -65,6 +65,16 @@ describe("a feedback field in a query over calls", () => {
     ]);
   });
 
+  it("takes a boolean for no number, and a text that is one for it", async () => {
+    const score = { $getField: "feedback.[kind].payload.v" };
+    const values = { none: true, one: "1", two: 1, odd: [1] };
+    for (const [call, v] of Object.entries(values)) await give(call, "kind", { v });
+    expect(await select({ $gt: [score, { $literal: 0.99 }] })).toEqual(["one", "two"]);
+    expect(await select({ $gte: [{ $literal: 1 }, score] })).toEqual(["one", "two"]);
+    expect(await select({ $eq: [score, { $literal: 1 }] })).toEqual(["one", "two"]);
+    expect(await select({ $not: [{ $gt: [score, { $literal: 0.99 }] }] })).toEqual([]);
+  });
+
   it("is false under $not where it is true of none, and unknown where it cannot be told", async () => {
     expect(await select({ $not: [{ $gt: [value, { $literal: 0.5 }] }] })).toEqual(["one"]);
     expect(await select({ $not: [{ $eq: [label, { $literal: "fine" }] }] })).toEqual(["none", "odd"]);

@@ -9,6 +9,8 @@ export interface FeedbackField {
   readonly type: ValueType;
   /** Over the table `feedback`. */
   readonly sql: Sql;
+  /** Where in the payload; undefined for other columns. */
+  readonly steps: readonly string[] | undefined;
 }
 
 const NAME = /^feedback\.\[(?<feedbackType>.+?)\]\.(?<path>.+)$/s;
@@ -28,8 +30,9 @@ export function parseFeedbackField(name: string): FeedbackField | undefined {
   if (feedbackType === undefined || path === undefined) return undefined;
   const wanted = feedbackType === "*" ? undefined : feedbackType;
   const refColumn = refColumns.get(path);
-  if (refColumn !== undefined) return { feedbackType: wanted, type: "text", sql: refColumn };
+  if (refColumn !== undefined)
+    return { feedbackType: wanted, type: "text", sql: refColumn, steps: undefined };
   const [head, ...steps] = splitFieldName(path);
   if (head !== "payload") return undefined;
-  return { feedbackType: wanted, type: "json", sql: readJsonPath(sql`payload`, steps) };
+  return { feedbackType: wanted, type: "json", sql: readJsonPath(sql`payload`, steps), steps };
 }

@@ -30,6 +30,19 @@ export function readRawJson(column: Sql, steps: readonly string[]): Sql {
 }
 
 /**
+ * The number at a path, `Nullable(Float64)`: also that of a string which is one, and 1 or 0 for a boolean; NULL for
+ * anything else. It costs half as much as the text form read as a number.
+ */
+export function readJsonNumber(column: Sql, steps: readonly string[]): Sql {
+  return branch([column], steps, (path) => sql`JSONExtract(${path}, 'Nullable(Float64)')`);
+}
+
+/** Whether `true` or `false` is at a path. */
+export function isJsonBoolean(column: Sql, steps: readonly string[]): Sql {
+  return branch([column], steps, (path) => sql`JSONType(${path}) = 'Bool'`);
+}
+
+/**
  * An integer argument would select the n-th member of an object, so the container's type is checked first. (Descending
  * container by container does not work, because the engine cannot always read again what it prints of one.)
  */

@@ -19,16 +19,17 @@ export interface FeedbackQuestion {
 export function printAnyFeedback(question: FeedbackQuestion): Sql {
   const { condition, ofRow, ofNone, exact } = question;
   const ids = (where: Sql): Sql => sql`id IN (${idsOfCalls(question, where)})`;
-  const holds = ids(sql`AND ${ofRow}`);
-  if (!exact) {
-    return mayHoldOfNone(condition) ? sql`(${holds} OR (${ofNone} AND NOT ${ids(sql``)}))` : holds;
-  }
+  const { type, sql: value } = question.field;
+  const present = sql`NOT ${casts[type].absent(value)}`;
+  const any = ids(present);
+  const holds = ids(impliesPresent(condition) ? ofRow : sql`${present} AND ${ofRow}`);
+  if (!exact) return mayHoldOfNone(condition) ? sql`(${holds} OR (${ofNone} AND NOT ${any}))` : holds;
   const cases = [sql`${holds}, 1`];
-  if (canBeUnknown(condition)) cases.push(sql`${ids(sql`AND isNull(${ofRow})`)}, NULL`);
-  return sql`multiIf(${join(cases, ", ")}, ${ids(sql``)}, 0, ${ofNone})`;
+  if (canBeUnknown(condition)) cases.push(sql`${ids(sql`${present} AND isNull(${ofRow})`)}, NULL`);
+  return sql`multiIf(${join(cases, ", ")}, ${any}, 0, ${ofNone})`;
 }
 
-/** Calls of the project that have feedback with the field. `where` restricts the feedback. */
+/** Calls of the project that have feedback of the field's type for which `where` is true. */
 function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
   const callRef = `weave:///${project}/call/`;
   const idAt = param("UInt32", Buffer.byteLength(callRef) + 1);
@@ -38,7 +39,7 @@ function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
       : sql`AND feedback_type = ${param("String", field.feedbackType)}`;
   return sql`SELECT substring(weave_ref, ${idAt}) FROM feedback FINAL
     WHERE project_id = ${param("String", project)} AND deleted = 0 ${ofType}
-      AND startsWith(weave_ref, ${param("String", callRef)}) AND NOT ${casts[field.type].absent(field.sql)} ${where}`;
+      AND startsWith(weave_ref, ${param("String", callRef)}) AND ${where}`;
 }
 
 /** Text is never unknown: absent text reads as ''. */
@@ -46,6 +47,11 @@ function canBeUnknown(condition: Condition): boolean {
   if (condition.kind === "or") return condition.conditions.some(canBeUnknown);
   if (condition.kind === "compare" || condition.kind === "one_of") return condition.context !== "text";
   return condition.kind === "truth" || condition.kind === "unknown";
+}
+
+/** Whether it is never true of an absent value; testing for one would read the value a second time. */
+function impliesPresent(condition: Condition): boolean {
+  return condition.kind === "compare" && condition.context === "number";
 }
 
 /** Whether an absent value can make it true, by being absent or as ''. */

@@ -4,6 +4,7 @@ import type { CompareOperator, ConvertTarget } from "../read/ast.ts";
 import { casts, UNKNOWN } from "./casts.ts";
 import { readJsonPath } from "../fields/json-path.ts";
 import { printAnyFeedback } from "./print-feedback.ts";
+import { canCompareNumber, comparisons, printNumberComparison, type JsonPlace } from "./print-number.ts";
 import { join, param, sql, type Sql } from "../sql.ts";
 import { typeOfContext, type Condition, type Constant, type Context, type Value } from "../read/typed.ts";
 
@@ -14,14 +15,6 @@ export interface PrintScope {
   /** Whether to distinguish false and unknown, as under `$not`. A selection only needs to know what is true. */
   readonly exact: boolean;
 }
-
-const comparisons = {
-  $eq: sql`=`,
-  $gt: sql`>`,
-  $lt: sql`<`,
-  $gte: sql`>=`,
-  $lte: sql`<=`,
-} as const satisfies Record<CompareOperator, Sql>;
 
 /** A condition over the columns of `calls`: 1, 0, or NULL for unknown. */
 export function printCondition(condition: Condition, scope: PrintScope): Sql {
@@ -73,11 +66,42 @@ function printList(conditions: readonly Condition[], separator: string, scope: P
 type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
 
 function printCompare({ operator, context, left, right }: Of<"compare">, scope: PrintScope): Sql {
+  if (context === "number" && !scope.exact) {
+    const compared =
+      printNumber(operator, left, right, scope) ?? printNumber(swapped[operator], right, left, scope);
+    if (compared !== undefined) return compared;
+  }
   const compared = (as: Context): Sql =>
-    sql`(${printAs(as, left, scope)} ${comparisons[operator]} ${printAs(as, right, scope)})`;
+    sql`(${printAs(as, left, scope)} ${comparisons[operator].sql} ${printAs(as, right, scope)})`;
   return context === "number_or_text"
     ? sql`ifNull(${compared("number")}, ${compared("text")})`
     : compared(context);
+}
+
+const swapped = {
+  $eq: "$eq",
+  $gt: "$lt",
+  $lt: "$gt",
+  $gte: "$lte",
+  $lte: "$gte",
+} as const satisfies Record<CompareOperator, CompareOperator>;
+
+function printNumber(
+  operator: CompareOperator,
+  value: Value,
+  constant: Value,
+  scope: PrintScope,
+): Sql | undefined {
+  const place = placeOf(value, scope);
+  if (place === undefined || !canCompareNumber(place)) return undefined;
+  if (constant.kind !== "constant" || constant.type !== "number") return undefined;
+  return printNumberComparison(place, operator, { value: constant.value, sql: printConstant(constant) });
+}
+
+function placeOf(value: Value, { feedback }: PrintScope): JsonPlace | undefined {
+  if (value.kind === "path") return { column: value.column.sql, steps: value.steps };
+  if (value.kind !== "feedback" || feedback !== "row" || value.field.steps === undefined) return undefined;
+  return { column: sql`payload`, steps: value.field.steps };
 }
 
 function printContains({ input, substr, caseInsensitive }: Of<"contains">, scope: PrintScope): Sql {
