@@ -17,12 +17,19 @@ export function asCsv(reply: FastifyReply, fileName: string): FastifyReply {
     .header("content-disposition", `attachment; filename="${fileName}"`);
 }
 
-/** Lines of CSV (RFC 4180). An empty field means unknown. */
+/** Lines of CSV (RFC 4180). An empty field is null; an empty text is in quotes. */
 export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
-  return stringify(rows as unknown[][], { record_delimiter: "windows" });
+  return stringify(rows as unknown[][], { record_delimiter: "windows", cast: { string: quoteEmpty } });
 }
+
+function quoteEmpty(text: string): string | { value: string; quoted_empty: true } {
+  return text === "" ? { value: text, quoted_empty: true } : text;
+}
+
+/** What begins a formula, also in its wide form, whatever stands before it that cannot be seen. */
+const FORMULA = /^[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 
 /** Spreadsheets evaluate text that begins like a formula, so such text gets a leading apostrophe. */
 export function csvText(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return FORMULA.test(text) ? `'${text}` : text;
 }

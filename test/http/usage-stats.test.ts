@@ -232,6 +232,7 @@ describe("POST /usage/stats", () => {
       { id: "x", at: "2026-01-02T10:00:00Z", more: { attributes: { tenant: '=1+"2",\n3' } } },
       { id: "y", at: "2026-01-02T11:00:00Z", more: { attributes: { tenant: "-9" } } },
       { id: "z", at: "2026-01-03T11:00:00Z" },
+      { id: "empty", at: "2026-01-04T11:00:00Z", more: { attributes: { tenant: "" } } },
     ]);
     const body = {
       project_id: "acme/csv",
@@ -261,6 +262,7 @@ describe("POST /usage/stats", () => {
       ["2026-01-02T00:00:00.000Z", "1", "'-9", "1"],
       ["2026-01-02T00:00:00.000Z", "2", '\'=1+"2",\n3', "1"],
       ["2026-01-03T00:00:00.000Z", "other", "", "1"],
+      ["2026-01-04T00:00:00.000Z", "other", "", "1"],
     ]);
     expect(answer.body.split("\r\n").at(-1)).toBe("");
     const json = (await test.post("/usage/stats", body)).json();
