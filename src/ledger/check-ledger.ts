@@ -136,7 +136,7 @@ function storedRows(
   );
   const hours = [...new Set(keys.map((key) => Number.parseInt(key, 10)))];
   return engine.rows<LedgerRow>(
-    sql`SELECT concat(toString(hour), ' ', settlement) AS key, ${columns} FROM usage_hours
+    sql`SELECT concat(toString(hour), ' ', settlement) AS key, quarters, ${columns} FROM usage_hours
         WHERE project_id = ${param("String", project)} AND ${oneOf(hours)}
         AND grain = ${param("UInt32", grain)} AND key IN ${param("Array(String)", keys)}`,
     { name: "ledger_check", limits: "maintenance" },
@@ -145,7 +145,7 @@ function storedRows(
 
 /** In an order that does not depend on how they were read. */
 function textOfEntries(rows: readonly LedgerRow[]): string {
-  return rows.flatMap(entryTexts).sort().join("\n");
+  return [...rows.map((row) => row["quarters"]), ...rows.flatMap(entryTexts).sort()].join("\n");
 }
 
 function entryTexts(row: LedgerRow): readonly string[] {

@@ -54,7 +54,7 @@ export interface Entry extends CallOfEntry, UsageOfEntry {
   readonly at: number;
 }
 
-/** The columns of `usage_hours` that have a value for each entry, but `head`. */
+/** The columns of `usage_hours` that have a value for each entry. */
 export const ENTRY_COLUMNS: readonly (keyof Entry)[] = [
   "at",
   "calls",

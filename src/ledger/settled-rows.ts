@@ -4,15 +4,16 @@ import { ENTRY_COLUMNS, type Entry } from "./entries.ts";
 import type { FoldedHour } from "./fold-hour.ts";
 import type { Project } from "../shared/project.ts";
 import type { Hour } from "./hour.ts";
+import { packQuarters } from "./packed-quarters.ts";
 import { Quarters } from "./quarters.ts";
 import { groupKey, type SpanningGroup } from "./spanning-groups.ts";
 
 /** What the fold that writes rows is called. Rows of another one are not used: raise it when an entry means something else. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /**
- * An entry for each call and LLM; or for each quarter of an hour and LLM, both of the traces under one hour alone; or for
- * each call and LLM of a group of spanning traces.
+ * An entry for each call and LLM; or these by quarters of an hour, both of the traces under one hour alone; or an entry for
+ * each call and LLM of a group of spanning traces, and these by quarters.
  */
 export const GRAINS = { calls: 0, quarters: 1, spanning: 2 } as const;
 export type Grain = keyof typeof GRAINS;
@@ -42,7 +43,16 @@ export async function rowsOf(hour: Hour, folded: FoldedHour): Promise<readonly L
   const added = quarters.entries();
   const times = together(pieces.filter(({ length }) => length > 0).map(timesOf));
   if (added !== undefined)
-    rows.push({ ...ofHour, piece: 0, pieces: 1, ...rowOf("quarters", added), ...times });
+    rows.push({
+      ...ofHour,
+      piece: 0,
+      pieces: 1,
+      ...rowOf("quarters", []),
+      entries: added.length,
+      served: servedBy(added),
+      ...times,
+      quarters: packQuarters(added),
+    });
   return rows;
 }
 
@@ -69,7 +79,16 @@ export function rowsOfGroup(
     piece,
     pieces: 1,
     ...rowOf("spanning", folded.entries.get(hour) ?? []),
+    quarters: quartersOf(folded.entries.get(hour) ?? []),
   }));
+}
+
+/** '': they cannot be told by quarters. */
+function quartersOf(entries: readonly Entry[]): string {
+  const quarters = new Quarters();
+  quarters.add(entries);
+  const added = quarters.entries();
+  return added === undefined ? "" : packQuarters(added);
 }
 
 /** Groups of one hour that share a number replace each other, and the one that is not there is folded live. */
@@ -82,9 +101,8 @@ function rowOf(grain: Grain, entries: readonly Entry[]): LedgerRow {
     grain: GRAINS[grain],
     entries: entries.length,
     served: servedBy(entries),
+    quarters: "",
     ...timesOf(entries),
-    // processes of an older version count it
-    head: entries.map((_, place) => Number(place === 0)),
     ...Object.fromEntries(ENTRY_COLUMNS.map((name) => [name, entries.map((entry) => entry[name])])),
   };
 }

@@ -18,9 +18,9 @@ import { CallsFold } from "./calls-stats/calls-fold.ts";
 import { planCallsStats, type CallsStatsPlan } from "./calls-stats/plan.ts";
 import { callsStatsRequest, callsStatsResponse } from "./calls-stats/schema.ts";
 import { printCsv } from "./csv.ts";
-import { foldWithLedger } from "./ledger/fold-with-ledger.ts";
+import { askLedger } from "./ledger/ask-ledger.ts";
 import { planStats, type PlanSettings, type StatsPlan, type WindowPlan } from "./plan.ts";
-import { foldWindow } from "./read-window.ts";
+import { foldTraces, foldWindow } from "./read-window.ts";
 import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
 import { WindowFold, type ProviderOf } from "./window-fold.ts";
 
@@ -61,12 +61,20 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   });
 }
 
+/** Adds up all calls of a window: what the ledger has of it as it is there, the others live. */
 async function foldStats(reply: FastifyReply, plan: StatsPlan, deps: UsageStatsDeps): Promise<WindowFold> {
   const { engine, providerOf, maxCells, maxCalls } = deps;
+  const signal = abortOnClose(reply);
+  const reading = plan.withCosts ? deps.bookFor(plan.selection.project) : Promise.resolve(undefined);
+  const [book, found] = await Promise.all([reading, askLedger(engine, { plan, book: reading, signal })]);
   const names = new LlmNames();
-  const book = plan.withCosts ? await deps.bookFor(plan.selection.project) : undefined;
   const fold = new WindowFold({ plan, names, book, providerOf, maxCells });
-  await foldWithLedger(engine, { plan, names, fold, book }, { maxCalls, signal: abortOnClose(reply) });
+  const window = { plan, names, fold };
+  if (found === undefined) await foldWindow(engine, window, { maxCalls, signal });
+  else {
+    fold.addLedger(found.cells);
+    await foldTraces(engine, window, found.traces, { maxCalls, signal });
+  }
   return fold;
 }
 

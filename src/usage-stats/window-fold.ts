@@ -17,7 +17,7 @@ import { Cells } from "./cells.ts";
 import { Groups } from "./groups.ts";
 import { readDetail } from "../ledger/entries.ts";
 import { serviceOf } from "./ledger/price-slices.ts";
-import type { Cell } from "./ledger/read-cells.ts";
+import type { Cell } from "./ledger/cell.ts";
 import type { LedgerCells } from "./ledger/read-ledger.ts";
 import { CellValues, MAX_VALUES } from "./cell-values.ts";
 import type { StatsPlan } from "./plan.ts";

@@ -190,7 +190,8 @@ describe("the ledger of what calls themselves used", () => {
           }),
           fc.array(fc.array(event, { maxLength: 7 }), { minLength: 2, maxLength: 3 }),
           fc.array(event, { maxLength: 6 }),
-          async (forests, questions, before) => {
+          fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
+          async (forests, questions, before, within) => {
             const project = `acme/disturbed-${projects++}`;
             const batch = forests.flatMap((rows, number) =>
               inOneHour(messagesOf(rows, `t${number}`), 20 + number),
@@ -201,7 +202,7 @@ describe("the ledger of what calls themselves used", () => {
             const happen = (one: Event): Promise<unknown> => happens(one, { project, ids, number: number++ });
             const body = {
               project_id: project,
-              ...WINDOW,
+              ...within,
               include_costs: false,
               group_by: ["trace_id"],
               limit: 1000,

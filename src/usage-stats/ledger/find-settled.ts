@@ -35,8 +35,8 @@ const MAX_ROUNDS = 3;
  * Finds out what the ledger has of a window. Undefined: nothing, or writers change it faster than it can be compared.
  *
  * Every call under an hour that had rows when the fingerprints were read is in the hour's settlement, or in that of its trace's
- * group, or its trace is counted: the traces of the hours that are not settled, and of the groups that are not. The digests
- * are compared last, unless nothing is counted. A trace that had calls under other hours when it was counted was noted under
+ * group, or its trace is counted: the traces of the hours that are not settled, and of the groups that are not. Hours of groups
+ * outside the window are compared while the entries are read, and the digests last, unless nothing is counted. A trace that had calls under other hours when it was counted was noted under
  * all of them before, so that a settlement which has it does not match any more.
  */
 export async function findSettled<Cells>(
@@ -51,39 +51,52 @@ export async function findSettled<Cells>(
     readSpanning(engine, project, reach.window, { name: "ledger_spanning", signal }),
   ]);
   const hours = [...inWindow.keys()];
-  const current = await withOthers(engine, { project, inWindow, known, signal });
-  const unchanged = known.filter((one) => isCurrent(one, current));
-  let found = stillSettled(unchanged, hours, spanning);
+  let possible = known.filter((one) => isCurrent(one, assumedFor(one, inWindow)));
+  let found = stillSettled(possible, hours, spanning);
   for (let round = 0; round < MAX_ROUNDS && found.settled.length > 0; round++) {
+    const { settled } = found;
     const within = toCount(project, found);
-    const [cells, traces] = await Promise.all([
-      read(found.settled),
+    const [cells, traces, outside] = await Promise.all([
+      read(settled),
       within === undefined ? [] : countPerTrace(engine, selection, signal, within),
+      readOutside(engine, project, { inWindow, possible, signal }),
     ]);
     if (cells === undefined) return undefined;
-    if (within === undefined) return { cells, traces };
-    const last = await readSpanning(engine, project, oneOf(hours), { name: "ledger_compare", signal });
-    const still = stillSettled(found.settled, hours, last);
-    if (still.settled.length === found.settled.length) return { cells, traces };
-    found = still;
+    possible = possible.filter((one) => isCurrent(one, outside));
+    const last =
+      within === undefined
+        ? spanning
+        : await readSpanning(engine, project, oneOf(hours), { name: "ledger_compare", signal });
+    found = stillSettled(possible, hours, last);
+    if (areSame(found.settled, settled)) return { cells, traces };
   }
   return undefined;
 }
 
+function areSame(some: readonly SettledHour[], others: readonly SettledHour[]): boolean {
+  return some.length === others.length && some.every((one, place) => one === others[place]);
+}
+
+/** The hours of a group that lie outside the window have the fingerprints that it says, until they are compared too. */
+function assumedFor(
+  { grain, hours, fingerprints }: SettledHour,
+  inWindow: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  if (grain !== GRAINS.spanning) return inWindow;
+  return new Map(hours.map((hour, place) => [hour, inWindow.get(hour) ?? fingerprints[place]!]));
+}
+
 /** The fingerprints of the window, and of the hours outside it that groups of its traces lie under too. */
-async function withOthers(
+async function readOutside(
   engine: Engine,
+  project: Project,
   found: {
-    readonly project: Project;
     readonly inWindow: ReadonlyMap<number, string>;
-    readonly known: readonly SettledHour[];
+    readonly possible: readonly SettledHour[];
     readonly signal: AbortSignal;
   },
 ): Promise<ReadonlyMap<number, string>> {
-  const { project, inWindow, known, signal } = found;
-  const possible = ofGrain(known, "spanning").filter(({ hours, fingerprints }) =>
-    hours.every((hour, place) => (inWindow.get(hour) ?? fingerprints[place]) === fingerprints[place]),
-  );
+  const { inWindow, possible, signal } = found;
   const others = new Set(possible.flatMap(({ hours }) => hours.filter((hour) => !inWindow.has(hour))));
   if (others.size === 0) return inWindow;
   const outside = await readFingerprints(engine, project, oneOf([...others]), {

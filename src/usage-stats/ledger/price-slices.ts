@@ -1,4 +1,5 @@
 import type { PriceBook } from "../../prices/price-book.ts";
+import type { TokenPrices } from "../../prices/rates.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import type { Service } from "../../usage/usage.ts";
 
@@ -12,7 +13,13 @@ export interface Served {
 export interface PriceCuts {
   readonly instantsMs: readonly number[];
   readonly inputs: readonly number[];
+  /** Where some tokens have a price and others none, it matters which of them a usage has. */
+  readonly hasGaps: boolean;
+  /** Some requests have a fee. */
+  readonly hasFees: boolean;
 }
+
+export const NO_PRICES: PriceCuts = { instantsMs: [], inputs: [], hasGaps: false, hasFees: false };
 
 /** More than this, and it is quicker to look prices up call by call. */
 const MAX_LOOKUPS = 20_000;
@@ -36,15 +43,26 @@ export function priceCuts(
 ): PriceCuts | undefined {
   const instants = new Set<number>();
   const inputs = new Set<number>();
+  const known: TokenPrices[] = [];
   let lookups = 0;
   for (const { llm, service } of served) {
     for (let atMs = fromMs; atMs <= toMs; atMs = book.steadyUntil(llm, atMs, service)) {
       if (++lookups > MAX_LOOKUPS) return undefined;
       instants.add(atMs);
-      for (const { aboveTokens } of book.ratesAt(llm, atMs, service)?.tiers ?? []) inputs.add(aboveTokens);
+      const rates = book.ratesAt(llm, atMs, service);
+      if (rates === null) continue;
+      for (const { aboveTokens } of rates.tiers) inputs.add(aboveTokens);
+      known.push(rates.base, ...rates.tiers.map(({ prices }) => prices));
     }
   }
   instants.delete(fromMs);
   const ascending = (values: Iterable<number>): readonly number[] => [...values].sort((a, b) => a - b);
-  return { instantsMs: ascending(instants), inputs: ascending(inputs) };
+  return {
+    instantsMs: ascending(instants),
+    inputs: ascending(inputs),
+    hasGaps: known.some((prices) => TOKENS.some((kind) => prices[kind] === null)),
+    hasFees: known.some(({ request }) => request !== undefined),
+  };
 }
+
+const TOKENS = ["prompt", "completion", "cacheRead", "cacheCreation"] as const;

@@ -1,5 +1,4 @@
 import type { Engine } from "../../clickhouse/engine.ts";
-import { QUARTER_US } from "../../ledger/quarters.ts";
 import { oneOf } from "../../ledger/hour.ts";
 import { ofGrain, readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
 import type { Grain } from "../../ledger/settled-rows.ts";
@@ -7,9 +6,11 @@ import { groupKey } from "../../ledger/spanning-groups.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { Project } from "../../shared/project.ts";
 import type { StatsPlan } from "../plan.ts";
-import { priceCuts, servedOf, type PriceCuts } from "./price-slices.ts";
+import { NO_PRICES, priceCuts, servedOf, type PriceCuts, type Served } from "./price-slices.ts";
 import type { LedgerQuestion } from "./question.ts";
-import { readCells, type Cell, type CellsQuestion } from "./read-cells.ts";
+import type { Apart, Cell, CellsQuestion } from "./cell.ts";
+import { readCells } from "./read-cells.ts";
+import { readQuarters } from "./read-quarters.ts";
 
 export interface LedgerCells {
   readonly cells: readonly Cell[];
@@ -26,8 +27,6 @@ export interface LedgerToRead {
   readonly signal: AbortSignal;
 }
 
-const NO_CUTS: PriceCuts = { instantsMs: [], inputs: [] };
-
 /** What settled hours come to. Undefined: the ledger cannot tell, or has changed meanwhile. */
 export async function readLedger(engine: Engine, asked: LedgerToRead): Promise<LedgerCells | undefined> {
   const { plan, ledger, book, settled, signal } = asked;
@@ -37,32 +36,39 @@ export async function readLedger(engine: Engine, asked: LedgerToRead): Promise<L
   const lastUs = used.reduce((last, hour) => Math.max(last, hour.last_at), -Infinity);
   const span = { fromMs: Math.floor(firstUs / 1000), toMs: Math.ceil(lastUs / 1000) };
   const served = servedOf(settled.flatMap((hour) => hour.served));
-  const prices = book === undefined ? NO_CUTS : priceCuts(book, served, span);
+  const prices = book === undefined ? NO_PRICES : priceCuts(book, served, span);
   if (prices === undefined) return undefined;
   const cuts = cutsOf(plan, prices).filter((cut) => cut > firstUs && cut <= lastUs);
   const question: CellsQuestion = {
     ...ledger,
     project: plan.selection.project,
     withCosts: book !== undefined,
-    byUsage: plan.dimensions.all.some(({ source }) => source !== "call"),
+    apart: apartFor(plan, book === undefined ? undefined : prices, served),
     cutsUs: [firstUs, ...cuts],
     inputs: prices.inputs,
   };
   const { quarters, calls, spanning } = byGrain(settled);
-  const told = quartersThatTell(quarters, cuts);
-  const others = quarters.filter((hour) => !told.includes(hour));
-  const finer = await callsOf(engine, plan.selection.project, others, signal);
+  const told = ledger.isCoarse ? [...quarters, ...spanning] : [];
+  const read = await readQuarters(engine, question, { settled: told, signal });
+  if (read === undefined) return undefined;
+  const finer = await callsOf(engine, plan.selection.project, ofGrain(read.untold, "quarters"), signal);
   if (finer === undefined) return undefined;
-  const read = await readCells(engine, question, {
-    settled: [...told, ...calls, ...finer, ...spanning],
-    signal,
-  });
-  if (!read.isWhole) return undefined;
-  if (!read.isAmbiguous) return { cells: read.cells, inputs: prices.inputs };
-  const all = await callsOf(engine, plan.selection.project, quarters, signal);
-  if (all === undefined) return undefined;
-  const again = await readCells(engine, question, { settled: [...all, ...calls, ...spanning], signal });
-  return again.isWhole ? { cells: again.cells, inputs: prices.inputs } : undefined;
+  const others = ledger.isCoarse ? ofGrain(read.untold, "spanning") : spanning;
+  const cells = await readCells(engine, question, { settled: [...calls, ...finer, ...others], signal });
+  if (cells === undefined) return undefined;
+  return { cells: [...read.cells, ...cells], inputs: prices.inputs };
+}
+
+/** What all of the usages have in common need not be taken apart. `prices`: undefined without costs. */
+function apartFor(plan: StatsPlan, prices: PriceCuts | undefined, served: readonly Served[]): Apart {
+  const isNamed = prices !== undefined || plan.dimensions.all.some(({ source }) => source !== "call");
+  return {
+    llm: isNamed,
+    provider: isNamed && served.some(({ service }) => service !== undefined && service.provider !== ""),
+    tier: prices !== undefined && served.some(({ service }) => service !== undefined && service.tier !== ""),
+    shape: prices?.hasGaps === true,
+    fees: prices?.hasFees === true,
+  };
 }
 
 /** What a question reads first of each hour. */
@@ -100,10 +106,4 @@ function stateOf({ hour, fingerprints, spanning }: SettledHour): string {
 function cutsOf({ window, buckets }: StatsPlan, { instantsMs }: PriceCuts): readonly number[] {
   const all = [window.startMs, window.endMs, ...buckets.startsMs, ...instantsMs].map((ms) => ms * 1000);
   return [...new Set(all)].sort((a, b) => a - b);
-}
-
-/** Quarters tell nothing of what lies between two of them. */
-function quartersThatTell(quarters: readonly SettledHour[], cuts: readonly number[]): readonly SettledHour[] {
-  const uneven = cuts.filter((cut) => cut % QUARTER_US !== 0);
-  return quarters.filter(({ first_at, last_at }) => !uneven.some((cut) => cut > first_at && cut <= last_at));
 }
