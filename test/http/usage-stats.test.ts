@@ -240,7 +240,7 @@ describe("POST /usage/stats", () => {
       granularity: 86_400,
       group_by: [{ $getField: "attributes.tenant" }],
       include_costs: true,
-      limit: 2,
+      limit: 3,
     };
     const answer = await test.app.inject({
       method: "POST",
@@ -259,11 +259,13 @@ describe("POST /usage/stats", () => {
       "requests",
     ]);
     expect(lines.map((line) => line.slice(0, 4))).toEqual([
-      ["2026-01-02T00:00:00.000Z", "1", "'-9", "1"],
-      ["2026-01-02T00:00:00.000Z", "2", '\'=1+"2",\n3', "1"],
+      ["2026-01-02T00:00:00.000Z", "2", "'-9", "1"],
+      ["2026-01-02T00:00:00.000Z", "3", '\'=1+"2",\n3', "1"],
       ["2026-01-03T00:00:00.000Z", "other", "", "1"],
-      ["2026-01-04T00:00:00.000Z", "other", "", "1"],
+      ["2026-01-04T00:00:00.000Z", "1", "", "1"],
     ]);
+    expect(answer.body).toContain('\r\n2026-01-04T00:00:00.000Z,1,"",1,');
+    expect(answer.body).toContain("\r\n2026-01-03T00:00:00.000Z,other,,1,");
     expect(answer.body.split("\r\n").at(-1)).toBe("");
     const json = (await test.post("/usage/stats", body)).json();
     const sum = lines.reduce(

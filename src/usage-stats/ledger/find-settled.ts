@@ -36,8 +36,9 @@ const MAX_ROUNDS = 3;
  *
  * Every call under an hour that had rows when the fingerprints were read is in the hour's settlement, or in that of its trace's
  * group, or its trace is counted: the traces of the hours that are not settled, and of the groups that are not. Hours of groups
- * outside the window are compared while the entries are read, and the digests last, unless nothing is counted. A trace that had calls under other hours when it was counted was noted under
- * all of them before, so that a settlement which has it does not match any more.
+ * outside the window are compared while the entries are read, and the digests last, unless nothing is counted. A trace that had
+ * calls under other hours when it was counted was noted under all of them before, so that a settlement which has it does not
+ * match any more.
  */
 export async function findSettled<Cells>(
   engine: Engine,
