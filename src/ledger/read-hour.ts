@@ -4,7 +4,6 @@ import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { LIVE } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
-import { FOLDED_FLAGS, REPORTED } from "../rollup/store.ts";
 import { CALL_FIELDS, NO_LATENCY, type CallField } from "./entries.ts";
 
 export interface CallsToRead {
@@ -45,16 +44,18 @@ export function callBytes(
   signal: AbortSignal,
 ): Promise<Buffer> {
   const fields = CALL_FIELDS.map((field) => sql`CAST(${fieldText[field]}, 'String') AS of_${trusted(field)}`);
-  const counts = (column: Sql): Sql => sql`if(counts, ${column}, '')`;
+  const text = (column: Sql): Sql => sql`if(counts, ${column}, '')`;
+  const nullable = (column: Sql): Sql => sql`if(counts, ${column}, NULL)`;
   return engine.bytes(
-    sql`SELECT ${counts(sql`trace_id`)}, ${counts(sql`id`)}, if(counts, parent_id, NULL), ${counts(sql`reported`)}, if(counts, flags, 0),
-          ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), if(counts, usage, NULL),
+    sql`SELECT ${text(sql`trace_id`)}, ${text(sql`id`)}, ${nullable(sql`parent_id`)},
+          ${nullable(sql`completion_id`)}, ${nullable(sql`ended_at`)}, ${nullable(sql`inclusive`)}, ${nullable(sql`reported_by`)}, toUInt8(counts),
+          ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), ${nullable(sql`usage`)},
           toUInt8(counts), is_error, is_root, latency, toInt64(hour), ${join(
             CALL_FIELDS.map((field) => sql`of_${trusted(field)}`),
             ", ",
           )}, fingerprints
         FROM (
-          SELECT hour, trace_id, id, parent_id, started_at, usage, ${REPORTED} AS reported, ${FOLDED_FLAGS(sql`1`)} AS flags,
+          SELECT hour, trace_id, id, parent_id, started_at, usage, completion_id, ended_at, inclusive, reported_by,
             ifNull(${LIVE} AND trace_id NOT IN ${param("Array(String)", except)}, 0) AS counts,
             toUInt8(ifNull(exception, '') != '') AS is_error, toUInt8(ifNull(parent_id, '') = '') AS is_root,
             toInt64(ifNull(${latency}, ${trusted(String(NO_LATENCY))})) AS latency,

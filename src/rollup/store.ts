@@ -1,7 +1,6 @@
 import { chunksOf } from "../calls/trace-lookup.ts";
 import type { Engine } from "../clickhouse/engine.ts";
 import { RowBinaryReader } from "../clickhouse/rows/row-binary.ts";
-import { HAS_ENDED } from "../query/fields/columns.ts";
 import { aroundWindow, inPlaces, inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
@@ -184,20 +183,11 @@ function rowBytes(
   signal: AbortSignal,
 ): Promise<Buffer> {
   return engine.bytes(
-    sql`SELECT ${read.traceId} id, parent_id, ${REPORTED},
-          ${FOLDED_FLAGS(read.condition)},
-          assumeNotNull(started_at), usage${read.more ?? sql``}
+    sql`SELECT ${read.traceId} id, parent_id, completion_id, ended_at, inclusive, reported_by,
+          toUInt8(ifNull(${read.condition}, 0)), assumeNotNull(started_at), usage${read.more ?? sql``}
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${read.within}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
     "Native",
     { name: "usage_read", limits: "heavy", signal },
   );
 }
-
-/** The flags of a call, see `CallTable`. */
-export const FOLDED_FLAGS = (selected: Sql): Sql =>
-  sql`toUInt8(${HAS_ENDED} + 2 * ifNull(${selected}, 0) + 4 * ifNull(inclusive, 0) + 16 * ifNull(reported_by, 0))`;
-
-/** A completion's id after the call's end, which distinguishes completions with the same id. Empty without an id. */
-export const REPORTED = sql`if(ifNull(completion_id, '') = '', '',
-  concat(leftPad(toString(if(${HAS_ENDED}, toUnixTimestamp64Micro(assumeNotNull(ended_at)), 0)), 17, '0'), assumeNotNull(completion_id)))`;

@@ -2,7 +2,6 @@ import { INCLUSIVE } from "../../src/calls/message-columns.ts";
 import { REPORTERS } from "../../src/calls/completion.ts";
 import { encodeUsage } from "../../src/usage/usage-column.ts";
 import type { CallTable } from "../../src/rollup/table/call-table.ts";
-import { END_DIGITS } from "../../src/rollup/fold/shared-completions.ts";
 import type { LlmNames } from "../../src/rollup/table/llm-names.ts";
 import { readCallTable } from "../../src/rollup/table/read-call-table.ts";
 import type { CallRow } from "./forests.ts";
@@ -17,20 +16,19 @@ export function tableOf(rows: readonly CallRow[], names: LlmNames): CallTable {
 }
 
 function blockOf(rows: readonly CallRow[]): Buffer {
-  const flagsOf = ({ finished, selected, inclusive, reportedBy }: CallRow): number =>
-    Number(finished) +
-    2 * Number(selected) +
-    4 * INCLUSIVE.indexOf(inclusive) +
-    16 * REPORTERS.indexOf(reportedBy ?? "client");
-  const reportedOf = ({ completionId, finished, endedAtMs, startedAtMs }: CallRow): string => {
-    const end = finished ? (endedAtMs ?? startedAtMs) * 1000 : 0;
-    return completionId === undefined ? "" : `${String(end).padStart(END_DIGITS, "0")}${completionId}`;
-  };
+  const endOf = ({ finished, endedAtMs, startedAtMs }: CallRow): bigint | null =>
+    finished ? BigInt(endedAtMs ?? startedAtMs) * 1000n : null;
   return nativeBlock([
     { type: "String", values: rows.map(({ id }) => id) },
     { type: "Nullable(String)", values: rows.map(({ parentId }) => parentId) },
-    { type: "String", values: rows.map(reportedOf) },
-    { type: "UInt8", values: rows.map(flagsOf) },
+    { type: "Nullable(String)", values: rows.map(({ completionId }) => completionId ?? null) },
+    { type: "Nullable(Int64)", values: rows.map(endOf) },
+    { type: "Nullable(UInt8)", values: rows.map(({ inclusive }) => INCLUSIVE.indexOf(inclusive) || null) },
+    {
+      type: "Nullable(UInt8)",
+      values: rows.map(({ reportedBy }) => REPORTERS.indexOf(reportedBy ?? "client") || null),
+    },
+    { type: "UInt8", values: rows.map(({ selected }) => Number(selected)) },
     { type: "Int64", values: rows.map(({ startedAtMs }) => BigInt(startedAtMs) * 1000n) },
     { type: "Nullable(String)", values: rows.map(({ usage }) => encodeUsage(usage)) },
   ]);

@@ -1,6 +1,6 @@
 /** A column of a Native block. */
 export interface Column {
-  readonly type: "String" | "Nullable(String)" | "UInt8" | "Int64";
+  readonly type: "String" | "UInt8" | "Int64" | `Nullable(${"String" | "UInt8" | "Int64"})`;
   readonly values: readonly (string | number | bigint | null)[];
 }
 
@@ -14,12 +14,18 @@ export function nativeBlock(columns: readonly Column[]): Buffer {
 }
 
 function valuesOf(type: Column["type"], values: Column["values"]): Buffer[] {
-  if (type === "UInt8") return [Buffer.from(values.map(Number))];
-  if (type === "Int64")
-    return [Buffer.from(BigInt64Array.from(values.map((value) => BigInt(value!))).buffer)];
-  const texts = values.map((value) => lengthPrefixed(String(value ?? "")));
-  if (type === "String") return texts;
-  return [Buffer.from(values.map((value) => Number(value === null))), ...texts];
+  const nulls = type.startsWith("Nullable")
+    ? [Buffer.from(values.map((value) => Number(value === null)))]
+    : [];
+  return [...nulls, ...nestedOf(type, values)];
+}
+
+/** Where there is a NULL, any value may be. */
+function nestedOf(type: Column["type"], values: Column["values"]): Buffer[] {
+  if (type.includes("UInt8")) return [Buffer.from(values.map((value) => Number(value ?? 3)))];
+  if (type.includes("Int64"))
+    return [Buffer.from(BigInt64Array.from(values.map((value) => BigInt(value ?? 3))).buffer)];
+  return values.map((value) => lengthPrefixed(String(value ?? "")));
 }
 
 function lengthPrefixed(text: string): Buffer {

@@ -27,10 +27,29 @@ export class NativeReader extends BinaryReader {
     return this.take(this.rows);
   }
 
+  /** A column of Nullable(UInt8), as long as the bytes live. A NULL is 0. */
+  nullableUint8s(): Uint8Array {
+    this.skipHeader();
+    const isNull = this.take(this.rows);
+    const values = this.take(this.rows);
+    for (let row = 0; row < this.rows; row++) if (isNull[row] === 1) values[row] = 0;
+    return values;
+  }
+
   /** Reads a column of Int64, exact up to 2^53, into `into` from index `from` on. */
   int64s(into: Float64Array, from: number): void {
     this.skipHeader();
     for (let row = 0; row < this.rows; row++) into[from + row] = this.int64();
+  }
+
+  /** The same of Nullable(Int64). A NULL is infinite. */
+  nullableInt64s(into: Float64Array, from: number): void {
+    this.skipHeader();
+    const isNull = this.take(this.rows);
+    for (let row = 0; row < this.rows; row++) {
+      const value = this.int64();
+      into[from + row] = isNull[row] === 1 ? Number.POSITIVE_INFINITY : value;
+    }
   }
 
   /** The first value of a column of UInt64. */

@@ -7,8 +7,6 @@ import type { UsageEntries } from "../table/usage-entries.ts";
 import { chainsOf, type Report } from "./report-chains.ts";
 
 const SEED = randomSeed();
-/** The id is preceded by the end of its call in microseconds: so many digits, all 0 for a running call. */
-export const END_DIGITS = 17;
 
 /**
  * Numbers the completions that several calls of a trace report: for each call the number of its completion, or NONE.
@@ -45,7 +43,7 @@ function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undef
   if (reporting < 2) return undefined;
 
   const view = viewOf(source);
-  const placeOf = (call: number): Place => ({ start: ids.starts[call]! + END_DIGITS, end: ids.ends[call]! });
+  const placeOf = (call: number): Place => ({ start: ids.starts[call]!, end: ids.ends[call]! });
   const mask = 2 ** Math.ceil(Math.log2(reporting * 2)) - 1;
   const firsts = new Int32Array(mask + 1).fill(NONE);
   const shared = new Map<number, number[]>();
@@ -79,11 +77,7 @@ interface Read {
 function completionsOf(calls: readonly number[], read: Read): readonly (readonly number[])[] {
   const { source, rows } = read;
   const [first] = calls;
-  const id = source.toString(
-    "utf8",
-    rows.completionIds.starts[first!]! + END_DIGITS,
-    rows.completionIds.ends[first!],
-  );
+  const id = source.toString("utf8", rows.completionIds.starts[first!], rows.completionIds.ends[first!]);
   const passedOn = calls.filter((call) => byGateway(reporterOf(rows, call))).length;
   if (passedOn < 2 && isUniqueId(id)) return [calls];
   return chainsOf(calls.map((call) => reportOf(call, read)));
@@ -94,15 +88,12 @@ function byGateway(reporter: Reporter): boolean {
 }
 
 function reportOf(call: number, { source, rows, usage }: Read): Report {
-  const { ids, completionIds, startedAtUs, usageEnd } = rows;
-  const end = Number(
-    source.toString("latin1", completionIds.starts[call], completionIds.starts[call]! + END_DIGITS),
-  );
+  const { ids, startedAtUs, endedAtUs, usageEnd } = rows;
   return {
     call,
     id: source.toString("utf8", ids.starts[call], ids.ends[call]),
     startedAtUs: startedAtUs[call]!,
-    endedAtUs: end > 0 ? end : Number.POSITIVE_INFINITY,
+    endedAtUs: endedAtUs[call]!,
     ...usage.tokensOf(call === 0 ? 0 : usageEnd[call - 1]!, usageEnd[call]!),
   };
 }

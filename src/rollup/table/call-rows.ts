@@ -7,8 +7,10 @@ export class CallRows {
   traceOf = new Int32Array(0);
   ids = placesFor(0);
   parentIds = placesFor(0);
-  /** The completion that a call reports, see `END_DIGITS`; empty for none. */
+  /** The completion that a call reports; empty for none. */
   completionIds = placesFor(0);
+  /** Infinite for a running call. */
+  endedAtUs = new Float64Array(0);
   flags = new Uint8Array(0);
   startedAtUs = new Float64Array(0);
   /** The end of each call's usage entries. */
@@ -24,8 +26,8 @@ export class CallRows {
 
   /** Releases what only reading needed. */
   release(): void {
-    const { traceOf, parentIds, completionIds } = this;
-    release(traceOf, parentIds.starts, parentIds.ends, completionIds.starts, completionIds.ends);
+    const { traceOf, parentIds, completionIds, endedAtUs } = this;
+    release(traceOf, parentIds.starts, parentIds.ends, completionIds.starts, completionIds.ends, endedAtUs);
   }
 
   private grow(size: number): void {
@@ -33,6 +35,7 @@ export class CallRows {
     this.ids = resizedPlaces(this.ids, size);
     this.parentIds = resizedPlaces(this.parentIds, size);
     this.completionIds = resizedPlaces(this.completionIds, size);
+    this.endedAtUs = resize(this.endedAtUs, new Float64Array(size));
     this.flags = resize(this.flags, new Uint8Array(size));
     this.startedAtUs = resize(this.startedAtUs, new Float64Array(size));
     this.usageEnd = resize(this.usageEnd, new Int32Array(size));

@@ -9,7 +9,7 @@ export const NONE = -1;
 
 const FINISHED = 1;
 const SELECTED = 2;
-/** The two bits above those: the column `inclusive`. Then: `reported_by`. */
+/** Two bits for each of the columns `inclusive` and `reported_by`. */
 const INCLUSIVE_SHIFT = 2;
 const REPORTER_SHIFT = 4;
 const TWO_BITS = 3;
@@ -51,6 +51,19 @@ export function idOf(calls: CallTable, call: number): string {
 /** The number of the first usage entry of a call. */
 export function usageStartOf(calls: CallTable, call: number): number {
   return call === 0 ? 0 : calls.usageEnd[call - 1]!;
+}
+
+export interface Flags {
+  readonly finished: boolean;
+  readonly selected: boolean;
+  /** The columns `inclusive` and `reported_by`. */
+  readonly inclusive: number;
+  readonly reportedBy: number;
+}
+
+export function flagsOf({ finished, selected, inclusive, reportedBy }: Flags): number {
+  const ofColumns = (inclusive << INCLUSIVE_SHIFT) | (reportedBy << REPORTER_SHIFT);
+  return (finished ? FINISHED : 0) | (selected ? SELECTED : 0) | ofColumns;
 }
 
 export function isFinished(calls: CallTable, call: number): boolean {

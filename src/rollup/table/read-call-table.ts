@@ -1,7 +1,8 @@
 import { NativeReader, type Places } from "../../clickhouse/rows/native-reader.ts";
+import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { CallRows, placesFor } from "./call-rows.ts";
-import { type CallTable, inclusiveOf, NONE, withSelected } from "./call-table.ts";
+import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call-table.ts";
 import { sharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
@@ -19,6 +20,8 @@ export interface TableOptions {
   /** `for_own`: only where what is a call's own depends on them. There are none otherwise. */
   readonly parents?: "always" | "for_own";
 }
+
+const CLEARED_US = Date.parse(`${CLEARED_INSTANT.replace(" ", "T")}Z`) * 1000;
 
 /**
  * Decodes the result of `callRowBytes`. One table holds the calls of several traces; a parent is only searched in the
@@ -45,8 +48,8 @@ export function readCallTable(
     }
     reader.strings(rows.ids, first);
     reader.nullableStrings(rows.parentIds, first);
-    reader.strings(rows.completionIds, first);
-    rows.flags.set(reader.uint8s(), first);
+    reader.nullableStrings(rows.completionIds, first);
+    readFlags(reader, rows, { first, count });
     reader.int64s(rows.startedAtUs, first);
     const texts = placesFor(count);
     reader.nullableStrings(texts, 0);
@@ -69,6 +72,26 @@ export function readCallTable(
   rows.release();
   const traceCount = traces?.length ?? numbers.count;
   return { count, traceCount, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+}
+
+function readFlags(
+  reader: NativeReader,
+  { endedAtUs, flags }: CallRows,
+  { first, count }: { first: number; count: number },
+): void {
+  reader.nullableInt64s(endedAtUs, first);
+  const [inclusive, reportedBy] = [reader.nullableUint8s(), reader.nullableUint8s()];
+  const selected = reader.uint8s();
+  for (let row = 0; row < count; row++) {
+    const finished = endedAtUs[first + row]! < CLEARED_US;
+    if (!finished) endedAtUs[first + row] = Number.POSITIVE_INFINITY;
+    flags[first + row] = flagsOf({
+      finished,
+      selected: selected[row] === 1,
+      inclusive: inclusive[row]!,
+      reportedBy: reportedBy[row]!,
+    });
+  }
 }
 
 function hasInclusive(rows: CallRows): boolean {
