@@ -152,6 +152,50 @@ const questions: readonly [string, string, object, (text: string) => number, num
     entries,
     20,
   ],
+  [
+    "traces named under $or",
+    "/trace/usage",
+    {
+      query: { $expr: { $or: ["t-0", "t-158380"].map((id) => ({ $eq: [field("trace_id"), literal(id)] })) } },
+    },
+    entries,
+    40,
+  ],
+  [
+    "roots of an hour whose end is said by $not",
+    "/trace/usage",
+    {
+      filter: roots,
+      query: {
+        $expr: {
+          $and: [
+            { $gte: [field("started_at"), instant(12)] },
+            { $not: [{ $gte: [field("started_at"), instant(13)] }] },
+          ],
+        },
+      },
+    },
+    entries,
+    100,
+  ],
+  [
+    "what ended neither before nor after an hour",
+    "/calls/stream_query",
+    {
+      query: {
+        $expr: {
+          $not: [
+            {
+              $or: [{ $lt: [field("ended_at"), instant(20)] }, { $gte: [field("ended_at"), instant(21)] }],
+            },
+          ],
+        },
+      },
+      columns: ["id"],
+    },
+    lines,
+    2000,
+  ],
   ["calls by their ids", "/calls/usage", { call_ids: ["c-77777", "c-5"] }, entries, 2],
   ["a call", "/calls/stream_query", { filter: { call_ids: ["c-88888"] } }, lines, 1],
 ];

@@ -28,8 +28,11 @@ function idsOf(column: Column, conjuncts: readonly Condition[]): readonly string
 }
 
 function idsOfCondition(column: Column, condition: Condition): readonly string[] | undefined {
-  if (condition.kind === "or" && condition.conditions.length === 1)
-    return idsOfCondition(column, condition.conditions[0]!);
+  if (condition.kind === "and") return idsOf(column, condition.conditions);
+  if (condition.kind === "or") {
+    const lists = condition.conditions.map((one) => idsOfCondition(column, one));
+    return lists.every((ids) => ids !== undefined) ? [...new Set(lists.flat())] : undefined;
+  }
   if (condition.kind === "one_of" && condition.context === "text" && isColumn(condition.value, column)) {
     const ids = condition.constants.map(textOf);
     return ids.every((id) => id !== undefined) ? ids : undefined;

@@ -38,29 +38,47 @@ export function meet(one: HourRange | undefined, other: HourRange | undefined): 
   return { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
 }
 
-function rangeOf(column: Column, conjuncts: readonly Condition[]): HourRange | undefined {
-  const ranges = conjuncts.flatMap((conjunct) => rangeOfCondition(column, conjunct) ?? []);
-  if (ranges.length === 0) return undefined;
-  return {
-    from: Math.max(...ranges.map(({ from }) => from)),
-    to: Math.min(...ranges.map(({ to }) => to)),
-  };
+/** Of what is true of a call whose conditions are true, or, denied, false. */
+function rangeOf(
+  column: Column,
+  conditions: readonly Condition[],
+  { isAny = false, isDenied = false }: { readonly isAny?: boolean; readonly isDenied?: boolean } = {},
+): HourRange | undefined {
+  const ranges = conditions.map((one) => rangeOfCondition(column, one, isDenied));
+  const known = ranges.filter((range) => range !== undefined);
+  if (known.length === 0 || (isAny && known.length < ranges.length)) return undefined;
+  return isAny ? hullOf(known) : known.reduce((one, other) => meet(one, other)!);
 }
 
-function rangeOfCondition(column: Column, condition: Condition): HourRange | undefined {
-  if (condition.kind === "or") {
-    const ranges = condition.conditions.map((one) => rangeOfCondition(column, one));
-    return ranges.length > 0 && ranges.every((range) => range !== undefined) ? hullOf(ranges) : undefined;
+/** `isDenied`: of the calls for which it is false. Those for which it is unknown are selected neither way. */
+function rangeOfCondition(column: Column, condition: Condition, isDenied = false): HourRange | undefined {
+  const { kind } = condition;
+  if (kind === "not") return rangeOfCondition(column, condition.condition, !isDenied);
+  if (kind === "and" || kind === "or") {
+    return rangeOf(column, condition.conditions, { isAny: (kind === "or") !== isDenied, isDenied });
   }
-  if (condition.kind === "and") return rangeOf(column, condition.conditions);
-  if (condition.kind === "one_of") {
-    if (condition.context !== "instant" || !isColumn(condition.value, column)) return undefined;
-    const hours = condition.constants.map(hourOfValue);
-    if (!hours.every((hour) => hour !== undefined)) return undefined;
-    return { from: Math.min(...hours), to: Math.max(...hours) };
-  }
-  if (condition.kind !== "compare" || condition.context !== "instant") return undefined;
-  const { operator, left, right } = condition;
+  if (kind === "compare") return rangeOfComparison(column, condition, isDenied);
+  return kind === "one_of" && !isDenied ? rangeOfList(column, condition) : undefined;
+}
+
+type Of<Kind extends Condition["kind"]> = Extract<Condition, { kind: Kind }>;
+
+function rangeOfList(column: Column, { context, value, constants }: Of<"one_of">): HourRange | undefined {
+  if (context !== "instant" || !isColumn(value, column)) return undefined;
+  const hours = constants.map(hourOfValue);
+  if (!hours.every((hour) => hour !== undefined)) return undefined;
+  return { from: Math.min(...hours), to: Math.max(...hours) };
+}
+
+const opposite = { $gt: "$lte", $gte: "$lt", $lt: "$gte", $lte: "$gt", $eq: undefined } as const;
+
+function rangeOfComparison(
+  column: Column,
+  { context, operator: given, left, right }: Of<"compare">,
+  isDenied: boolean,
+): HourRange | undefined {
+  const operator = isDenied ? opposite[given] : given;
+  if (context !== "instant" || operator === undefined) return undefined;
   const isTurned = isColumn(right, column);
   const constant = isTurned ? left : isColumn(left, column) ? right : undefined;
   const hour = constant && hourOfValue(constant);

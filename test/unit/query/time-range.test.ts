@@ -20,14 +20,40 @@ const condition = fc.record({
   isNumber: fc.boolean(),
 });
 type Condition = typeof condition extends fc.Arbitrary<infer One> ? One : never;
+type Tree =
+  | Condition
+  | { readonly list: "$and" | "$or"; readonly of: readonly Tree[] }
+  | { readonly not: Tree };
 
-function toExpr({ operator, micros, isTurned, isNumber }: Condition): object {
+/** Conditions on time under any lists and negations. */
+const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: "small" },
+    condition,
+    fc.record({
+      list: fc.constantFrom("$and", "$or"),
+      of: fc.array(tie("tree"), { minLength: 1, maxLength: 3 }),
+    }),
+    fc.record({ not: tie("tree") }),
+  ),
+}));
+
+function toExpr(tree: Tree): object {
+  if ("not" in tree) return { $not: [toExpr(tree.not)] };
+  if ("list" in tree) return { [tree.list]: tree.of.map(toExpr) };
+  const { operator, micros, isTurned, isNumber } = tree;
   const constant = { $literal: isNumber ? micros / 1_000_000 : toIso(toStoreText(micros)) };
   const field = { $getField: "started_at" };
   return { [operator]: isTurned ? [constant, field] : [field, constant] };
 }
 
-function holds({ operator, micros, isTurned }: Condition, startedAt: number): boolean {
+function holds(tree: Tree, startedAt: number): boolean {
+  if ("not" in tree) return !holds(tree.not, startedAt);
+  if ("list" in tree) {
+    const held = tree.of.map((one) => holds(one, startedAt));
+    return tree.list === "$and" ? held.every(Boolean) : held.some(Boolean);
+  }
+  const { operator, micros, isTurned } = tree;
   const [left, right] = isTurned ? [micros, startedAt] : [startedAt, micros];
   if (operator === "$eq") return left === right;
   if (operator === "$gt" || operator === "$gte")
@@ -35,7 +61,7 @@ function holds({ operator, micros, isTurned }: Condition, startedAt: number): bo
   return left < right || (operator === "$lte" && left === right);
 }
 
-function startedOf(conditions: readonly Condition[]) {
+function startedOf(conditions: readonly Tree[]) {
   const compiled = compileQuery({ $expr: { $and: conditions.map(toExpr) } }, { project });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.issues));
   return compiled.bounds.started;
@@ -52,6 +78,26 @@ describe("the hours that a condition on time allows", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it("leave out none under lists and negations", () => {
+    fc.assert(
+      fc.property(tree, instant, (one, startedAt) => {
+        fc.pre(holds(one, startedAt));
+        const { from, to } = startedOf([one]) ?? { from: HOUR - 9, to: HOUR + 9 };
+        expect(hourOf(startedAt)).toBeGreaterThanOrEqual(from);
+        expect(hourOf(startedAt)).toBeLessThanOrEqual(to);
+      }),
+      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 1000) },
+    );
+  });
+
+  it("of one whole hour are that hour, also if its end is said by $not", () => {
+    const begin: Condition = { operator: "$gte", micros: at(0), isTurned: false, isNumber: false };
+    const after: Condition = { operator: "$gte", micros: at(1), isTurned: false, isNumber: false };
+    const before: Condition = { operator: "$gt", micros: at(0), isTurned: true, isNumber: false };
+    expect(startedOf([begin, { not: after }])).toEqual({ from: HOUR, to: HOUR });
+    expect(startedOf([{ not: { list: "$or", of: [before, after] } }])).toEqual({ from: HOUR, to: HOUR });
   });
 
   it("of one whole hour are that hour, up to its end and beyond two", () => {
