@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../clickhouse/engine.ts";
+import { shardCountOf } from "../clickhouse/shards/shards.ts";
 import { StorageError } from "../clickhouse/storage-error.ts";
 import { param, sql, trusted, type Sql } from "../query/sql.ts";
 
@@ -7,6 +8,9 @@ import { param, sql, trusted, type Sql } from "../query/sql.ts";
  * The number of a mutation, by table; with several shards by shard and table, as `2/calls`; where tables are replicated, by
  * partition too, as `calls@202601`, because numbers count in each partition. A part has been changed by it, or was written
  * after it, when its `data_version` is at least this number.
+ *
+ * Receipts of version 0.2 may have the largest number of all partitions of a replicated table, as `calls`. They are complete when no
+ * mutation of the table is left, so that all active parts have been changed, and no replaced part below that number is on a disk.
  */
 export type MutationNumbers = Readonly<Record<string, number>>;
 
@@ -64,11 +68,11 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     return Object.fromEntries(rows.map((row) => [row.key, row.newest]));
   };
   const countShards = async (): Promise<number> => {
-    const [row] = await engine.rows<{ shards: number }>(
-      sql`SELECT toUInt32(max(shard_num)) AS shards FROM system.clusters WHERE cluster = ${param("String", cluster ?? "")}`,
-      { name: "mutations_shards", tables: "own" },
-    );
-    return Math.max(1, row!.shards);
+    const [row] = await engine.rows<{ shards: number }>(sql`SELECT ${shardCountOf(cluster)} AS shards`, {
+      name: "mutations_shards",
+      tables: "own",
+    });
+    return row!.shards;
   };
 
   return {
@@ -100,20 +104,30 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     async areComplete(numbers) {
       const isByShard = Object.keys(numbers).some((key) => key.includes("/"));
       const of = isByShard ? shardTables : sql`table`;
-      const known = sql`${param("Array(String)", Object.keys(numbers))}, ${param("Array(UInt64)", Object.values(numbers))}`;
+      const isOfTable = ([key]: readonly [string, number]): boolean => !key.includes("@");
+      const isMixed = cluster !== undefined && Object.entries(numbers).some(isOfTable);
+      const known = listsOf(Object.entries(numbers).filter((one) => !isMixed || !isOfTable(one)));
+      const mixed = listsOf(Object.entries(numbers).filter((one) => isMixed && isOfTable(one)));
       const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
+      const largest = sql`transform(${of}, ${mixed}, toUInt64(0))`;
       const rows = await engine
         .rows<{ n: number }>(
           sql`SELECT
               (SELECT count() FROM ${everywhere("system.mutations")} ${inPartitions}
-               WHERE ${here} AND NOT is_done AND number > 0 AND number = ${ours}) +
-              (SELECT count() FROM ${everywhere("system.parts")} WHERE ${here} AND data_version < ${ours}) AS n ${patience}`,
+               WHERE ${here} AND NOT is_done AND number > 0 AND (number = ${ours} OR ${largest} > 0)) +
+              (SELECT count() FROM ${everywhere("system.parts")}
+               WHERE ${here} AND (data_version < ${ours} OR NOT active AND data_version < ${largest})) AS n ${patience}`,
           { name: "mutations_left", limits: "maintenance", tables: "own" },
         )
         .catch(unlessAway);
       return rows !== undefined && rows[0]!.n === 0;
     },
   };
+}
+
+function listsOf(numbers: readonly (readonly [key: string, number: number])[]): Sql {
+  const [keys, values] = [numbers.map(([key]) => key), numbers.map(([, number]) => number)];
+  return sql`${param("Array(String)", keys)}, ${param("Array(UInt64)", values)}`;
 }
 
 function keysOf(table: string, shards: number): readonly string[] {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import { sql } from "../../src/query/sql.ts";
@@ -122,6 +123,17 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
       expect(status).toBe(202);
       await untilErased(second, json.id);
       for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
+
+      // as an older version noted it: one number for all months
+      const older = randomUUID();
+      const ofCalls = "mapFilter((key, number) -> startsWith(key, 'calls@'), mutations)";
+      await cluster.run(
+        1,
+        `INSERT INTO deletions SELECT * REPLACE ('${older}' AS id, 1 AS step, NULL AS done_at_ms,
+           map('calls', arrayMax(mapValues(${ofCalls}))) AS mutations)
+         FROM deletions FINAL WHERE id = '${json.id}'`,
+      );
+      await untilErased(second, older);
     },
   );
 

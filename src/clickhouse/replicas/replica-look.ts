@@ -1,7 +1,7 @@
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Engine } from "../engine.ts";
 import type { ReplicaState } from "./replica-health.ts";
-import { arrangedFor, isArrangedFor } from "../shards/shards.ts";
+import { arrangedFor, isArrangedFor, shardCountOf } from "../shards/shards.ts";
 import { toStorageError } from "../storage-error.ts";
 
 export interface ReplicaLook {
@@ -128,7 +128,7 @@ function ownQuery(cluster: string | undefined): Sql {
       (SELECT count() FROM system.tables
        WHERE database = currentDatabase() AND name = 'schema_migrations') AS has_store,
       greatest(own_shard, 1) AS shard,
-      (SELECT greatest(max(shard_num), 1) FROM ${servers}) AS shards,
+      ${shardCountOf(cluster)} AS shards,
       (${arrangedFor}) AS arranged_for,
       (SELECT countIf(shard_num = greatest(own_shard, 1)) FROM ${servers}) AS configured,
       groupArray(table) AS tables,

@@ -2,7 +2,7 @@ import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Engine } from "../engine.ts";
 import { MigrationError } from "../migration-error.ts";
 import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from "../rows/row-checksum.ts";
-import { databaseOfShards, TABLES_OF_SHARDS } from "./shards.ts";
+import { databaseOfShards, shardCountOf, TABLES_OF_SHARDS } from "./shards.ts";
 
 export interface CopyOptions {
   /** The database of the store to copy, on the same servers. */
@@ -64,7 +64,7 @@ const named = (name: string): Sql => trusted(`\`${name.replaceAll(/[\\`]/g, "\\$
 
 async function layoutOf(engine: Engine, cluster: string): Promise<Copy["target"]> {
   const [row] = await engine.rows<{ own: string; shards: number; replicas: number }>(
-    sql`SELECT currentDatabase() AS own, toUInt32(max(shard_num)) AS shards, toUInt32(max(replica_num)) AS replicas
+    sql`SELECT currentDatabase() AS own, ${shardCountOf(cluster)} AS shards, toUInt32(max(replica_num)) AS replicas
         FROM system.clusters WHERE cluster = ${param("String", cluster)}`,
     { name: "copy_layout", tables: "own" },
   );

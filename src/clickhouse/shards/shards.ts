@@ -1,4 +1,4 @@
-import { sql } from "../../query/sql.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
 
 /**
  * With several shards, each server has its own tables in the store's database, and in a second one tables of the same names
@@ -12,6 +12,11 @@ export function databaseOfShards(database: string, shards: number): string {
 export function shardsInEnding(ending: string): number | undefined {
   const digits = /^_([0-9]+)_shards$/.exec(ending)?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** How many shards a cluster's definition has, as a subquery; 1 without a cluster. */
+export function shardCountOf(cluster: string | undefined): Sql {
+  return sql`(SELECT toUInt32(greatest(max(shard_num), 1)) FROM system.clusters WHERE cluster = ${param("String", cluster ?? "")})`;
 }
 
 /** For how many shards this server's rows are arranged: an array, empty for one shard. */
