@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
 const ROOT = join(import.meta.dirname, "../..");
-const FILES = "compose --file docker-compose.cluster.yml --file .ci/docker-cluster.yml";
+const FILES = "compose docker-compose.cluster.yml:.ci/docker-cluster.yml";
+const FILES_OF_SHARDS = "compose docker-compose.cluster.yml:docker-compose.shards.yml:.ci/docker-cluster.yml";
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 interface Compose {
@@ -21,6 +22,7 @@ const override = parse(read(".ci/docker-cluster.yml")) as Compose;
 /** `docker` and `npm` that only write down how they were called; a call that contains `FAIL` fails. */
 const RECORD = `#!/usr/bin/env bash
 line="$(basename "$0") $*"
+line=\${line/#docker compose/docker compose $COMPOSE_FILE}
 echo "$line" >> "$RECORD"
 if [[ $(basename "$0") = npm ]]; then echo "$CLUSTER_URLS $CLUSTER_NAME $CLUSTER_FAULTS" >> "$RECORD"; fi
 if [[ -n \${FAIL:-} && $line = *"$FAIL"* ]]; then exit 7; fi
@@ -37,10 +39,10 @@ afterEach(() => rmSync(dir, { recursive: true }));
 async function run(
   command: string,
   args: readonly string[],
-  fail = "",
+  { fail = "", more = {} }: { fail?: string; more?: object } = {},
 ): Promise<{ code: number; calls: string[] }> {
   const record = join(dir, "record");
-  const env = { PATH: `${dir}:${process.env["PATH"]}`, RECORD: record, FAIL: fail };
+  const env = { PATH: `${dir}:${process.env["PATH"]}`, RECORD: record, FAIL: fail, ...more };
   const code = await promisify(execFile)(join(ROOT, command), args, { env }).then(
     () => 0,
     (error: { code: number }) => error.code,
@@ -61,7 +63,7 @@ describe(".ci/docker-faults", () => {
   });
 
   it("wipe removes the container and its volume, also of a server that is down", async () => {
-    const { code, calls } = await run(".ci/docker-faults", ["wipe", "1"], " kill ");
+    const { code, calls } = await run(".ci/docker-faults", ["wipe", "1"], { fail: " kill " });
     expect(code).toBe(0);
     expect(calls.slice(1)).toEqual([
       `docker ${FILES} rm --force --stop clickhouse-1`,
@@ -72,12 +74,12 @@ describe(".ci/docker-faults", () => {
   });
 
   it("start undoes a kill, when nothing is paused", async () => {
-    expect((await run(".ci/docker-faults", ["start", "2"], "unpause")).code).toBe(0);
+    expect((await run(".ci/docker-faults", ["start", "2"], { fail: "unpause" })).code).toBe(0);
   });
 
   it.each(["kill", "stop", "wipe", "start"])("%s fails when Docker does", async (fault) => {
     const last = { kill: " kill ", stop: "pause", wipe: "volume", start: " up " }[fault]!;
-    expect((await run(".ci/docker-faults", [fault, "1"], last)).code).toBe(7);
+    expect((await run(".ci/docker-faults", [fault, "1"], { fail: last })).code).toBe(7);
   });
 
   it("refuses what it does not know", async () => {
@@ -100,8 +102,24 @@ describe(".ci/docker-cluster", () => {
     ]);
   });
 
+  it("starts the same servers as shards", async () => {
+    const { code, calls } = await run(".ci/docker-cluster", [], { more: { SHAPE: "shards" } });
+    expect(code).toBe(0);
+    expect(calls[0]).toBe(`docker ${FILES_OF_SHARDS} up --detach --wait keeper clickhouse-1 clickhouse-2`);
+    expect(calls[1]).toBe("npm run test:cluster -- cluster/shards shard-ledger");
+    expect(calls.at(-1)).toBe(`docker ${FILES_OF_SHARDS} down --volumes --timeout 5`);
+    expect(await run(".ci/docker-faults", ["kill", "1"], { more: { COMPOSE_FILE: "a.yml" } })).toMatchObject({
+      code: 0,
+      calls: expect.arrayContaining(["docker compose a.yml kill clickhouse-1"]),
+    });
+  });
+
+  it("refuses a shape that it does not know", async () => {
+    expect(await run(".ci/docker-cluster", [], { more: { SHAPE: "rings" } })).toEqual({ code: 2, calls: [] });
+  });
+
   it("runs the suites it is given; when they fail it shows the servers' logs, removes everything and fails", async () => {
-    const { code, calls } = await run(".ci/docker-cluster", ["replica-away"], "test:cluster");
+    const { code, calls } = await run(".ci/docker-cluster", ["replica-away"], { fail: "test:cluster" });
     expect(code).toBe(7);
     expect(calls[1]).toBe("npm run test:cluster -- replica-away");
     expect(calls.slice(-2)).toEqual([
@@ -115,8 +133,15 @@ describe(".ci/docker-cluster", () => {
     for (const volume of Object.values(override.services).flatMap((service) => service.volumes ?? []))
       expect(existsSync(join(ROOT, volume.split(":")[0]!)), volume).toBe(true);
     const { jobs } = parse(read(".github/workflows/ci.yml")) as {
-      jobs: Record<string, { steps: { run?: string }[] }>;
+      jobs: Record<
+        string,
+        { strategy?: { matrix: object }; steps: { run?: string; env?: Record<string, string> }[] }
+      >;
     };
-    expect(jobs["cluster"]!.steps.map((step) => step.run)).toContain(".ci/docker-cluster");
+    const { strategy, steps } = jobs["cluster"]!;
+    expect(strategy!.matrix).toEqual({ shape: ["replicas", "shards"] });
+    expect(steps.find((step) => step.run === ".ci/docker-cluster")!.env).toEqual({
+      SHAPE: "${{ matrix.shape }}",
+    });
   });
 });
