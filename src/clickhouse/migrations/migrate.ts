@@ -9,6 +9,7 @@ import type { Engine } from "../engine.ts";
 import { MigrationError } from "../migration-error.ts";
 import { BEHIND } from "../replicas/replica.ts";
 import { NOT_NAMED } from "../replicas/replica-watch.ts";
+import { patientEngine, type OnWait } from "./patient-engine.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
 import { arrangedFor } from "../shards/shards.ts";
 import { StorageError } from "../storage-error.ts";
@@ -17,6 +18,8 @@ export interface MigrateOptions {
   /** Name of the cluster whose tables are replicated; undefined for one node. */
   readonly cluster: string | undefined;
   readonly carry?: CarryOptions | undefined;
+  /** Hears what a migration of a cluster waits for. */
+  readonly onWait?: OnWait;
 }
 
 export interface Migration {
@@ -39,22 +42,26 @@ const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
  * tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a file
  * that was changed after it was applied; a store that a newer version has migrated; replicas that must be there.
  */
-export async function migrate(engine: Engine, options: MigrateOptions): Promise<readonly string[]> {
+export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
   const { cluster } = options;
+  const engine = cluster === undefined ? impatient : patientEngine(impatient, options.onWait);
   const nodes = cluster === undefined ? [] : await restored(engine, cluster);
   const arrange = async (): Promise<void> => {
     if (cluster !== undefined) await arrangeShards(engine, { cluster, nodes });
   };
   if (cluster === undefined) await refuseShards(engine);
   const migrations = readMigrations();
-  const { applied, isCurrent } = await appliedNow(engine);
-  refuseSurprises(migrations, applied);
-  const missing = migrations.filter((migration) => !applied.has(migration.name));
+  const missingIn = (applied: ReadonlyMap<string, string>): readonly Migration[] => {
+    refuseSurprises(migrations, applied);
+    return migrations.filter((migration) => !applied.has(migration.name));
+  };
+  let missing = missingIn(await appliedChecksums(impatient, false));
+  // waiting for a keeper helps only if something is missing
+  if (missing.length > 0) missing = missingIn(await appliedNow(engine));
   if (missing.length === 0) {
     await arrange();
     return [];
   }
-  if (!isCurrent) throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
   refuseAbsence(nodes, missing[0]!);
   await engine.command(createLedger(options), { name: "migrate_ledger", tables: "own" });
   for (const migration of missing) {
@@ -177,18 +184,13 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   return trusted(statement!);
 }
 
-interface Applied {
-  readonly applied: ReadonlyMap<string, string>;
-  /** Whether no replica can know of more. */
-  readonly isCurrent: boolean;
-}
-
-async function appliedNow(engine: Engine): Promise<Applied> {
+/** What no replica knows more of. Errors: a replica's keeper does not answer. */
+async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> {
   try {
-    return { applied: await appliedChecksums(engine, true), isCurrent: true };
+    return await appliedChecksums(engine, true);
   } catch (error) {
     if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
-    return { applied: await appliedChecksums(engine, false), isCurrent: false };
+    throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
   }
 }
 
