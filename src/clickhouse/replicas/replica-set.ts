@@ -1,5 +1,6 @@
 import type { Sql } from "../../query/sql.ts";
-import { hasAllAcknowledged, quorumOf, type ReplicaState, type View } from "./replica-health.ts";
+import { createChooser, type Choose } from "./choose-replica.ts";
+import { quorumOf, type ReplicaState, type View } from "./replica-health.ts";
 import { NOT_ARRANGED, type ReplicaWatch } from "./replica-watch.ts";
 import { BEHIND, LEFT, type Access, type Replica } from "./replica.ts";
 import { settingsOfShards } from "../shards/shards.ts";
@@ -100,7 +101,6 @@ function withSettings(replica: Replica, access: Access, options: SendOptions): S
   return { ...options, settings: { ...options.settings, ...settingsOfShards(access, configured) } };
 }
 
-type Choose = (candidates: readonly Replica[]) => Promise<Replica> | Replica;
 type OnOne = <Result>(
   access: Access,
   options: SendOptions,
@@ -137,23 +137,6 @@ function createFailover(watch: ReplicaWatch): OnOne {
   };
 }
 
-/** Chooses the first that has everything acknowledged by the others. If the best is late, it checks the others concurrently. */
-function createChooser(watch: ReplicaWatch, query: Sql, statement: string, tries: number): Choose {
-  const caughtUp = async (replica: Replica): Promise<Replica> => {
-    const view = watch.view();
-    if (replica.isCurrent() && hasAllAcknowledged(replica.state(), view)) return replica;
-    await replica.catchUp(tablesIn(query, view), statement, tries);
-    return replica;
-  };
-  return ([best, ...others]) => {
-    const first = caughtUp(best!);
-    if (tries > 0) return Promise.any([first, ...others.map(caughtUp)]).catch(() => first);
-    return first.catch((error: unknown) =>
-      Promise.any(others.map(caughtUp)).catch(() => Promise.reject(error as Error)),
-    );
-  };
-}
-
 /** For how long no server has heard from its keeper, which alone knows what a server lacks. */
 function keeperAwayMs(watch: ReplicaWatch): number {
   const nowMs = performance.now();
@@ -179,14 +162,6 @@ const NOT_OF_ONE_SERVER = new Set(["279", "369", "ETIMEDOUT"]);
 function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {
   if (NO_STORE.has(engineCode) || TAKES_NO_WRITES.has(engineCode)) return true;
   return kind === "unavailable" && !NOT_OF_ONE_SERVER.has(engineCode);
-}
-
-/** The replicated tables that a statement names. A server that was just started may not tell of all of its own. */
-function tablesIn(query: Sql, { all }: View): readonly string[] {
-  const text = query.chunks.filter((chunk) => typeof chunk === "string").join(" ");
-  const words = new Set(text.match(/\w+/g));
-  const replicated = new Set(all.flatMap(({ replicatedTables }) => replicatedTables));
-  return [...replicated].filter((table) => words.has(table));
 }
 
 function quorumSettings(state: ReplicaState, view: View): Readonly<Record<string, string | number>> {

@@ -3,6 +3,7 @@ import { createEngine } from "../transport/create-engine.ts";
 import type { ReplicaState } from "./replica-health.ts";
 import { createReplicaLook } from "./replica-look.ts";
 import { createSharedRuns } from "./shared-runs.ts";
+import { readStoredBlocks, type StoredBlocks } from "./stored-blocks.ts";
 import { StorageError } from "../storage-error.ts";
 import type { SendOptions, Transport } from "../transport/transport.ts";
 
@@ -30,6 +31,8 @@ export interface Replica {
    * before. Errors: `BEHIND`.
    */
   catchUp(tables: readonly string[], name: string, triesBefore: number): Promise<void>;
+  /** What it has of these tables now. Errors: `StorageError`. */
+  storedBlocks(tables: readonly string[]): Promise<readonly StoredBlocks[]>;
   /** Whether it has caught up with everything since it was last away. */
   isCurrent(): boolean;
   close(): Promise<void>;
@@ -63,6 +66,9 @@ export function createReplica(options: ReplicaOptions): Replica {
   const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
   const syncs = CATCH_UP_MS.map((ms) => createSharedRuns((table) => sendSync(syncing, table, ms)));
   const look = createReplicaLook(createEngine(watching), { name, cluster });
+  const blocks = createSharedRuns((table) =>
+    readStoredBlocks(createEngine(syncing), table, AbortSignal.timeout(CATCH_UP_MS[0]!)),
+  );
   let catchingUp: Promise<void> | undefined;
   let isCurrent = false;
   let lateUntilMs = 0;
@@ -130,6 +136,9 @@ export function createReplica(options: ReplicaOptions): Replica {
         lateUntilMs = performance.now() + LATE_MS;
         throw behind(statement);
       }
+    },
+    async storedBlocks(tables) {
+      return (await Promise.all(tables.map((table) => blocks.after(table)))).flat();
     },
     isCurrent: () => isCurrent,
     async close() {

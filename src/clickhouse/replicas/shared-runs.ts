@@ -1,13 +1,13 @@
-export interface SharedRuns {
+export interface SharedRuns<Result> {
   /** Resolves when a run for this key that began after the call is over. */
-  after(key: string): Promise<void>;
+  after(key: string): Promise<Result>;
 }
 
 /** Callers that come while one run is under way share the next one: at most one runs and one waits for each key. */
-export function createSharedRuns(run: (key: string) => Promise<void>): SharedRuns {
-  const running = new Map<string, Promise<void>>();
-  const waiting = new Map<string, Promise<void>>();
-  const begin = (key: string): Promise<void> => {
+export function createSharedRuns<Result>(run: (key: string) => Promise<Result>): SharedRuns<Result> {
+  const running = new Map<string, Promise<Result>>();
+  const waiting = new Map<string, Promise<Result>>();
+  const begin = (key: string): Promise<Result> => {
     waiting.delete(key);
     const one = run(key).finally(() => running.delete(key));
     running.set(key, one);

@@ -15,6 +15,8 @@ interface Server {
   readonly hasKeeper?: boolean;
   readonly awayMs?: number;
   readonly tables?: readonly string[];
+  /** The blocks of rows that it has, and says at once; undefined: it does not say. */
+  readonly blocks?: readonly number[];
 }
 
 /** Which tables servers were asked to have all of. */
@@ -26,6 +28,7 @@ function replicaOf({
   hasKeeper = true,
   awayMs = 60_000,
   tables = ["calls"],
+  blocks,
 }: Server): Replica {
   const state: ReplicaState = {
     ...wellReplica,
@@ -46,6 +49,10 @@ function replicaOf({
       asked.push(...names);
       if (catchesUpAfter === undefined || triesBefore < catchesUpAfter || !hasKeeper)
         throw new StorageError("unavailable", statement, BEHIND, "behind");
+    },
+    async storedBlocks() {
+      if (blocks === undefined) throw new StorageError("unavailable", "test", undefined, "no answer");
+      return blocks.map((block) => ({ partition: "calls/202601", first: block, last: block }));
     },
     isCurrent: () => true,
     close: async () => undefined,
@@ -88,7 +95,7 @@ describe("reading from replicas of which none has to have every row", () => {
 
   it("waits longer when all of them lag, and reads nothing from one that lacks rows", async () => {
     const slow = readFrom(setOf([{ name: "a" }, { name: "b", catchesUpAfter: 2 }, { name: "c" }]));
-    await vi.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(3000);
     expect(await slow).toBe("b");
     const never = setOf([{ name: "a" }, { name: "b" }, { name: "c" }]);
     const refused = expect(readFrom(never)).rejects.toMatchObject({
@@ -96,6 +103,32 @@ describe("reading from replicas of which none has to have every row", () => {
       engineCode: BEHIND,
     });
     await vi.advanceTimersByTimeAsync(11_000);
+    await refused;
+  });
+
+  it("asks one that has all that the others have when nobody can catch up", async () => {
+    const behind = { name: "b", blocks: [1, 2] };
+    const whole = { name: "c", blocks: [1, 2, 3] };
+    expect(await readFrom(setOf([{ name: "hangs" }, behind, whole]))).toBe("c");
+    expect(await readFrom(setOf([{ name: "hangs" }, behind, whole]), true)).toBe("c");
+    const withoutKeeper = [behind, whole].map((server) => ({ ...server, hasKeeper: false }));
+    expect(await readFrom(setOf(withoutKeeper), true)).toBe("c");
+  });
+
+  it.each([
+    ["one alone", [{ name: "b", blocks: [1, 2] }]],
+    [
+      "two that each lack something",
+      [
+        { name: "b", blocks: [1, 2] },
+        { name: "c", blocks: [1, 3] },
+      ],
+    ],
+  ])("takes nothing for whole that it cannot know to be: %s", async (_, servers) => {
+    const refused = expect(readFrom(setOf([{ name: "hangs" }, ...servers]))).rejects.toMatchObject({
+      engineCode: BEHIND,
+    });
+    await vi.advanceTimersByTimeAsync(12_000);
     await refused;
   });
 
@@ -113,7 +146,9 @@ describe("reading from replicas of which none has to have every row", () => {
     await vi.advanceTimersByTimeAsync(400);
     expect(read).toBe("a");
     await expect(readFrom(away, true)).rejects.toMatchObject({ engineCode: BEHIND });
-    expect(await readFrom(setOf([{ name: "a" }, { name: "b" }, { name: "c" }], "1"))).toBe("a");
+    const withoutQuorum = readFrom(setOf([{ name: "a" }, { name: "b" }, { name: "c" }], "1"));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await withoutQuorum).toBe("a");
   });
 
   it("catches up with tables that only others tell of", async () => {

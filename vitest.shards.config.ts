@@ -1,0 +1,56 @@
+import { defineConfig } from "vitest/config";
+
+/** Suites of one server whose expectations several shards must meet as well: `npm run test:shards`. */
+const suites = {
+  differential: [
+    "call-lifecycle",
+    "feedback-replicas",
+    "feedback-stats",
+    "in-time",
+    "ingest-order",
+    "price-lifecycle",
+    "query-evaluator",
+    "query-mingo",
+    "rollup-sql",
+    "usage-ledger",
+    "usage-stats",
+  ],
+  http: [
+    "calls-query",
+    "calls-stats",
+    "calls-with-feedback",
+    "cost-factors",
+    "costs",
+    "data-tables",
+    "feedback",
+    "feedback-stats",
+    "message-seams",
+    "objects",
+    "projects",
+    "receipt",
+    "retention",
+    "stored-as-sent",
+    "trace-calls",
+    "trace-usage",
+    "trace-usage-query",
+    "two-writers",
+    "usage-stats",
+    "whoami",
+  ],
+};
+
+if (process.env["STORE_URLS"] === undefined || process.env["STORE_CLUSTER"] === undefined)
+  throw new Error("STORE_URLS and STORE_CLUSTER must name a cluster of several shards: see docs/cluster.md.");
+
+export default defineConfig({
+  test: {
+    include: Object.entries(suites).flatMap(([folder, names]) =>
+      names.map((name) => `test/${folder}/${name}.test.ts`),
+    ),
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 90_000 } },
+  },
+});
