@@ -229,6 +229,7 @@ export default defineConfig({
         "test/**",
         "bench/**",
         "vitest.config.ts",
+        "vitest.shards.config.ts",
       ],
       rules: {
         "no-restricted-globals": "off",

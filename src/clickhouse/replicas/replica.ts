@@ -66,9 +66,6 @@ export function createReplica(options: ReplicaOptions): Replica {
   const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
   const syncs = CATCH_UP_MS.map((ms) => createSharedRuns((table) => sendSync(syncing, table, ms)));
   const look = createReplicaLook(createEngine(watching), { name, cluster });
-  const blocks = createSharedRuns((table) =>
-    readStoredBlocks(createEngine(syncing), table, AbortSignal.timeout(CATCH_UP_MS[0]!)),
-  );
   let catchingUp: Promise<void> | undefined;
   let isCurrent = false;
   let lateUntilMs = 0;
@@ -137,14 +134,20 @@ export function createReplica(options: ReplicaOptions): Replica {
         throw behind(statement);
       }
     },
-    async storedBlocks(tables) {
-      return (await Promise.all(tables.map((table) => blocks.after(table)))).flat();
-    },
+    storedBlocks: createBlockReader(syncing),
     isCurrent: () => isCurrent,
     async close() {
       await Promise.all([transport, watching, syncing, ...together.values()].map((one) => one.close()));
     },
   };
+}
+
+function createBlockReader(syncing: Transport): Replica["storedBlocks"] {
+  const engine = createEngine(syncing);
+  const blocks = createSharedRuns((table) =>
+    readStoredBlocks(engine, table, AbortSignal.timeout(CATCH_UP_MS[0]!)),
+  );
+  return async (tables) => (await Promise.all(tables.map((table) => blocks.after(table)))).flat();
 }
 
 /** Not without LIGHTWEIGHT: that would wait for merges as well. */
