@@ -229,7 +229,6 @@ export default defineConfig({
         "test/**",
         "bench/**",
         "vitest.config.ts",
-        "vitest.shards.config.ts",
       ],
       rules: {
         "no-restricted-globals": "off",

@@ -39,14 +39,12 @@ const suites = {
   ],
 };
 
-if (process.env["STORE_URLS"] === undefined || process.env["STORE_CLUSTER"] === undefined)
-  throw new Error("STORE_URLS and STORE_CLUSTER must name a cluster of several shards: see docs/cluster.md.");
-
 export default defineConfig({
   test: {
     include: Object.entries(suites).flatMap(([folder, names]) =>
       names.map((name) => `test/${folder}/${name}.test.ts`),
     ),
+    globalSetup: "test/helpers/require-named-store.ts",
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 240_000,
