@@ -3,6 +3,7 @@ import { chromium, type Page } from "playwright-core";
 import { fill as fillBySql, lastHour } from "./scale.bench.ts";
 import { spreadOf, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
+import { tasksDuring } from "../test/helpers/main-thread.ts";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const PROJECT = "acme/large";
@@ -112,10 +113,7 @@ async function opensTree(
 }
 
 async function measure(service: BenchService, page: Page): Promise<readonly ScenarioResult[]> {
-  const samples = { table: [], listing: [], tree: [], whole: [], answers: [], frame: [], idle: [] } as Record<
-    "table" | "listing" | "tree" | "whole" | "answers" | "frame" | "idle",
-    number[]
-  >;
+  const samples: Record<string, number[]> = {};
   const newest = {
     project_id: MANY,
     filter: { trace_roots_only: true },
@@ -133,14 +131,15 @@ async function measure(service: BenchService, page: Page): Promise<readonly Scen
     await settled(page);
     const idle = Math.max(...(await frames(page, { isScrolled: false })));
     const frame = Math.max(...(await frames(page, { isScrolled: true })));
+    const task = Math.max(...(await tasksDuring(page, () => frames(page, { isScrolled: true }))));
     const answers = await timed(async () => {
       await service.ask("/trace/calls", { project_id: PROJECT, trace_id: "run" });
       await service.ask("/trace/usage", { ...one, include_costs: true });
       await service.ask("/trace/usage", { ...one, include_costs: true, own_only: true });
     });
     if (round < 0) continue;
-    for (const [name, value] of Object.entries({ table, listing, tree, whole, answers, frame, idle }))
-      samples[name as keyof typeof samples].push(value);
+    for (const [name, value] of Object.entries({ table, listing, tree, whole, answers, frame, idle, task }))
+      (samples[name] ??= []).push(value);
   }
   return resultsOf(samples);
 }
@@ -180,6 +179,13 @@ function resultsOf(samples: Record<string, number[]>): readonly ScenarioResult[]
       against: { what: "the longest while nothing happens", spread: spread("idle") },
       unit: "ms",
       target: atMost(50, "frame"),
+    },
+    {
+      what: "the longest task of the page's main thread meanwhile, in processor time",
+      subject: spread("task"),
+      against: undefined,
+      unit: "ms",
+      target: atMost(50, "task"),
     },
   ];
 }

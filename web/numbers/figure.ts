@@ -40,10 +40,19 @@ export function dollars(usd: number): Figure {
 function dollarDigits(usd: number): string {
   if (usd === 0) return "0";
   const decimals = Math.max(2, 2 - Math.floor(Math.log10(usd)));
-  return new Intl.NumberFormat("en-US", {
-    minimumFractionDigits: Math.min(decimals, 14),
-    maximumFractionDigits: Math.min(decimals, 14),
-  }).format(usd);
+  return withDecimals(Math.min(decimals, 14)).format(usd);
+}
+
+/** To make one takes longer than to use it: each is made once. */
+const formats = new Map<number, Intl.NumberFormat>();
+
+function withDecimals(decimals: number): Intl.NumberFormat {
+  const known = formats.get(decimals);
+  if (known !== undefined) return known;
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const format = new Intl.NumberFormat("en-US", digits);
+  formats.set(decimals, format);
+  return format;
 }
 
 /** All the digits that tell this number from its neighbours, without an exponent. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { elementsFor } from "./row-elements.ts";
 import { ROW_PX, usePlace, type RowKeys } from "./use-place.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
@@ -99,33 +100,32 @@ export function RowList(props: RowListProps) {
 
 interface DrawnLines {
   readonly of: RowListProps;
-  /** As many elements as there were rows at a time. */
-  readonly slots: number;
+  /** Which element shows a row, from top to bottom. */
+  readonly elements: ReadonlyMap<number, number>;
   readonly lines: ReadonlyMap<number, VNode>;
 }
 
-/**
- * The rows to be in the document. While only the place changes, those that were there are the same ones, and not drawn anew; the
- * elements of those that are gone show those that are new.
- */
+/** The rows to be in the document. While only the place changes, those that were there are the same ones, and not drawn anew. */
 function useLines(props: RowListProps, indexes: readonly number[]): readonly VNode[] {
-  const drawn = useRef<DrawnLines>({ of: props, slots: 1, lines: new Map() });
-  const { of, slots: before, lines: known } = drawn.current;
-  const slots = Math.max(before, indexes.length);
-  const isSame = of === props && slots === before;
+  const drawn = useRef<DrawnLines>({ of: props, elements: new Map(), lines: new Map() });
+  const { of, lines: known } = drawn.current;
+  const elements = elementsFor(indexes, drawn.current.elements);
   const lines = new Map(
-    indexes.map((index) => [index, (isSame ? known.get(index) : undefined) ?? lineOf(props, index, slots)]),
+    indexes.map((index) => [
+      index,
+      (of === props ? known.get(index) : undefined) ?? lineOf(props, index, elements.get(index)!),
+    ]),
   );
-  drawn.current = { of: props, slots, lines };
+  drawn.current = { of: props, elements, lines };
   return [...lines.values()];
 }
 
-function lineOf(props: RowListProps, index: number, slots: number): VNode {
+function lineOf(props: RowListProps, index: number, element: number): VNode {
   const { id, active, aria, rowClass, row, onActive, onOpen } = props;
   const { level, expanded } = aria?.(index) ?? {};
   return (
     <div
-      key={index % slots}
+      key={element}
       id={`${id}-${index}`}
       role="row"
       class={`row ${index === active ? "active" : ""} ${rowClass?.(index) ?? ""}`}

@@ -3,6 +3,7 @@ import { isZone } from "../numbers/instants.ts";
 import { Notice } from "../parts/notice.tsx";
 import { useAddress } from "../state/use-address.ts";
 import { lazy } from "./lazy.tsx";
+import { prepareWorker } from "../trace/load/start-worker.ts";
 import { TraceView } from "../trace/view.tsx";
 import { TracesView } from "../traces/view.tsx";
 import { Header } from "./header.tsx";
@@ -49,7 +50,7 @@ function View(props: ViewProps) {
     return <TraceView key={`${project ?? ""}\n${traceId}`} {...props} traceId={traceId} />;
   if (view === "usage") return <UsageView {...props} />;
   if (view === "feedback") return <FeedbackView {...props} />;
-  return <TracesView {...props} />;
+  return <TracesView {...props} onShown={prepareWorker} />;
 }
 
 function NothingYet() {

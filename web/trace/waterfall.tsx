@@ -1,7 +1,7 @@
-import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ROW_PX } from "../parts/row-list.tsx";
 import { onTheme } from "../state/theme.ts";
-import { drawBars, type Axis, type Bar } from "./bars.ts";
+import { drawBars, type Axis, type Bar, type BarColors } from "./bars.ts";
 
 interface WaterfallProps {
   readonly bars: readonly Bar[];
@@ -12,44 +12,73 @@ interface WaterfallProps {
 /** The bars of the rows that can be seen, on one canvas over their last column. */
 export function Waterfall({ bars, axis, offsetPx }: WaterfallProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [, redraw] = useReducer((turn: number) => turn + 1, 0);
-  useEffect(() => onTheme(() => redraw(undefined)), []);
+  const column = useColumn(canvas);
   useLayoutEffect(() => {
-    const element = canvas.current;
-    const scroller = element?.closest<HTMLElement>(".rows");
-    const column = scroller?.querySelector<HTMLElement>(".head .bars");
-    const context = element?.getContext("2d");
-    if (element == null || scroller == null || column == null || context == null) return;
-    const [widthPx, heightPx] = [column.clientWidth, Math.max(0, scroller.clientHeight - ROW_PX)];
+    const context = canvas.current?.getContext("2d");
+    if (context == null || column === undefined) return;
+    const { widthPx, heightPx, colors } = column;
     const ratio = devicePixelRatio;
-    element.style.left = `${column.offsetLeft}px`;
-    element.style.width = `${widthPx}px`;
-    element.style.height = `${heightPx}px`;
-    if (element.width !== widthPx * ratio) element.width = widthPx * ratio;
-    if (element.height !== heightPx * ratio) element.height = heightPx * ratio;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, widthPx, heightPx);
-    const style = getComputedStyle(scroller);
-    const color = (name: string): string => style.getPropertyValue(name);
-    drawBars(
-      context,
-      bars.map((bar) => ({ ...bar, topPx: bar.topPx - offsetPx })),
-      {
-        widthPx,
-        axis,
-        colors: {
-          bar: color("--bar"),
-          cost: color("--accent"),
-          error: color("--error"),
-          live: color("--live"),
-          text: color("--muted"),
-        },
-      },
-    );
+    const placed = bars.map((bar) => ({ ...bar, topPx: bar.topPx - offsetPx }));
+    drawBars(context, placed, { widthPx, axis, colors });
   });
   return (
     <div class="waterfall" aria-hidden="true">
-      <canvas ref={canvas} />
+      <canvas
+        ref={canvas}
+        width={(column?.widthPx ?? 0) * devicePixelRatio}
+        height={(column?.heightPx ?? 0) * devicePixelRatio}
+        style={{
+          left: `${column?.leftPx ?? 0}px`,
+          width: `${column?.widthPx ?? 0}px`,
+          height: `${column?.heightPx ?? 0}px`,
+        }}
+      />
     </div>
   );
+}
+
+/** Where the bars go, and their colours. */
+interface Column {
+  readonly leftPx: number;
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly colors: BarColors;
+}
+
+/** Measured when it changes, not when rows are scrolled: to measure is to lay out the document. */
+function useColumn(canvas: { readonly current: HTMLElement | null }): Column | undefined {
+  const [column, setColumn] = useState<Column>();
+  useEffect(() => {
+    const scroller = canvas.current?.closest<HTMLElement>(".rows");
+    const head = scroller?.querySelector<HTMLElement>(".head .bars");
+    if (scroller == null || head == null) return;
+    const measure = (): void => setColumn(columnOf(scroller, head));
+    const resize = new ResizeObserver(measure);
+    for (const element of [scroller, head]) resize.observe(element);
+    const stop = onTheme(measure);
+    return () => {
+      resize.disconnect();
+      stop();
+    };
+  }, []);
+  return column;
+}
+
+function columnOf(scroller: HTMLElement, head: HTMLElement): Column {
+  const style = getComputedStyle(scroller);
+  const color = (name: string): string => style.getPropertyValue(name);
+  return {
+    leftPx: head.offsetLeft,
+    widthPx: head.clientWidth,
+    heightPx: Math.max(0, scroller.clientHeight - ROW_PX),
+    colors: {
+      bar: color("--bar"),
+      cost: color("--accent"),
+      error: color("--error"),
+      live: color("--live"),
+      text: color("--muted"),
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { tokens } from "../numbers/figure.ts";
 import { span } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
@@ -23,9 +23,11 @@ interface TracesViewProps {
   readonly project: string;
   readonly zone: string;
   readonly go: Go;
+  /** The rows and what all of them cost are there. */
+  readonly onShown: () => void;
 }
 
-export function TracesView({ address, project, zone, go }: TracesViewProps) {
+export function TracesView({ address, project, zone, go, onShown }: TracesViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
   const window = useMemo(
@@ -42,6 +44,10 @@ export function TracesView({ address, project, zone, go }: TracesViewProps) {
   };
   const question = { project, window, sort, cost, operand: operandOf(filter) };
   const { rows, totals, busy, asked, said, again } = useTraces(question);
+  const isShown = rows !== undefined && !busy;
+  useEffect(() => {
+    if (isShown) onShown();
+  }, [isShown, onShown]);
   const refresh = (): void => {
     setRound(round + 1);
     again();

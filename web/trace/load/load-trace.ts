@@ -2,7 +2,7 @@ import { callerOfTab, sayKeyRefused, type Asking } from "../../api/ask.ts";
 import { AskError, type Failure } from "../../api/failure.ts";
 import type { CallTree } from "../columns/call-tree.ts";
 import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
-import { startWorker } from "./start-worker.ts";
+import { takeWorker } from "./start-worker.ts";
 import { traceQuestions } from "./trace-questions.ts";
 
 export interface LoadedTrace {
@@ -19,7 +19,7 @@ interface Telling {
 /** `show`: takes the tree as soon as it is there. What its calls used is asked then: of a large trace, the tree comes first. */
 export function loadTrace(project: string, traceId: string, { asking, show }: Telling): Promise<LoadedTrace> {
   const { signal, onProgress } = asking;
-  const worker = startWorker();
+  const worker = takeWorker();
   const loaded = new Promise<LoadedTrace>((resolve, reject) => {
     let tree: CallTree | undefined;
     worker.addEventListener("message", ({ data: news }: MessageEvent<TraceNews>) => {

@@ -10,6 +10,24 @@ const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.cre
   createScriptURL: () => workerUrl,
 });
 
-export function startWorker(): Worker {
+let ready: Worker | undefined;
+
+/** Starts a worker for the trace that may be opened next: it would be waited for then. */
+export function prepareWorker(): void {
+  if (ready !== undefined) return;
+  const worker = startWorker();
+  // one that could not be fetched is of no use
+  worker.addEventListener("error", () => (ready = ready === worker ? undefined : ready));
+  ready = worker;
+}
+
+/** Whoever takes it ends it. */
+export function takeWorker(): Worker {
+  const worker = ready ?? startWorker();
+  ready = undefined;
+  return worker;
+}
+
+function startWorker(): Worker {
   return new Worker(policy?.createScriptURL(workerUrl) ?? workerUrl, { type: "module" });
 }
