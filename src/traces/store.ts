@@ -26,7 +26,8 @@ interface PageSize {
   readonly bytes: number;
 }
 
-const PAGE: PageSize = { calls: 100_000, bytes: 64 * 1024 * 1024 };
+// a full page is followed by another reading: a round number of calls, as people choose for large traces, fits into one
+const PAGE: PageSize = { calls: 131_072, bytes: 64 * 1024 * 1024 };
 const EXCEPTION_CHARACTERS = 200;
 const NEWLINE = 0x0a;
 

@@ -121,6 +121,27 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.context().close();
   });
 
+  it("says that what the rows used could not be read, and asks again for it", async () => {
+    const page = await test.open(`/${PROJECT}/usage`, { noisy: true });
+    await settled(page);
+    await page.route("**/calls/usage", (route) => route.abort());
+    await page.route("**/trace/sizes", (route) => route.abort());
+    // without all totals, what the rows in sight used has to be asked
+    await page.route("**/trace/usage", (route) => route.abort());
+    await show(page, `/${PROJECT}/traces`);
+    const notice = page.getByText("Not known: what these traces used, how many calls they have.");
+    await notice.waitFor();
+    expect(await page.locator(".traces .body .row .calls .unknown").count()).toBe(1);
+    expect(await page.locator(".traces .body .row .cost .unknown").count()).toBe(1);
+    await page.unroute("**/calls/usage");
+    await page.unroute("**/trace/sizes");
+    await page.locator(".notice", { has: notice }).getByRole("button", { name: "Ask again" }).click();
+    await page.locator(".traces .body .row .cost .figure").waitFor();
+    await page.locator(".traces .body .row .calls .figure").waitFor();
+    await notice.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
   it("asks for another key when this one is revoked, and comes back to what was seen", async () => {
     const made = (
       await test.post("/api-keys", { name: "ana", scopes: ["read"], projects: [PROJECT] })

@@ -23,6 +23,12 @@ export function clock(iso: string, zone: string, { now }: { readonly now: number
   return `${formatOf(zone, DAY).format(at)} ${formatOf(zone, { ...TIME, fractionalSecondDigits: undefined }).format(at)}`;
 }
 
+/** What `clock` says up to the minute, and the rest of it. */
+export function minuteOf(clock: string): readonly [minute: string, rest: string] {
+  const end = clock.lastIndexOf(":");
+  return [clock.slice(0, end), clock.slice(end)];
+}
+
 /** With day, zone and milliseconds. */
 export function fullInstant(iso: string, zone: string): string {
   const options = { ...DAY, year: "numeric", ...TIME, timeZoneName: "short" } as const;

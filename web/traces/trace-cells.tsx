@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { plainNumber, share, tokens } from "../numbers/figure.ts";
-import { clock, fullInstant } from "../numbers/instants.ts";
+import { clock, fullInstant, minuteOf } from "../numbers/instants.ts";
 import { shortName } from "../numbers/op-name.ts";
 import { oneLine } from "../numbers/plain-text.ts";
 import { Dollars, Duration, Live, Shown, Tokens, Unknown } from "../parts/figure.tsx";
@@ -41,7 +41,7 @@ export function TraceCells({ row, isAdding, zone, layout, whole, mark, size, hre
     );
   return (
     <>
-      {cell("started", clock(call.started_at, zone, { now: Date.now() }), fullInstant(call.started_at, zone))}
+      {cell("started", <Started at={call.started_at} zone={zone} />, fullInstant(call.started_at, zone))}
       <Name row={row} href={href} />
       {cell("user", <bdi title={oneLine(call.wb_user_id ?? "")}>{oneLine(call.wb_user_id ?? "", 60)}</bdi>)}
       {cell("calls", <Calls size={size} />)}
@@ -55,6 +55,17 @@ export function TraceCells({ row, isAdding, zone, layout, whole, mark, size, hre
       {cell("latency", latency === null ? <span class="dim">…</span> : <Duration ms={latency} />)}
       {cell("errors", <Errors size={size} />)}
       {cell("mark", mark !== undefined && <Mark mark={mark} />)}
+    </>
+  );
+}
+
+/** Where there is little room, the minute has to do. */
+function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
+  const [minute, rest] = minuteOf(clock(at, zone, { now: Date.now() }));
+  return (
+    <>
+      {minute}
+      <span class="to-the-ms">{rest}</span>
     </>
   );
 }

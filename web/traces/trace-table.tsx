@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { LoadState } from "../parts/notice.tsx";
 import { RowList } from "../parts/row-list.tsx";
 import { printAddress, type Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
@@ -36,37 +37,57 @@ export function TraceTable(props: TraceTableProps) {
     options: keptOptions(address.options),
   });
   return (
-    <RowList
-      id="trace"
-      role="grid"
-      label="Traces"
-      busy={used.busy || marks.busy || sizes.busy}
-      class="traces"
-      count={rows.length}
-      active={active}
-      onSeen={onSeen}
-      onActive={setActive}
-      onOpen={(index) => {
-        const row = rows[index];
-        if (row !== undefined) go(addressOf(row));
-      }}
-      header={<TraceHead {...{ layout, onLayout }} marksFailed={marks.failure !== undefined} />}
-      row={(index) => {
-        const row = rows[index];
-        if (row === undefined) return null;
-        return (
-          <TraceCells
-            {...{ zone, layout, whole }}
-            row={{ ...row, total: row.total ?? used.value.get(row.call.id) }}
-            isAdding={used.busy}
-            mark={marks.value.get(row.call.id)}
-            size={sizes.failure === undefined ? sizes.value.get(row.call.trace_id) : "unknown"}
-            href={printAddress(addressOf(row))}
-          />
-        );
-      }}
-    />
+    <>
+      <Unread {...{ used, sizes, marks }} />
+      <RowList
+        id="trace"
+        role="grid"
+        label="Traces"
+        busy={used.busy || marks.busy || sizes.busy}
+        class="traces"
+        count={rows.length}
+        active={active}
+        onSeen={onSeen}
+        onActive={setActive}
+        onOpen={(index) => {
+          const row = rows[index];
+          if (row !== undefined) go(addressOf(row));
+        }}
+        header={<TraceHead {...{ layout, onLayout }} marksFailed={marks.failure !== undefined} />}
+        row={(index) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          return (
+            <TraceCells
+              {...{ zone, layout, whole }}
+              row={{ ...row, total: row.total ?? used.value.get(row.call.id) }}
+              isAdding={used.busy}
+              mark={marks.value.get(row.call.id)}
+              size={sizes.failure === undefined ? sizes.value.get(row.call.trace_id) : "unknown"}
+              href={printAddress(addressOf(row))}
+            />
+          );
+        }}
+      />
+    </>
   );
+}
+
+type Said = ReturnType<typeof useSaid>;
+
+/** What of the rows in sight could not be read; they are asked for again together. */
+function Unread(said: Said) {
+  const { used, sizes, marks } = said;
+  const failed = [used, sizes, marks].filter(({ failure }) => failure !== undefined);
+  const [first] = failed;
+  if (first === undefined) return null;
+  const what = [
+    used.failure && "what these traces used",
+    sizes.failure && "how many calls they have",
+    marks.failure && "what people said of them",
+  ].filter((text) => typeof text === "string");
+  const again = (): void => failed.forEach((load) => load.again());
+  return <LoadState load={{ ...first, again }} shown={`Not known: ${what.join(", ")}.`} />;
 }
 
 /** What the rows that somebody looks at used, how large their traces are, and what people said. */

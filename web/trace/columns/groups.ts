@@ -25,7 +25,9 @@ export function membersOf({ members, ends }: Groups, group: number): Uint32Array
 }
 
 export function groupsOf(tree: Calls): Groups {
-  const groups = [NOWHERE, ...tree.parents.keys()].flatMap((parent) => groupsBelow(tree, parent));
+  const groups = [...groupsBelow(tree, NOWHERE)];
+  for (let parent = 0; parent < tree.parents.length; parent++)
+    for (const group of groupsBelow(tree, parent)) groups.push(group);
   const ofCalls = new Int32Array(tree.parents.length).fill(NOWHERE);
   for (const [group, members] of groups.entries()) for (const place of members) ofCalls[place] = group;
   let end = 0;

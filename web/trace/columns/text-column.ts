@@ -7,7 +7,7 @@ export interface TextColumn {
 export function textColumnOf(texts: readonly string[]): TextColumn {
   const ends = new Uint32Array(texts.length);
   let end = 0;
-  for (const [at, { length }] of texts.entries()) ends[at] = end += length;
+  for (let at = 0; at < texts.length; at++) ends[at] = end += texts[at]!.length;
   return { text: texts.join(""), ends };
 }
 
@@ -27,7 +27,8 @@ export const NO_TEXT = -1;
 export function knownTextsOf(texts: readonly (string | null)[]): KnownTexts {
   const known = new Map<string, number>();
   const of = new Int32Array(texts.length).fill(NO_TEXT);
-  for (const [at, text] of texts.entries()) {
+  for (let at = 0; at < texts.length; at++) {
+    const text = texts[at]!;
     if (text === null) continue;
     const which = known.get(text) ?? known.size;
     known.set(text, which);

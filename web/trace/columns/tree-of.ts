@@ -1,4 +1,5 @@
 import type { CallTree } from "./call-tree.ts";
+import { filled } from "./filled.ts";
 import { groupsOf } from "./groups.ts";
 import { knownTextsOf, textColumnOf } from "./text-column.ts";
 import { NOWHERE, textIndexOf } from "./text-index.ts";
@@ -23,15 +24,17 @@ export function treeOf(all: readonly TraceCall[]): CallTree {
   const places = new Map<string, number>();
   const calls = all.filter(({ id }) => !places.has(id) && places.set(id, places.size));
   const { order, parents } = inTreeOrder(parentsOf(calls, places));
-  const sorted = Array.from(order, (at) => calls[at]!);
+  const sorted: TraceCall[] = [];
+  for (const at of order) sorted.push(calls[at]!);
   const ids = textColumnOf(sorted.map(({ id }) => id));
+  const count = sorted.length;
   const columns = {
     ids,
     idIndex: textIndexOf(ids),
     names: knownTextsOf(sorted.map(({ name }) => name)),
     exceptions: knownTextsOf(sorted.map(({ exception }) => exception)),
-    startMs: Float64Array.from(sorted, ({ startMs }) => startMs),
-    endMs: Float64Array.from(sorted, ({ endMs }) => endMs ?? NaN),
+    startMs: filled(new Float64Array(count), (place) => sorted[place]!.startMs),
+    endMs: filled(new Float64Array(count), (place) => sorted[place]!.endMs ?? NaN),
     parents,
     depths: depthsOf(parents),
     ...sumsOf(sorted, parents),
@@ -43,9 +46,10 @@ function parentsOf(
   calls: readonly TraceCall[],
   places: ReadonlyMap<string, number>,
 ): Int32Array<ArrayBuffer> {
-  return Int32Array.from(calls, ({ id, parentId }) =>
-    parentId === null || parentId === id ? NOWHERE : (places.get(parentId) ?? NOWHERE),
-  );
+  return filled(new Int32Array(calls.length), (at) => {
+    const { id, parentId } = calls[at]!;
+    return parentId === null || parentId === id ? NOWHERE : (places.get(parentId) ?? NOWHERE);
+  });
 }
 
 interface TreeOrder {
@@ -61,7 +65,8 @@ function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
   // of each call its youngest child, and of that the next older one
   const youngest = new Int32Array(count).fill(NOWHERE);
   const older = new Int32Array(count).fill(NOWHERE);
-  for (const [at, parent] of parentOf.entries()) {
+  for (let at = 0; at < count; at++) {
+    const parent = parentOf[at]!;
     if (parent === NOWHERE) continue;
     older[at] = youngest[parent]!;
     youngest[parent] = at;
@@ -86,22 +91,25 @@ function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
     parentOf[at] = NOWHERE;
     reach(at);
   }
-  const parents = Int32Array.from(order, (at) =>
-    parentOf[at] === NOWHERE ? NOWHERE : places[parentOf[at]!]!,
-  );
+  const parents = filled(new Int32Array(count), (place) => {
+    const parent = parentOf[order[place]!]!;
+    return parent === NOWHERE ? NOWHERE : places[parent]!;
+  });
   return { order, parents };
 }
 
 function depthsOf(parents: Int32Array): Uint32Array<ArrayBuffer> {
   const depths = new Uint32Array(parents.length);
-  for (const [place, parent] of parents.entries())
+  for (let place = 0; place < parents.length; place++) {
+    const parent = parents[place]!;
     if (parent !== NOWHERE) depths[place] = depths[parent]! + 1;
+  }
   return depths;
 }
 
 function sumsOf(sorted: readonly TraceCall[], parents: Int32Array): Pick<CallTree, "calls" | "errors"> {
   const calls = new Uint32Array(sorted.length).fill(1);
-  const errors = Uint32Array.from(sorted, ({ exception }) => (exception === null ? 0 : 1));
+  const errors = filled(new Uint32Array(sorted.length), (place) => Number(sorted[place]!.exception !== null));
   for (let place = sorted.length - 1; place > 0; place--) {
     const parent = parents[place]!;
     if (parent === NOWHERE) continue;
