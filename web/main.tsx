@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { takeHandedKey } from "./api/key.ts";
 import { App } from "./app.tsx";
+import { copyExactly } from "./parts/exact-copies.ts";
 import { applyTheme, keptTheme } from "./state/theme.ts";
 import "./style/base.css";
 import "./style/shell.css";
@@ -9,5 +10,6 @@ import "./style/details.css";
 
 takeHandedKey();
 applyTheme(keptTheme());
+document.addEventListener("copy", copyExactly);
 const place = document.querySelector("#page");
 if (place !== null) render(<App />, place);

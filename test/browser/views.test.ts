@@ -451,6 +451,40 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
     });
   });
 
+  it("copies every digit of the figures that somebody selects, and shows them as before", async () => {
+    const opened = await test.open(`/${PROJECT}/usage?window=${from}..${until}`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await settled(opened);
+    const shown = await opened.locator("table.groups tfoot").innerText();
+    const exact = await opened.evaluate(() => {
+      const figures = [...document.querySelectorAll<HTMLElement>("table.groups tfoot .figure")];
+      const [first, last] = [figures[0]!.firstChild!, figures.at(-1)!.lastChild!];
+      document.getSelection()!.setBaseAndExtent(first, 0, last, 2);
+      return figures.map(({ dataset }) => dataset["exact"]!);
+    });
+    await opened.keyboard.press("Control+C");
+    const copied = await opened.evaluate(() => navigator.clipboard.readText());
+    // what stands between the figures is copied too
+    expect(copied.split(/[\s≥]+/)).toEqual(exact);
+    expect(await opened.locator("table.groups tfoot").innerText()).toBe(shown);
+    await opened.context().close();
+  });
+
+  it("is printed in the colours of paper, whatever the theme", async () => {
+    const opened = await test.open(`/${PROJECT}/usage?window=${from}..${until}`, { colorScheme: "dark" });
+    await settled(opened);
+    const inkOf = (): Promise<string> => opened.evaluate(() => getComputedStyle(document.body).color);
+    const dark = await inkOf();
+    await opened.emulateMedia({ media: "print" });
+    await expect.poll(inkOf).not.toBe(dark);
+    await opened.emulateMedia({ colorScheme: "light", media: "screen" });
+    const light = await inkOf();
+    await opened.emulateMedia({ colorScheme: "dark", media: "print" });
+    expect(await inkOf()).toBe(light);
+    await opened.context().close();
+  });
+
   it("keeps the key in the tab, out of the address and out of what stays", async () => {
     const page = await test.open(`/${PROJECT}/traces`);
     await settled(page);

@@ -23,7 +23,10 @@ export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCa
         <span class="value">
           <WindowValue stats={stats} />
         </span>
-        <span class="dim">{WORDS[path.value_type]}</span>
+        <span class="dim">
+          {WORDS[path.value_type]}
+          {path.value_type !== "categorical" && <Of count={countIn(stats.window)} />}
+        </span>
         <Chart
           bare
           label=""
@@ -45,6 +48,20 @@ export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCa
 }
 
 const WORDS = { numeric: "mean", boolean: "true", categorical: "labels" } as const;
+
+function Of({ count }: { readonly count: number }) {
+  return (
+    <>
+      {" of "}
+      <Shown figure={tokens(count)} />
+    </>
+  );
+}
+
+/** How many values a mean or a rate is of. */
+function countIn(values: PathStats["window"]): number {
+  return values["count"] ?? (values["count_true"] ?? 0) + (values["count_false"] ?? 0);
+}
 
 /** The one number of a path: a mean, a rate, how many. */
 export function valueOf({ path }: PathStats, values: PathStats["window"]): number | null {

@@ -5,7 +5,7 @@ import type { Total } from "../numbers/usage.ts";
 /** A number with all of its digits on hover. */
 export function Shown({ figure, dim = false }: { readonly figure: Figure; readonly dim?: boolean }) {
   return (
-    <span class={dim ? "figure dim" : "figure"} title={figure.exact}>
+    <span class={dim ? "figure dim" : "figure"} title={figure.exact} data-exact={figure.exact}>
       {figure.text}
     </span>
   );
@@ -33,6 +33,7 @@ export function Dollars({ total }: { readonly total: Total }) {
   return (
     <abbr
       class="figure partial"
+      data-exact={`≥ ${figure.exact}`}
       title={`${figure.exact} and what ${listed(unpriced)} cost, whose price is not known`}
     >
       ≥ {figure.text}

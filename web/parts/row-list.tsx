@@ -136,6 +136,8 @@ function lineOf(props: RowListProps, index: number, element: number): VNode {
       aria-selected={index === active}
       onClick={(event) => {
         onActive(index);
+        // who has selected text wants to copy it
+        if (document.getSelection()?.isCollapsed === false) return;
         if (!(event.target as Element).closest("a, button")) onOpen(index);
       }}
     >

@@ -7,15 +7,15 @@ export function keptTheme(): Theme {
   return THEMES.find((theme) => theme === localStorage.getItem(NAME)) ?? "auto";
 }
 
-/** Told when the colours are others than before, by the page's own button or by the system. Returns how to stop. */
+/** Told when the colours are others than before: by the page's own button, by the system, or on paper. Returns how to stop. */
 export function onTheme(changed: () => void): () => void {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const media = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
   const chosen = new MutationObserver(changed);
   chosen.observe(document.documentElement, { attributeFilter: ["data-theme"] });
-  dark.addEventListener("change", changed);
+  for (const one of media) one.addEventListener("change", changed);
   return () => {
     chosen.disconnect();
-    dark.removeEventListener("change", changed);
+    for (const one of media) one.removeEventListener("change", changed);
   };
 }
 
