@@ -132,11 +132,11 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     const notice = page.getByText("Not known: what these traces used, how many calls they have.");
     await notice.waitFor();
     expect(await page.locator(".traces .body .row .calls .unknown").count()).toBe(1);
-    expect(await page.locator(".traces .body .row .cost .unknown").count()).toBe(1);
+    expect(await page.locator(".traces .body .row .tokens .unknown").count()).toBe(1);
     await page.unroute("**/calls/usage");
     await page.unroute("**/trace/sizes");
     await page.locator(".notice", { has: notice }).getByRole("button", { name: "Ask again" }).click();
-    await page.locator(".traces .body .row .cost .figure").waitFor();
+    await page.locator(".traces .body .row .tokens .figure").waitFor();
     await page.locator(".traces .body .row .calls .figure").waitFor();
     await notice.waitFor({ state: "detached" });
     await page.context().close();
