@@ -18,7 +18,7 @@ export interface SettledHour {
   /** When its first and last call started, in microseconds since the epoch; 0 without calls. */
   readonly first_at: number;
   readonly last_at: number;
-  /** `[llm, provider, tier]` as JSON. */
+  /** `[llm, provider, tier, 1 if some have details, no input is larger]` as JSON. */
   readonly served: readonly string[];
 }
 

@@ -108,12 +108,23 @@ function rowOf(grain: Grain, entries: readonly Entry[]): LedgerRow {
 }
 
 function servedBy(entries: readonly Entry[]): readonly string[] {
-  const served = new Map<string, string>();
-  for (const { usages, llm, provider, tier } of entries) {
+  const served = new Map<string, { readonly names: readonly string[]; hasDetails: boolean; input: number }>();
+  for (const { usages, llm, provider, tier, detail, input_max: input } of entries) {
+    if (usages === 0) continue;
     const key = `${llm.length} ${llm} ${provider.length} ${provider} ${tier}`;
-    if (usages > 0 && !served.has(key)) served.set(key, JSON.stringify([llm, provider, tier]));
+    const known = served.get(key) ?? { names: [llm, provider, tier], hasDetails: false, input: 0 };
+    served.set(key, known);
+    known.hasDetails ||= detail !== "";
+    known.input = Math.max(known.input, input);
   }
-  return [...served.values()];
+  return [...served.values()].map(({ names, hasDetails, input }) =>
+    JSON.stringify([...names, Number(hasDetails), boundOf(input)]),
+  );
+}
+
+/** The next power of two, so that most rows say the same. */
+function boundOf(input: number): number {
+  return input <= 1 ? 1 : 2 ** Math.ceil(Math.log2(input));
 }
 
 interface Times {

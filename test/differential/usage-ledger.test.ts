@@ -219,14 +219,20 @@ describe("the ledger of what calls themselves used", () => {
               const moments = [await tracesNow(live)];
               const waiting = [...events];
               let turn = Promise.resolve();
-              const happenNext = async (): Promise<void> => {
-                const one = waiting.shift();
-                if (one === undefined) return;
-                await happen(one);
-                moments.push(await tracesNow(live));
-                told.between++;
+              let room = Infinity;
+              const happenNext = async (statement: string): Promise<void> => {
+                const one = waiting[0];
+                if (one !== undefined && room > 0) {
+                  waiting.shift();
+                  if (one.kind !== "settle") room--;
+                  await happen(one);
+                  moments.push(await tracesNow(live));
+                  told.between++;
+                }
+                // what is counted is read under the hours that it had then: it is of one moment if one thing happens until it is read
+                if (statement === "usage_count") room = 1;
               };
-              disturb = () => (turn = turn.then(happenNext));
+              disturb = (statement) => (turn = turn.then(() => happenNext(statement)));
               const answer = await tracesNow(test);
               disturb = () => Promise.resolve();
               const traces = new Set([...answer.keys(), ...moments.flatMap((moment) => [...moment.keys()])]);

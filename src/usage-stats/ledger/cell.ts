@@ -31,7 +31,7 @@ export interface CellsQuestion extends LedgerQuestion {
   readonly apart: Apart;
   /** Microseconds since the epoch, ascending; the first is not after any call. */
   readonly cutsUs: readonly number[];
-  /** The inputs that cut prices, ascending. */
+  /** The inputs that cut prices, ascending, as far as any request reaches. */
   readonly inputs: readonly number[];
 }
 
@@ -39,6 +39,7 @@ export interface Apart {
   readonly llm: boolean;
   readonly provider: boolean;
   readonly tier: boolean;
+  readonly detail: boolean;
   /** Which tokens were used at all. */
   readonly shape: boolean;
   readonly fees: boolean;

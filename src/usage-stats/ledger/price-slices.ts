@@ -7,6 +7,10 @@ import type { Service } from "../../usage/usage.ts";
 export interface Served {
   readonly llm: string;
   readonly service: Service | undefined;
+  /** Some of it has units, which are charged as a whole. */
+  readonly hasDetails: boolean;
+  /** No request had a larger input. */
+  readonly maxInput: number;
 }
 
 /** What cuts the prices of some LLMs: instants (ms), and sizes of requests. Between two of them a price is the same. */
@@ -24,11 +28,27 @@ export const NO_PRICES: PriceCuts = { instantsMs: [], inputs: [], hasGaps: false
 /** More than this, and it is quicker to look prices up call by call. */
 const MAX_LOOKUPS = 20_000;
 
+/** Each LLM and service once. */
 export function servedOf(texts: Iterable<string>): readonly Served[] {
-  return [...new Set(texts)].map((text) => {
-    const [llm, provider, tier] = parseJsonText(text) as [string, string, string];
-    return { llm, service: serviceOf(provider, tier) };
-  });
+  const served = new Map<string, Served>();
+  for (const text of new Set(texts)) {
+    const [llm, provider, tier, details, input] = parseJsonText(text) as [
+      string,
+      string,
+      string,
+      number,
+      number,
+    ];
+    const key = JSON.stringify([llm, provider, tier]);
+    const known = served.get(key);
+    served.set(key, {
+      llm,
+      service: serviceOf(provider, tier),
+      hasDetails: details === 1 || known?.hasDetails === true,
+      maxInput: Math.max(input, known?.maxInput ?? 0),
+    });
+  }
+  return [...served.values()];
 }
 
 export function serviceOf(provider: string, tier: string): Service | undefined {

@@ -8,6 +8,9 @@ import { NO_LATENCIES, type Cell, type CellsQuestion } from "./cell.ts";
 import type { LedgerQuestion } from "./question.ts";
 import { inReads, rowsOf } from "./reads.ts";
 
+/** Entries that are added up in one statement, which uses little more than one core. */
+const ENTRIES_PER_READ = 2_000_000;
+const READS_AT_ONCE = 2;
 /** Not asked for. No cut: cuts have whole milliseconds, or are instants of calls. */
 const OUTSIDE = Number.MIN_SAFE_INTEGER;
 
@@ -17,23 +20,38 @@ export async function readCells(
   question: CellsQuestion,
   { settled, signal }: { readonly settled: readonly SettledHour[]; readonly signal: AbortSignal },
 ): Promise<readonly Cell[] | undefined> {
+  const reads = inReads(settled, ENTRIES_PER_READ);
   const cells: Cell[] = [];
-  for (const some of inReads(settled)) {
-    const bytes = await engine.bytes(statementOf(question, some), "RowBinary", {
-      name: "ledger_read_cells",
-      limits: "heavy",
-      signal,
-    });
-    const reader = new RowBinaryReader(bytes);
-    let found = 0;
-    while (!reader.done) {
-      found += reader.int64();
-      const cell = readCell(reader, question);
-      if (cell.slice !== OUTSIDE) cells.push(cell);
+  for (let at = 0; at < reads.length; at += READS_AT_ONCE) {
+    const some = reads.slice(at, at + READS_AT_ONCE);
+    for (const found of await Promise.all(some.map((hours) => readSome(engine, question, hours, signal)))) {
+      if (found === undefined) return undefined;
+      for (const cell of found) cells.push(cell);
     }
-    if (found !== some.reduce((sum, { entries }) => sum + entries, 0)) return undefined;
   }
   return cells;
+}
+
+async function readSome(
+  engine: Engine,
+  question: CellsQuestion,
+  settled: readonly SettledHour[],
+  signal: AbortSignal,
+): Promise<readonly Cell[] | undefined> {
+  const bytes = await engine.bytes(statementOf(question, settled), "RowBinary", {
+    name: "ledger_read_cells",
+    limits: "heavy",
+    signal,
+  });
+  const cells: Cell[] = [];
+  const reader = new RowBinaryReader(bytes);
+  let found = 0;
+  while (!reader.done) {
+    found += reader.int64();
+    const cell = readCell(reader, question);
+    if (cell.slice !== OUTSIDE) cells.push(cell);
+  }
+  return found === settled.reduce((sum, { entries }) => sum + entries, 0) ? cells : undefined;
 }
 
 function statementOf(question: CellsQuestion, settled: readonly SettledHour[]): Sql {
@@ -74,7 +92,7 @@ function keysOf({ condition, withCosts, apart, inputs, cutsUs }: CellsQuestion):
     sql`${only(apart.llm, "llm", "''")} AS of_llm`,
     sql`${only(apart.provider, "provider", "''")} AS of_provider`,
     sql`${only(apart.tier, "tier", "''")} AS of_tier`,
-    sql`${only(withCosts, "detail", "''")} AS of_detail`,
+    sql`${only(apart.detail, "detail", "''")} AS of_detail`,
     sql`toInt64(${withCosts ? bandOf(inputs) : sql`0`}) AS band`,
     sql`${only(apart.shape, "shape", "0")} AS of_shape`,
     sql`usages > 0 AS is_used`,
@@ -97,7 +115,7 @@ function columnsOf(question: CellsQuestion): Sql {
     llm: apart.llm,
     provider: apart.provider,
     tier: apart.tier,
-    detail: withCosts,
+    detail: apart.detail,
     shape: apart.shape,
     uncached: withCosts,
     charged_requests: apart.fees,

@@ -45,7 +45,7 @@ export async function readLedger(engine: Engine, asked: LedgerToRead): Promise<L
     withCosts: book !== undefined,
     apart: apartFor(plan, book === undefined ? undefined : prices, served),
     cutsUs: [firstUs, ...cuts],
-    inputs: prices.inputs,
+    inputs: prices.inputs.filter((input) => served.some(({ maxInput }) => maxInput > input)),
   };
   const { quarters, calls, spanning } = byGrain(settled);
   const told = ledger.isCoarse ? [...quarters, ...spanning] : [];
@@ -66,6 +66,7 @@ function apartFor(plan: StatsPlan, prices: PriceCuts | undefined, served: readon
     llm: isNamed,
     provider: isNamed && served.some(({ service }) => service !== undefined && service.provider !== ""),
     tier: prices !== undefined && served.some(({ service }) => service !== undefined && service.tier !== ""),
+    detail: prices !== undefined && served.some(({ hasDetails }) => hasDetails),
     shape: prices?.hasGaps === true,
     fees: prices?.hasFees === true,
   };

@@ -3,7 +3,7 @@ import { unpackQuarters, type QuarterEntry } from "../../ledger/packed-quarters.
 import { QUARTER_US } from "../../ledger/quarters.ts";
 import type { SettledHour } from "../../ledger/settled-hours.ts";
 import { sql } from "../../query/sql.ts";
-import { countFields } from "../../usage/count-fields.ts";
+import { COUNT_SLOTS, countFields } from "../../usage/count-fields.ts";
 import { bucketFinder } from "../bucket-finder.ts";
 import { NO_LATENCIES, type Cell, type CellsQuestion } from "./cell.ts";
 import { inReads, rowsOf } from "./reads.ts";
@@ -13,6 +13,9 @@ export interface ReadQuarters {
   /** Settlements whose quarters do not tell what is asked. */
   readonly untold: readonly SettledHour[];
 }
+
+/** Their texts are in memory at once. */
+const ENTRIES_PER_READ = 200_000;
 
 interface Row extends Pick<SettledHour, "grain" | "hour" | "settlement"> {
   readonly quarters: string;
@@ -25,10 +28,9 @@ export async function readQuarters(
   { settled, signal }: { readonly settled: readonly SettledHour[]; readonly signal: AbortSignal },
 ): Promise<ReadQuarters | undefined> {
   const isTold = cutByQuarters(question.cutsUs);
-  const cellsOf = cellMaker(question);
-  const cells: Cell[] = [];
+  const cells = new QuarterCells(question);
   const untold = settled.filter((hour) => !isTold(hour));
-  for (const some of inReads(settled.filter(isTold))) {
+  for (const some of inReads(settled.filter(isTold), ENTRIES_PER_READ)) {
     const rows = await engine.rows<Row>(
       sql`SELECT grain, hour, settlement, quarters FROM usage_hours WHERE ${rowsOf(question.project, some)}`,
       { name: "ledger_read_quarters", limits: "heavy", signal },
@@ -37,12 +39,10 @@ export async function readQuarters(
     for (const hour of some) {
       const text = texts.get(keyOf(hour));
       if (text === undefined) return undefined;
-      const found = text === "" ? undefined : cellsOf(unpackQuarters(text));
-      if (found === undefined) untold.push(hour);
-      else for (const cell of found) cells.push(cell);
+      if (text === "" || !cells.add(unpackQuarters(text))) untold.push(hour);
     }
   }
-  return { cells, untold };
+  return { cells: cells.all(), untold };
 }
 
 function keyOf({ grain, hour, settlement }: Pick<SettledHour, "grain" | "hour" | "settlement">): string {
@@ -55,26 +55,62 @@ function cutByQuarters(cutsUs: readonly number[]): (settled: SettledHour) => boo
   return ({ first_at, last_at }) => !uneven.some((cut) => cut > first_at && cut <= last_at);
 }
 
-/** Undefined: an entry has requests on both sides of an input that cuts prices. */
-function cellMaker({
-  cutsUs,
-  inputs,
-  withCosts,
-}: CellsQuestion): (entries: readonly QuarterEntry[]) => readonly Cell[] | undefined {
-  const sliceAt = bucketFinder(cutsUs);
-  const bandOf = (input: number): number => inputs.filter((cut) => input > cut).length;
-  return (entries) => {
-    if (withCosts && entries.some((entry) => bandOf(entry.input_min) !== bandOf(entry.input_max)))
-      return undefined;
-    return entries.map((entry) => ({
-      ...entry,
-      slice: cutsUs[sliceAt(entry.at)]!,
-      key: "",
-      band: bandOf(entry.input_max),
-      counts: Float64Array.from(countFields, ({ wire }) => entry[wire]),
-      chargedRequests: entry.charged_requests,
-      latency: NO_LATENCIES,
-      latencies: [],
-    }));
+/** What an answer needs of quarters, added up, so that its memory depends on its buckets and not on the window. */
+class QuarterCells {
+  private readonly cells = new Map<string, QuarterCell>();
+  private readonly question: CellsQuestion;
+  private readonly sliceAt: (us: number) => number;
+
+  constructor(question: CellsQuestion) {
+    this.question = question;
+    this.sliceAt = bucketFinder(question.cutsUs);
+  }
+
+  /** False, and nothing is added: an entry has requests on both sides of an input that cuts prices. */
+  add(entries: readonly QuarterEntry[]): boolean {
+    const { withCosts } = this.question;
+    const isBetween = (entry: QuarterEntry): boolean =>
+      this.bandOf(entry.input_min) !== this.bandOf(entry.input_max);
+    if (withCosts && entries.some(isBetween)) return false;
+    for (const entry of entries) this.addEntry(entry);
+    return true;
+  }
+
+  all(): readonly Cell[] {
+    return [...this.cells.values()];
+  }
+
+  private addEntry(entry: QuarterEntry): void {
+    const slice = this.question.cutsUs[this.sliceAt(entry.at)]!;
+    const band = this.bandOf(entry.input_max);
+    const { llm, provider, tier, detail, shape, usages } = entry;
+    const key = JSON.stringify([slice, band, shape, Math.sign(usages), llm, provider, tier, detail]);
+    const cell = this.cells.get(key) ?? emptyCell({ slice, band, llm, provider, tier, detail });
+    this.cells.set(key, cell);
+    cell.calls += entry.calls;
+    cell.errors += entry.errors;
+    cell.usages += usages;
+    cell.uncached += entry.uncached;
+    cell.chargedRequests += entry.charged_requests;
+    for (const [slot, { wire }] of countFields.entries()) cell.counts[slot]! += entry[wire];
+  }
+
+  /** How many of the inputs that cut prices are smaller. */
+  private bandOf(input: number): number {
+    return this.question.inputs.filter((cut) => input > cut).length;
+  }
+}
+
+type QuarterCell = { -readonly [Name in keyof Cell]: Cell[Name] };
+
+function emptyCell(of: Pick<Cell, "slice" | "band" | "llm" | "provider" | "tier" | "detail">): QuarterCell {
+  const none = { calls: 0, errors: 0, usages: 0, uncached: 0, chargedRequests: 0 };
+  return {
+    ...of,
+    ...none,
+    key: "",
+    counts: new Float64Array(COUNT_SLOTS),
+    latency: NO_LATENCIES,
+    latencies: [],
   };
 }

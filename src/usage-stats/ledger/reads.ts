@@ -3,17 +3,17 @@ import type { SettledHour } from "../../ledger/settled-hours.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 
-/** Entries that are read with one statement. */
-const ENTRIES_PER_READ = 2_000_000;
-
-/** Some settlements at a time. */
-export function inReads(settled: readonly SettledHour[]): readonly (readonly SettledHour[])[] {
+/** Some settlements at a time, with at most so many entries, unless it is one. */
+export function inReads(
+  settled: readonly SettledHour[],
+  entriesPerRead: number,
+): readonly (readonly SettledHour[])[] {
   const reads: SettledHour[][] = [];
   let room = 0;
   for (const hour of settled) {
     if (room < hour.entries || reads.length === 0) {
       reads.push([]);
-      room = ENTRIES_PER_READ;
+      room = entriesPerRead;
     }
     reads.at(-1)!.push(hour);
     room -= hour.entries;
