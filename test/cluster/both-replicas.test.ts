@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/clickhouse/connect.ts";
 import { sql } from "../../src/query/sql.ts";
 import {
-  complete,
   completeCall,
+  insist,
+  RECEIPT_MS,
   send,
+  store,
   tokensOf,
   TOKENS_PER_CALL,
-  untilDone,
   untilErased,
-  RECEIPT_MS,
 } from "../helpers/cluster-load.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
 import { clusterName, openCluster, replicaCount, type TestCluster } from "../helpers/test-cluster.ts";
@@ -33,17 +33,13 @@ const end = (id: string) => ({
     summary: { usage: { m: { requests: 1, prompt_tokens: TOKENS_PER_CALL } } },
   },
 });
-const ok = async (service: ServiceProcess, path: string, body: unknown): Promise<void> => {
-  const { status, text } = await send(service, path, body);
-  if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
-};
 
 describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
   beforeAll(async () => {
     cluster = await openCluster();
     first = await cluster.start([1]);
     second = await cluster.start([replicaCount]);
-    await untilDone(() => complete(first, [completeCall("acme/app", "warm", "w")]), { withinMs: 10_000 });
+    await store(first, [completeCall(project_id, "warm", "w")]);
   });
   afterAll(() => cluster?.close());
 
@@ -51,7 +47,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
     for (let n = 0; n < TURNS; n++) {
       const [writer, reader] = n % 2 === 0 ? [first, second] : [second, first];
       const id = `seen-${n}`;
-      await complete(writer, [completeCall(project_id, id, "seen")]);
+      await store(writer, [completeCall(project_id, id, "seen")]);
       expect((await tokensOf(reader, project_id, { trace_ids: ["seen"] })).get(id), id).toBe(TOKENS_PER_CALL);
     }
   });
@@ -73,7 +69,7 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
         [first, "/call/end", end(id)],
       ];
       if (n % 2 === 1) messages.reverse();
-      for (const [service, path, body] of messages) await ok(service, path, body);
+      for (const [service, path, body] of messages) await insist(service, path, body);
       expect((await tokensOf(second, project_id, { trace_ids: ["joined"] })).get(id), id).toBe(
         TOKENS_PER_CALL,
       );
@@ -81,13 +77,13 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
   });
 
   it("end as A what is named A, B and A again", async () => {
-    await ok(first, "/call/start", start("named", { trace_id: "named" }));
+    await insist(first, "/call/start", start("named", { trace_id: "named" }));
     for (const [service, display_name] of [
       [first, "A"],
       [second, "B"],
       [first, "A"],
     ] as const)
-      await ok(service, "/call/update", { project_id, call_id: "named", display_name });
+      await insist(service, "/call/update", { project_id, call_id: "named", display_name });
     for (const service of [first, second]) {
       const { json } = await send(service, "/call/read", { project_id, id: "named" });
       expect(json.call.display_name).toBe("A");
@@ -97,10 +93,8 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
   it("delete with a call what the other has just stored below it", async () => {
     for (let n = 0; n < TURNS; n++) {
       const trace = `deleted-${n}`;
-      await complete(first, [completeCall(project_id, `${trace}-root`, trace)]);
-      await complete(second, [
-        completeCall(project_id, `${trace}-leaf`, trace, { parent_id: `${trace}-root` }),
-      ]);
+      await store(first, [completeCall(project_id, `${trace}-root`, trace)]);
+      await store(second, [completeCall(project_id, `${trace}-leaf`, trace, { parent_id: `${trace}-root` })]);
       const { json } = await send(first, "/calls/delete", { project_id, call_ids: [`${trace}-root`] });
       expect(json.num_deleted, trace).toBe(2);
       expect((await tokensOf(second, project_id, { trace_ids: [trace] })).size).toBe(0);
@@ -112,15 +106,17 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
     { timeout: RECEIPT_MS },
     async () => {
       const other = "acme/gone";
-      await complete(first, [completeCall(other, "g", "g")]).then(() => undefined);
+      await store(first, [completeCall(other, "g", "g")]);
       const inMarch = { started_at: "2026-03-01T00:00:00Z", ended_at: "2026-03-01T00:00:01Z" };
       const later = [completeCall(other, "h", "g"), completeCall(other, "i", "i", inMarch)];
-      await send(second, `/v2/${other}/calls/complete`, { batch: later });
+      await insist(second, `/v2/${other}/calls/complete`, { batch: later });
       // what stays keeps the parts of both months, and January has had more of them
-      await complete(first, [completeCall(project_id, "stays", "stays", inMarch)]);
-      for (const id of ["x", "y", "z"]) await complete(first, [completeCall(project_id, id, "stays")]);
-      const { status, json } = await send(first, `/projects/${other}`, undefined, { method: "DELETE" });
-      expect(status).toBe(202);
+      await store(first, [completeCall(project_id, "stays", "stays", inMarch)]);
+      for (const id of ["x", "y", "z"]) await store(first, [completeCall(project_id, id, "stays")]);
+      const { json } = await insist(first, `/projects/${other}`, undefined, {
+        method: "DELETE",
+        status: 202,
+      });
       await untilErased(second, json.id);
       for (const service of [first, second]) expect((await tokensOf(service, other)).size).toBe(0);
 

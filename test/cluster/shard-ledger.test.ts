@@ -47,7 +47,7 @@ describe.skipIf(shards < 2)(
       completeCall(project, `call-${calls++}`, trace, { started_at: at(hour), ended_at: at(hour) });
     const store = async (batch: readonly object[]): Promise<void> => {
       await untilDone(() => send(services[calls % 2]!, `/v2/${project}/calls/complete`, { batch }), {
-        withinMs: 30_000,
+        withinMs: 90_000,
       });
     };
     /** Every hour needs two runs without a change. */
@@ -172,7 +172,7 @@ describe.skipIf(shards < 2)(
       expect(Math.min(...(await counts()))).toBeGreaterThan(0);
       await forgetOrphans(engines[1]!);
       // the mutation is asynchronous on each shard
-      await expect.poll(counts, { timeout: 30_000 }).toEqual(Array.from({ length: shards }, () => 0));
+      await expect.poll(counts, { timeout: 90_000 }).toEqual(Array.from({ length: shards }, () => 0));
     });
   },
 );

@@ -52,7 +52,7 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
       const service = await cluster.start();
       const answer = await service.post("/trace/usage", { project_id: "acme/app" });
       expect(answer.status).toBe(200);
-      expect(performance.now() - beganMs).toBeLessThan(15_000);
+      expect(performance.now() - beganMs).toBeLessThan(90_000);
       await service.end("SIGTERM");
     });
 
@@ -66,6 +66,10 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
         1,
         `ALTER TABLE schema_migrations DELETE WHERE name = '${last!.name}' SETTINGS mutations_sync = 1`,
       );
+      for (let replica = 1; replica < replicaCount; replica++) {
+        const named = `SELECT name FROM schema_migrations WHERE name = '${last!.name}'`;
+        await expect.poll(() => cluster.rows(replica, named), { timeout: 60_000 }).toEqual([]);
+      }
       const said = await failedStart(cluster.settings());
       expect(said).toMatch(
         new RegExp(`Migration ${last!.name} needs every replica, and \\S+:\\d+ does not answer`),

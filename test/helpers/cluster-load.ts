@@ -49,6 +49,28 @@ export function complete(service: ServiceProcess, calls: readonly object[]): Pro
   return send(service, "/v2/acme/app/calls/complete", { batch: calls });
 }
 
+/** How long a loaded machine may take to do what is refused at first, and can be sent again. */
+const INSIST_MS = 90_000;
+
+/** Sends until it is acknowledged. */
+export async function insist(
+  service: ServiceProcess,
+  path: string,
+  body: unknown,
+  { method = "POST", status = 200 }: { method?: string; status?: number } = {},
+): Promise<Reply> {
+  const sent = await untilDone(() => send(service, path, body, { method }), {
+    withinMs: INSIST_MS,
+    status: [status],
+  });
+  return sent.reply;
+}
+
+/** Stores calls. */
+export async function store(service: ServiceProcess, calls: readonly object[]): Promise<void> {
+  await insist(service, "/v2/acme/app/calls/complete", { batch: calls });
+}
+
 /** The ids that `/trace/usage` tells of, with their tokens. */
 export async function tokensOf(
   service: ServiceProcess,

@@ -106,7 +106,7 @@ export async function openCluster(): Promise<TestCluster> {
     async heal() {
       for (const target of down) await cluster.fault("start", target);
       for (let replica = 1; replica <= replicaCount; replica++) {
-        await until(() => isWhole(replica, database), 60_000);
+        await until(() => isWhole(replica, database), 150_000);
       }
     },
     async close() {
