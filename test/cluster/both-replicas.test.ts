@@ -122,12 +122,12 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
 
       // as an older version noted it: one number for all months
       const older = randomUUID();
-      const ofCalls = "mapFilter((key, number) -> startsWith(key, 'calls@'), mutations)";
+      const ofCalls = "mapFilter((key, number) -> startsWith(key, 'calls@'), d.mutations)";
       await cluster.run(
         1,
         `INSERT INTO deletions SELECT * REPLACE ('${older}' AS id, 1 AS step, NULL AS done_at_ms,
            map('calls', arrayMax(mapValues(${ofCalls}))) AS mutations)
-         FROM deletions FINAL WHERE id = '${json.id}'`,
+         FROM deletions AS d FINAL WHERE d.id = '${json.id}'`,
       );
       await untilErased(second, older);
     },
