@@ -104,7 +104,7 @@ function optionsOf(props: ChartProps, element: HTMLElement): uPlot.Options {
         points: { show: kind === "line" && props.times.length < 40, size: 4 },
         ...(kind === "bars" && {
           fill: () => color(name),
-          ...(bars && { paths: bars({ size: [0.85, 120], align: 1 }) }),
+          ...(bars && { paths: bars({ size: [0.92, Infinity], align: 1 }) }),
         }),
       })),
     ],
