@@ -184,7 +184,7 @@ function rowBytes(
 ): Promise<Buffer> {
   return engine.bytes(
     sql`SELECT ${read.traceId} id, parent_id, completion_id, ended_at, inclusive, reported_by,
-          toUInt8(ifNull(${read.condition}, 0)), assumeNotNull(started_at), usage${read.more ?? sql``}
+          CAST(ifNull(${read.condition}, 0), 'UInt8'), assumeNotNull(started_at), usage${read.more ?? sql``}
         FROM calls FINAL PREWHERE project_id = ${param("String", read.project)} AND ${read.within}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
     "Native",

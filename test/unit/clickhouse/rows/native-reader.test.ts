@@ -57,3 +57,11 @@ test("columns of several blocks come back as they were, a NULL as an empty strin
     }),
   );
 });
+
+test("refuses a dictionary, which is laid out in another way", () => {
+  const reader = new NativeReader(
+    Buffer.from("\u0001\u0001\u0001a\u0015LowCardinality(UInt8)\u0001", "latin1"),
+  );
+  expect(reader.nextBlock()).toBe(1);
+  expect(() => reader.uint8s()).toThrow("LowCardinality(UInt8)");
+});
