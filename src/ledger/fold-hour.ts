@@ -1,7 +1,7 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { usageOf } from "../rollup/fold/rollup.ts";
-import { releaseCalls, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
+import { isSelected, releaseCalls, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import { release } from "../shared/buffers.ts";
@@ -88,7 +88,7 @@ function entriesOf(
   const entries: Entry[] = [];
   const hours: number[] = [];
   for (let call = 0; call < calls.count; call++) {
-    if (columns.counts[call] === 0) continue;
+    if (!isSelected(calls, call)) continue;
     const at = calls.startedAtUs[call]!;
     const used: UsageOfEntry[] = [];
     for (let entry = usageStartOf(calls, call); entry < calls.usageEnd[call]!; entry++) {

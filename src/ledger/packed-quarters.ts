@@ -1,15 +1,10 @@
 import { parseJsonText } from "../shared/escaped-keys.ts";
-import { countFields } from "../usage/count-fields.ts";
 import type { Entry } from "./entries.ts";
+import { SUMMED } from "./quarters.ts";
 
 const NAMES = [
   "at",
-  "calls",
-  "errors",
-  "usages",
-  ...countFields.map(({ wire }) => wire),
-  "uncached",
-  "charged_requests",
+  ...SUMMED,
   "shape",
   "input_min",
   "input_max",

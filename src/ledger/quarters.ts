@@ -5,7 +5,8 @@ export const QUARTER_US = 15 * 60 * 1_000_000;
 /** Inputs between two of these share entries, so that few entries are on both sides of a price list's bound. */
 const INPUT_BOUNDS = [32_000, 64_000, 128_000, 200_000, 256_000, 272_000, 512_000, 1_000_000];
 
-const SUMMED = [
+/** What is added up of entries. */
+export const SUMMED = [
   "calls",
   "errors",
   "usages",

@@ -35,7 +35,7 @@ const fieldText: Readonly<Record<CallField, Sql>> = {
 };
 
 /**
- * Some calls: the columns of `callRowBytes` with the traces' ids, then those of `HourColumns`. Every row has the fingerprint
+ * Some calls: the columns of `callRowBytes` with the traces' ids, those that count as selected, then the columns of `HourColumns`. Every row has the fingerprint
  * of all of them, of the same moment; the first row is there in any case, also if its call does not count.
  */
 export function callBytes(
@@ -50,7 +50,7 @@ export function callBytes(
     sql`SELECT ${text(sql`trace_id`)}, ${text(sql`id`)}, ${nullable(sql`parent_id`)},
           ${nullable(sql`completion_id`)}, ${nullable(sql`ended_at`)}, ${nullable(sql`inclusive`)}, ${nullable(sql`reported_by`)}, toUInt8(counts),
           ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), ${nullable(sql`usage`)},
-          toUInt8(counts), is_error, is_root, latency, toInt64(hour), ${join(
+          is_error, is_root, latency, toInt64(hour), ${join(
             CALL_FIELDS.map((field) => sql`of_${trusted(field)}`),
             ", ",
           )}, fingerprints
@@ -70,7 +70,6 @@ export function callBytes(
 
 /** What is read of every call beside what the fold needs. */
 export class HourColumns {
-  readonly counts: number[] = [];
   readonly errors: number[] = [];
   readonly roots: number[] = [];
   readonly latencies: number[] = [];
@@ -88,7 +87,6 @@ export class HourColumns {
   }
 
   readonly readBlock = (reader: NativeReader, _first: number, count: number): void => {
-    for (const value of reader.uint8s()) this.counts.push(value);
     for (const value of reader.uint8s()) this.errors.push(value);
     for (const value of reader.uint8s()) this.roots.push(value);
     const numbers = new Float64Array(count);

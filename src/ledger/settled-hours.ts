@@ -50,8 +50,13 @@ export async function readSettled(
           AND version = ${param("UInt32", VERSION)}`,
     { name: "ledger_find", limits: "heavy", signal },
   );
-  const pieces = Map.groupBy(rows, (row) => `${row.grain} ${row.hour} ${row.settlement}`);
+  const pieces = Map.groupBy(rows, settlementKey);
   return [...pieces.values()].filter(areAll).sort(inOrder).map(together);
+}
+
+/** A settlement of an hour as one text. */
+export function settlementKey(of: Pick<SettledHour, "grain" | "hour" | "settlement">): string {
+  return `${of.grain} ${of.hour} ${of.settlement}`;
 }
 
 function areAll(rows: readonly Row[]): boolean {

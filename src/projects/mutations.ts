@@ -104,10 +104,10 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     async areComplete(numbers) {
       const isByShard = Object.keys(numbers).some((key) => key.includes("/"));
       const of = isByShard ? shardTables : sql`table`;
-      const isOfTable = ([key]: readonly [string, number]): boolean => !key.includes("@");
-      const isMixed = cluster !== undefined && Object.entries(numbers).some(isOfTable);
-      const known = listsOf(Object.entries(numbers).filter((one) => !isMixed || !isOfTable(one)));
-      const mixed = listsOf(Object.entries(numbers).filter((one) => isMixed && isOfTable(one)));
+      const isMixed = ([key]: readonly [string, number]): boolean =>
+        cluster !== undefined && !key.includes("@");
+      const known = listsOf(Object.entries(numbers).filter((one) => !isMixed(one)));
+      const mixed = listsOf(Object.entries(numbers).filter(isMixed));
       const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
       const largest = sql`transform(${of}, ${mixed}, toUInt64(0))`;
       const rows = await engine

@@ -67,6 +67,11 @@ function countIn(values: PathStats["window"]): number {
 export function valueOf({ path }: PathStats, values: PathStats["window"]): number | null {
   if (path.value_type === "numeric") return values["avg"] ?? null;
   if (path.value_type === "categorical") return values["count"] ?? null;
+  return rateOf(values);
+}
+
+/** The share of true among true and false. */
+export function rateOf(values: PathStats["window"]): number | null {
   const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
   return yes + no === 0 ? null : yes / (yes + no);
 }

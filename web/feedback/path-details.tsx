@@ -7,7 +7,7 @@ import { Shown, Unknown } from "../parts/figure.tsx";
 import type { TimeWindow } from "../state/time-window.ts";
 import { LabelShares } from "./label-shares.tsx";
 import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
-import { valueOf } from "./path-card.tsx";
+import { rateOf, valueOf } from "./path-card.tsx";
 
 interface PathDetailsProps {
   readonly stats: PathStats;
@@ -84,14 +84,7 @@ const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Column[
   boolean: [
     ["true", (values) => values["count_true"], tokens],
     ["false", (values) => values["count_false"], tokens],
-    [
-      "rate",
-      (values) => {
-        const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
-        return yes + no === 0 ? null : yes / (yes + no);
-      },
-      share,
-    ],
+    ["rate", rateOf, share],
   ],
   categorical: [["values", (values) => values["count"], tokens]],
 };

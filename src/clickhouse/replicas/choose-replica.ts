@@ -48,8 +48,8 @@ export function createChooser(watch: ReplicaWatch, query: Sql, statement: string
 }
 
 /**
- * A replica that has all that was acknowledged before, if one can be found without the keeper: so many are compared that one of
- * them has any acknowledged row, and it has the rows of all of them.
+ * A replica with all that was acknowledged before, found without the keeper: it has the rows of all replicas that answer, and
+ * so many of them answer that each acknowledged row is on at least one.
  */
 async function findWhole(
   candidates: readonly Replica[],

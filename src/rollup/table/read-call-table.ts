@@ -1,6 +1,7 @@
 import { NativeReader, type Places } from "../../clickhouse/rows/native-reader.ts";
 import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
+import { readInstant } from "../../shared/instant.ts";
 import { CallRows, placesFor } from "./call-rows.ts";
 import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call-table.ts";
 import { sharedCompletions } from "../fold/shared-completions.ts";
@@ -21,7 +22,7 @@ export interface TableOptions {
   readonly parents?: "always" | "for_own";
 }
 
-const CLEARED_US = Date.parse(`${CLEARED_INSTANT.replace(" ", "T")}Z`) * 1000;
+const CLEARED_US = readInstant(CLEARED_INSTANT)!;
 
 /**
  * Decodes the result of `callRowBytes`. One table holds the calls of several traces; a parent is only searched in the

@@ -31,7 +31,7 @@ export interface CellsQuestion extends LedgerQuestion {
   readonly apart: Apart;
   /** Microseconds since the epoch, ascending; the first is not after any call. */
   readonly cutsUs: readonly number[];
-  /** The inputs that cut prices, ascending, as far as any request reaches. */
+  /** The sizes of a request at which a price changes, ascending; none above the largest request. */
   readonly inputs: readonly number[];
 }
 

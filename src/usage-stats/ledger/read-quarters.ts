@@ -1,7 +1,7 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { unpackQuarters, type QuarterEntry } from "../../ledger/packed-quarters.ts";
 import { QUARTER_US } from "../../ledger/quarters.ts";
-import type { SettledHour } from "../../ledger/settled-hours.ts";
+import { settlementKey, type SettledHour } from "../../ledger/settled-hours.ts";
 import { sql } from "../../query/sql.ts";
 import { COUNT_SLOTS, countFields } from "../../usage/count-fields.ts";
 import { bucketFinder } from "../bucket-finder.ts";
@@ -35,18 +35,14 @@ export async function readQuarters(
       sql`SELECT grain, hour, settlement, quarters FROM usage_hours WHERE ${rowsOf(question.project, some)}`,
       { name: "ledger_read_quarters", limits: "heavy", signal },
     );
-    const texts = new Map(rows.map((row) => [keyOf(row), row.quarters]));
+    const texts = new Map(rows.map((row) => [settlementKey(row), row.quarters]));
     for (const hour of some) {
-      const text = texts.get(keyOf(hour));
+      const text = texts.get(settlementKey(hour));
       if (text === undefined) return undefined;
       if (text === "" || !cells.add(unpackQuarters(text))) untold.push(hour);
     }
   }
   return { cells: cells.all(), untold };
-}
-
-function keyOf({ grain, hour, settlement }: Pick<SettledHour, "grain" | "hour" | "settlement">): string {
-  return `${grain} ${hour} ${settlement}`;
 }
 
 /** Quarters tell nothing of what lies between two of them. */
