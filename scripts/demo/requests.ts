@@ -52,6 +52,16 @@ ${ask("/trace/usage", {
   query: { $expr: { $not: [{ $eq: [{ $getField: "exception" }, { $literal: null }] }] } },
 })}
 
+# What did each local day cost, by model? A call adds what is its own, so that sums of sums are right.
+${ask("/usage/stats", {
+  project_id: project,
+  start: `${dayStart}T00:00:00Z`,
+  timezone: "Europe/Berlin",
+  granularity: 86_400,
+  group_by: ["llm"],
+  include_costs: true,
+})}
+
 # How good were the answers, by local day in Berlin?
 ${ask("/feedback/stats", {
   project_id: project,
