@@ -40,6 +40,14 @@ export function readInstant(text: string): EpochMicros | undefined {
   return offset === undefined ? undefined : (ms - offset) * 1000 + micros;
 }
 
+/** Some 285,000 years: the store compares no instants that are further away. */
+const FAR_MICROS = 9e18;
+
+/** Seconds since the epoch, before and after all time that the store knows as well. */
+export function fromUnixSeconds(seconds: number): EpochMicros {
+  return Math.min(Math.max(Math.round(seconds * 1_000_000), -FAR_MICROS), FAR_MICROS);
+}
+
 /** Nanoseconds since the epoch, as OpenTelemetry counts, to microseconds. */
 export function fromUnixNanos(nanos: bigint): EpochMicros | undefined {
   return inRange(Number(nanos / 1000n));

@@ -124,6 +124,21 @@ const comparison: fc.Arbitrary<Question> = fc
       },
     };
   });
+/** Before and after all calls: what the store cannot hold, and milliseconds where seconds are meant. */
+const distant: fc.Arbitrary<Question> = fc
+  .tuple(
+    fields,
+    fc.constantFrom("$gt", "$lte"),
+    fc.constantFrom(1e300, -1e300, 1e13, -1e13, 1_772_370_000_000, "9999-12-31T23:59:59Z", "0000-01-01"),
+  )
+  .map(([field, operator, at]) => ({
+    query: { [operator]: [{ $getField: field }, { $literal: at }] },
+    holds: (call) => {
+      if ((field === "started_at" ? call.startedMs : call.endedMs) === null) return null;
+      const isBefore = typeof at === "string" ? at < "1" : at < 0;
+      return (operator === "$gt") === isBefore;
+    },
+  }));
 const membership: fc.Arbitrary<Question> = fc
   .tuple(fields, fc.integer({ min: 0, max: 239 }))
   .map(([field, at]) => {
@@ -149,7 +164,7 @@ const traced: fc.Arbitrary<Question> = fc.integer({ min: 0, max: 20 }).map((at) 
   query: { $in: [{ $getField: "trace_id" }, [{ $literal: `trace-${at}` }, { $literal: `trace-${at + 1}` }]] },
   holds: (call) => [`trace-${at}`, `trace-${at + 1}`].includes(call.trace),
 }));
-const leaf = fc.oneof({ weight: 6, arbitrary: comparison }, membership, payload, named, traced);
+const leaf = fc.oneof({ weight: 6, arbitrary: comparison }, distant, membership, payload, named, traced);
 function denied({ query, holds }: Question): Question {
   return {
     query: { $not: [query] },

@@ -103,10 +103,8 @@ function isColumn(value: Value, column: Column): boolean {
   return value.kind === "column" && value.column === column;
 }
 
-/** The hour of a constant instant. Numbers are seconds. */
+/** The hour of a constant instant. */
 function hourOfValue(value: Value): number | undefined {
-  if (value.kind !== "constant" || typeof value.value !== "number") return undefined;
-  const micros = value.type === "number" ? Math.round(value.value * 1_000_000) : value.value;
-  const bounded = Math.min(Math.max(micros, EVER.from * HOUR_MICROS), EVER.to * HOUR_MICROS);
-  return hourOf(bounded);
+  if (value.kind !== "constant" || value.type !== "instant") return undefined;
+  return hourOf(Math.min(Math.max(value.value, EVER.from * HOUR_MICROS), EVER.to * HOUR_MICROS));
 }

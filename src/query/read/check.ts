@@ -1,5 +1,5 @@
 import { assertNever } from "../../shared/assert-never.ts";
-import { readInstant } from "../../shared/instant.ts";
+import { fromUnixSeconds, readInstant, type EpochMicros } from "../../shared/instant.ts";
 import type { CompareOperator, Operand, Operation } from "./ast.ts";
 import { chooseContext } from "./context.ts";
 import type { Issues, Loc } from "../issues.ts";
@@ -173,27 +173,26 @@ function constantOf(value: string | number | boolean | null): Value {
   return value === null ? NULL : { kind: "constant", type: "bool", value };
 }
 
-/** Literal dates are read here, so that impossible ones are rejected. */
+/** Literal instants are read here, so that impossible ones are rejected. */
 function inContext(
   value: Value,
   context: Context,
   { loc, issues }: { loc: Loc; issues: Issues },
 ): Value | undefined {
-  if (
-    context !== "instant" ||
-    value.kind !== "constant" ||
-    value.type === "number" ||
-    value.type === "instant"
-  ) {
-    return value;
-  }
-  const micros = value.type === "string" ? readInstant(value.value) : undefined;
+  if (context !== "instant" || value.kind !== "constant") return value;
+  const micros = microsOf(value);
   if (micros !== undefined) return { kind: "constant", type: "instant", value: micros };
   return issues.add(
     [...loc, "$literal"],
     "datetime_parsing",
     "Input should be an ISO 8601 instant or a number of seconds since 1970, because it is compared with one",
   );
+}
+
+function microsOf({ type, value }: Constant): EpochMicros | undefined {
+  if (type === "string") return readInstant(value);
+  if (type === "number") return fromUnixSeconds(value);
+  return type === "instant" ? value : undefined;
 }
 
 /** All of them, or undefined if one is missing. */
