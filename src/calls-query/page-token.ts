@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
@@ -5,6 +6,13 @@ import { parseJson } from "../shared/json.ts";
 import type { CallKey } from "./call-keys.ts";
 
 export type TimeOrder = "asc" | "desc";
+
+/** Pages of which calls, in which order. */
+export interface Pages {
+  readonly order: TimeOrder;
+  /** Of what selects the calls, as `digestOf`. */
+  readonly selection: string;
+}
 
 /** The last call of a page. The next page begins after it. */
 export interface Cursor {
@@ -14,18 +22,27 @@ export interface Cursor {
   readonly traceId: string;
 }
 
-const fields = z.tuple([z.enum(["asc", "desc"]), z.int(), z.string(), z.string()]);
+/** A token of two ids of 512 characters, the longest that are stored, is shorter. */
+export const MAX_TOKEN_LENGTH = 10_000;
 
-export function tokenAfter(order: TimeOrder, { startedAtUs, id, traceId }: CallKey): string {
-  return Buffer.from(JSON.stringify([order, startedAtUs, id, traceId])).toString("base64url");
+const fields = z.tuple([z.enum(["asc", "desc"]), z.int(), z.string(), z.string(), z.string()]);
+
+export function tokenAfter({ startedAtUs, id, traceId }: CallKey, { order, selection }: Pages): string {
+  return Buffer.from(JSON.stringify([order, startedAtUs, id, traceId, selection])).toString("base64url");
 }
 
-/** Errors: validation, if it is not one of ours. */
-export function readToken(token: string): Cursor {
+/** Errors: validation, if it is not one of ours, or of other calls: after its call, theirs would be incomplete. */
+export function readToken(token: string, ofSelection: string): Cursor {
   const read = fields.safeParse(parsed(token));
   if (!read.success) throw refusedToken("This is no token of a page");
-  const [order, startedAtUs, id, traceId] = read.data;
+  const [order, startedAtUs, id, traceId, selection] = read.data;
+  if (selection !== ofSelection) throw refusedToken("This page is of another project, filter or query");
   return { order, startedAtUs, id, traceId };
+}
+
+/** Short, and equal for equal selections. */
+export function digestOf(selection: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(selection)).digest("base64url").slice(0, 16);
 }
 
 export function refusedToken(msg: string) {

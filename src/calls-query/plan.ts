@@ -11,7 +11,15 @@ import { EVER, meet, type HourRange } from "../query/bounds/time-range.ts";
 import { invalid } from "../shared/errors.ts";
 import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
-import { isAfter, readToken, refusedToken, type Cursor, type TimeOrder } from "./page-token.ts";
+import {
+  digestOf,
+  isAfter,
+  readToken,
+  refusedToken,
+  type Cursor,
+  type Pages,
+  type TimeOrder,
+} from "./page-token.ts";
 
 export interface CallsQuestion {
   readonly filter?: CallsFilter | null | undefined;
@@ -23,8 +31,8 @@ export interface CallsQuestion {
 /** Which calls to read, and in which order. */
 export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
   readonly startedIn: HourRange | undefined;
-  /** The order, if it is by `started_at` alone. */
-  readonly timeOrder: TimeOrder | undefined;
+  /** Undefined: not sorted by `started_at` alone. */
+  readonly pages: Pages | undefined;
   /** The request names traces or calls, which restricts the search in any order. */
   readonly namesCalls: boolean;
 }
@@ -32,7 +40,8 @@ export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "q
 /** Errors: validation, with the issues of query and order together. */
 export function planCalls(project: Project, question: CallsQuestion, limits: SelectionLimits): CallsPlan {
   const { filter, page_token } = question;
-  const cursor = page_token == null ? undefined : readToken(page_token);
+  const selection = digestOf([project, filter, question.query]);
+  const cursor = page_token == null ? undefined : readToken(page_token, selection);
   const sort_by = question.sort_by?.length ? question.sort_by : orderOf(cursor);
   const query = question.query == null ? undefined : compileQuery(question.query, { project, limits });
   const sort = sort_by.length > 0 ? compileSort(sort_by) : undefined;
@@ -40,13 +49,13 @@ export function planCalls(project: Project, question: CallsQuestion, limits: Sel
     const issues = [query, sort].flatMap((one) => (one === undefined || one.ok ? [] : one.issues));
     throw invalid(issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
   }
-  const timeOrder = timeOrderOf(sort_by);
-  if (cursor !== undefined && cursor.order !== timeOrder) throw refusedToken("This page is of another order");
+  const order = timeOrderOf(sort_by);
+  if (cursor !== undefined && cursor.order !== order) throw refusedToken("This page is of another order");
   return {
     project,
     filter,
     query,
-    timeOrder,
+    pages: order && { order, selection },
     startedIn: meet(query?.bounds.started, cursor && hoursFrom(cursor)),
     namesCalls: reachOf({ project, filter, query }).traces !== undefined,
     ...(cursor !== undefined && { also: isAfter(cursor) }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { describedAs, isoInstant, projectId, anyInteger } from "../http/schemas/fields.ts";
 import { jsonObject } from "../http/schemas/response-schema.ts";
+import { MAX_TOKEN_LENGTH } from "./page-token.ts";
 import { callsQuery, sdkFilter, type SelectionLimits } from "../query/index.ts";
 
 /** The maximum number of calls in one response. */
@@ -28,10 +29,10 @@ export function streamQueryBody(limits: SelectionLimits) {
     offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
     page_token: z
       .string()
-      .max(4096)
+      .max(MAX_TOKEN_LENGTH)
       .nullish()
       .describe(
-        "The `x-next-page-token` of the page before. Only for calls sorted by `started_at` alone, in either direction. New calls do not shift pages.",
+        "The `x-next-page-token` of the page before, of the same project, filter and query. Only for calls sorted by `started_at` alone, in either direction. New calls do not shift pages.",
       ),
     include_costs: includeCosts,
     include_feedback: z

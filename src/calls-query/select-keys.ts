@@ -3,7 +3,7 @@ import { selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { EVER, type HourRange } from "../query/bounds/time-range.ts";
 import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
-import { tokenAfter, type TimeOrder } from "./page-token.ts";
+import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
 import type { CallsPlan } from "./plan.ts";
 
 /** The selected calls, in order. They stay encoded: a million of them take about 80 MB. */
@@ -29,8 +29,8 @@ const GROWTH = 4;
 /** Searches for the oldest or newest calls from their end of time, and for others in the whole project. */
 export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): Promise<SelectedCalls> {
   const { limit, offset, signal } = page;
-  if (plan.timeOrder !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
-    return walk(engine, { ...plan, timeOrder: plan.timeOrder }, page);
+  if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
+    return walk(engine, { ...plan, pages: plan.pages }, page);
   }
   const selection = { ...plan, columns: KEY_COLUMNS, limit: limit + 1, offset };
   const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
@@ -46,17 +46,15 @@ export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): P
   };
 }
 
-function tokenOf({ timeOrder }: CallsPlan, bytes: Buffer, limit: number): string | undefined {
-  const last =
-    timeOrder === undefined || limit === 0
-      ? undefined
-      : readKeys(bytes)
-          .drop(limit - 1)
-          .next().value;
-  return last === undefined || timeOrder === undefined ? undefined : tokenAfter(timeOrder, last);
+function tokenOf({ pages }: CallsPlan, bytes: Buffer, limit: number): string | undefined {
+  if (pages === undefined || limit === 0) return undefined;
+  const last = readKeys(bytes)
+    .drop(limit - 1)
+    .next().value;
+  return last && tokenAfter(last, pages);
 }
 
-type OrderedPlan = CallsPlan & { readonly timeOrder: TimeOrder };
+type OrderedPlan = CallsPlan & { readonly pages: Pages };
 
 /** Hours in order, first one and then more and more, until there are enough calls. */
 async function walk(
@@ -79,13 +77,13 @@ async function walk(
       signal,
     });
     for (const key of readKeys(bytes)) found.push(key);
-    rest = restOf(rest, hours, plan.timeOrder);
+    rest = restOf(rest, hours, plan.pages.order);
     count = nextCount(count, { found: found.length - before, missing: wanted - found.length });
   }
   const truncated = found.length === wanted;
   const keys = found.slice(offset, offset + limit);
   const last = keys.at(-1);
-  const nextPage = truncated && last !== undefined ? tokenAfter(plan.timeOrder, last) : undefined;
+  const nextPage = truncated && last !== undefined ? tokenAfter(last, plan.pages) : undefined;
   return { keys: keys.values(), truncated, nextPage };
 }
 
@@ -101,7 +99,7 @@ function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): Hou
 /** The next hours in which calls began; undefined if there are none. */
 async function nextHours(
   engine: Engine,
-  { project, timeOrder }: OrderedPlan,
+  { project, pages }: OrderedPlan,
   {
     within,
     count,
@@ -112,7 +110,7 @@ async function nextHours(
     sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM
           (SELECT DISTINCT at_hour FROM call_hours WHERE project_id = ${param("String", project)} AND kind = 'started'
              AND at_hour BETWEEN ${param("Int64", within.from)} AND ${param("Int64", within.to)}
-           ORDER BY at_hour ${timeOrder === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})`,
+           ORDER BY at_hour ${pages.order === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})`,
     { name: "calls_hours", signal },
   );
   return row === undefined || row.hours === 0 ? undefined : { from: row.first, to: row.last };

@@ -135,7 +135,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     include_costs: true,
     include_feedback: true,
     columns: ["id"],
-    page_token: Buffer.from('["desc",1767225600000000,"c","t"]').toString("base64url"),
+    page_token: null,
   },
   "POST /call/read": { project_id, id: "c", include_costs: true },
   "POST /calls/query_stats": { project_id, filter: sdkFilter, query: byId },
