@@ -1,4 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
+import type { HourRange } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
@@ -33,7 +34,30 @@ export function oneOf(hours: readonly number[]): Sql {
   return sql`hour IN ${param("Array(Int64)", hours)}`;
 }
 
-/** The fingerprint of every hour that has rows: what `calls` holds now. `window`: a condition on `hour`. */
+/** A condition: one of a range of hours. */
+export function within({ from, to }: HourRange): Sql {
+  return sql`hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
+}
+
+/** The hours under which calls lie that started in some hours. Never of a replica that may lack some. */
+export async function readCallHours(
+  engine: Engine,
+  project: Project,
+  { from, to }: HourRange,
+  options: Options,
+): Promise<readonly number[]> {
+  const rows = await engine.rows<{ hour: number }>(
+    sql`SELECT DISTINCT hour FROM call_hours WHERE project_id = ${param("String", project)} AND kind = 'started'
+        AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`,
+    { ...options, limits: "heavy", mustBeCurrent: true },
+  );
+  return rows.map(({ hour }) => hour);
+}
+
+/**
+ * The fingerprint of every hour that has rows: what `calls` holds now. `window`: a condition on `hour`. Rows lie in the order
+ * of hours, so that adding them up needs no table of hours, which takes a quarter of the time.
+ */
 export async function readFingerprints(
   engine: Engine,
   project: Project,
@@ -42,7 +66,8 @@ export async function readFingerprints(
 ): Promise<ReadonlyMap<number, string>> {
   const rows = await engine.rows<{ hour: number; found: string }>(
     sql`SELECT hour, toString(sum(fingerprint)) AS found FROM calls
-        PREWHERE project_id = ${param("String", project)} AND ${window} GROUP BY hour`,
+        PREWHERE project_id = ${param("String", project)} AND ${window} GROUP BY hour
+        SETTINGS optimize_aggregation_in_order = 1`,
     { ...options, limits: "heavy" },
   );
   return new Map(rows.map((row) => [row.hour, row.found]));

@@ -20,6 +20,8 @@ export interface SettledHour {
   readonly last_at: number;
   /** `[llm, provider, tier, 1 if some have details, no input is larger]` as JSON. */
   readonly served: readonly string[];
+  /** What its calls come to by quarters of an hour, see `packQuarters`. Null: not read. */
+  readonly quarters: string | null;
 }
 
 type Row = SettledHour & {
@@ -32,19 +34,22 @@ export interface SettledToRead {
   /** A condition on `hour`. */
   readonly window: Sql;
   readonly grains: readonly Grain[];
+  /** Quarters of rows with no more entries are read too. Default: none. */
+  readonly quartersOf?: number;
 }
 
 /** Settlements that are there with all their pieces, each once, the latest last. */
 export async function readSettled(
   engine: Engine,
   project: Project,
-  { window, grains }: SettledToRead,
+  { window, grains, quartersOf = 0 }: SettledToRead,
   signal: AbortSignal,
 ): Promise<readonly SettledHour[]> {
   const asked = grains.map((grain) => GRAINS[grain]);
   const rows = await engine.rows<Row>(
     sql`SELECT grain, hour, settlement, hours, arrayMap(one -> toString(one), fingerprints) AS fingerprints,
-          toString(spanning) AS spanning, entries, first_at, last_at, served, piece, pieces, settled_at
+          toString(spanning) AS spanning, entries, first_at, last_at, served, piece, pieces, settled_at,
+          if(entries BETWEEN 1 AND ${param("Int64", quartersOf)}, quarters, NULL) AS quarters
         FROM usage_hours
         WHERE project_id = ${param("String", project)} AND grain IN (${trusted(asked.join(", "))}) AND ${window}
           AND version = ${param("UInt32", VERSION)}`,
@@ -70,7 +75,7 @@ function inOrder([one]: readonly Row[], [other]: readonly Row[]): number {
 }
 
 function together(rows: readonly Row[]): SettledHour {
-  const { grain, hour, settlement, hours, fingerprints, spanning } = rows[0]!;
+  const { grain, hour, settlement, hours, fingerprints, spanning, quarters } = rows[0]!;
   const used = rows.filter(({ entries }) => entries > 0);
   return {
     grain,
@@ -83,6 +88,7 @@ function together(rows: readonly Row[]): SettledHour {
     first_at: used.length === 0 ? 0 : used.reduce((first, row) => Math.min(first, row.first_at), Infinity),
     last_at: used.reduce((last, row) => Math.max(last, row.last_at), used.length === 0 ? 0 : -Infinity),
     served: [...new Set(used.flatMap((row) => row.served))],
+    quarters,
   };
 }
 

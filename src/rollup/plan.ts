@@ -38,7 +38,12 @@ export function planSelection(
   return {
     project,
     condition: sql`(${join(conditions, " AND ")})`,
-    reach: reachOf({ project, filter, query, startedIn: window === undefined ? undefined : hoursOf(window) }),
+    reach: reachOf({
+      project,
+      filter,
+      query,
+      startedIn: window === undefined ? undefined : hoursOfWindow(window),
+    }),
     onlyTrace: filter?.trace_ids?.length === 1 ? filter.trace_ids[0] : undefined,
     evaluateOnce: query !== undefined && (query.payload !== undefined || query.readsFeedback),
     limit,
@@ -57,7 +62,8 @@ function instant(ms: number) {
   return param("DateTime64(3, 'UTC')", toStoreTextMs(bounded(ms)));
 }
 
-function hoursOf({ startMs, endMs }: TimeWindow): HourRange {
+/** The hours of the instants in it that the store can hold. */
+export function hoursOfWindow({ startMs, endMs }: TimeWindow): HourRange {
   return { from: hourOf(bounded(startMs) * 1000), to: hourOf(bounded(endMs) * 1000 - 1) };
 }
 

@@ -143,7 +143,7 @@ describe("the ledger of what calls themselves used", () => {
           minLength: 1,
           maxLength: 3,
         }),
-        fc.array(fc.record({ one: step, asked: question, window, settles: fc.boolean() }), {
+        fc.array(fc.record({ one: fc.oneof(step, moved), asked: question, window, settles: fc.boolean() }), {
           minLength: 2,
           maxLength: 5,
         }),
@@ -159,7 +159,8 @@ describe("the ledger of what calls themselves used", () => {
           const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
           settled += await settleAll(store.engine);
           for (const [number, { one, asked, window: within, settles }] of steps.entries()) {
-            await take((url, body) => test.post(url, body), one, { project, ids, number });
+            if (one.kind === "move") await move(one, project, ids);
+            else await take((url, body) => test.post(url, body), one, { project, ids, number });
             if (settles) settled += await settleAll(store.engine);
             const body = { project_id: project, ...within, ...asked };
             const [answer, expected] = [
@@ -285,6 +286,34 @@ describe("the ledger of what calls themselves used", () => {
     );
   });
 
+  it("has calls that were moved into the window from another hour", async () => {
+    const project = "acme/moved";
+    const call = (id: string, at: string) => ({
+      id,
+      trace_id: id.split("-")[0],
+      op_name: "o",
+      started_at: `2026-03-28T${at}Z`,
+      ended_at: `2026-03-28T23:00:00Z`,
+      inputs: {},
+      attributes: {},
+      output: null,
+      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 7 } } },
+    });
+    const batch = [call("m-1", "12:10:00"), call("m-2", "12:20:00"), call("there", "20:10:00")];
+    await other.post(`/v2/${project}/calls/complete`, { batch });
+    await move({ pick: 0, hour: 20 }, project, ["m-1"]);
+    await settleAll(store.engine);
+    const read: string[] = [];
+    disturb = async (name) => void read.push(name);
+    const window = { start: "2026-03-28T20:00:00Z", end: "2026-03-28T21:00:00Z" };
+    const body = { project_id: project, ...window, group_by: ["llm"], include_costs: true };
+    const answer = await test.post("/usage/stats", body);
+    disturb = () => Promise.resolve();
+    expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
+    expect(answer.json().total).toMatchObject({ calls: 2, prompt_tokens: 14 });
+    expect(read).not.toContain("usage_count");
+  });
+
   it("is not asked about the hour that is running", async () => {
     const read: string[] = [];
     disturb = async (name) => void read.push(name);
@@ -335,6 +364,26 @@ function inOneHour(messages: ReturnType<typeof messagesOf>, hour: number) {
   });
 }
 
+/** A call is started again at another time: it stays under its hour. */
+const moved = fc.record({
+  kind: fc.constant("move" as const),
+  pick: fc.nat(1000),
+  hour: fc.integer({ min: 17, max: 23 }),
+});
+
+async function move(
+  { pick, hour }: { readonly pick: number; readonly hour: number },
+  project_id: string,
+  ids: readonly string[],
+): Promise<void> {
+  const id = ids[pick % ids.length]!;
+  const trace_id = id.split("-")[0]!;
+  const at = { trace_id, parent_id: `${trace_id}-top`, started_at: `2026-03-28T${hour}:00:00.500Z` };
+  const start = { project_id, id, op_name: "moved", inputs: {}, attributes: {}, ...at };
+  const answer = await other.post("/call/start", { start });
+  expect(answer.status, answer.text).toBe(200);
+}
+
 const event = fc.oneof(
   {
     weight: 4,
@@ -349,6 +398,7 @@ const event = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant("end" as const), pick: fc.nat(1000), tokens: fc.nat(9000) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), pick: fc.nat(1000) }) },
+  { weight: 1, arbitrary: moved },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("settle" as const) }) },
 );
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
@@ -362,6 +412,7 @@ async function happens(
     await settleAll(store.engine);
     return;
   }
+  if (one.kind === "move") return move(one, project, ids);
   const id = ids[one.pick % ids.length]!;
   const trace = id.split("-")[0]!;
   const usage = (tokens: number) => ({ usage: { "gpt-4o": { requests: 1, prompt_tokens: tokens } } });

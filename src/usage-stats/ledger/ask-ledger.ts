@@ -2,6 +2,7 @@ import type { Engine } from "../../clickhouse/engine.ts";
 import { BEHIND } from "../../clickhouse/replicas/replica.ts";
 import { StorageError } from "../../clickhouse/storage-error.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
+import { hoursOfWindow } from "../../rollup/plan.ts";
 import type { SelectedTrace } from "../../rollup/selection.ts";
 import type { StatsPlan } from "../plan.ts";
 import { findSettled } from "./find-settled.ts";
@@ -29,6 +30,7 @@ export async function askLedger(
   if (ledger === undefined || buckets.startsMs.length === 0) return undefined;
   const found = await findSettled(engine, {
     selection,
+    started: hoursOfWindow(plan.window),
     grains: grainsFor(ledger),
     read: async (settled) => readLedger(engine, { plan, ledger, book: await book, settled, signal }),
     signal,

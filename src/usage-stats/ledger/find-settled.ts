@@ -1,19 +1,19 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { oneOf, readFingerprints } from "../../ledger/hour.ts";
-import { isCurrent, ofGrain, readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
+import { isCurrent, ofGrain, type SettledHour } from "../../ledger/settled-hours.ts";
 import {
   groupKey,
   groupState,
   NO_SPANNING,
   placesOutside,
   readSpanning,
-  type SpanningTraces,
 } from "../../ledger/spanning-groups.ts";
-import { GRAINS, type Grain } from "../../ledger/settled-rows.ts";
+import { GRAINS } from "../../ledger/settled-rows.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Selection } from "../../rollup/selection.ts";
 import { countPerTrace, type CountedTrace } from "../../rollup/store.ts";
+import { lookAtWindow, type WindowLook, type WindowToLookAt } from "./look-at-window.ts";
 
 /** A window: what settled hours come to, and the traces that must be folded. No call is in both, or in neither. */
 export interface FoundHours<Cells> {
@@ -21,9 +21,8 @@ export interface FoundHours<Cells> {
   readonly traces: readonly CountedTrace[];
 }
 
-interface Question<Cells> {
+interface Question<Cells> extends Omit<WindowToLookAt, "project"> {
   readonly selection: Selection;
-  readonly grains: readonly Grain[];
   /** Reads settled hours. Undefined: they do not tell. */
   readonly read: (settled: readonly SettledHour[]) => Promise<Cells | undefined>;
   readonly signal: AbortSignal;
@@ -36,39 +35,34 @@ const MAX_ROUNDS = 3;
  *
  * Every call under an hour that had rows when the fingerprints were read is in the hour's settlement, or in that of its trace's
  * group, or its trace is counted: the traces of the hours that are not settled, and of the groups that are not. Hours of groups
- * outside the window are compared while the entries are read, and the digests last, unless nothing is counted. A trace that had
- * calls under other hours when it was counted was noted under all of them before, so that a settlement which has it does not
- * match any more.
+ * that were not read with the window's are compared while the entries are read, and the digests last, unless nothing is counted.
+ * A trace that had calls under other hours when it was counted was noted under all of them before, so that a settlement which
+ * has it does not match any more.
  */
 export async function findSettled<Cells>(
   engine: Engine,
-  { selection, grains, read, signal }: Question<Cells>,
+  { selection, read, signal, ...window }: Question<Cells>,
 ): Promise<FoundHours<Cells> | undefined> {
-  const { project, reach } = selection;
-  if (reach.window === undefined) return undefined;
-  const [known, inWindow, spanning] = await Promise.all([
-    readSettled(engine, project, { window: reach.window, grains }, signal),
-    readFingerprints(engine, project, reach.window, { name: "ledger_fingerprints", signal }),
-    readSpanning(engine, project, reach.window, { name: "ledger_spanning", signal }),
-  ]);
-  const hours = [...inWindow.keys()];
-  let possible = known.filter((one) => isCurrent(one, assumedFor(one, inWindow)));
-  let found = stillSettled(possible, hours, spanning);
+  const { project } = selection;
+  const look = await lookAtWindow(engine, { project, ...window }, signal);
+  const { hours } = look;
+  let possible = look.known.filter((one) => isCurrent(one, assumedFor(one, look)));
+  let found = stillSettled(possible, look);
   for (let round = 0; round < MAX_ROUNDS && found.settled.length > 0; round++) {
     const { settled } = found;
     const within = toCount(project, found);
-    const [cells, traces, outside] = await Promise.all([
+    const [cells, traces, elsewhere] = await Promise.all([
       read(settled),
       within === undefined ? [] : countPerTrace(engine, selection, signal, within),
-      readOutside(engine, project, { inWindow, possible, signal }),
+      readElsewhere(engine, project, { look, possible, signal }),
     ]);
     if (cells === undefined) return undefined;
-    possible = possible.filter((one) => isCurrent(one, outside));
-    const last =
+    possible = possible.filter((one) => isCurrent(one, elsewhere));
+    const spanning =
       within === undefined
-        ? spanning
+        ? look.spanning
         : await readSpanning(engine, project, oneOf(hours), { name: "ledger_compare", signal });
-    found = stillSettled(possible, hours, last);
+    found = stillSettled(possible, { hours, spanning });
     if (areSame(found.settled, settled)) return { cells, traces };
   }
   return undefined;
@@ -78,33 +72,35 @@ function areSame(some: readonly SettledHour[], others: readonly SettledHour[]): 
   return some.length === others.length && some.every((one, place) => one === others[place]);
 }
 
-/** The hours of a group that lie outside the window have the fingerprints that it says, until they are compared too. */
+/** The hours of a group that have not been read have the fingerprints that it says, until they are compared too. */
 function assumedFor(
-  { grain, hours, fingerprints }: SettledHour,
-  inWindow: ReadonlyMap<number, string>,
+  { hours, fingerprints }: SettledHour,
+  { fingerprintOf }: WindowLook,
 ): ReadonlyMap<number, string> {
-  if (grain !== GRAINS.spanning) return inWindow;
-  return new Map(hours.map((hour, place) => [hour, inWindow.get(hour) ?? fingerprints[place]!]));
+  return new Map(hours.map((hour, place) => [hour, fingerprintOf(hour) ?? fingerprints[place]!]));
 }
 
-/** The fingerprints of the window, and of the hours outside it that groups of its traces lie under too. */
-async function readOutside(
+/** The fingerprints of all hours of settlements, also of those far from the window that traces lie under too. */
+async function readElsewhere(
   engine: Engine,
   project: Project,
   found: {
-    readonly inWindow: ReadonlyMap<number, string>;
+    readonly look: WindowLook;
     readonly possible: readonly SettledHour[];
     readonly signal: AbortSignal;
   },
 ): Promise<ReadonlyMap<number, string>> {
-  const { inWindow, possible, signal } = found;
-  const others = new Set(possible.flatMap(({ hours }) => hours.filter((hour) => !inWindow.has(hour))));
-  if (others.size === 0) return inWindow;
-  const outside = await readFingerprints(engine, project, oneOf([...others]), {
-    name: "ledger_fingerprints_outside",
-    signal,
-  });
-  return new Map([...inWindow, ...outside]);
+  const { look, possible, signal } = found;
+  const all = [...new Set(possible.flatMap(({ hours }) => hours))];
+  const [known, others] = [new Map<number, string>(), new Set<number>()];
+  for (const hour of all) {
+    const fingerprint = look.fingerprintOf(hour);
+    if (fingerprint === undefined) others.add(hour);
+    else known.set(hour, fingerprint);
+  }
+  if (others.size === 0) return known;
+  const options = { name: "ledger_fingerprints_outside", signal };
+  return new Map([...known, ...(await readFingerprints(engine, project, oneOf([...others]), options))]);
 }
 
 interface Found {
@@ -119,8 +115,7 @@ interface Found {
 /** What of some settlements, which match the rows of their hours, matches the spanning traces too. */
 function stillSettled(
   known: readonly SettledHour[],
-  window: readonly number[],
-  spanning: SpanningTraces,
+  { hours: window, spanning }: Pick<WindowLook, "hours" | "spanning">,
 ): Found {
   const own = known.filter(
     ({ grain, hour, spanning: digest }) =>
@@ -137,6 +132,7 @@ function stillSettled(
   const withLiveGroups = new Set(spanning.hoursOfLong.filter((hour) => inWindow.has(hour)));
   for (const group of spanning.groups) {
     const hours = group.hours.filter((hour) => inWindow.has(hour));
+    if (hours.length === 0) continue;
     const ofHour = new Map(parts.get(groupState(group))?.map((part) => [part.hour, part]));
     if (hours.every((hour) => settledHours.has(hour) && ofHour.has(hour))) {
       settled.push(...hours.map((hour) => ofHour.get(hour)!));

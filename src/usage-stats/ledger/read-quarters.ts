@@ -3,6 +3,7 @@ import { unpackQuarters, type QuarterEntry } from "../../ledger/packed-quarters.
 import { QUARTER_US } from "../../ledger/quarters.ts";
 import { settlementKey, type SettledHour } from "../../ledger/settled-hours.ts";
 import { sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
 import { COUNT_SLOTS, countFields } from "../../usage/count-fields.ts";
 import { bucketFinder } from "../bucket-finder.ts";
 import { NO_LATENCIES, type Cell, type CellsQuestion } from "./cell.ts";
@@ -31,18 +32,33 @@ export async function readQuarters(
   const cells = new QuarterCells(question);
   const untold = settled.filter((hour) => !isTold(hour));
   for (const some of inReads(settled.filter(isTold), ENTRIES_PER_READ)) {
-    const rows = await engine.rows<Row>(
-      sql`SELECT grain, hour, settlement, quarters FROM usage_hours WHERE ${rowsOf(question.project, some)}`,
-      { name: "ledger_read_quarters", limits: "heavy", signal },
+    const texts = await textsOf(
+      engine,
+      question.project,
+      some.filter(({ quarters }) => quarters === null),
+      signal,
     );
-    const texts = new Map(rows.map((row) => [settlementKey(row), row.quarters]));
     for (const hour of some) {
-      const text = texts.get(settlementKey(hour));
+      const text = hour.quarters ?? texts.get(settlementKey(hour));
       if (text === undefined) return undefined;
       if (text === "" || !cells.add(unpackQuarters(text))) untold.push(hour);
     }
   }
   return { cells: cells.all(), untold };
+}
+
+async function textsOf(
+  engine: Engine,
+  project: Project,
+  settled: readonly SettledHour[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  if (settled.length === 0) return new Map();
+  const rows = await engine.rows<Row>(
+    sql`SELECT grain, hour, settlement, quarters FROM usage_hours WHERE ${rowsOf(project, settled)}`,
+    { name: "ledger_read_quarters", limits: "heavy", signal },
+  );
+  return new Map(rows.map((row) => [settlementKey(row), row.quarters]));
 }
 
 /** Quarters tell nothing of what lies between two of them. */

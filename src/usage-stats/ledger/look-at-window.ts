@@ -1,0 +1,95 @@
+import type { Engine } from "../../clickhouse/engine.ts";
+import { NO_ROWS, oneOf, readCallHours, readFingerprints, within } from "../../ledger/hour.ts";
+import { readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
+import type { Grain } from "../../ledger/settled-rows.ts";
+import { readSpanning, type SpanningTraces } from "../../ledger/spanning-groups.ts";
+import type { HourRange } from "../../query/index.ts";
+import type { Sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
+
+export interface WindowToLookAt {
+  readonly project: Project;
+  /** When its calls started. */
+  readonly started: HourRange;
+  readonly grains: readonly Grain[];
+}
+
+/** The hours of a window's calls: what the ledger has of them, and what tells whether it is true. */
+export interface WindowLook {
+  /** Those that have rows. */
+  readonly hours: readonly number[];
+  readonly known: readonly SettledHour[];
+  /** Of these hours, and of others that `known` has: undefined where it was not read. */
+  readonly fingerprintOf: (hour: number) => string | undefined;
+  readonly spanning: SpanningTraces;
+}
+
+/** Quarters of so many entries at most are read at once, if hours have as many of them. */
+const MAX_ENTRIES = 100_000;
+
+/**
+ * Nearly all calls lie under the hours in which they started, so these are read at once, with those beside them, which
+ * traces at the ends of the window lie under too. If calls lie elsewhere, their hours are read instead.
+ */
+export async function lookAtWindow(
+  engine: Engine,
+  window: WindowToLookAt,
+  signal: AbortSignal,
+): Promise<WindowLook> {
+  const { project, started } = window;
+  const beside = { from: started.from - 1, to: started.to + 1 };
+  const options = { name: "ledger_call_hours", signal };
+  const [hours, look] = await Promise.all([
+    readCallHours(engine, project, started, options),
+    readLook(engine, window, { hours: within(started), compared: within(beside), signal }),
+  ]);
+  if (hours.every((hour) => isWithin(started, hour)))
+    return lookOf(hours, look, (hour) => isWithin(beside, hour));
+  const some = oneOf(hours);
+  const read = new Set(hours);
+  return lookOf(hours, await readLook(engine, window, { hours: some, compared: some, signal }), (hour) =>
+    read.has(hour),
+  );
+}
+
+interface Look extends Pick<WindowLook, "known" | "spanning"> {
+  readonly fingerprints: ReadonlyMap<number, string>;
+}
+
+async function readLook(
+  engine: Engine,
+  { project, started, grains }: WindowToLookAt,
+  { hours, compared, signal }: { readonly hours: Sql; readonly compared: Sql; readonly signal: AbortSignal },
+): Promise<Look> {
+  const quartersOf = grains.includes("quarters") ? Math.floor(MAX_ENTRIES / lengthOf(started)) : 0;
+  const [known, fingerprints, spanning] = await Promise.all([
+    readSettled(engine, project, { window: hours, grains, quartersOf }, signal),
+    readFingerprints(engine, project, compared, { name: "ledger_fingerprints", signal }),
+    readSpanning(engine, project, hours, { name: "ledger_spanning", signal }),
+  ]);
+  return { known, fingerprints, spanning };
+}
+
+function lookOf(
+  hours: readonly number[],
+  { known, fingerprints, spanning }: Look,
+  isRead: (hour: number) => boolean,
+): WindowLook {
+  const asked = new Set(hours);
+  const fingerprintOf = (hour: number): string | undefined =>
+    isRead(hour) ? (fingerprints.get(hour) ?? NO_ROWS) : undefined;
+  return {
+    hours: hours.filter((hour) => fingerprints.has(hour)),
+    known: known.filter(({ hour }) => asked.has(hour)),
+    fingerprintOf,
+    spanning,
+  };
+}
+
+function lengthOf({ from, to }: HourRange): number {
+  return Math.max(1, to - from + 1);
+}
+
+function isWithin({ from, to }: HourRange, hour: number): boolean {
+  return hour >= from && hour <= to;
+}
