@@ -1,6 +1,14 @@
 import { param, sql, trusted } from "../src/query/sql.ts";
 import { noteFilled } from "./note-filled.ts";
-import { figure, ratioAtMost, spreadOf, timeInTurn, type Scenario, type ScenarioResult } from "./scenario.ts";
+import {
+  COMPILED_AFTER,
+  figure,
+  ratioAtMost,
+  spreadOf,
+  timeInTurn,
+  type Scenario,
+  type ScenarioResult,
+} from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
 
 const HOUR_MS = 3_600_000;
@@ -168,7 +176,7 @@ async function compare(service: BenchService, small: Filled, large: Filled): Pro
         small: () => ask(service, small),
         floor: () => floor(service, large),
       },
-      3,
+      COMPILED_AFTER,
     );
     const limit = what === "one trace by its id" ? 1.5 : 1.3;
     results.push(

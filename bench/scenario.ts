@@ -30,6 +30,9 @@ export function spreadOf(samples: readonly number[]): Spread {
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
+/** Requests after which V8 has compiled what they run. */
+export const COMPILED_AFTER = 20;
+
 /**
  * Times alternatives in turn, A B A B …, so that a machine that slows down slows all of them; `warmUp` rounds before are
  * not counted. Milliseconds.

@@ -1,6 +1,7 @@
 import { param, sql, type Sql } from "../src/query/sql.ts";
 import { fillCalls } from "./sample-calls.ts";
 import {
+  COMPILED_AFTER,
   fasterAtLeast,
   figure,
   ratioAtMost,
@@ -11,8 +12,6 @@ import {
 import { startService, type BenchService } from "./service.ts";
 
 const TRACE = "trace-00000000";
-/** Requests after which V8 has compiled what they run. */
-const COMPILED_AFTER = 20;
 
 /** The floor: the engine's own time to produce the rows of the answer. */
 function rowsOf(project: string, condition: Sql): Sql {
