@@ -16,7 +16,7 @@ export function hourOf(micros: EpochMicros): number {
   return (micros - within) / HOUR_MICROS;
 }
 
-/** An ISO 8601 instant as `readInstant`. Errors: undefined also outside the years 1900 to 2255, which the store cannot hold. */
+/** An ISO 8601 instant as `readInstant`. Errors: undefined also outside the years 1900 to 2254, which the store cannot hold. */
 export function parseInstant(text: string): EpochMicros | undefined {
   const micros = readInstant(text);
   return micros === undefined ? undefined : inRange(micros);

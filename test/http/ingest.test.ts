@@ -65,6 +65,17 @@ describe("POST /call/upsert_batch", () => {
     expect(await stored("good")).toHaveLength(1);
   });
 
+  it.each(["1899-12-31T23:59:59.999999Z", "2255-01-01T00:00:00Z"])(
+    "says which years it stores, for a start at %s",
+    async (started_at) => {
+      const answer = await test.post("/call/start", { start: start("far", { started_at }) });
+      expect(answer.status).toBe(422);
+      expect(answer.json().detail[0].msg).toBe(
+        "Input should be an ISO 8601 instant of the years 1900 to 2254",
+      );
+    },
+  );
+
   it("stores calls of a hundred and fifty months and some other centuries in one batch", async () => {
     const project = "acme/months";
     const batch = Array.from({ length: 150 }, (_, month) => {

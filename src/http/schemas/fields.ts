@@ -9,17 +9,17 @@ export const anyInteger = z.number().meta({ type: "integer" });
 /** An instant in a response. */
 export const isoInstant = z.iso.datetime();
 
-/** A field with an instant, parsed by `read`, whose undefined becomes an issue. */
-export function instantField(read: (text: string) => number | undefined) {
+/** A field with an instant, parsed by `read`, whose undefined becomes an issue. `years`: those that it reads. */
+export function instantField(read: (text: string) => number | undefined, years: string) {
   return z
     .string()
-    .meta({ description: "ISO 8601; without an offset it is UTC" })
+    .meta({ description: `ISO 8601, of the years ${years}; without an offset it is UTC` })
     .transform((text, context) => {
       const instant = read(text);
       if (instant !== undefined) return instant;
       context.issues.push({
         code: "custom",
-        message: "Input should be an ISO 8601 instant",
+        message: `Input should be an ISO 8601 instant of the years ${years}`,
         params: { type: "datetime_parsing" },
         input: text,
       });
@@ -28,7 +28,7 @@ export function instantField(read: (text: string) => number | undefined) {
 }
 
 /** An instant in a request: ISO 8601, UTC if it names no offset. Parsed to microseconds since the epoch. */
-export const instantMicros = instantField(parseInstant);
+export const instantMicros = instantField(parseInstant, "1900 to 2254");
 
 /** Like `instant`, parsed to milliseconds, rounded down. */
 export const instantMs = instantMicros.transform((micros) => Math.floor(micros / 1000));

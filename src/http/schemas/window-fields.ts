@@ -20,12 +20,12 @@ const instant = instantField((text) => {
   const micros = readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
   const ms = micros === undefined ? undefined : Math.round(micros / 1000);
   return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
-});
+}, "0000 to 9999");
 
 /** The fields of a window. */
 export const windowFields = {
-  start: instant.describe("Inclusive; a naive instant is UTC"),
-  end: instant.nullish().describe("Exclusive. Default: now"),
+  start: instant.describe("Inclusive; a naive instant is UTC. Digits beyond milliseconds are cut"),
+  end: instant.nullish().describe("Exclusive, cut likewise. Default: now"),
 };
 
 /** The fields of a window's buckets. */
