@@ -50,6 +50,7 @@ function noStore(): Engine {
     bytes: refuse,
     command: refuse,
     insert: refuse,
+    changesOf: () => undefined,
     version: refuse,
     health: refuse,
     close: () => Promise.resolve(),

@@ -5,12 +5,14 @@ import type { Project } from "../shared/project.ts";
 import { contestedPart, isStart, type CallPart, type ProjectPart } from "./call-part.ts";
 import { chooseHours } from "./choose-hours.ts";
 import { joinParts } from "./join-parts.ts";
-import { noteCalls, type CallRow } from "./note-calls.ts";
+import type { CallRow } from "./note-calls.ts";
+import { createNotes, type Notes } from "./notes.ts";
 import {
   findForgotten,
   findMarks,
-  haveMarks,
   addPending,
+  createMarkCheck,
+  type HaveMarks,
   toPending,
   type PendingMark,
   type PendingPart,
@@ -58,12 +60,21 @@ const SWEEP_LIMIT = 1000;
  * parts; the writer of a part without a trace stores it as pending and then looks for the start. Whichever comes second,
  * on any replica, sees the first. Source: docs/decisions/0011.
  */
-export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings): CallWriter {
-  const nextVersion = versions(deps.clock);
+export function createCallWriter(
+  { engine, traces, clock }: WriterDeps,
+  settings: GroupCommitSettings,
+): CallWriter {
+  const tools: Tools = {
+    engine,
+    traces,
+    ...createNotes(engine),
+    haveMarks: createMarkCheck(engine),
+    nextVersion: versions(clock),
+  };
   const commit = createGroupCommit<Placed>({
     name: "calls_write",
-    prepare: (items) => prepare(deps, items),
-    flush: (items) => store(deps, items, nextVersion),
+    prepare: (items) => prepare(tools, items),
+    flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.part),
     ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
@@ -88,8 +99,8 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
     pendingBytes: () => commit.pendingBytes(),
     sweep: () =>
       commit.between(async () => {
-        const forgotten = await findForgotten(deps.engine, SWEEP_LIMIT);
-        await settlePending(deps.engine, deps.traces, forgotten);
+        const forgotten = await findForgotten(engine, SWEEP_LIMIT);
+        await settlePending(tools, forgotten);
         return forgotten.length;
       }),
   };
@@ -97,22 +108,30 @@ export function createCallWriter(deps: WriterDeps, settings: GroupCommitSettings
 
 type NextVersion = (newest: number) => number;
 
+interface Tools extends Notes {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly haveMarks: HaveMarks;
+  readonly nextVersion: NextVersion;
+}
+
 /** Finds where parts go, and notes it. Notes about parts that are never written do no harm. */
-async function prepare({ engine, traces }: WriterDeps, items: readonly Placed[]): Promise<void> {
+async function prepare(tools: Tools, items: readonly Placed[]): Promise<void> {
+  const { traces, noteCalls } = tools;
   await forgetDeleted(items, traces);
   await placeParts(items, traces);
-  await chooseHours(engine, traces, items);
-  await noteCalls(engine, items.flatMap(notedRow));
+  await chooseHours(tools, items);
+  await noteCalls(items.flatMap(notedRow));
   for (const { project, part, traceId, hour } of items) {
     if (isStart(part)) traces.remember({ project, id: part.id }, { traceId: traceId!, hour: hour! });
   }
 }
 
-async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: NextVersion): Promise<void> {
-  const { engine, traces } = deps;
+async function store(tools: Tools, given: readonly Placed[]): Promise<void> {
+  const { engine, traces, nextVersion } = tools;
   const items = await withoutOutlived(engine, given);
   await engine.insert("calls", joinParts(items), { name: "calls_add" });
-  const [marks, doubted] = await Promise.all([marksOf(engine, items), placedByMemory(items, traces)]);
+  const [marks, doubted] = await Promise.all([marksOf(tools, items), placedByMemory(items, traces)]);
   const waiting = items.flatMap((item) => {
     const isUnknown = item.traceId === undefined || doubted.has(item);
     const part = isUnknown ? item.part : marks.has(item.call) && contestedPart(item.part);
@@ -121,15 +140,15 @@ async function store(deps: WriterDeps, given: readonly Placed[], nextVersion: Ne
   const pending = queue(waiting, marks, nextVersion);
   if (pending.length > 0) await addPending(engine, pending);
   const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
-  await settlePending(engine, traces, distinct([...left, ...pending]));
+  await settlePending(tools, distinct([...left, ...pending]));
 }
 
 async function marksOf(
-  engine: Engine,
+  { engine, haveMarks }: Tools,
   items: readonly Placed[],
 ): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
   const projects = [...new Set(items.map(({ project }) => project))];
-  if (!(await haveMarks(engine, projects))) return new Map();
+  if (!(await haveMarks(projects))) return new Map();
   return findMarks(engine, distinct(items.map(keyOf)));
 }
 

@@ -3,11 +3,17 @@ import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
 import { isStart } from "./call-part.ts";
-import { noteTraces } from "./note-traces.ts";
+import type { NoteTraces } from "./note-traces.ts";
 import { keyOf, type Placed } from "./place-parts.ts";
 import { chunksOf, keyText, type TraceLookup } from "./trace-lookup.ts";
 
 const KEYS_PER_QUERY = 2000;
+
+interface HourDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly noteTraces: NoteTraces;
+}
 
 /** A start whose trace is known. */
 type Start = Placed & { readonly traceId: string; readonly hour: number };
@@ -18,8 +24,7 @@ type Start = Placed & { readonly traceId: string; readonly hour: number };
  * more than storing it. Other parts of the batch get the hour of their call's start. It notes the traces on the way.
  */
 export async function chooseHours(
-  engine: Engine,
-  traces: TraceLookup,
+  { engine, traces, noteTraces }: HourDeps,
   items: readonly Placed[],
 ): Promise<void> {
   const first = firstStarts(items);
@@ -32,7 +37,6 @@ export async function chooseHours(
     if (!isKnown) unsure.push(start);
   }
   const noted = await noteTraces(
-    engine,
     [...hours].map(([{ project, traceId }, hour]) => ({ project_id: project, trace_id: traceId, hour })),
   );
   const isElsewhere = ({ project, traceId, hour }: Start): boolean =>

@@ -1,4 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
+import { TableMemory } from "../clickhouse/table-memory.ts";
 import { param, sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { CallRow } from "./note-calls.ts";
@@ -15,12 +16,34 @@ interface HourNote {
 /** Of the text of an instant, up to its hour. */
 const HOUR_LENGTH = "2026-01-01 00".length;
 const HOURS_PER_QUERY = 2000;
+const MAX_REMEMBERED = 100_000;
 
 /**
  * Notes in which hours calls start and end, unless the store has that note: most calls are of an hour that others have
- * noted. It asks the store and not its own memory, because another replica may have deleted the note with its project.
+ * noted. Where other processes write to the store, it is asked each time: one of them may have deleted the note with
+ * its project.
  */
-export async function noteHours(engine: Engine, rows: readonly CallRow[]): Promise<void> {
+export function createHourNotes(engine: Engine): (rows: readonly CallRow[]) => Promise<void> {
+  const memory = new TableMemory<true>(engine, "call_hours", MAX_REMEMBERED);
+  return async (rows) => {
+    const began = memory.begin();
+    const unsure = [...notesOf(rows)].filter(([text]) => memory.get(text) === undefined);
+    const noted = await findNoted(
+      engine,
+      unsure.map(([, note]) => note),
+    );
+    const missing = unsure.flatMap(([text, note]) => (noted.has(text) ? [] : [note]));
+    await engine.insert("call_hours", missing, { name: "call_hours_add" });
+    memory.learn(
+      began,
+      missing.length > 0 ? 1 : 0,
+      unsure.map(([text]) => [text, true]),
+    );
+  };
+}
+
+/** Each once, by `noteText`. */
+function notesOf(rows: readonly CallRow[]): ReadonlyMap<string, HourNote> {
   const notes = new Map<string, HourNote>();
   // rows next to each other are mostly of one hour
   const last = { started: "", ended: "" };
@@ -29,16 +52,14 @@ export async function noteHours(engine: Engine, rows: readonly CallRow[]): Promi
     const key = `${text.slice(0, HOUR_LENGTH)} ${hour} ${project_id}`;
     if (key === last[kind]) return;
     last[kind] = key;
-    const named = `${kind} ${key}`;
-    if (!notes.has(named)) notes.set(named, { project_id, kind, at_hour: hourOfText(text), hour });
+    const note = { project_id, kind, at_hour: hourOfText(text), hour };
+    notes.set(noteText(note), note);
   };
   for (const row of rows) {
     if (row.started_at != null) add(row, "started", row.started_at);
     if (row.ended_at != null) add(row, "ended", row.ended_at);
   }
-  const noted = await findNoted(engine, [...notes.values()]);
-  const missing = [...notes.values()].filter((note) => !noted.has(noteText(note)));
-  await engine.insert("call_hours", missing, { name: "call_hours_add" });
+  return notes;
 }
 
 /** Those notes that the store has, among others, as `noteText`. */

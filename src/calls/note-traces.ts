@@ -1,4 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
+import { TableMemory, type TableState } from "../clickhouse/table-memory.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
@@ -11,39 +12,90 @@ export interface TraceHour {
   readonly hour: number;
 }
 
-const TRACES_PER_QUERY = 2000;
+/** All hours of each trace, by `pairKey`. */
+type HoursOfTraces = ReadonlyMap<string, readonly number[]>;
 
-/**
- * Notes the hours under which traces will have calls, before the calls are written. Returns all hours of each trace, by
- * `pairKey`. `trace_hours` maps a trace to its hours; `spanning_traces` maps an hour to those of its traces that have
- * several hours. It notes first and then looks: if two writers begin a trace in two hours at once, the second one sees
- * both hours.
- */
-export async function noteTraces(
-  engine: Engine,
-  places: readonly TraceHour[],
-): Promise<ReadonlyMap<string, readonly number[]>> {
-  const rows = new Map<string, TraceHour>();
-  const traces = new Map<string, TraceHour>();
-  for (const { project_id, trace_id, hour } of places) {
-    const trace = pairKey(project_id, trace_id);
-    rows.set(`${hour} ${trace}`, { project_id, trace_id, hour });
-    traces.set(trace, { project_id, trace_id, hour });
-  }
-  await engine.insert("trace_hours", [...rows.values()], { name: "trace_hours_add" });
-  const hours = await readHours(engine, [...traces.values()]);
-  const spanning = [...traces].flatMap(([trace, { project_id, trace_id }]) => {
-    const all = hours.get(trace) ?? [];
-    return all.length > 1 ? all.map((hour) => ({ project_id, hour, trace_id })) : [];
-  });
-  await engine.insert("spanning_traces", spanning, { name: "spanning_traces_add" });
-  return hours;
+export type NoteTraces = (places: readonly TraceHour[]) => Promise<HoursOfTraces>;
+
+interface Trace {
+  readonly project_id: Project;
+  readonly trace_id: string;
+  /** Under which it will have calls. */
+  readonly hours: Set<number>;
 }
 
-async function readHours(
-  engine: Engine,
-  traces: readonly TraceHour[],
-): Promise<ReadonlyMap<string, readonly number[]>> {
+const TRACES_PER_QUERY = 2000;
+const MAX_REMEMBERED = 50_000;
+
+/**
+ * Notes the hours under which traces will have calls, before the calls are written. Returns all hours of each trace.
+ * `trace_hours` maps a trace to its hours; `spanning_traces` maps an hour to those of its traces that have several hours.
+ * It notes first and then looks: if two writers begin a trace in two hours at once, the second one sees both hours. A
+ * single process that writes may look while it notes, and remembers what it has noted and seen.
+ */
+export function createTraceNotes(engine: Engine): NoteTraces {
+  const memory = new TableMemory<readonly number[]>(engine, "trace_hours", MAX_REMEMBERED);
+
+  const noteAndLook = async (
+    began: TableState,
+    traces: readonly Trace[],
+    rows: readonly TraceHour[],
+  ): Promise<HoursOfTraces> => {
+    const noted = engine.insert("trace_hours", rows, { name: "trace_hours_add" });
+    if (began === undefined) await noted;
+    const [hours] = await Promise.all([readHours(engine, traces), noted]);
+    return began === undefined || memory.holds(began, OWN_INSERTS) ? hours : readHours(engine, traces);
+  };
+
+  return async (places) => {
+    const began = memory.begin();
+    const traces = tracesOf(places);
+    const hoursOf = new Map<string, readonly number[]>();
+    const open = new Map<string, Trace>();
+    const rows: TraceHour[] = [];
+    for (const [key, trace] of traces) {
+      const known = memory.get(key) ?? [];
+      const missing = [...trace.hours].filter((hour) => !known.includes(hour));
+      if (missing.length === 0) hoursOf.set(key, known);
+      else open.set(key, trace);
+      rows.push(...missing.map((hour) => placeOf(trace, hour)));
+    }
+    if (open.size === 0) return hoursOf;
+    const found = await noteAndLook(began, [...open.values()], rows);
+    const spanning: TraceHour[] = [];
+    for (const [key, trace] of open) {
+      const hours = [...new Set([...(found.get(key) ?? []), ...trace.hours])];
+      hoursOf.set(key, hours);
+      if (hours.length > 1) spanning.push(...hours.map((hour) => placeOf(trace, hour)));
+    }
+    await engine.insert("spanning_traces", spanning, { name: "spanning_traces_add" });
+    memory.learn(
+      began,
+      OWN_INSERTS,
+      [...open.keys()].map((key) => [key, hoursOf.get(key)!]),
+    );
+    return hoursOf;
+  };
+}
+
+const OWN_INSERTS = 1;
+
+function tracesOf(places: readonly TraceHour[]): ReadonlyMap<string, Trace> {
+  const traces = new Map<string, Trace>();
+  for (const { project_id, trace_id, hour } of places) {
+    const key = pairKey(project_id, trace_id);
+    const trace = traces.get(key);
+    if (trace === undefined) traces.set(key, { project_id, trace_id, hours: new Set([hour]) });
+    else trace.hours.add(hour);
+  }
+  return traces;
+}
+
+function placeOf({ project_id, trace_id }: Trace, hour: number): TraceHour {
+  return { project_id, trace_id, hour };
+}
+
+async function readHours(engine: Engine, traces: readonly Trace[]): Promise<HoursOfTraces> {
   const found = new Map<string, readonly number[]>();
   for (const chunk of chunksOf(traces, TRACES_PER_QUERY)) {
     const projects = [...new Set(chunk.map((trace) => trace.project_id))];

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Engine } from "../clickhouse/engine.ts";
+import { TableMemory } from "../clickhouse/table-memory.ts";
 import { param, sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { CallPart } from "./call-part.ts";
@@ -31,6 +32,7 @@ interface MarkRow {
 }
 
 const IDS_PER_QUERY = 2000;
+const MAX_REMEMBERED = 10_000;
 
 export function toPending(project: Project, part: CallPart, version: number): PendingPart {
   const columnsHash = createHash("sha256").update(JSON.stringify(part.columns)).digest("hex");
@@ -56,12 +58,27 @@ export async function resolvePending(engine: Engine, written: readonly PendingPa
 }
 
 /** Whether some projects have any marks: most have none, and then no calls need to be looked up. */
-export async function haveMarks(engine: Engine, projects: readonly Project[]): Promise<boolean> {
-  const rows = await engine.rows(
-    sql`SELECT 1 AS one FROM parked_parts WHERE project_id IN ${param("Array(String)", projects)} LIMIT 1`,
-    { name: "parked_parts_any", limits: "ingest", mustBeCurrent: true },
-  );
-  return rows.length > 0;
+export type HaveMarks = (projects: readonly Project[]) => Promise<boolean>;
+
+/** It remembers the projects without marks, where a single process writes. */
+export function createMarkCheck(engine: Engine): HaveMarks {
+  const without = new TableMemory<true>(engine, "parked_parts", MAX_REMEMBERED);
+  return async (projects) => {
+    const began = without.begin();
+    const unsure = projects.filter((project) => without.get(project) === undefined);
+    if (unsure.length === 0) return false;
+    const rows = await engine.rows(
+      sql`SELECT 1 AS one FROM parked_parts WHERE project_id IN ${param("Array(String)", unsure)} LIMIT 1`,
+      { name: "parked_parts_any", limits: "ingest", mustBeCurrent: true },
+    );
+    if (rows.length > 0) return true;
+    without.learn(
+      began,
+      0,
+      unsure.map((project) => [project, true]),
+    );
+    return false;
+  };
 }
 
 /** The marks of each call that has any, ordered by version, by `keyText`. */

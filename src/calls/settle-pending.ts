@@ -1,7 +1,13 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { noteCalls, type CallRow } from "./note-calls.ts";
+import type { CallRow, NoteCalls } from "./note-calls.ts";
 import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
 import { chunksOf, keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+
+interface SettleDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly noteCalls: NoteCalls;
+}
 
 const KEYS_PER_ROUND = 1000;
 /** More rounds than writers can race by chance. The sweep settles what is left. */
@@ -13,15 +19,14 @@ const MAX_ROUNDS = 100;
  * after it has written, and writes again from the first part that it has not written. The newest part of a call is then
  * always its last row, whoever wrote it.
  */
-export async function settlePending(
-  engine: Engine,
-  traces: TraceLookup,
-  keys: readonly CallKey[],
-): Promise<void> {
-  for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await settleChunk(engine, traces, chunk);
+export async function settlePending(deps: SettleDeps, keys: readonly CallKey[]): Promise<void> {
+  for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await settleChunk(deps, chunk);
 }
 
-async function settleChunk(engine: Engine, traces: TraceLookup, keys: readonly CallKey[]): Promise<void> {
+async function settleChunk(
+  { engine, traces, noteCalls }: SettleDeps,
+  keys: readonly CallKey[],
+): Promise<void> {
   const known = await traces.find(keys, { fresh: true });
   let open = keys.filter((key) => known.has(keyText(key)));
   const written = new Map<string, PendingPart>();
@@ -33,7 +38,7 @@ async function settleChunk(engine: Engine, traces: TraceLookup, keys: readonly C
       const { traceId, hour } = known.get(keyText(one))!;
       return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.part.columns };
     });
-    await noteCalls(engine, rows);
+    await noteCalls(rows);
     await engine.insert("calls", rows, { name: "calls_add_pending" });
     for (const one of parts) written.set(partText(one), one);
     open = [...from.values()].map(({ key }) => key);

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Engine } from "../clickhouse/engine.ts";
+import { TableMemory } from "../clickhouse/table-memory.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
@@ -41,6 +42,8 @@ export function keyText(key: CallKey): string {
 export function createTraceLookup(engine: Engine): TraceLookup {
   const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
   const fences = new FenceMemory(RECENT_STARTS);
+  // '' for none
+  const current = new TableMemory<string>(engine, "project_fences", RECENT_STARTS);
 
   const recall = (key: CallKey): CallPlace | undefined => {
     const entry = recent.get(keyText(key));
@@ -68,9 +71,19 @@ export function createTraceLookup(engine: Engine): TraceLookup {
     },
     fenceOf: (project) => fences.fenceOf(project),
     async readFences(projects) {
+      const began = current.begin();
+      const known = projects.map((project) => [project, current.get(project)] as const);
+      if (known.every(([, fence]) => fence !== undefined)) {
+        return new Map(known.filter((one): one is [Project, string] => one[1] !== ""));
+      }
       const turn = fences.begin();
       const read = await readFences(engine, projects);
       fences.learn(turn, read);
+      current.learn(
+        began,
+        0,
+        projects.map((project) => [project, read.get(project) ?? ""]),
+      );
       return read;
     },
   };

@@ -54,6 +54,11 @@ export interface Engine {
   command(statement: Sql, options: QueryOptions): Promise<void>;
   /** Appends rows; resolves when they are durable. Columns left out of a row take their default. */
   insert(table: string, rows: readonly object[], options: QueryOptions): Promise<void>;
+  /**
+   * How many changes of a table this process has begun, as the only one that writes to the store: what was read of the
+   * table holds as long as the count. Undefined while one is running, and where other processes may write.
+   */
+  changesOf(table: string): number | undefined;
   /** The engine's version, like "26.7.2.1". Rejects when the store is not reachable. */
   version(): Promise<string>;
   /** Whether reads and whether writes can succeed now. Never rejects. */

@@ -1,8 +1,13 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { noteCalls } from "../../src/calls/note-calls.ts";
-import { noteTraces } from "../../src/calls/note-traces.ts";
-import { sql } from "../../src/query/sql.ts";
+import { createCallNotes } from "../../src/calls/note-calls.ts";
+import { createTraceNotes, type NoteTraces } from "../../src/calls/note-traces.ts";
+import { param, sql, trusted } from "../../src/query/sql.ts";
+import { pairKey } from "../../src/shared/pair-key.ts";
 import type { Project } from "../../src/shared/project.ts";
+import { faultyEngine } from "../helpers/faulty-engine.ts";
+import { hasNamedStore } from "../helpers/named-store.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const ROUNDS = 25;
@@ -24,10 +29,11 @@ async function spanning(): Promise<string[]> {
 
 describe("noting under which hours traces have calls", () => {
   it("finds a trace that two writers begin at the same time in two hours", async () => {
-    const note = (trace_id: string, hour: number) =>
-      noteTraces(test.engine, [{ project_id, trace_id, hour }]);
+    const writers = [createTraceNotes(test.engine), createTraceNotes(test.engine)];
+    const note = (trace_id: string, hour: number, writer = 0) =>
+      writers[writer]!([{ project_id, trace_id, hour }]);
     const traces = Array.from({ length: ROUNDS }, (_, round) => `both-${round}`);
-    for (const trace of traces) await Promise.all([note(trace, 7), note(trace, 9)]);
+    for (const trace of traces) await Promise.all([note(trace, 7, 0), note(trace, 9, 1)]);
     expect(await spanning()).toEqual(traces.map((trace) => `${trace}: 7 9`).sort());
 
     await note("one-hour", 7);
@@ -35,6 +41,87 @@ describe("noting under which hours traces have calls", () => {
     await note("both-0", 8);
     const expected = traces.map((trace) => `${trace}: 7 ${trace === "both-0" ? "8 " : ""}9`);
     expect(await spanning()).toEqual(expected.sort());
+  });
+});
+
+type Fate = "done" | "refused" | "untold";
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      does: fc.constant("note" as const),
+      by: fc.nat(1),
+      places: fc.array(fc.record({ trace: fc.constantFrom("a", "b", "c"), hour: fc.nat(2) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      fates: fc.array(fc.constantFrom<Fate>("done", "done", "done", "refused", "untold"), { maxLength: 5 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("delete" as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("restart" as const), by: fc.nat(1) }) },
+);
+
+describe("what two writers in one process remember of their notes", () => {
+  let project = "acme/remembered" as Project;
+  let runs = 0;
+  let fates: Fate[] = [];
+  const writer = (): NoteTraces => createTraceNotes(faultyEngine(test.engine, () => fates.shift() ?? "done"));
+  const pairs = async (table: string): Promise<string[]> => {
+    const rows = await test.engine.rows<{ pair: string }>(
+      sql`SELECT DISTINCT concat(trace_id, ' ', toString(hour)) AS pair FROM ${trusted(table)}
+          WHERE project_id = ${param("String", project)}`,
+      { name: "test" },
+    );
+    return rows.map(({ pair }) => pair).sort();
+  };
+  const deleteAll = async (): Promise<void> => {
+    for (const table of [sql`trace_hours`, sql`spanning_traces`])
+      await test.engine.command(sql`TRUNCATE TABLE ${table}`, { name: "test" });
+  };
+
+  it("is in the store, whatever fails and is deleted between", { timeout: 300_000 }, async () => {
+    const numRuns = Number(process.env["DIFFERENTIAL_RUNS"] ?? 8);
+    const property = fc.asyncProperty(fc.array(step, { maxLength: 12, size: "max" }), async (steps) => {
+      const writers = [writer(), writer()];
+      project = `acme/remembered-${runs++}` as Project;
+      for (const one of steps) {
+        if (one.does === "restart") writers[one.by] = writer();
+        if (one.does === "delete") await deleteAll();
+        if (one.does !== "note") continue;
+        fates = [...one.fates];
+        const hours = await writers[one.by]!(
+          one.places.map(({ trace, hour }) => ({ project_id: project, trace_id: trace, hour })),
+        ).catch(() => undefined);
+        fates = [];
+        if (hours === undefined) continue;
+        const [stored, spanned] = [await pairs("trace_hours"), await pairs("spanning_traces")];
+        for (const trace of new Set(one.places.map((place) => place.trace))) {
+          const own = stored.filter((pair) => pair.startsWith(trace));
+          const told = hours.get(pairKey(project, trace))!.map((hour) => `${trace} ${hour}`);
+          expect(told.toSorted()).toEqual(own);
+          if (own.length > 1) expect(spanned).toEqual(expect.arrayContaining(own));
+        }
+        for (const { trace, hour } of one.places) expect(stored).toContain(`${trace} ${hour}`);
+      }
+    });
+    await fc.assert(property, { numRuns, seed: chosenSeed() });
+  });
+
+  it("costs no statement when it is noted again", async () => {
+    const asked: string[] = [];
+    const note = createTraceNotes(
+      faultyEngine(test.engine, (name) => {
+        asked.push(name);
+        return "done";
+      }),
+    );
+    const place = { project_id: project, trace_id: "again", hour: 7 };
+    await note([place]);
+    const count = asked.length;
+    await note([place, place]);
+    // a store that others may write to is asked each time
+    expect(asked.length).toBe(hasNamedStore ? 2 * count : count);
   });
 });
 
@@ -51,13 +138,14 @@ describe("noting in which hours calls start and end", () => {
   };
 
   it("notes an hour once, and again when the note was deleted with its project", async () => {
+    const noteCalls = createCallNotes(test.engine);
     const notes = ["ended 490907 under 490905", "started 490905 under 490905"];
-    await noteCalls(test.engine, [{ ...call, started_at }]);
-    await noteCalls(test.engine, [
+    await noteCalls([{ ...call, started_at }]);
+    await noteCalls([
       { ...call, started_at, ended_at },
       { ...call, started_at },
     ]);
-    await noteCalls(test.engine, [{ ...call, ended_at }]);
+    await noteCalls([{ ...call, ended_at }]);
     expect(await noted()).toEqual(notes);
 
     const answer = await test.app.inject({
@@ -67,7 +155,7 @@ describe("noting in which hours calls start and end", () => {
     });
     expect(answer.statusCode).toBe(202);
     expect(await noted()).toEqual([]);
-    await noteCalls(test.engine, [{ ...call, started_at, ended_at }]);
+    await noteCalls([{ ...call, started_at, ended_at }]);
     expect(await noted()).toEqual(notes);
   });
 });

@@ -1,5 +1,4 @@
-import { noteCalls } from "../../src/calls/note-calls.ts";
-import { noteTraces } from "../../src/calls/note-traces.ts";
+import { createNotes } from "../../src/calls/notes.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -55,8 +54,9 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     output_references: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
-  await noteTraces(engine, rows);
-  await noteCalls(engine, rows);
+  const { noteTraces, noteCalls } = createNotes(engine);
+  await noteTraces(rows);
+  await noteCalls(rows);
   await engine.insert("calls", rows, { name: "test_calls" });
 }
 

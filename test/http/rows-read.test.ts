@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { noteCalls, type CallRow } from "../../src/calls/note-calls.ts";
-import { noteTraces } from "../../src/calls/note-traces.ts";
+import type { CallRow } from "../../src/calls/note-calls.ts";
+import { createNotes } from "../../src/calls/notes.ts";
 import type { Engine } from "../../src/clickhouse/engine.ts";
 import { sql, trusted, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -64,8 +64,9 @@ async function storeHours(from: number, to: number): Promise<void> {
     if (call % 2 === 0) rows.push({ ...key, ...start, ...end });
     else rows.push({ ...key, ...start }, { ...key, ...end });
   }
-  await noteTraces(test.engine, rows);
-  await noteCalls(test.engine, rows);
+  const { noteTraces, noteCalls } = createNotes(test.engine);
+  await noteTraces(rows);
+  await noteCalls(rows);
   await test.engine.insert("calls", rows, { name: "test_calls" });
 }
 

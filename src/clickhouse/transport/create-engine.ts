@@ -45,6 +45,7 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
         ),
       );
     },
+    changesOf: (table) => transport.changesOf?.(table),
     async version() {
       const rows = await this.rows<{ version: string }>(sql`SELECT version() AS version`, {
         name: "version",

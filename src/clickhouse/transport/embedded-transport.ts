@@ -1,6 +1,7 @@
 import { Session, type ChdbResult } from "chdb";
 import { render, type Sql } from "../../query/sql.ts";
 import type { Admission } from "./admission.ts";
+import { ChangeCounts } from "../change-counts.ts";
 import { paramText } from "./param-text.ts";
 import { createSessionPool, type SessionWork } from "./session-pool.ts";
 import { StorageError } from "../storage-error.ts";
@@ -19,6 +20,8 @@ export function createEmbeddedTransport(
     connectionArgs: backupDir === undefined ? [] : [`--backups.allowed_path=${backupDir}`],
   });
   const sessions = createSessionPool(path);
+  // the engine locks its directory, so that no other process writes to it
+  const changes = new ChangeCounts();
   let closed = false;
   let count = 0;
 
@@ -47,7 +50,8 @@ export function createEmbeddedTransport(
     async command(statement, options) {
       await inSession(options, (settings) => ({
         kind: undefined,
-        run: (session) => session.queryAsync(sessionText(statement, settings)),
+        run: (session) =>
+          changes.during(undefined, () => session.queryAsync(sessionText(statement, settings))),
       }));
     },
     async insert({ table, columns, rows }, options) {
@@ -55,9 +59,12 @@ export function createEmbeddedTransport(
         // its settings are of the statement alone
         kind: "insert",
         run: (session) =>
-          session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
+          changes.during(table, () =>
+            session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
+          ),
       }));
     },
+    changesOf: (table) => changes.of(table),
     async close() {
       if (closed) return;
       closed = true;

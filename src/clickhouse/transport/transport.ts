@@ -33,5 +33,7 @@ export interface Transport {
   insert(insert: Insert, options: SendOptions): Promise<void>;
   /** What it knows of its servers without a statement. One that knows nothing has none. */
   health?(): Promise<StoreHealth>;
+  /** As of `Engine`. One whose store others may write to has none. */
+  changesOf?(table: string): number | undefined;
   close(): Promise<void>;
 }

@@ -1,0 +1,50 @@
+import { LRUCache } from "lru-cache";
+import type { Engine } from "./engine.ts";
+
+/** The state of a table before something is read of it or written to it. */
+export type TableState = number | undefined;
+
+/**
+ * What was read of a table, or written to it, until somebody else changes it. Only where a single process writes
+ * (`Engine.changesOf`): of a store with other writers nothing is remembered.
+ */
+export class TableMemory<Value extends string | true | readonly unknown[]> {
+  readonly #known: LRUCache<string, Value>;
+  readonly #engine: Pick<Engine, "changesOf">;
+  readonly #table: string;
+  /** The state in which all that is remembered holds. */
+  #state: TableState;
+
+  constructor(engine: Pick<Engine, "changesOf">, table: string, max: number) {
+    this.#engine = engine;
+    this.#table = table;
+    this.#known = new LRUCache({ max });
+  }
+
+  /** To be called before a read or a write whose outcome is to be remembered. */
+  begin(): TableState {
+    return this.#engine.changesOf(this.#table);
+  }
+
+  get(key: string): Value | undefined {
+    const state = this.begin();
+    return state === undefined || state !== this.#state ? undefined : this.#known.get(key);
+  }
+
+  /** Whether nothing but so many inserts of one's own has changed the table since `began`. */
+  holds(began: TableState, ownInserts: number): boolean {
+    return began !== undefined && this.begin() === began + ownInserts;
+  }
+
+  /**
+   * Remembers what is so after a read, and after so many inserts of one's own, unless the table was changed otherwise
+   * since `began`. The inserts must have changed nothing but what these keys say.
+   */
+  learn(began: TableState, ownInserts: number, entries: Iterable<readonly [string, Value]>): void {
+    if (began === undefined || !this.holds(began, ownInserts)) return;
+    const state = began + ownInserts;
+    if (this.#state !== began && this.#state !== state) this.#known.clear();
+    this.#state = state;
+    for (const [key, value] of entries) this.#known.set(key, value);
+  }
+}
