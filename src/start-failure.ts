@@ -64,13 +64,19 @@ const meanings: Readonly<Record<string, string>> = {
   319: NO_QUORUM,
 };
 
+const FULL_DISK = "Free some of it and start again: nothing is lost, and an upgrade goes on where it was.";
+
 function storeProblem(error: StorageError, config: Config | undefined): string {
   const { kind, engineCode, message, detail } = error;
   const urls = config?.CLICKHOUSE_URL;
-  if (urls === undefined) return message;
+  if (urls === undefined) {
+    if (kind !== "no_space" || config === undefined) return message;
+    return `the disk of DATA_DIR ${config.DATA_DIR} is full. ${FULL_DISK}`;
+  }
   const hosts = urls.map((url) => new URL(url).host).join(", ");
   const meaning = engineCode === undefined ? undefined : meanings[engineCode];
   if (meaning !== undefined) return `ClickHouse at ${hosts} ${meaning} (code ${engineCode}).`;
+  if (kind === "no_space") return `ClickHouse at ${hosts} has no room on its disk. ${FULL_DISK}`;
   if (kind === "read_only" && engineCode === undefined)
     return `ClickHouse at ${hosts} takes no writes: ${detail}.`;
   if (kind !== "unavailable") return `ClickHouse at ${hosts}: ${message}`;
