@@ -314,6 +314,31 @@ describe("the ledger of what calls themselves used", () => {
     expect(read).not.toContain("usage_count");
   });
 
+  it.each([
+    ["beside it", 20],
+    ["far from it", 17],
+  ])("sees what a call outside the window, %s, takes from one inside", async (_, hour) => {
+    const project_id = `acme/outside-${hour}`;
+    const usage = (prompt_tokens: number) => ({ usage: { "gpt-4o": { requests: 1, prompt_tokens } } });
+    const call = { trace_id: "t", op_name: "o", inputs: {}, attributes: { weave: { source: "python-sdk" } } };
+    const parent = { ...call, id: "parent", parent_id: null, output: null, summary: usage(100) };
+    const at = "2026-03-28T21:10:00Z";
+    const batch = [{ ...parent, started_at: at, ended_at: at }];
+    await other.post(`/v2/${project_id}/calls/complete`, { batch });
+    const child = { ...call, project_id, id: "child", parent_id: "parent" };
+    await other.post("/call/start", { start: { ...child, started_at: `2026-03-28T${hour}:10:00Z` } });
+    await settleAll(store.engine);
+    const window = { start: "2026-03-28T21:00:00Z", end: "2026-03-28T22:00:00Z" };
+    const tokens = async (): Promise<number> =>
+      (await test.post("/usage/stats", { project_id, ...window, group_by: ["llm"] })).json().total
+        .prompt_tokens;
+    expect(await tokens()).toBe(100);
+    await other.post("/call/end", {
+      end: { project_id, id: "child", ended_at: "2026-03-28T22:00:00Z", summary: usage(30) },
+    });
+    expect(await tokens()).toBe(70);
+  });
+
   it("is not asked about the hour that is running", async () => {
     const read: string[] = [];
     disturb = async (name) => void read.push(name);
