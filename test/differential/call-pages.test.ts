@@ -124,6 +124,54 @@ describe(`pages of calls (seed ${seed})`, () => {
     );
     await fc.assert(property, { numRuns: RUNS, seed });
   });
+
+  it("have a call that stays once, whatever happens to others in between", { timeout: 300_000 }, async () => {
+    const change = fc.record({
+      kind: fc.constantFrom("deleted" as const, "started again" as const, "ended" as const, "new" as const),
+      at: fc.nat(),
+      started_at: fc.constantFrom(
+        "2026-01-31T22:59:59.999999Z",
+        "2026-02-01T00:00:00Z",
+        "1955-01-01T00:00:00Z",
+      ),
+    });
+    const walk = fc.record({
+      direction: asked.map(({ direction }) => direction),
+      limit: fc.integer({ min: 1, max: 9 }),
+      changes: fc.array(change, { minLength: 1, maxLength: 8 }),
+    });
+    const property = fc.asyncProperty(calls, walk, async (sent, { direction, limit, changes }) => {
+      const project_id = `acme/pages-${projects++}`;
+      await start(project_id, sent);
+      // an id that two traces have is deleted in both
+      const changed = new Set<string>();
+      const take = async ({ kind, at, started_at }: (typeof changes)[number], place: number) => {
+        const call = sent[at % sent.length]!;
+        if (kind === "new") return start(project_id, [{ ...call, id: `new-${place}`, started_at }]);
+        if (kind === "ended")
+          return test.post("/call/end", {
+            end: { project_id, id: call.id, ended_at: started_at, summary: {} },
+          });
+        changed.add(call.id);
+        if (kind === "deleted") return test.post("/calls/delete", { project_id, call_ids: [call.id] });
+        return start(project_id, [{ ...call, started_at }]);
+      };
+      const found: string[] = [];
+      let page_token: string | undefined;
+      let pages = 0;
+      do {
+        const sort_by = [{ field: "started_at", direction }];
+        const page = await ask({ project_id, sort_by, limit, page_token });
+        found.push(...page.calls);
+        page_token = page.next;
+        if (pages < changes.length) await take(changes[pages]!, pages);
+        pages++;
+      } while (page_token !== undefined);
+      const stays = sent.filter(({ id: one }) => !changed.has(one)).map(nameOf);
+      expect(found.filter((name) => stays.includes(name)).toSorted()).toEqual(stays.toSorted());
+    });
+    await fc.assert(property, { numRuns: Math.ceil(RUNS / 2), seed });
+  });
 });
 
 describe("the token of a page", () => {
