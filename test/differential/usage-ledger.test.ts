@@ -473,5 +473,5 @@ function disturbed(engine: Engine, before: (name: string) => Promise<void>): Eng
     if (options.name !== "usage_read") await before(options.name);
     return engine.bytes(query, format, options);
   };
-  return Object.assign(Object.create(engine) as Engine, { rows, bytes });
+  return { ...engine, rows, bytes };
 }
