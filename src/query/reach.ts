@@ -156,9 +156,9 @@ function placesOf({ project, filter, query }: CallsSelection, window: Sql): Sql 
   const saysMore = filterConditions(filter).length > 0 || query?.saysMoreThanWhen === true;
   if (query?.payload === undefined || narrow.length === 0 || !saysMore) return undefined;
   const max = param("UInt32", MAX_PLACES);
-  const places = sql`(SELECT groupUniqArray(${param("UInt32", MAX_PLACES + 1)})((hour, trace_id)) FROM calls FINAL
+  const places = sql`(SELECT groupArray(place) FROM (SELECT DISTINCT (hour, trace_id) AS place FROM calls FINAL
     PREWHERE project_id = ${param("String", project)} AND ${window}
-    WHERE ${LIVE} AND ${join(narrow, " AND ")})`;
+    WHERE ${LIVE} AND ${join(narrow, " AND ")} LIMIT ${param("UInt32", MAX_PLACES + 1)}))`;
   return sql`(length(${places}) > ${max} OR (hour, trace_id) IN
     (SELECT place.1, place.2 FROM (SELECT arrayJoin(${places}) AS place)))`;
 }
