@@ -24,7 +24,7 @@ export function holdStatement(inner: Engine, name: string): HeldStatement {
     return answer;
   };
   return {
-    engine: Object.assign(Object.create(inner) as Engine, { rows }),
+    engine: { ...inner, rows },
     count: () => answers.length,
     async release() {
       gate.resolve();
