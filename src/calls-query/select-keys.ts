@@ -1,5 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { selectCalls } from "../query/index.ts";
+import { notedIn, selectCalls } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { EVER, type HourRange } from "../query/bounds/time-range.ts";
 import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
@@ -108,8 +108,7 @@ async function nextHours(
 ): Promise<HourRange | undefined> {
   const [row] = await engine.rows<{ first: number; last: number; hours: number }>(
     sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM
-          (SELECT DISTINCT at_hour FROM call_hours WHERE project_id = ${param("String", project)} AND kind = 'started'
-             AND at_hour BETWEEN ${param("Int64", within.from)} AND ${param("Int64", within.to)}
+          (SELECT DISTINCT at_hour FROM call_hours WHERE ${notedIn(project, "started", within)}
            ORDER BY at_hour ${pages.order === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})`,
     { name: "calls_hours", signal },
   );

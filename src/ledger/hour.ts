@@ -1,5 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import type { HourRange } from "../query/index.ts";
+import { notedIn, type HourRange } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
@@ -43,12 +43,11 @@ export function within({ from, to }: HourRange): Sql {
 export async function readCallHours(
   engine: Engine,
   project: Project,
-  { from, to }: HourRange,
+  started: HourRange,
   options: Options,
 ): Promise<readonly number[]> {
   const rows = await engine.rows<{ hour: number }>(
-    sql`SELECT DISTINCT hour FROM call_hours WHERE project_id = ${param("String", project)} AND kind = 'started'
-        AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`,
+    sql`SELECT DISTINCT hour FROM call_hours WHERE ${notedIn(project, "started", started)}`,
     { ...options, limits: "heavy", mustBeCurrent: true },
   );
   return rows.map(({ hour }) => hour);

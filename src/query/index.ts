@@ -5,7 +5,7 @@ export { compileFilter } from "./filter.ts";
 export { compileGroupKey } from "./group-key.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
-export { aroundWindow, inPlaces, inTraces, LIVE, reachOf, type Reach } from "./reach.ts";
+export { aroundWindow, inPlaces, inTraces, LIVE, notedIn, reachOf, type Reach } from "./reach.ts";
 export {
   callsFilter,
   sdkFilter,

@@ -126,9 +126,14 @@ export function inPlaces(places: readonly { readonly hour: number; readonly trac
 }
 
 /** Calls that started or ended in some hours. */
-export function inHours(project: Project, kind: "started" | "ended", { from, to }: HourRange): Sql {
-  return sql`hour IN (SELECT hour FROM call_hours WHERE project_id = ${param("String", project)}
-    AND kind = ${param("String", kind)} AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)})`;
+export function inHours(project: Project, kind: "started" | "ended", range: HourRange): Sql {
+  return sql`hour IN (SELECT hour FROM call_hours WHERE ${notedIn(project, kind, range)})`;
+}
+
+/** The rows of `call_hours` for calls that started or ended in some hours. */
+export function notedIn(project: Project, kind: "started" | "ended", { from, to }: HourRange): Sql {
+  return sql`project_id = ${param("String", project)} AND kind = ${param("String", kind)}
+    AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
 }
 
 /** The conditions that only read small columns. */
