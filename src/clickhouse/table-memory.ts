@@ -8,17 +8,25 @@ export type TableState = number | undefined;
  * What was read of a table, or written to it, until somebody else changes it. Only where a single process writes
  * (`Engine.changesOf`): of a store with other writers nothing is remembered.
  */
-export class TableMemory<Value extends string | true | readonly unknown[]> {
+export class TableMemory<Value extends string | true | object> {
   readonly #known: LRUCache<string, Value>;
   readonly #engine: Pick<Engine, "changesOf">;
   readonly #table: string;
   /** The state in which all that is remembered holds. */
   #state: TableState;
 
-  constructor(engine: Pick<Engine, "changesOf">, table: string, max: number) {
+  /** `max`: how many values are remembered, or what they weigh together, a whole number each. */
+  constructor(
+    engine: Pick<Engine, "changesOf">,
+    table: string,
+    max: number,
+    weightOf?: (value: Value, key: string) => number,
+  ) {
     this.#engine = engine;
     this.#table = table;
-    this.#known = new LRUCache({ max });
+    this.#known = new LRUCache(
+      weightOf === undefined ? { max } : { maxSize: max, sizeCalculation: weightOf },
+    );
   }
 
   /** To be called before a read or a write whose outcome is to be remembered. */
@@ -29,6 +37,16 @@ export class TableMemory<Value extends string | true | readonly unknown[]> {
   get(key: string): Value | undefined {
     const state = this.begin();
     return state === undefined || state !== this.#state ? undefined : this.#known.get(key);
+  }
+
+  /** What a read gives: it is made unless that is remembered. */
+  async read(key: string, make: () => Promise<Value>): Promise<Value> {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const began = this.begin();
+    const made = await make();
+    this.learn(began, 0, [[key, made]]);
+    return made;
   }
 
   /** Whether nothing but so many inserts of one's own has changed the table since `began`. */

@@ -19,6 +19,7 @@ import { planCallsStats, type CallsStatsPlan } from "./calls-stats/plan.ts";
 import { callsStatsRequest, callsStatsResponse } from "./calls-stats/schema.ts";
 import { printCsv } from "./csv.ts";
 import { askLedger } from "./ledger/ask-ledger.ts";
+import { LookMemory } from "./ledger/look-memory.ts";
 import { planStats, type PlanSettings, type StatsPlan, type WindowPlan } from "./plan.ts";
 import { foldTraces, foldWindow } from "./read-window.ts";
 import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
@@ -45,11 +46,12 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   const config = { access: readAccess };
   const settings = (): PlanSettings => ({ selectionLimits, maxCalls, nowMs: clock.now() });
 
+  const memory = new LookMemory(deps.engine);
   const stats = { body: usageStatsRequest(limits), response: { 200: usageStatsResponse } };
   app.post("/usage/stats", { config, schema: stats }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
     const plan = planStats(project, request.body, settings());
-    const fold = await foldStats(reply, plan, deps);
+    const fold = await foldStats(reply, plan, { ...deps, memory });
     if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, plan));
     return send(reply.type(JSON_TYPE), printAnswer(fold, plan));
   });
@@ -62,11 +64,18 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
 }
 
 /** Adds up all calls of a window: what the ledger has of it as it is there, the others live. */
-async function foldStats(reply: FastifyReply, plan: StatsPlan, deps: UsageStatsDeps): Promise<WindowFold> {
-  const { engine, providerOf, maxCells, maxCalls } = deps;
+async function foldStats(
+  reply: FastifyReply,
+  plan: StatsPlan,
+  deps: UsageStatsDeps & { readonly memory: LookMemory },
+): Promise<WindowFold> {
+  const { engine, providerOf, maxCells, maxCalls, memory } = deps;
   const signal = abortOnClose(reply);
   const reading = plan.withCosts ? deps.bookFor(plan.selection.project) : Promise.resolve(undefined);
-  const [book, found] = await Promise.all([reading, askLedger(engine, { plan, book: reading, signal })]);
+  const [book, found] = await Promise.all([
+    reading,
+    askLedger(engine, { plan, book: reading, memory, signal }),
+  ]);
   const names = new LlmNames();
   const fold = new WindowFold({ plan, names, book, providerOf, maxCells });
   const window = { plan, names, fold };

@@ -21,10 +21,15 @@ let live: TestApp;
 let other: TestApp;
 /** Happens before each statement of a question. */
 let disturb: (name: string) => Promise<void> = () => Promise.resolve();
+/** Whether `test` may remember what nobody has changed: only a store with a single writer is remembered. */
+let remembers = true;
 beforeAll(async () => {
   store = await startEngine();
   test = await startAppOn(store.engine, {
-    wrapEngine: (engine) => disturbed(engine, (name) => disturb(name)),
+    wrapEngine: (engine) => ({
+      ...disturbed(engine, (name) => disturb(name)),
+      changesOf: (table) => (remembers ? engine.changesOf(table) : undefined),
+    }),
   });
   other = await startAppOn(store.engine);
   live = await startAppOn(store.engine, { wrapEngine: withoutLedger });
@@ -148,7 +153,9 @@ describe("the ledger of what calls themselves used", () => {
           maxLength: 5,
         }),
         fc.nat(3),
-        async (forests, steps, spanning) => {
+        fc.boolean(),
+        async (forests, steps, spanning, isRemembered) => {
+          remembers = isRemembered;
           const project = `acme/ledger-${projects++}`;
           const batch = forests.flatMap((rows, number) => {
             const messages = messagesOf(rows, `t${number}`);
@@ -191,8 +198,12 @@ describe("the ledger of what calls themselves used", () => {
           }),
           fc.array(fc.array(event, { maxLength: 7 }), { minLength: 2, maxLength: 3 }),
           fc.array(event, { maxLength: 6 }),
-          fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
-          async (forests, questions, before, within) => {
+          fc.tuple(
+            fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
+            fc.boolean(),
+          ),
+          async (forests, questions, before, [within, isRemembered]) => {
+            remembers = isRemembered;
             const project = `acme/disturbed-${projects++}`;
             const batch = forests.flatMap((rows, number) =>
               inOneHour(messagesOf(rows, `t${number}`), 20 + number),

@@ -1,4 +1,5 @@
 import type { Engine } from "../../clickhouse/engine.ts";
+import { TableMemory } from "../../clickhouse/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
@@ -18,7 +19,16 @@ export interface PriceStore {
   purge(project: Project, ids: readonly string[]): Promise<void>;
 }
 
+/** Prices of all projects together. */
+const MAX_REMEMBERED = 50_000;
+
 export function createPriceStore(engine: Engine): PriceStore {
+  const memory = new TableMemory<readonly ProjectPrice[]>(
+    engine,
+    "llm_prices",
+    MAX_REMEMBERED,
+    ({ length }) => length + 1,
+  );
   return {
     async add(project, prices, origin) {
       const rows = datedRows(project, prices, origin);
@@ -34,15 +44,17 @@ export function createPriceStore(engine: Engine): PriceStore {
       return rows[0]?.count ?? 0;
     },
     all(project) {
-      return engine.rows<ProjectPrice>(
-        sql`SELECT id, llm_id, provider_id,
-              toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
-              toUnixTimestamp64Milli(created_at) AS createdAtMs,
-              prompt_token_cost, completion_token_cost,
-              cache_read_input_token_cost, cache_creation_input_token_cost, service_tier, unit_costs
-            FROM llm_prices FINAL
-            WHERE project_id = ${param("String", project)} AND purged = 0`,
-        { name: "price_all" },
+      return memory.read(project, () =>
+        engine.rows<ProjectPrice>(
+          sql`SELECT id, llm_id, provider_id,
+                toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
+                toUnixTimestamp64Milli(created_at) AS createdAtMs,
+                prompt_token_cost, completion_token_cost,
+                cache_read_input_token_cost, cache_creation_input_token_cost, service_tier, unit_costs
+              FROM llm_prices FINAL
+              WHERE project_id = ${param("String", project)} AND purged = 0`,
+          { name: "price_all" },
+        ),
       );
     },
     async purge(project, ids) {

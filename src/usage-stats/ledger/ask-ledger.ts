@@ -6,12 +6,14 @@ import { hoursOfWindow } from "../../rollup/plan.ts";
 import type { SelectedTrace } from "../../rollup/selection.ts";
 import type { StatsPlan } from "../plan.ts";
 import { findSettled } from "./find-settled.ts";
+import type { LookMemory } from "./look-memory.ts";
 import { grainsFor, readLedger, type LedgerCells } from "./read-ledger.ts";
 
 export interface LedgerAsked {
   readonly plan: StatsPlan;
   /** Undefined: costs are not asked for. It is read meanwhile. */
   readonly book: Promise<PriceBook | undefined>;
+  readonly memory: LookMemory;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +26,7 @@ export interface FoundLedger {
 /** What the ledger has of a window, as it is there. Undefined: nothing. Errors: `StorageError`. */
 export async function askLedger(
   engine: Engine,
-  { plan, book, signal }: LedgerAsked,
+  { plan, book, memory, signal }: LedgerAsked,
 ): Promise<FoundLedger | undefined> {
   const { ledger, selection, buckets } = plan;
   if (ledger === undefined || buckets.startsMs.length === 0) return undefined;
@@ -32,6 +34,7 @@ export async function askLedger(
     selection,
     started: hoursOfWindow(plan.window),
     grains: grainsFor(ledger),
+    memory,
     read: async (settled) => readLedger(engine, { plan, ledger, book: await book, settled, signal }),
     signal,
   }).catch(unlessBehind);

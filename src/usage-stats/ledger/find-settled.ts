@@ -1,13 +1,7 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { oneOf, readFingerprints } from "../../ledger/hour.ts";
 import { isCurrent, ofGrain, type SettledHour } from "../../ledger/settled-hours.ts";
-import {
-  groupKey,
-  groupState,
-  NO_SPANNING,
-  placesOutside,
-  readSpanning,
-} from "../../ledger/spanning-groups.ts";
+import { groupKey, groupState, NO_SPANNING, placesOutside } from "../../ledger/spanning-groups.ts";
 import { GRAINS } from "../../ledger/settled-rows.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
@@ -58,10 +52,7 @@ export async function findSettled<Cells>(
     ]);
     if (cells === undefined) return undefined;
     possible = possible.filter((one) => isCurrent(one, elsewhere));
-    const spanning =
-      within === undefined
-        ? look.spanning
-        : await readSpanning(engine, project, oneOf(hours), { name: "ledger_compare", signal });
+    const spanning = within === undefined ? look.spanning : await look.spanningNow();
     found = stillSettled(possible, { hours, spanning });
     if (areSame(found.settled, settled)) return { cells, traces };
   }

@@ -1,17 +1,19 @@
 import type { Engine } from "../../clickhouse/engine.ts";
-import { NO_ROWS, oneOf, readCallHours, readFingerprints, within } from "../../ledger/hour.ts";
-import { readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
+import { NO_ROWS, readFingerprints, within } from "../../ledger/hour.ts";
+import type { SettledHour } from "../../ledger/settled-hours.ts";
 import type { Grain } from "../../ledger/settled-rows.ts";
-import { readSpanning, type SpanningTraces } from "../../ledger/spanning-groups.ts";
+import type { SpanningTraces } from "../../ledger/spanning-groups.ts";
 import type { HourRange } from "../../query/index.ts";
 import type { Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
+import { listOf, rangeOf, type LookMemory, type SomeHours } from "./look-memory.ts";
 
 export interface WindowToLookAt {
   readonly project: Project;
   /** When its calls started. */
   readonly started: HourRange;
   readonly grains: readonly Grain[];
+  readonly memory: LookMemory;
 }
 
 /** The hours of a window's calls: what the ledger has of them, and what tells whether it is true. */
@@ -22,6 +24,8 @@ export interface WindowLook {
   /** Of these hours, and of others that `known` has: undefined where it was not read. */
   readonly fingerprintOf: (hour: number) => string | undefined;
   readonly spanning: SpanningTraces;
+  /** The same, read again. */
+  readonly spanningNow: () => Promise<SpanningTraces>;
 }
 
 /** Quarters of so many entries at most are read at once, if hours have as many of them. */
@@ -36,43 +40,51 @@ export async function lookAtWindow(
   window: WindowToLookAt,
   signal: AbortSignal,
 ): Promise<WindowLook> {
-  const { project, started } = window;
+  const { project, started, memory } = window;
   const beside = { from: started.from - 1, to: started.to + 1 };
   const options = { name: "ledger_call_hours", signal };
   const [hours, look] = await Promise.all([
-    readCallHours(engine, project, started, options),
-    readLook(engine, window, { hours: within(started), compared: within(beside), signal }),
+    memory.callHours(project, started, options),
+    readLook(engine, window, { hours: rangeOf(started), compared: within(beside), signal }),
   ]);
   if (hours.every((hour) => isWithin(started, hour)))
     return lookOf(hours, look, (hour) => isWithin(beside, hour));
-  const some = oneOf(hours);
+  const some = listOf(hours);
   const read = new Set(hours);
-  return lookOf(hours, await readLook(engine, window, { hours: some, compared: some, signal }), (hour) =>
-    read.has(hour),
+  return lookOf(
+    hours,
+    await readLook(engine, window, { hours: some, compared: some.condition, signal }),
+    (hour) => read.has(hour),
   );
 }
 
-interface Look extends Pick<WindowLook, "known" | "spanning"> {
+interface Look extends Pick<WindowLook, "known" | "spanning" | "spanningNow"> {
   readonly fingerprints: ReadonlyMap<number, string>;
 }
 
 async function readLook(
   engine: Engine,
-  { project, started, grains }: WindowToLookAt,
-  { hours, compared, signal }: { readonly hours: Sql; readonly compared: Sql; readonly signal: AbortSignal },
+  { project, started, grains, memory }: WindowToLookAt,
+  {
+    hours,
+    compared,
+    signal,
+  }: { readonly hours: SomeHours; readonly compared: Sql; readonly signal: AbortSignal },
 ): Promise<Look> {
   const quartersOf = grains.includes("quarters") ? Math.floor(MAX_ENTRIES / lengthOf(started)) : 0;
   const [known, fingerprints, spanning] = await Promise.all([
-    readSettled(engine, project, { window: hours, grains, quartersOf }, signal),
+    memory.settled(project, { hours, grains, quartersOf }, signal),
     readFingerprints(engine, project, compared, { name: "ledger_fingerprints", signal }),
-    readSpanning(engine, project, hours, { name: "ledger_spanning", signal }),
+    memory.spanning(project, hours, { name: "ledger_spanning", signal }),
   ]);
-  return { known, fingerprints, spanning };
+  const spanningNow = (): Promise<SpanningTraces> =>
+    memory.spanning(project, hours, { name: "ledger_compare", signal });
+  return { known, fingerprints, spanning, spanningNow };
 }
 
 function lookOf(
   hours: readonly number[],
-  { known, fingerprints, spanning }: Look,
+  { known, fingerprints, spanning, spanningNow }: Look,
   isRead: (hour: number) => boolean,
 ): WindowLook {
   const asked = new Set(hours);
@@ -83,6 +95,7 @@ function lookOf(
     known: known.filter(({ hour }) => asked.has(hour)),
     fingerprintOf,
     spanning,
+    spanningNow,
   };
 }
 

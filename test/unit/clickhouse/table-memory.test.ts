@@ -65,7 +65,10 @@ async function run(
   if (one.does === "delete") return table.delete(one.key, one.fate);
   const memory = memories[one.by]!;
   const began = memory.begin();
-  if (one.does === "read") return memory.learn(began, 0, [[one.key, await table.read(one.key)]]);
+  if (one.does === "read") {
+    await memory.read(one.key, () => table.read(one.key));
+    return;
+  }
   const [found] = await Promise.all([table.read(one.key), table.add(one.key, one.value, one.fate)]);
   const all = [...new Set([...found, one.value])].toSorted((a, b) => a - b);
   memory.learn(began, 1, [[one.key, all]]);
@@ -117,6 +120,33 @@ describe("the memory of a table", () => {
     expect([memory.get("a"), memory.get("b")]).toEqual(["read", "written"]);
     await insert();
     expect([memory.get("a"), memory.get("b")]).toEqual([undefined, undefined]);
+  });
+
+  it("reads what it does not remember, and that once", async () => {
+    const counts = new ChangeCounts();
+    const memory = new TableMemory<string>({ changesOf: (table) => counts.of(table) }, "t", 10);
+    let reads = 0;
+    const read = (): Promise<string> => memory.read("a", async () => `read ${++reads}`);
+    expect([await read(), await read()]).toEqual(["read 1", "read 1"]);
+    await counts.during("t", async () => undefined);
+    expect([await read(), await read()]).toEqual(["read 2", "read 2"]);
+  });
+
+  it("keeps no more than it may weigh, what was asked for last", () => {
+    const engine = { changesOf: () => 0 };
+    const weightOf = (value: string, key: string): number => value.length + key.length;
+    const memory = new TableMemory<string>(engine, "t", 10, weightOf);
+    const learn = (key: string, value: string): void => memory.learn(0, 0, [[key, value]]);
+    learn("a", "1234");
+    learn("b", "1234");
+    learn("c", "1");
+    learn("too much", "12345678");
+    expect(["a", "b", "c", "too much"].map((key) => memory.get(key))).toEqual([
+      undefined,
+      "1234",
+      "1",
+      undefined,
+    ]);
   });
 
   it("remembers nothing of a store that others write to", () => {
