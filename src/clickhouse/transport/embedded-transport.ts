@@ -54,17 +54,19 @@ export function createEmbeddedTransport(
           changes.during(undefined, () => session.queryAsync(sessionText(statement, settings))),
       }));
     },
-    async insert({ table, columns, rows }, options) {
+    async insert({ table, columns, rows, of }, options) {
       await inSession(options, (settings) => ({
         // its settings are of the statement alone
         kind: "insert",
         run: (session) =>
-          changes.during(table, () =>
-            session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
+          changes.during(
+            table,
+            () => session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
+            of,
           ),
       }));
     },
-    changesOf: (table) => changes.of(table),
+    changesOf: (table, hour) => changes.of(table, hour),
     async close() {
       if (closed) return;
       closed = true;

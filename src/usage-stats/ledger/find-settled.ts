@@ -1,5 +1,5 @@
 import type { Engine } from "../../clickhouse/engine.ts";
-import { oneOf, readFingerprints } from "../../ledger/hour.ts";
+import { oneOf } from "../../ledger/hour.ts";
 import { isCurrent, ofGrain, type SettledHour } from "../../ledger/settled-hours.ts";
 import { groupKey, groupState, NO_SPANNING, placesOutside } from "../../ledger/spanning-groups.ts";
 import { GRAINS } from "../../ledger/settled-rows.ts";
@@ -7,6 +7,7 @@ import { sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Selection } from "../../rollup/selection.ts";
 import { countPerTrace, type CountedTrace } from "../../rollup/store.ts";
+import type { LookMemory } from "./look-memory.ts";
 import { lookAtWindow, type WindowLook, type WindowToLookAt } from "./look-at-window.ts";
 
 /** A window: what settled hours come to, and the traces that must be folded. No call is in both, or in neither. */
@@ -38,7 +39,7 @@ export async function findSettled<Cells>(
   { selection, read, signal, ...window }: Question<Cells>,
 ): Promise<FoundHours<Cells> | undefined> {
   const { project } = selection;
-  const look = await lookAtWindow(engine, { project, ...window }, signal);
+  const look = await lookAtWindow({ project, ...window }, signal);
   const { hours } = look;
   let possible = look.known.filter((one) => isCurrent(one, assumedFor(one, look)));
   let found = stillSettled(possible, look);
@@ -48,7 +49,7 @@ export async function findSettled<Cells>(
     const [cells, traces, elsewhere] = await Promise.all([
       read(settled),
       within === undefined ? [] : countPerTrace(engine, selection, signal, within),
-      readElsewhere(engine, project, { look, possible, signal }),
+      readElsewhere(project, { look, possible, memory: window.memory, signal }),
     ]);
     if (cells === undefined) return undefined;
     possible = possible.filter((one) => isCurrent(one, elsewhere));
@@ -73,15 +74,15 @@ function assumedFor(
 
 /** The fingerprints of all hours of settlements, also of those far from the window that traces lie under too. */
 async function readElsewhere(
-  engine: Engine,
   project: Project,
   found: {
     readonly look: WindowLook;
     readonly possible: readonly SettledHour[];
+    readonly memory: LookMemory;
     readonly signal: AbortSignal;
   },
 ): Promise<ReadonlyMap<number, string>> {
-  const { look, possible, signal } = found;
+  const { look, possible, memory, signal } = found;
   const all = [...new Set(possible.flatMap(({ hours }) => hours))];
   const [known, others] = [new Map<number, string>(), new Set<number>()];
   for (const hour of all) {
@@ -91,7 +92,7 @@ async function readElsewhere(
   }
   if (others.size === 0) return known;
   const options = { name: "ledger_fingerprints_outside", signal };
-  return new Map([...known, ...(await readFingerprints(engine, project, oneOf([...others]), options))]);
+  return new Map([...known, ...(await memory.fingerprints.of(project, [...others], options))]);
 }
 
 interface Found {

@@ -1,10 +1,8 @@
-import type { Engine } from "../../clickhouse/engine.ts";
-import { NO_ROWS, readFingerprints, within } from "../../ledger/hour.ts";
+import { NO_ROWS } from "../../ledger/hour.ts";
 import type { SettledHour } from "../../ledger/settled-hours.ts";
 import type { Grain } from "../../ledger/settled-rows.ts";
 import type { SpanningTraces } from "../../ledger/spanning-groups.ts";
 import type { HourRange } from "../../query/index.ts";
-import type { Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { listOf, rangeOf, type LookMemory, type SomeHours } from "./look-memory.ts";
 
@@ -35,27 +33,19 @@ const MAX_ENTRIES = 100_000;
  * Nearly all calls lie under the hours in which they started, so these are read at once, with those beside them, which
  * traces at the ends of the window lie under too. If calls lie elsewhere, their hours are read instead.
  */
-export async function lookAtWindow(
-  engine: Engine,
-  window: WindowToLookAt,
-  signal: AbortSignal,
-): Promise<WindowLook> {
+export async function lookAtWindow(window: WindowToLookAt, signal: AbortSignal): Promise<WindowLook> {
   const { project, started, memory } = window;
   const beside = { from: started.from - 1, to: started.to + 1 };
-  const options = { name: "ledger_call_hours", signal };
+  const options = { name: "ledger_fingerprints", signal };
   const [hours, look] = await Promise.all([
-    memory.callHours(project, started, options),
-    readLook(engine, window, { hours: rangeOf(started), compared: within(beside), signal }),
+    memory.callHours(project, started, { name: "ledger_call_hours", signal }),
+    readLook(window, rangeOf(started), memory.fingerprints.within(project, beside, options), signal),
   ]);
   if (hours.every((hour) => isWithin(started, hour)))
     return lookOf(hours, look, (hour) => isWithin(beside, hour));
-  const some = listOf(hours);
+  const fingerprints = memory.fingerprints.of(project, hours, options);
   const read = new Set(hours);
-  return lookOf(
-    hours,
-    await readLook(engine, window, { hours: some, compared: some.condition, signal }),
-    (hour) => read.has(hour),
-  );
+  return lookOf(hours, await readLook(window, listOf(hours), fingerprints, signal), (hour) => read.has(hour));
 }
 
 interface Look extends Pick<WindowLook, "known" | "spanning" | "spanningNow"> {
@@ -63,18 +53,15 @@ interface Look extends Pick<WindowLook, "known" | "spanning" | "spanningNow"> {
 }
 
 async function readLook(
-  engine: Engine,
   { project, started, grains, memory }: WindowToLookAt,
-  {
-    hours,
-    compared,
-    signal,
-  }: { readonly hours: SomeHours; readonly compared: Sql; readonly signal: AbortSignal },
+  hours: SomeHours,
+  reading: Promise<ReadonlyMap<number, string>>,
+  signal: AbortSignal,
 ): Promise<Look> {
   const quartersOf = grains.includes("quarters") ? Math.floor(MAX_ENTRIES / lengthOf(started)) : 0;
   const [known, fingerprints, spanning] = await Promise.all([
     memory.settled(project, { hours, grains, quartersOf }, signal),
-    readFingerprints(engine, project, compared, { name: "ledger_fingerprints", signal }),
+    reading,
     memory.spanning(project, hours, { name: "ledger_spanning", signal }),
   ]);
   const spanningNow = (): Promise<SpanningTraces> =>

@@ -1,5 +1,6 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { TableMemory } from "../../clickhouse/table-memory.ts";
+import { FingerprintMemory } from "../../ledger/fingerprint-memory.ts";
 import { oneOf, readCallHours, within } from "../../ledger/hour.ts";
 import { readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
 import type { Grain } from "../../ledger/settled-rows.ts";
@@ -40,13 +41,14 @@ const MAX_SPANNING = 16_000_000;
 const MAX_HOURS = 8_000_000;
 
 /**
- * What a window's question reads beside its fingerprints, as long as nobody changes it: on the embedded store these tables are
- * written once an hour, a minute or a day, while calls come in all the time. Other stores are asked each time.
+ * What a window's question reads, as long as nobody changes it: on the embedded store these tables, and calls under hours that
+ * are over, are seldom written, while calls come in all the time. Other stores are asked each time.
  *
  * The hours of spanning traces hold as long as `spanning_traces` does, though `trace_hours` has them: a trace that comes to lie
  * under another hour is noted in both before any of its calls is written there.
  */
 export class LookMemory {
+  readonly fingerprints: FingerprintMemory;
   readonly #engine: Engine;
   readonly #hours: TableMemory<readonly number[]>;
   readonly #settled: TableMemory<readonly SettledHour[]>;
@@ -54,6 +56,7 @@ export class LookMemory {
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    this.fingerprints = new FingerprintMemory(engine);
     this.#hours = new TableMemory(engine, "call_hours", MAX_HOURS, (hours) => OF_ANY + 8 * hours.length);
     this.#settled = new TableMemory(engine, "usage_hours", MAX_SETTLED, bytesOfSettled);
     this.#spanning = new TableMemory(engine, "spanning_traces", MAX_SPANNING, bytesOfSpanning);
