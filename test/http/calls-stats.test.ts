@@ -91,6 +91,8 @@ describe("POST /calls/stats", () => {
       max_output_tokens: 0,
       count_output_tokens: 1,
       p50_output_tokens: 0,
+      // nobody knows its price
+      sum_total_cost: null,
       count: 1,
     };
     expect(usage_buckets).toEqual([

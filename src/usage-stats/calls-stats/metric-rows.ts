@@ -17,6 +17,8 @@ interface Row {
 export class MetricRows {
   private readonly question: MetricQuestion<string>;
   private readonly rows: Row[] = [];
+  /** Rows that something was added to whose value is unknown. */
+  private readonly unknown = new Set<number>();
   private readonly values: CellValues | undefined;
   private sorted: readonly Float64Array[] | undefined;
 
@@ -27,7 +29,10 @@ export class MetricRows {
   }
 
   add(row: number, value: number | null): void {
-    if (value === null) return;
+    if (value === null) {
+      if (this.isCost) this.unknown.add(row);
+      return;
+    }
     const of = (this.rows[row] ??= { sum: usd(0), count: 0, min: value, max: value, ones: 0, zeros: 0 });
     of.sum = addUsd(of.sum, usd(value));
     of.count++;
@@ -42,16 +47,19 @@ export class MetricRows {
   text(row: number): string {
     const { metric, aggregations, percentiles } = this.question;
     let text = "";
-    for (const name of aggregations) text += `,"${name}_${metric}":${this.aggregate(name, this.rows[row])}`;
+    for (const name of aggregations) text += `,"${name}_${metric}":${this.aggregate(name, row)}`;
     for (const percentile of percentiles)
       text += `,"p${percentile}_${metric}":${this.number(this.percentile(row, percentile))}`;
     return text;
   }
 
-  private aggregate(name: Aggregation, row: Row | undefined): string {
+  private aggregate(name: Aggregation, at: number): string {
+    const row = this.rows[at];
     switch (name) {
       case "sum":
-        return row === undefined ? "0" : this.sum(row.sum);
+        if (row !== undefined) return this.sum(row.sum);
+        // what has no known price costs an unknown sum
+        return this.unknown.has(at) ? "null" : "0";
       case "avg":
         return this.number(row === undefined ? null : inUnits(row.sum) / row.count);
       case "min":
