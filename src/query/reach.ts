@@ -36,6 +36,8 @@ export interface Reach {
   readonly traces: Traces | undefined;
   /** True for the hours (`hour`) that the selected calls can be stored under, if a window restricts them. */
   readonly window: Sql | undefined;
+  /** When the selected calls started and ended. */
+  readonly range: TimeRange;
   /** Whether this is less than the whole project. */
   readonly isBounded: boolean;
   /** Whether only the window and being a root select: then most traces in its hours are selected. */
@@ -59,6 +61,7 @@ export function reachOf({ project, filter, query, startedIn }: CallsSelection): 
       calls: all(inTraces(project, traces), window),
       traces,
       window,
+      range,
       isBounded: true,
       isWholeWindow: false,
       hours,
@@ -70,12 +73,12 @@ export function reachOf({ project, filter, query, startedIn }: CallsSelection): 
       AND id IN ${param("Array(String)", callIds)}`;
     const calls = all(sql`(hour, trace_id) IN (SELECT hour, trace_id ${started})`, window);
     const tracesOfCalls = sql`(SELECT trace_id ${started})`;
-    return { calls, traces: tracesOfCalls, window, isBounded: true, isWholeWindow: false, hours };
+    return { calls, traces: tracesOfCalls, window, range, isBounded: true, isWholeWindow: false, hours };
   }
   const places = placesOf({ project, filter, query }, all(window));
   const isBounded = window !== undefined;
   const isWholeWindow = isBounded && !saysMoreThanWhen({ filter, query });
-  return { calls: all(window, places), traces: undefined, window, isBounded, isWholeWindow, hours };
+  return { calls: all(window, places), traces: undefined, window, range, isBounded, isWholeWindow, hours };
 }
 
 function saysMoreThanWhen({ filter, query }: Pick<CallsSelection, "filter" | "query">): boolean {
@@ -108,21 +111,52 @@ export function aroundWindow(project: Project, window: Sql): Sql {
   return sql`(${window} OR ${inTraces(project, spanning)})`;
 }
 
+/** The same where the window's hours are known, and the places of their spanning traces under all other hours. */
+export function aroundHours(hours: readonly number[], elsewhere: readonly Place[]): Sql {
+  const inWindow = sql`hour IN ${param("Array(Int64)", hours)}`;
+  if (elsewhere.length === 0) return inWindow;
+  const distinct = distinctOf(elsewhere);
+  // mostly the hours before and after: lists cost less to read by than pairs
+  const places = distinct.hours.length > MAX_LISTED_HOURS ? inPlaces(elsewhere) : inLists(distinct);
+  return sql`(${inWindow} OR ${places})`;
+}
+
+/** An hour under which a trace has calls. */
+export interface Place {
+  readonly hour: number;
+  readonly traceId: string;
+}
+
+const MAX_LISTED_HOURS = 4;
+
 /**
  * All calls of some traces with known hours: `places` contains each trace with each of its hours. If all traces have the
  * same hours, two lists say the same as pairs, and cost a tenth less to read by.
  */
-export function inPlaces(places: readonly { readonly hour: number; readonly traceId: string }[]): Sql {
-  const pairs = new Map(places.map((place) => [`${place.hour} ${place.traceId}`, place]));
-  const hours = [...pairs.values()].map((place) => place.hour);
-  const traceIds = [...pairs.values()].map((place) => place.traceId);
-  const distinct = { hours: [...new Set(hours)], traceIds: [...new Set(traceIds)] };
-  if (distinct.hours.length * distinct.traceIds.length === pairs.size) {
-    return sql`hour IN ${param("Array(Int64)", distinct.hours)}
-      AND trace_id IN ${param("Array(String)", distinct.traceIds)}`;
-  }
+export function inPlaces(places: readonly Place[]): Sql {
+  const pairs = [...new Map(places.map((place) => [`${place.hour} ${place.traceId}`, place])).values()];
+  const distinct = distinctOf(pairs);
+  if (distinct.hours.length * distinct.traceIds.length === pairs.length) return inLists(distinct);
+  const hours = pairs.map((place) => place.hour);
+  const traceIds = pairs.map((place) => place.traceId);
   return sql`${named(distinct.traceIds)}(hour, trace_id) IN (SELECT place.1, place.2 FROM
     (SELECT arrayJoin(arrayZip(${param("Array(Int64)", hours)}, ${param("Array(String)", traceIds)})) AS place))`;
+}
+
+interface HoursAndTraces {
+  readonly hours: readonly number[];
+  readonly traceIds: readonly string[];
+}
+
+function distinctOf(places: readonly Place[]): HoursAndTraces {
+  return {
+    hours: [...new Set(places.map(({ hour }) => hour))],
+    traceIds: [...new Set(places.map(({ traceId }) => traceId))],
+  };
+}
+
+function inLists({ hours, traceIds }: HoursAndTraces): Sql {
+  return sql`hour IN ${param("Array(Int64)", hours)} AND trace_id IN ${param("Array(String)", traceIds)}`;
 }
 
 /** Calls that started or ended in some hours. */

@@ -91,6 +91,7 @@ const NOWHERE: Reach = {
   calls: sql`0`,
   traces: sql`(SELECT '' WHERE 0)`,
   window: undefined,
+  range: { started: undefined, ended: undefined },
   isBounded: true,
   isWholeWindow: false,
   hours: 0,

@@ -5,6 +5,7 @@ import { aroundWindow, inPlaces, inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
+import type { WindowPlaces } from "./window-places.ts";
 
 const TRACES_PER_QUERY = 2000;
 
@@ -79,12 +80,17 @@ function readExtent(reader: RowBinaryReader): Extent {
 }
 
 /** All calls of the selected calls' traces, or of the whole project if it has to be read anyway. */
-function wholeTraces({ project, reach, condition }: Selection): Sql {
+function wholeTraces(selection: Selection): Sql {
+  const { project, reach } = selection;
   if (reach.traces !== undefined) return inTraces(project, reach.traces);
   if (reach.window === undefined) return sql`1`;
-  const traces = sql`(SELECT trace_id FROM calls FINAL
-    PREWHERE project_id = ${param("String", project)} AND ${reach.calls} WHERE ${LIVE} AND ${condition})`;
-  return sql`trace_id IN ${traces} AND ${aroundWindow(project, reach.window)}`;
+  return selectedTraces(selection, aroundWindow(project, reach.window));
+}
+
+/** `around`: true for all calls of these traces, and of others. */
+function selectedTraces({ project, reach, condition }: Selection, around: Sql): Sql {
+  return sql`trace_id IN (SELECT trace_id FROM calls FINAL
+    PREWHERE project_id = ${param("String", project)} AND ${reach.calls} WHERE ${LIVE} AND ${condition}) AND ${around}`;
 }
 
 interface CallKey {
@@ -166,15 +172,25 @@ export function callRowBytes(
  * The same for the traces of selected calls, which are not known yet, with the traces' ids. If most traces of a window are
  * selected, it reads the others too, because finding out which ones are selected costs more.
  */
-export function selectedRowBytes(
+export async function selectedRowBytes(
   engine: Engine,
   selection: Selection,
-  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+  { limit, places, signal }: SelectedRowsOptions,
 ): Promise<Buffer> {
   const { project, condition, reach } = selection;
-  const isAll = reach.isWholeWindow && reach.window !== undefined;
-  const within = isAll ? aroundWindow(project, reach.window) : wholeTraces(selection);
-  return rowBytes(engine, { project, condition, limit, traceId: sql`trace_id,`, within }, signal);
+  const read = (within: Sql): Promise<Buffer> =>
+    rowBytes(engine, { project, condition, limit, traceId: sql`trace_id,`, within }, signal);
+  if (reach.traces !== undefined || reach.window === undefined) return read(wholeTraces(selection));
+  const readAround = (around: Sql): Promise<Buffer> =>
+    read(reach.isWholeWindow ? around : selectedTraces(selection, around));
+  const bytes = await places.readAround({ project, range: reach.range, read: readAround, signal });
+  return bytes ?? readAround(aroundWindow(project, reach.window));
+}
+
+export interface SelectedRowsOptions {
+  readonly limit: number;
+  readonly places: WindowPlaces;
+  readonly signal: AbortSignal;
 }
 
 function rowBytes(

@@ -4,6 +4,7 @@ import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-t
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import type { SelectedTrace, Selection } from "../rollup/selection.ts";
+import type { WindowPlaces } from "../rollup/window-places.ts";
 import { selectedRowBytes, selectTraces, traceRowBytes } from "../rollup/store.ts";
 
 /** What is known before the first byte of an answer: everything that an answer's head or an error must say. */
@@ -26,7 +27,7 @@ export interface ReadOptions {
 export async function prepareUsage(
   engine: Engine,
   selection: Selection,
-  options: ReadOptions,
+  options: ReadOptions & { readonly places: WindowPlaces },
 ): Promise<PreparedUsage> {
   const names = new LlmNames();
   const calls = await readAtOnce(engine, selection, { ...options, names });
@@ -49,7 +50,7 @@ const MAX_HOURS_AT_ONCE = 3;
 async function readAtOnce(
   engine: Engine,
   selection: Selection,
-  { maxTraceCalls, signal, names }: ReadOptions & { names: LlmNames },
+  { maxTraceCalls, signal, names, places }: ReadOptions & { names: LlmNames; places: WindowPlaces },
 ): Promise<CallTable | undefined> {
   const { project, condition, onlyTrace, reach } = selection;
   if (selection.evaluateOnce) return undefined;
@@ -63,7 +64,7 @@ async function readAtOnce(
   }
   if (reach.hours > MAX_HOURS_AT_ONCE) return undefined;
   const most = Math.min(MAX_AT_ONCE, maxTraceCalls);
-  const bytes = await selectedRowBytes(engine, selection, { limit: most + 1, signal });
+  const bytes = await selectedRowBytes(engine, selection, { limit: most + 1, places, signal });
   const calls = readCallTable(bytes, undefined, names);
   if (calls.count <= most) return withinLimit(calls, selection);
   releaseCalls(calls);

@@ -1,0 +1,322 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Engine, QueryOptions } from "../../src/clickhouse/engine.ts";
+import { hasNamedStore } from "../helpers/named-store.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
+import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
+
+const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 8);
+const HOUR_MS = 3_600_000;
+const BEGIN_MS = Date.UTC(2026, 2, 10);
+const HOURS = 6;
+const TRACES = 5;
+
+/** Runs something before or after the statement of ours that comes next but so many. */
+interface Meanwhile {
+  readonly after: number;
+  readonly run: () => Promise<void>;
+}
+
+let meanwhile: Meanwhile | undefined;
+let asked: string[] = [];
+
+/** Statements of questions and of ingest; not those of jobs. */
+const OURS = /^(?:usage_|trace_hours_|spanning_traces_|call_hours_|call_traces_|calls_add)/;
+
+async function goOn(): Promise<void> {
+  if (meanwhile === undefined) return;
+  const { after, run } = meanwhile;
+  meanwhile = after === 0 ? undefined : { after: after - 1, run };
+  if (after === 0) await run();
+}
+
+function interrupted(engine: Engine): Engine {
+  const around = async <Result>({ name }: QueryOptions, run: () => Promise<Result>): Promise<Result> => {
+    if (!OURS.test(name)) return run();
+    asked.push(name);
+    await goOn();
+    const result = await run();
+    await goOn();
+    return result;
+  };
+  return {
+    ...engine,
+    rows: (query, options) => around(options, () => engine.rows(query, options)),
+    bytes: (query, format, options) => around(options, () => engine.bytes(query, format, options)),
+    insert: (table, rows, options) => around(options, () => engine.insert(table, rows, options)),
+  };
+}
+
+let apps: readonly TestApp[];
+beforeAll(async () => {
+  const first = await startApp({ wrapEngine: interrupted });
+  apps = [first, await startAppOn(first.engine, { wrapEngine: interrupted })];
+}, 120_000);
+afterAll(async () => {
+  for (const app of apps.toReversed()) await app.close();
+});
+
+const hour = fc.nat(HOURS - 1);
+const by = fc.nat(1);
+/** Calls in one batch, which is stored at one moment; the first call of a trace is its root. */
+const add = fc.record({
+  does: fc.constant("add" as const),
+  by,
+  calls: fc.array(fc.record({ trace: fc.nat(TRACES - 1), hour }), { minLength: 1, maxLength: 4 }),
+});
+/** The root of a trace is said to have started at another time. */
+const move = fc.record({ does: fc.constant("move" as const), by, trace: fc.nat(TRACES - 1), hour });
+const write = fc.oneof({ weight: 4, arbitrary: add }, move);
+type Write = typeof write extends fc.Arbitrary<infer One> ? One : never;
+
+/** Few, so that they are asked again. */
+const ask = fc.record({ by, from: fc.nat(2).map((at) => at * 2), length: fc.integer({ min: 1, max: 3 }) });
+type Ask = typeof ask extends fc.Arbitrary<infer One> ? One : never;
+
+/** One of them begins, and the other runs while it does. */
+const step = fc.record({ write, ask, begins: fc.constantFrom("write", "ask"), after: fc.nat(6) });
+
+const iso = (at: number): string => new Date(BEGIN_MS + at * HOUR_MS + 60_000).toISOString();
+const literalHour = (at: number): object => ({ $literal: new Date(BEGIN_MS + at * HOUR_MS).toISOString() });
+
+const USED_ONCE = { usage: { m: { requests: 1 } } };
+
+function within(from: number, length: number, field = "started_at"): object {
+  const at = { $getField: field };
+  return { $and: [{ $gte: [at, literalHour(from)] }, { $lt: [at, literalHour(from + length)] }] };
+}
+
+/** A project, as it should be. */
+class Project {
+  readonly id: string;
+  #traces: ReadonlyMap<number, { readonly calls: number; readonly rootHour: number }> = new Map();
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** The calls below each root that started in these hours. */
+  expected({ from, length }: Ask): Readonly<Record<string, number>> {
+    const roots = [...this.#traces].filter(
+      ([, { rootHour }]) => rootHour >= from && rootHour < from + length,
+    );
+    return Object.fromEntries(roots.map(([trace, { calls }]) => [`${trace}-0`, calls]));
+  }
+
+  async write(one: Write): Promise<void> {
+    const after = new Map(this.#traces);
+    const batch: object[] = [];
+    if (one.does === "move") {
+      const known = after.get(one.trace);
+      if (known === undefined) return;
+      batch.push(this.#start(one.trace, 0, one.hour));
+      after.set(one.trace, { ...known, rootHour: one.hour });
+    } else {
+      for (const { trace, hour: at } of one.calls) {
+        const { calls, rootHour } = after.get(trace) ?? { calls: 0, rootHour: at };
+        const end = {
+          project_id: this.id,
+          id: `${trace}-${calls}`,
+          ended_at: iso(at),
+          output: {},
+          summary: USED_ONCE,
+        };
+        batch.push(this.#start(trace, calls, at), { mode: "end", req: { end } });
+        after.set(trace, { calls: calls + 1, rootHour });
+      }
+    }
+    const answer = await apps[one.by]!.post("/call/upsert_batch", { batch });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.json().rejected ?? []).toEqual([]);
+    this.#traces = after;
+  }
+
+  async ask({ by: who, from, length }: Ask, field?: string): Promise<Readonly<Record<string, number>>> {
+    const answer = await apps[who]!.post("/trace/usage", {
+      project_id: this.id,
+      filter: { trace_roots_only: true },
+      query: { $expr: within(from, length, field) },
+    });
+    expect(answer.status, answer.text).toBe(200);
+    const usage = answer.json().call_usage as Record<string, { m: { requests: number } }>;
+    return Object.fromEntries(Object.entries(usage).map(([id, { m }]) => [id, m.requests]));
+  }
+
+  #start(trace: number, call: number, at: number): object {
+    const parent_id = call === 0 ? null : `${trace}-0`;
+    const names = { project_id: this.id, id: `${trace}-${call}`, trace_id: `trace-${trace}`, parent_id };
+    const start = { ...names, op_name: "op", started_at: iso(at), inputs: {}, attributes: {} };
+    return { mode: "start", req: { start } };
+  }
+}
+
+describe("a window of which it is remembered where its calls lie", () => {
+  let runs = 0;
+
+  it(
+    "has its traces whole and at one moment, whatever is written meanwhile",
+    { timeout: 300_000 },
+    async () => {
+      const property = fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
+        const project = new Project(`acme/remembered-${runs++}`);
+        for (const one of steps) {
+          const possible = [project.expected(one.ask)];
+          const answers: Readonly<Record<string, number>>[] = [];
+          const works = {
+            ask: async () => void answers.push(await project.ask(one.ask)),
+            write: async () => {
+              await project.write(one.write);
+              possible.push(project.expected(one.ask));
+            },
+          };
+          meanwhile = { after: one.after, run: works[one.begins === "ask" ? "write" : "ask"] };
+          await works[one.begins === "ask" ? "ask" : "write"]();
+          if (meanwhile !== undefined) {
+            const { run } = meanwhile;
+            meanwhile = undefined;
+            await run();
+          }
+          // a write that is not answered yet may be stored
+          possible.push(project.expected(one.ask));
+          expect(possible).toContainEqual(answers[0]);
+          expect(await project.ask(one.ask)).toEqual(project.expected(one.ask));
+        }
+      });
+      await fc.assert(property, { numRuns: RUNS, seed: chosenSeed() });
+    },
+  );
+
+  it.each([
+    [
+      "a trace goes on in another hour",
+      [
+        { trace: 0, hour: 2 },
+        { trace: 0, hour: 4 },
+      ],
+    ],
+    [
+      "traces begin, also in an hour without calls",
+      [
+        { trace: 1, hour: 2 },
+        { trace: 2, hour: 3 },
+      ],
+    ],
+    [
+      "a trace begins and goes on in another hour",
+      [
+        { trace: 3, hour: 4 },
+        { trace: 3, hour: 2 },
+      ],
+    ],
+  ])("is at one moment where, between look-up and reading, %s", async (what, calls) => {
+    const project = new Project(`acme/remembered ${what}`);
+    const window = { by: 0, from: 2, length: 2 };
+    await project.write({
+      does: "add",
+      by: 0,
+      calls: [
+        { trace: 0, hour: 2 },
+        { trace: 4, hour: 4 },
+      ],
+    });
+    await project.ask(window);
+    await project.ask(window);
+    const before = project.expected(window);
+    meanwhile = { after: 0, run: () => project.write({ does: "add", by: 1, calls }) };
+    const answer = await project.ask(window);
+    expect(meanwhile).toBeUndefined();
+    expect([before, project.expected(window)]).toContainEqual(answer);
+  });
+
+  it("is not taken for one of another project, of other hours, or of other ends", async () => {
+    const projects = [4, 3].map((at) => ({ at, project: new Project(`acme/remembered-beside-${at}`) }));
+    const window = (from: number, length: number): Ask => ({ by: 0, from, length });
+    for (const { at, project } of projects) {
+      for (const calls of [
+        [
+          { trace: 0, hour: 2 },
+          { trace: 0, hour: at },
+        ],
+        [
+          { trace: 1, hour: 5 },
+          { trace: 1, hour: at },
+        ],
+        [{ trace: 2, hour: at }],
+      ])
+        await project.write({ does: "add", by: 0, calls });
+      const end = { project_id: project.id, id: "0-0", ended_at: iso(5), output: {}, summary: USED_ONCE };
+      expect(
+        (await apps[0]!.post("/call/upsert_batch", { batch: [{ mode: "end", req: { end } }] })).status,
+      ).toBe(200);
+    }
+    for (let time = 0; time < 3; time++) {
+      for (const { project } of projects) {
+        for (const asked of [window(2, 1), window(3, 1), window(2, 2), window(5, 1)])
+          expect(await project.ask(asked)).toEqual(project.expected(asked));
+        expect(await project.ask(window(5, 1), "ended_at")).toEqual({ "0-0": 2, "1-0": 2 });
+      }
+    }
+  });
+
+  it("is looked up once, and again when something is noted", async () => {
+    const project = new Project("acme/remembered-once");
+    const window = { by: 0, from: 2, length: 1 };
+    const lookUps = async (): Promise<number> => {
+      asked = [];
+      expect(await project.ask(window)).toEqual(project.expected(window));
+      return asked.filter((name) => /^usage_(?:hours|spanning)$/.test(name)).length;
+    };
+    const add = (trace: number, hours: number[]): Promise<void> =>
+      project.write({ does: "add", by: 0, calls: hours.map((at) => ({ trace, hour: at })) });
+    await add(0, [2, 3, 2]);
+    // a store that others may write to is asked with each statement
+    const [none, one, two] = hasNamedStore ? [0, 0, 0] : [0, 1, 2];
+    // what changes all the time is not looked up by itself
+    expect(await lookUps()).toBe(none);
+    expect(await lookUps()).toBe(two);
+    expect(await lookUps()).toBe(none);
+    await add(0, [2, 3]);
+    await add(1, [2]);
+    expect(await lookUps()).toBe(none);
+    await add(1, [3]);
+    expect(await lookUps()).toBe(none);
+    expect(await lookUps()).toBe(one);
+    await add(2, [5]);
+    expect(await lookUps()).toBe(none);
+    expect(await lookUps()).toBe(one);
+    expect(await lookUps()).toBe(none);
+  });
+
+  it("is read by a look-up of its own where too many of its traces lie under other hours", async () => {
+    const project = new Project("acme/remembered-many");
+    const batch = Array.from({ length: 1200 }, (_, trace) => trace);
+    for (const at of [2, 3]) {
+      const answer = await apps[0]!.post("/call/upsert_batch", {
+        batch: batch.map((trace) => ({
+          mode: "start",
+          req: {
+            start: {
+              project_id: project.id,
+              id: `${trace}-${at}`,
+              trace_id: `trace-${trace}`,
+              parent_id: at === 2 ? null : `${trace}-2`,
+              op_name: "op",
+              started_at: iso(at),
+              inputs: {},
+              attributes: {},
+            },
+          },
+        })),
+      });
+      expect(answer.status).toBe(200);
+    }
+    for (let time = 0; time < 3; time++) {
+      const answer = await apps[0]!.post("/trace/usage", {
+        project_id: project.id,
+        filter: { trace_roots_only: true },
+        query: { $expr: within(2, 1) },
+      });
+      expect(answer.json().unfinished_call_ids).toHaveLength(2400);
+    }
+  });
+});
