@@ -45,13 +45,14 @@ describe("noting under which hours traces have calls", () => {
 });
 
 type Fate = "done" | "refused" | "untold";
+const STRANGE = "ü/\u0000\n'\\☃ 𝛑";
 const step = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
       does: fc.constant("note" as const),
       by: fc.nat(1),
-      places: fc.array(fc.record({ trace: fc.constantFrom("a", "b", "c"), hour: fc.nat(2) }), {
+      places: fc.array(fc.record({ trace: fc.constantFrom("a", "b", STRANGE), hour: fc.nat(2) }), {
         minLength: 1,
         maxLength: 3,
       }),
@@ -122,6 +123,33 @@ describe("what two writers in one process remember of their notes", () => {
     await note([place, place]);
     // a store that others may write to is asked each time
     expect(asked.length).toBe(hasNamedStore ? 2 * count : count);
+  });
+});
+
+describe("a trace that is noted for the first time", () => {
+  it("is not looked up, and found when it is noted in another hour after a restart", async () => {
+    const asked: string[] = [];
+    const restarted = (): NoteTraces =>
+      createTraceNotes(
+        faultyEngine(test.engine, (name) => {
+          asked.push(name);
+          return "done";
+        }),
+      );
+    const strange = "acme/ü'\\☃" as Project;
+    const traces = ["plain", STRANGE, "x".repeat(512)];
+    const hoursOf = (noted: ReadonlyMap<string, readonly number[]>): number[][] =>
+      traces.map((trace_id) => noted.get(pairKey(strange, trace_id))!.toSorted((a, b) => a - b));
+    const note = restarted();
+    for (const hour of [3, 5]) {
+      asked.length = 0;
+      const noted = await (hour === 3 ? note : restarted())(
+        traces.map((trace_id) => ({ project_id: strange, trace_id, hour })),
+      );
+      expect(hoursOf(noted)).toEqual(traces.map(() => (hour === 3 ? [3] : [3, 5])));
+      // a store that others may write to is asked each time
+      expect(asked.includes("trace_hours_find")).toBe(hour === 5 || hasNamedStore);
+    }
   });
 });
 
