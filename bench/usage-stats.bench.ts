@@ -61,15 +61,20 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
   const byUser = { ...month, group_by: ["svc_user_id"] };
   const live = await timeInTurn(1, { month: () => service.ask("/usage/stats", month) });
   const settling = await timeInTurn(1, { settle: () => settle(service) }, 0);
+  const { forget, sendCall } = disturbances(service);
   const times = await timeInTurn(5, {
+    forget,
     month: () => service.ask("/usage/stats", month),
+    sendCall,
+    remembered: () => service.ask("/usage/stats", month),
     byUser: () => service.ask("/usage/stats", byUser),
     byHand: () => service.read(byHand(MONTH_PROJECT, "toStartOfDay"), "JSONEachRow", heavy),
     byHandOfLedger: () => service.read(byHandOfLedger, "JSONEachRow", heavy),
   });
-  const { lastDay: ofLastDay } = await timeInTurn(
+  const askLastDay = (): Promise<void> => service.ask("/usage/stats", lastDay);
+  const ofLastDay = await timeInTurn(
     15,
-    { lastDay: () => service.ask("/usage/stats", lastDay) },
+    { sendCall, busy: askLastDay, quiet: askLastDay, forget, forgotten: askLastDay },
     COMPILED_AFTER,
   );
   const count = calls.toLocaleString("en-US");
@@ -86,9 +91,31 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
       against: { what: "SQL by hand over the usage texts", spread: times["byHand"]! },
     }),
     ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: overLedger }),
-    atMost(50, `the last 24 hours of them, hour × LLM, with costs`, ofLastDay!),
+    atMost(
+      50,
+      "the last 24 hours of them, hour × LLM, with costs, each after a call came in",
+      ofLastDay["busy"]!,
+    ),
+    figure("the same, and nothing came in", ofLastDay["quiet"]!, { unit: "ms" }),
+    figure("the same, with nothing remembered", ofLastDay["forgotten"]!, { unit: "ms" }),
     atMost(3000, what, times["month"]!),
+    figure(`${what}, remembered, after a call came in`, times["remembered"]!, { unit: "ms" }),
   ];
+}
+
+/** So that questions are not only fast because nothing happens between them. */
+function disturbances(service: BenchService): Readonly<Record<"forget" | "sendCall", () => Promise<void>>> {
+  let sent = 0;
+  return {
+    /** Any statement of this kind may have changed any table, so nothing that was remembered holds. */
+    forget: () => service.engine.command(sql`SELECT 1`, { name: "bench_forget" }),
+    /** In the hour that is running. */
+    async sendCall() {
+      const id = `live-${sent++}`;
+      const call = { project_id: MONTH_PROJECT, id, trace_id: id, started_at: new Date().toISOString() };
+      await service.ask("/call/start", { start: { ...call, op_name: "op", inputs: {}, attributes: {} } });
+    },
+  };
 }
 
 function atMost(ms: number, what: string, subject: Spread): ScenarioResult {

@@ -38,7 +38,10 @@ export interface SettledToRead {
   readonly quartersOf?: number;
 }
 
-/** Settlements that are there with all their pieces, each once, the latest last. */
+/**
+ * Settlements that are there with all their pieces, each once, the latest last. Nearly all rows have the version, so that looking
+ * at it before the other columns are read would only take a quarter more.
+ */
 export async function readSettled(
   engine: Engine,
   project: Project,
@@ -52,7 +55,8 @@ export async function readSettled(
           if(entries BETWEEN 1 AND ${param("Int64", quartersOf)}, quarters, NULL) AS quarters
         FROM usage_hours
         WHERE project_id = ${param("String", project)} AND grain IN (${trusted(asked.join(", "))}) AND ${window}
-          AND version = ${param("UInt32", VERSION)}`,
+          AND version = ${param("UInt32", VERSION)}
+        SETTINGS optimize_move_to_prewhere = 0`,
     { name: "ledger_find", limits: "heavy", signal },
   );
   const pieces = Map.groupBy(rows, settlementKey);

@@ -20,7 +20,7 @@ export interface PriceStore {
 }
 
 /** Prices of all projects together. */
-const MAX_REMEMBERED = 50_000;
+const MAX_REMEMBERED = 30_000;
 
 export function createPriceStore(engine: Engine): PriceStore {
   const memory = new TableMemory<readonly ProjectPrice[]>(

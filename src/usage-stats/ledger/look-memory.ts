@@ -37,8 +37,8 @@ interface Options {
 /** About as many bytes. */
 const OF_ANY = 500;
 const MAX_SETTLED = 32_000_000;
-const MAX_SPANNING = 16_000_000;
-const MAX_HOURS = 8_000_000;
+const MAX_SPANNING = 8_000_000;
+const MAX_HOURS = 4_000_000;
 
 /**
  * What a window's question reads, as long as nobody changes it: on the embedded store these tables, and calls under hours that
