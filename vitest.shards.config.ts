@@ -8,6 +8,7 @@ const suites = {
     "feedback-stats",
     "in-time",
     "ingest-order",
+    "places-border",
     "price-lifecycle",
     "query-evaluator",
     "query-mingo",

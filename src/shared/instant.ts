@@ -40,12 +40,17 @@ export function readInstant(text: string): EpochMicros | undefined {
   return offset === undefined ? undefined : (ms - offset) * 1000 + micros;
 }
 
-/** Some 285,000 years: the store compares no instants that are further away. */
-const FAR_MICROS = 9e18;
-
-/** Seconds since the epoch, before and after all time that the store knows as well. */
+/** Seconds since the epoch, also before and after all time that the store knows. */
 export function fromUnixSeconds(seconds: number): EpochMicros {
-  return Math.min(Math.max(Math.round(seconds * 1_000_000), -FAR_MICROS), FAR_MICROS);
+  return Math.round(seconds * 1_000_000);
+}
+
+/**
+ * An instant that is before, or after, everything that is stored if the given one is. The servers of a cluster do not
+ * agree on instants that are much further away.
+ */
+export function withinReach(micros: EpochMicros): EpochMicros {
+  return Math.min(Math.max(micros, MIN_MICROS - 1), MAX_MICROS);
 }
 
 /** Nanoseconds since the epoch, as OpenTelemetry counts, to microseconds. */

@@ -82,6 +82,24 @@ describe.skipIf(shards < 2 || replicaCount > shards)(`${shards} shards, on ${clu
     }
   });
 
+  it("compare with instants beyond all time as one server does", async () => {
+    const all = [...(await tokensOf(first, project)).keys()].toSorted();
+    const far = [1e300, -1e300, 1e13, -1e13, "9999-12-31T23:59:59Z", "0000-01-01"] as const;
+    for (const at of far) {
+      const isBefore = typeof at === "string" ? at < "1" : at < 0;
+      for (const operator of ["$gt", "$lte"] as const) {
+        const query = { $expr: { [operator]: [{ $getField: "started_at" }, { $literal: at }] } };
+        const expected = (operator === "$gt") === isBefore ? all : [];
+        const counted = await first.post("/calls/query_stats", { project_id: project, query });
+        expect(await counted.json(), JSON.stringify(query)).toEqual({ count: expected.length });
+        const usage = await first.post("/trace/usage", { project_id: project, query });
+        expect(usage.status, JSON.stringify(query)).toBe(200);
+        const { call_usage } = (await usage.json()) as { call_usage: object };
+        expect(Object.keys(call_usage).toSorted(), JSON.stringify(query)).toEqual(expected);
+      }
+    }
+  });
+
   it("are asked about a trace alone that they hold: the rows of another are not read", async () => {
     const engine = connectServer(cluster.url().split(","), { cluster: clusterOfTests });
     let rowsRead = 0;

@@ -1,5 +1,5 @@
 import { assertNever } from "../../shared/assert-never.ts";
-import { fromUnixSeconds, readInstant, type EpochMicros } from "../../shared/instant.ts";
+import { fromUnixSeconds, readInstant, withinReach, type EpochMicros } from "../../shared/instant.ts";
 import type { CompareOperator, Operand, Operation } from "./ast.ts";
 import { chooseContext } from "./context.ts";
 import type { Issues, Loc } from "../issues.ts";
@@ -181,7 +181,7 @@ function inContext(
 ): Value | undefined {
   if (context !== "instant" || value.kind !== "constant") return value;
   const micros = microsOf(value);
-  if (micros !== undefined) return { kind: "constant", type: "instant", value: micros };
+  if (micros !== undefined) return { kind: "constant", type: "instant", value: withinReach(micros) };
   return issues.add(
     [...loc, "$literal"],
     "datetime_parsing",

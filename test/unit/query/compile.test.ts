@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
 import { operators } from "../../../src/query/read/operators.ts";
-import { render } from "../../../src/query/sql.ts";
+import { render, sql } from "../../../src/query/sql.ts";
 import type { Issue } from "../../../src/shared/errors.ts";
 import { parseJson } from "../../../src/shared/json.ts";
 import type { Project } from "../../../src/shared/project.ts";
@@ -30,6 +30,27 @@ function nested(levels: number, innermost: object): object {
 }
 
 describe("compileQuery", () => {
+  it("compares with no instant that is further away than stored ones can be", () => {
+    const [first, last] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2255, 0, 1) * 1000];
+    const far = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.integer({ min: 0, max: 9999 }).map((year) => `${String(year).padStart(4, "0")}-06-01`),
+    );
+    fc.assert(
+      fc.property(far, (at) => {
+        const compiled = compileQuery(
+          { $expr: { $gt: [{ $getField: "started_at" }, { $literal: at }] } },
+          { project },
+        );
+        // no -0
+        const micros = Math.round(typeof at === "string" ? Date.parse(at) * 1000 : at * 1e6) + 0;
+        const { params } = render(compiled.ok ? compiled.condition : sql``);
+        const within = Math.min(Math.max(micros, first - 1), last);
+        expect(Object.values(params).map(Number)).toEqual([within]);
+      }),
+    );
+  });
+
   it("gives byte-equal SQL for equal input", () => {
     fc.assert(
       fc.property(randomOperation, (operation) => {
