@@ -1,6 +1,6 @@
 import type { Engine } from "../clickhouse/engine.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
-import { usageOf } from "../rollup/fold/rollup.ts";
+import { usageOf } from "../rollup/fold/usage-of.ts";
 import { isSelected, releaseCalls, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";

@@ -1,5 +1,6 @@
 import { ownUsage } from "../rollup/fold/own-usage.ts";
-import { usageOf, type OwnUsage } from "../rollup/fold/rollup.ts";
+import type { OwnUsage } from "../rollup/fold/rollup.ts";
+import { usageOf } from "../rollup/fold/usage-of.ts";
 import { usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
 import type { LlmNames } from "../rollup/table/llm-names.ts";
 import { COUNT_SLOTS } from "../usage/count-fields.ts";

@@ -9,7 +9,7 @@ import { tooManyCalls, type PreparedUsage, type ReadOptions } from "./prepare-us
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import type { CostOf } from "../prices/cost-of-call.ts";
 import { eachAlone } from "../rollup/fold/each-alone.ts";
-import { releaseRolledUp, rollUp } from "../rollup/fold/rollup.ts";
+import { releaseRolledUp, rollUpSelected } from "../rollup/fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import { readTraces } from "../rollup/read-traces.ts";
 
@@ -48,7 +48,7 @@ export async function* streamAnswer(
     callCount += calls.count;
     traceCount += calls.traceCount;
     if (prepared.traces.length > 1 || traceCount > 1) refuseTwins(calls, seen);
-    const rolledUp = rollUp(calls, names, costOf);
+    const rolledUp = rollUpSelected(calls, names, costOf);
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
     isFirst = yield* writeCallUsage(calls, rolledUp, {
       writer,

@@ -16,7 +16,11 @@ export interface Forest {
 /** A call that is its own parent is a root. Cost: O(calls). */
 export function buildForest(namedParents: Int32Array): Forest {
   const parents = namedParents.map((parent, call) => (parent === call ? NONE : parent));
-  const cycles = cutCycles(parents);
+  return forestOf(parents, cutCycles(parents));
+}
+
+/** The same of parents without cycles. */
+export function forestOf(parents: Int32Array, cycles: readonly (readonly number[])[] = []): Forest {
   const firstChild = new Int32Array(parents.length).fill(NONE);
   const nextSibling = new Int32Array(parents.length).fill(NONE);
   for (let call = parents.length - 1; call >= 0; call--) {

@@ -2,15 +2,17 @@ import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
-import { COUNT_SLOTS, countSlots } from "../../usage/count-fields.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
-import type { Usage } from "../../usage/usage.ts";
-import { inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { lossesOf, releaseLosses, type Losses } from "./losses.ts";
-import { buildForest, type Forest } from "./forest.ts";
+import { buildForest, forestOf, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmNames } from "../table/llm-names.ts";
 import { addCosts, addParts, takeOffCosts } from "./part-costs.ts";
 import { Totals } from "./totals.ts";
+import { totalsAbove } from "./totals-above.ts";
+import { usageOf } from "./usage-of.ts";
+import { isNothing, takeFrom, type Used } from "./used.ts";
 
 export interface RolledUp {
   readonly forest: Forest;
@@ -38,10 +40,31 @@ export function rollUp(
   costOf: CostOf | undefined,
   kept?: OwnUsage,
 ): RolledUp {
-  const forest = buildForest(calls.parents);
+  return foldForest(calls, buildForest(calls.parents), { names, costOf, kept, merged: false });
+}
+
+/**
+ * The same totals of the selected calls; others may have none. Where few are selected, the usage of the others goes straight to
+ * the nearest total above.
+ */
+export function rollUpSelected(calls: CallTable, names: LlmNames, costOf: CostOf | undefined): RolledUp {
+  const above = totalsAbove(calls);
+  if (above === undefined) return rollUp(calls, names, costOf);
+  return foldForest(calls, forestOf(above), { names, costOf, kept: undefined, merged: true });
+}
+
+function foldForest(
+  calls: CallTable,
+  forest: Forest,
+  { names, costOf, kept, merged }: Pick<Fold, "names" | "costOf" | "kept" | "merged">,
+): RolledUp {
   const shared = calls.completionOf;
   const losses = shared === undefined ? undefined : lossesOf(calls, forest, shared);
-  const totals = new Totals(calls.count, { costs: costOf !== undefined, parts: losses !== undefined });
+  const totals = new Totals(calls.count, {
+    costs: costOf !== undefined,
+    parts: losses !== undefined,
+    fewEntries: merged,
+  });
   const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
   const fold: Fold = {
     calls,
@@ -54,6 +77,7 @@ export function rollUp(
     own,
     costs: new Float64Array(COST_SLOTS),
     kept,
+    merged,
   };
   for (let at = forest.order.length - 1; at >= 0; at--) {
     foldCall(forest.order[at]!, fold);
@@ -87,6 +111,8 @@ interface Fold {
   readonly costs: Float64Array;
   /** What each entry adds to the total of its trace, if requested. */
   readonly kept: OwnUsage | undefined;
+  /** Calls without a total of their own are children of the call whose total they are part of. */
+  readonly merged: boolean;
 }
 
 /** What usage entries add to the total of their trace, in the order of the table. */
@@ -105,27 +131,29 @@ function dropBorneElsewhere(calls: CallTable, { borneElsewhere }: Losses, kept: 
   }
 }
 
-interface Used {
-  readonly counts: Float64Array;
-  units: UnitCounts | undefined;
-}
-
 function foldCall(call: number, fold: Fold): void {
   const { calls, forest, losses, totals, entryOf } = fold;
+  if (isMerged(call, fold)) return;
   const first = usageStartOf(calls, call);
   const end = calls.usageEnd[call]!;
   const firstChild = forest.firstChild[call]!;
-  if (first === end && firstChild !== NONE && forest.nextSibling[firstChild] === NONE) {
+  const isOnly = firstChild !== NONE && forest.nextSibling[firstChild] === NONE;
+  if (first === end && isOnly && !isMerged(firstChild, fold)) {
     totals.heads[call] = totals.heads[firstChild]!;
     return;
   }
   for (let child = firstChild; child !== NONE; child = forest.nextSibling[child]!) {
-    addList(totals.heads[child]!, call, fold);
+    if (isMerged(child, fold)) addMerged(child, call, fold);
+    else addList(totals.heads[child]!, call, fold);
   }
   const isLost = losses !== undefined && takeOffLost(call, call, fold);
   if (first < end && !isLost) addOwn(call, fold);
   entryOf.clear();
   if (losses !== undefined) totals.dropEmpty(call);
+}
+
+function isMerged(call: number, { merged, calls }: Fold): boolean {
+  return merged && !hasOwnTotal(calls, call);
 }
 
 /** A call's own usage; for an inclusive call, the part that its children do not explain. */
@@ -150,14 +178,24 @@ function addOwn(call: number, fold: Fold): void {
   }
 }
 
+/** The usage of a call that is neither inclusive nor shares a completion. */
+function addMerged(call: number, into: number, fold: Fold): void {
+  const { calls, totals } = fold;
+  const { usage } = calls;
+  for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+    const entry = entryFor(usage.llms[used]!, into, fold);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      totals.counts[entry * COUNT_SLOTS + slot]! += usage.counts[used * COUNT_SLOTS + slot]!;
+    if (usage.units.size > 0) totals.addUnits(entry, usage.units.get(used));
+    if (fold.costOf === undefined) continue;
+    readOwn(used, fold);
+    addCosts(costsOfOwn(used, call, fold), totals, entry);
+  }
+}
+
 function keep(used: number, own: Used, { counts, units }: OwnUsage): void {
   counts.set(own.counts, used * COUNT_SLOTS);
   if (own.units !== undefined) units.set(used, own.units);
-}
-
-function isNothing({ counts, units }: Used): boolean {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[slot]! > 0) return false;
-  return units === undefined;
 }
 
 function readOwn(used: number, { calls: { usage }, own }: Fold): void {
@@ -230,44 +268,11 @@ function sumOfAllLlms(call: number, { heads, next, counts, units }: Totals): Use
   return { counts: sum, units: unitSum };
 }
 
-/** Subtracts the reported and the explained counts from each other. */
-function takeFrom(explained: Used, own: Used): void {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) {
-    const common = Math.min(explained.counts[slot]!, own.counts[slot]!);
-    explained.counts[slot]! -= common;
-    own.counts[slot]! -= common;
-  }
-  const reported = own.units;
-  own.units = lessUnits(reported, explained.units);
-  explained.units = lessUnits(explained.units, reported);
-}
-
 function costsOfOwn(used: number, call: number, fold: Fold): Float64Array {
   const { counts, units } = fold.own;
   const priced = usageOf(used, { counts, at: 0, units }, fold);
   costsInto(fold.costs, fold.costOf!(priced, fold.calls.startedAtUs[call]! / 1000));
   return fold.costs;
-}
-
-/** A usage entry with the counts at `at` and other units. */
-export function usageOf(
-  used: number,
-  own: { readonly counts: Float64Array; readonly at: number; readonly units: UnitCounts | undefined },
-  { calls: { usage }, names }: { readonly calls: CallTable; readonly names: LlmNames },
-): Usage {
-  const { counts, at, units } = own;
-  return {
-    requests: counts[at + countSlots.requests]!,
-    promptTokens: counts[at + countSlots.promptTokens]!,
-    completionTokens: counts[at + countSlots.completionTokens]!,
-    totalTokens: counts[at + countSlots.totalTokens]!,
-    cacheReadTokens: counts[at + countSlots.cacheReadTokens]!,
-    cacheCreationTokens: counts[at + countSlots.cacheCreationTokens]!,
-    llm: names.textOf(usage.llms[used]!),
-    cacheOutsidePrompt: usage.cacheOutsidePrompt[used] === 1,
-    units,
-    service: names.services.serviceOf(usage.services[used]!),
-  };
 }
 
 function shareTotal(number: number, fold: Fold): void {

@@ -23,11 +23,11 @@ export class Totals {
   /** Units besides the counts, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
-  constructor(calls: number, kept: { costs: boolean; parts: boolean }) {
+  constructor(calls: number, kept: { costs: boolean; parts: boolean; fewEntries: boolean }) {
     this.heads = new Int32Array(calls).fill(NONE);
     this.withCosts = kept.costs;
     this.withParts = kept.parts;
-    const size = Math.max(64, calls + (calls >> 1));
+    const size = kept.fewEntries ? 64 : Math.max(64, calls + (calls >> 1));
     this.llms = new Int32Array(size);
     this.next = new Int32Array(size);
     this.counts = new Float64Array(size * COUNT_SLOTS);

@@ -74,6 +74,11 @@ export function isSelected(calls: CallTable, call: number): boolean {
   return (calls.flags[call]! & SELECTED) !== 0;
 }
 
+/** Whether its total is needed where only those of selected calls are: an inclusive call is compared with it. */
+export function hasOwnTotal(calls: CallTable, call: number): boolean {
+  return (calls.flags[call]! & (SELECTED | (TWO_BITS << INCLUSIVE_SHIFT))) !== 0;
+}
+
 export function inclusiveOf({ flags }: Pick<CallTable, "flags">, call: number): Inclusive {
   return INCLUSIVE[(flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
 }

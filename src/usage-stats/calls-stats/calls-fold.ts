@@ -1,6 +1,6 @@
 import { ownUsage } from "../../rollup/fold/own-usage.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import { usageOf } from "../../rollup/fold/rollup.ts";
+import { usageOf } from "../../rollup/fold/usage-of.ts";
 import { isSelected, usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
 import { release } from "../../shared/buffers.ts";

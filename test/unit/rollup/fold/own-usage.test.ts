@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ownUsage } from "../../../../src/rollup/fold/own-usage.ts";
-import { rollUp, usageOf } from "../../../../src/rollup/fold/rollup.ts";
+import { rollUp } from "../../../../src/rollup/fold/rollup.ts";
+import { usageOf } from "../../../../src/rollup/fold/usage-of.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { COUNT_SLOTS, countRow } from "../../../../src/usage/count-fields.ts";
 import { tableOf } from "../../../helpers/call-table.ts";

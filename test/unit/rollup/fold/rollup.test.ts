@@ -10,7 +10,7 @@ import { unknownCost } from "../../../../src/prices/cost-of-call.ts";
 import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/trace-usage/json/answer.ts";
 import type { CallTable } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
-import { rollUp, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
+import { rollUp, rollUpSelected, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
 import { ByteWriter } from "../../../../src/trace-usage/bytes/byte-writer.ts";
 import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { COUNT_SLOTS, countFields } from "../../../../src/usage/count-fields.ts";
@@ -241,6 +241,56 @@ describe("rollUp", () => {
     const names = new LlmNames();
     const { totals } = rollUp(tableOf(calls, names), names, undefined);
     expect(totals.counts[totals.heads[77]! * COUNT_SLOTS + 1]).toBe(100_000);
+  });
+});
+
+describe("rollUpSelected", () => {
+  it.each([
+    { inclusive: false, cycles: false },
+    { inclusive: true, cycles: false },
+    { inclusive: true, cycles: true },
+    { inclusive: true, cycles: false, shared: true },
+  ])("gives the selected calls the same totals and open calls as if all had totals: %o", (options) => {
+    const rows = forest({ maxCalls: 25, ...options });
+    const nth = fc.integer({ min: 1, max: 4 });
+    fc.assert(
+      fc.property(rows, nth, (calls, every) => {
+        const some = calls.map((one, number) => ({ ...one, selected: number % every === 0 && one.selected }));
+        const names = new LlmNames();
+        const table = tableOf(some, names);
+        const [few, all] = [rollUpSelected(table, names, costOf), rollUp(table, names, costOf)];
+        const parsed = (rolledUp: RolledUp): unknown => JSON.parse(`{${textOf(table, rolledUp, names)}}`);
+        expect(parsed(few)).toEqual(parsed(all));
+        const selected = some.filter(({ selected }) => selected).map(({ id }) => id);
+        const [beside, besideAll] = [foldedOf(some, names, few), foldedOf(some, names, all)];
+        expect(selected.map((id) => beside[id])).toEqual(selected.map((id) => besideAll[id]));
+        expect([...unfinishedIds(table, few)].toSorted()).toEqual([...unfinishedIds(table, all)].toSorted());
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("keeps no entries of the others", () => {
+    const calls = Array.from({ length: 1000 }, (_, number) =>
+      call(`c${number}`, { parentId: number === 0 ? "" : "c0", selected: number === 0, usage: prompt(1) }),
+    );
+    const names = new LlmNames();
+    const { totals } = rollUpSelected(tableOf(calls, names), names, undefined);
+    expect(totals.length).toBe(1);
+    expect(totals.counts[1]).toBe(1000);
+  });
+
+  it("folds a chain of 100,000 calls", () => {
+    const calls = Array.from({ length: 100_000 }, (_, number) =>
+      call(`c${number}`, {
+        parentId: number === 99_999 ? "" : `c${number + 1}`,
+        selected: number === 99_999,
+        usage: prompt(1),
+      }),
+    );
+    const names = new LlmNames();
+    const { totals } = rollUpSelected(tableOf(calls, names), names, undefined);
+    expect(totals.counts[totals.heads[99_999]! * COUNT_SLOTS + 1]).toBe(100_000);
   });
 });
 
