@@ -1,11 +1,31 @@
 import { NONE } from "./call-table.ts";
 import { resize } from "../../shared/buffers.ts";
 import { NumberedTexts } from "./numbered-texts.ts";
+import { QuotedText } from "./quoted-text.ts";
 import { ServiceNames } from "./service-names.ts";
+
+/** Most responses have few LLMs, so that their names are compared before one is searched for its end. */
+const COMPARED = 32;
 
 /** Numbers the LLMs of one response, and who served them. */
 export class LlmNames extends NumberedTexts {
   readonly services = new ServiceNames();
+  private readonly first: QuotedText[] = [];
+
+  /** The number of the LLM whose name is at `start` in JSON; NONE if it is not one of the first, or written with escapes. */
+  numberAt(source: DataView, start: number): number {
+    const { first } = this;
+    while (first.length < Math.min(this.count, COMPARED))
+      first.push(new QuotedText(this.textOf(first.length)));
+    for (let number = 0; number < first.length; number++)
+      if (first[number]!.isAt(source, start)) return number;
+    return NONE;
+  }
+
+  /** How many bytes the name has that `numberAt` found. */
+  lengthOf(number: number): number {
+    return this.first[number]!.length;
+  }
 }
 
 /** Maps LLMs to entries, for one call at a time. Clearing costs as much as was stored, not the table's size. */

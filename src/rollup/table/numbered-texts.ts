@@ -6,6 +6,10 @@ export class NumberedTexts {
   private readonly bytes: Buffer[] = [];
   private readonly numbers = new Map<string, number>();
 
+  get count(): number {
+    return this.texts.length;
+  }
+
   numberOf(text: string): number {
     const known = this.numbers.get(text);
     if (known !== undefined) return known;

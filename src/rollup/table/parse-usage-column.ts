@@ -1,5 +1,6 @@
 import { COUNT_SLOTS, countRow } from "../../usage/count-fields.ts";
 import { decodeUsage, unitsInColumn } from "../../usage/usage-column.ts";
+import { NONE } from "./call-table.ts";
 import type { LlmNames } from "./llm-names.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 
@@ -12,6 +13,8 @@ const ZERO = 0x30;
 const ESCAPED = -1;
 
 interface Into {
+  /** The bytes, for numbers of several bytes. */
+  readonly view: DataView;
   readonly names: LlmNames;
   readonly entries: UsageEntries;
 }
@@ -26,22 +29,23 @@ export function parseUsageColumn(
   into: Into,
 ): void {
   if (end - start <= 2) return;
-  const { names, entries } = into;
+  const { view, names, entries } = into;
   const before = entries.length;
   let at = start + 1;
   while (source[at] !== BRACKET_CLOSE) {
     const nameStart = at + 2; // after `["`
-    const nameEnd = endOfText(source, nameStart);
+    const known = names.numberAt(view, nameStart);
+    const nameEnd = known === NONE ? endOfText(source, nameStart) : nameStart + names.lengthOf(known);
     if (nameEnd === ESCAPED) return parseAgain(source.toString("utf8", start, end), before, into);
-    const entry = entries.add(names.numberOfBytes(source, nameStart, nameEnd));
+    const entry = entries.add(known === NONE ? names.numberOfBytes(source, nameStart, nameEnd) : known);
     at = nameEnd + 2; // after `",`
     const { counts } = entries;
     for (let slot = entry * COUNT_SLOTS, end = slot + COUNT_SLOTS; slot < end; slot++) {
       const digits = at;
       let value = 0;
-      for (let byte = source[at]!; byte !== COMMA; byte = source[++at]!) value = value * 10 + (byte - ZERO);
-      if (value > Number.MAX_SAFE_INTEGER) value = Number(source.toString("latin1", digits, at));
-      counts[slot] = value;
+      for (let byte = source[at]!; byte !== COMMA; byte = source[++at]!)
+        value = (Math.imul(value, 10) + byte - ZERO) | 0;
+      counts[slot] = at - digits < 10 ? value : Number(source.toString("latin1", digits, at));
       at++;
     }
     entries.cacheOutsidePrompt[entry] = source[at]! - ZERO;

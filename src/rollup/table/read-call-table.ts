@@ -8,7 +8,7 @@ import { sharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
-import { areSameBytes } from "./id-bytes.ts";
+import { areSameBytes, type Place } from "./id-bytes.ts";
 import type { SelectedTrace } from "../selection.ts";
 import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
@@ -37,6 +37,7 @@ export function readCallTable(
   const rows = new CallRows();
   const usage = new UsageEntries();
   const reader = new NativeReader(source);
+  const into = { view: viewOf(source), names, entries: usage };
   const numbers = new TraceNumbers(source, traces ?? []);
   for (let count = reader.nextBlock(); count > 0; count = reader.nextBlock()) {
     const first = rows.add(count);
@@ -55,11 +56,7 @@ export function readCallTable(
     const texts = placesFor(count);
     reader.nullableStrings(texts, 0);
     for (let row = 0; row < count; row++) {
-      parseUsageColumn(
-        source,
-        { start: texts.starts[row]!, end: texts.ends[row]! },
-        { names, entries: usage },
-      );
+      parseUsageColumn(source, { start: texts.starts[row]!, end: texts.ends[row]! }, into);
       rows.usageEnd[first + row] = usage.length;
     }
     release(texts.starts, texts.ends);
@@ -100,22 +97,30 @@ function hasInclusive(rows: CallRows): boolean {
   return false;
 }
 
-/** Siblings are often adjacent, so the parent found last is compared first. */
+/**
+ * Ids often are in the order of time, so that a parent is mostly near: it is looked for there first, and in an index of all
+ * ids only where it is not.
+ */
 function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
   const view = viewOf(source);
-  const index = new IdIndex(view, { count, ids, traceOf });
   const parents = new Int32Array(count);
-  let before = { start: 0, end: -1 };
+  let index: IdIndex | undefined;
+  let last = NONE;
+  const isCalled = (call: number, trace: number, id: Place): boolean =>
+    traceOf[call] === trace && areSameBytes(view, id, { start: ids.starts[call]!, end: ids.ends[call]! });
   for (let call = 0; call < count; call++) {
-    const place = { start: parentIds.starts[call]!, end: parentIds.ends[call]! };
-    if (place.start === place.end) parents[call] = NONE;
+    const id = { start: parentIds.starts[call]!, end: parentIds.ends[call]! };
+    const trace = traceOf[call]!;
+    if (id.start === id.end) parents[call] = NONE;
+    else if (last !== NONE && isCalled(last, trace, id)) parents[call] = last;
+    else if (isCalled(call - 1, trace, id)) parents[call] = last = call - 1;
+    else if (isCalled(last + 1, trace, id)) parents[call] = last = last + 1;
     else {
-      const isSibling = traceOf[call] === traceOf[call - 1] && areSameBytes(view, place, before);
-      parents[call] = isSibling ? parents[call - 1]! : index.find(traceOf[call]!, place);
+      index ??= new IdIndex(view, { count, ids, traceOf });
+      parents[call] = last = index.find(trace, id);
     }
-    before = place;
   }
-  index.release();
+  index?.release();
   return parents;
 }
 

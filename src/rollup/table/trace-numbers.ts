@@ -24,15 +24,13 @@ export class TraceNumbers {
   /** Fills `into` with the numbers of the traces whose ids are at those places. */
   read({ starts, ends }: Places, into: Int32Array): void {
     const view = viewOf(this.source);
-    let before = { start: 0, end: -1 };
     let number = 0;
     for (let row = 0; row < into.length; row++) {
       const place = { start: starts[row]!, end: ends[row]! };
-      if (!areSameBytes(view, place, before)) {
+      if (row === 0 || !areSameBytes(view, place, { start: starts[row - 1]!, end: ends[row - 1]! })) {
         number = this.numberOf(this.source.toString("utf8", place.start, place.end));
       }
       into[row] = number;
-      before = place;
     }
   }
 

@@ -3,12 +3,16 @@ import { describe, expect, it } from "vitest";
 import { COUNT_SLOTS, countsAt } from "../../../../src/usage/count-fields.ts";
 import type { Usage } from "../../../../src/usage/usage.ts";
 import { encodeUsage } from "../../../../src/usage/usage-column.ts";
+import { viewOf } from "../../../../src/shared/buffers.ts";
 import { unitCounts } from "../../../helpers/forests.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { parseUsageColumn } from "../../../../src/rollup/table/parse-usage-column.ts";
 import { UsageEntries } from "../../../../src/rollup/table/usage-entries.ts";
 
-const count = fc.maxSafeNat();
+const count = fc.oneof(
+  fc.maxSafeNat(),
+  fc.constantFrom(999_999_999, 1_000_000_000, 4_294_967_296, 99_999_999_999),
+);
 const text = fc.oneof(
   fc.constantFrom("gpt-4o", 'with "quotes"', "back\\slash", "é😀", "", "a,b]["),
   fc.string({ unit: "binary" }),
@@ -39,7 +43,29 @@ function withoutUndefined(one: Usage): Usage {
   ) as unknown as Usage;
 }
 
+const NOTHING = {
+  requests: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  totalTokens: 0,
+  cacheReadTokens: 0,
+  cacheCreationTokens: 0,
+  cacheOutsidePrompt: false,
+};
+
 describe("parseUsageColumn", () => {
+  it("does not take the escape in a name for the end of another name", () => {
+    const llms = ["a\\", 'a"b', "a", "a\\", 'a"b', "a"];
+    const names = new LlmNames();
+    const entries = new UsageEntries();
+    for (const llm of llms) {
+      const source = Buffer.from(encodeUsage([{ ...NOTHING, llm }]));
+      parseUsageColumn(source, { start: 0, end: source.length }, { view: viewOf(source), names, entries });
+    }
+    const read = Array.from(entries.llms.subarray(0, entries.length), (llm) => names.textOf(llm));
+    expect(read).toEqual(llms);
+  });
+
   it("reads from bytes what was encoded", () => {
     fc.assert(
       fc.property(fc.array(usage, { maxLength: 5 }), fc.string(), (usages, before) => {
@@ -48,7 +74,11 @@ describe("parseUsageColumn", () => {
         const start = Buffer.byteLength(before);
         const names = new LlmNames();
         const entries = new UsageEntries();
-        parseUsageColumn(source, { start, end: start + column.length }, { names, entries });
+        parseUsageColumn(
+          source,
+          { start, end: start + column.length },
+          { view: viewOf(source), names, entries },
+        );
         const read = usages.map((_, entry) => ({
           llm: names.textOf(entries.llms[entry]!),
           ...countsAt(entries.counts, entry * COUNT_SLOTS),
