@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Engine } from "../clickhouse/engine.ts";
 import { TableMemory, type TableState } from "../clickhouse/table-memory.ts";
 import { aroundHours, notedIn, type HourRange, type Place, type TimeRange } from "../query/index.ts";
@@ -32,15 +33,18 @@ export interface WindowPlaces {
 }
 
 /**
- * Calls are noted before they are stored, and hours in which a trace lies besides others all in `spanning_traces`. So, if
- * nobody has noted anything in it since, nor in `call_hours`, what was looked up holds for all calls that are stored. Only
- * a store with one writing process can tell.
+ * Calls are noted before they are stored, and a trace that comes to lie under another hour is noted in `spanning_traces` under
+ * all of its hours. So, if nobody has noted anything there under the window's hours since, nor in `call_hours`, what was
+ * looked up holds for all calls that are stored. Only a store with one writing process can tell.
+ *
+ * What changes between two questions is not looked up: it would be in vain.
  */
 export function createWindowPlaces(engine: Engine): WindowPlaces {
   const ofCalls = new TableMemory(engine, "call_hours", MAX_OF_HOURS, bytesOfHours);
-  const ofTraces = new TableMemory(engine, "spanning_traces", MAX_OF_TRACES, bytesOfPlaces);
+  const ofTraces = new LRUCache<string, Remembered>({ maxSize: MAX_OF_TRACES, sizeCalculation: bytesOf });
+  let before: TableState;
 
-  const hoursOf = (
+  const hoursOfKind = (
     { project, signal }: ReadAround,
     kind: "started" | "ended",
     range: HourRange,
@@ -54,66 +58,81 @@ export function createWindowPlaces(engine: Engine): WindowPlaces {
       return rows.map(({ hour }) => hour);
     });
 
-  const placesElsewhere = (
+  /** Undefined: too many. */
+  const hoursOf = async (asked: ReadAround): Promise<readonly number[] | undefined> => {
+    const { started, ended } = asked.range;
+    const lists = await Promise.all([
+      ...(started === undefined ? [] : [hoursOfKind(asked, "started", started)]),
+      ...(ended === undefined ? [] : [hoursOfKind(asked, "ended", ended)]),
+    ]);
+    if (lists.some((hours) => hours.length > MAX_PLACES)) return undefined;
+    return lists[0]?.filter((hour) => lists.every((hours) => hours.includes(hour)));
+  };
+
+  /** Of what is noted under some hours. */
+  const stateOf = (project_id: Project, hours: readonly number[]): string | undefined => {
+    const counts = hours.map((hour) => engine.changesOf("spanning_traces", { project_id, hour }));
+    return counts.includes(undefined) ? undefined : counts.join();
+  };
+
+  const readPlaces = (
     { project, signal }: ReadAround,
     hours: readonly number[],
   ): Promise<readonly Place[]> => {
     const some = param("Array(Int64)", hours);
-    return ofTraces.read(pairKey(project, hours.join()), () =>
-      engine.rows<Place>(
-        sql`SELECT DISTINCT hour, trace_id AS traceId FROM trace_hours
-            WHERE project_id = ${param("String", project)} AND hour NOT IN ${some} AND trace_id IN
-              (SELECT trace_id FROM spanning_traces WHERE project_id = ${param("String", project)} AND hour IN ${some})
-            ORDER BY hour, trace_id LIMIT ${param("UInt32", MAX_PLACES + 1)}`,
-        { name: "usage_spanning", limits: "heavy", signal },
-      ),
+    return engine.rows<Place>(
+      sql`SELECT DISTINCT hour, trace_id AS traceId FROM trace_hours
+          WHERE project_id = ${param("String", project)} AND hour NOT IN ${some} AND trace_id IN
+            (SELECT trace_id FROM spanning_traces WHERE project_id = ${param("String", project)} AND hour IN ${some})
+          ORDER BY hour, trace_id LIMIT ${param("UInt32", MAX_PLACES + 1)}`,
+      { name: "usage_spanning", limits: "heavy", signal },
     );
   };
 
-  /** Undefined: too many. */
-  const lookUp = async (asked: ReadAround): Promise<Found | undefined> => {
-    const { started, ended } = asked.range;
-    const lists = await Promise.all([
-      ...(started === undefined ? [] : [hoursOf(asked, "started", started)]),
-      ...(ended === undefined ? [] : [hoursOf(asked, "ended", ended)]),
-    ]);
-    const [first, ...others] = lists;
-    if (first === undefined || lists.some((hours) => hours.length > MAX_PLACES)) return undefined;
-    const hours = first.filter((hour) => others.every((list) => list.includes(hour)));
-    const elsewhere = hours.length === 0 ? [] : await placesElsewhere(asked, hours);
-    return elsewhere.length > MAX_PLACES ? undefined : { hours, elsewhere };
+  const placesElsewhere = async (
+    asked: ReadAround,
+    hours: readonly number[],
+    state: string,
+  ): Promise<readonly Place[] | undefined> => {
+    const key = pairKey(asked.project, hours.join());
+    const known = ofTraces.get(key);
+    if (known?.state !== state) {
+      ofTraces.set(key, { state, places: undefined });
+      return undefined;
+    }
+    const places = known.places ?? (await readPlaces(asked, hours));
+    if (stateOf(asked.project, hours) === state) ofTraces.set(key, { state, places });
+    return places.length > MAX_PLACES ? undefined : places;
   };
-
-  const states = (): readonly TableState[] => [ofCalls.begin(), ofTraces.begin()];
-  const areSame = (some: readonly TableState[], others: readonly TableState[]): boolean =>
-    some.every((state, at) => state !== undefined && state === others[at]);
-  let before: readonly TableState[] = [];
 
   return {
     async readAround(asked) {
-      const began = states();
-      // what changes between two questions would be looked up in vain
-      const isQuiet = areSame(began, before);
+      const began = ofCalls.begin();
+      const isQuiet = began !== undefined && began === before;
       before = began;
-      const places = isQuiet ? await lookUp(asked) : undefined;
-      if (places === undefined) return undefined;
-      const bytes = await asked.read(aroundHours(places.hours, places.elsewhere));
-      if (areSame(began, states())) return bytes;
+      const hours = isQuiet ? await hoursOf(asked) : undefined;
+      const state = hours && stateOf(asked.project, hours);
+      if (hours === undefined || state === undefined) return undefined;
+      const elsewhere = await placesElsewhere(asked, hours, state);
+      if (elsewhere === undefined) return undefined;
+      const bytes = await asked.read(aroundHours(hours, elsewhere));
+      if (ofCalls.holds(began, 0) && stateOf(asked.project, hours) === state) return bytes;
       release(bytes);
       return undefined;
     },
   };
 }
 
+/** What was looked up of the spanning traces of some hours; undefined: a question has come by. */
+interface Remembered {
+  readonly state: string;
+  readonly places: readonly Place[] | undefined;
+}
+
 function bytesOfHours(hours: readonly number[]): number {
   return OF_ANY + 8 * hours.length;
 }
 
-function bytesOfPlaces(places: readonly Place[]): number {
-  return places.reduce((bytes, { traceId }) => bytes + 100 + 2 * traceId.length, OF_ANY);
-}
-
-interface Found {
-  readonly hours: readonly number[];
-  readonly elsewhere: readonly Place[];
+function bytesOf({ state, places = [] }: Remembered): number {
+  return places.reduce((bytes, { traceId }) => bytes + 100 + 2 * traceId.length, OF_ANY + state.length);
 }
