@@ -4,7 +4,7 @@ import type { SelectedTrace, Selection } from "./selection.ts";
 import { callRowBytes } from "./store.ts";
 
 /** Calls read at once: limits memory, together with the largest trace. */
-const CALLS_PER_READ = 25_000;
+const CALLS_PER_READ = 50_000;
 const TRACES_PER_READ = 2000;
 /** Reads ahead. Folding blocks the thread, so a single one would only begin once the group before it is folded. */
 const READS_AHEAD = 2;
