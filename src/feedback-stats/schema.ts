@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bucketFields } from "../http/schemas/window-fields.ts";
+import { bucketFields, startBeforeEnd } from "../http/schemas/window-fields.ts";
 import { isoInstant } from "../http/schemas/fields.ts";
 import { wholeNumber } from "../http/schemas/zod-issues.ts";
 import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../query/fields/json-path.ts";
@@ -69,7 +69,7 @@ export function statsRequest(limits: StatsLimits) {
       .nullish()
       .transform((metrics) => metrics ?? []),
   });
-  return body.meta({ id: "FeedbackStatsReq" });
+  return body.check(startBeforeEnd).meta({ id: "FeedbackStatsReq" });
 }
 export type StatsRequest = z.output<ReturnType<typeof statsRequest>>;
 
@@ -83,6 +83,7 @@ export const pathsRequestSchema = z
       .default(2000)
       .describe("The number of feedbacks in the sample"),
   })
+  .check(startBeforeEnd)
   .meta({ id: "FeedbackPayloadSchemaReq" });
 
 const foundPath = z

@@ -1,6 +1,6 @@
 import { compileGroupKey } from "../query/index.ts";
 import { join, sql, type Sql } from "../query/sql.ts";
-import { invalid, type Issue } from "../shared/errors.ts";
+import type { Issue } from "../shared/errors.ts";
 
 /** What groups can be made of by a name of their own. */
 export const DIMENSION_NAMES = [
@@ -38,14 +38,19 @@ export interface Dimensions {
   readonly callKey: Sql | undefined;
 }
 
-/** Errors: validation, when a field is not known, or asked for twice. */
-export function planDimensions(requested: readonly RequestedDimension[]): Dimensions {
+export const NO_DIMENSIONS: Dimensions = { all: [], callKey: undefined };
+
+/** Issues: a field is not known, or asked for twice. Their `loc` begins at the list. */
+export function planDimensions(requested: readonly RequestedDimension[]): {
+  readonly dimensions: Dimensions;
+  readonly issues: readonly Issue[];
+} {
   const issues: Issue[] = [];
   const seen = new Set<string>();
   const texts: Sql[] = [];
   const all = requested.map((one, index): Dimension => {
     const label = typeof one === "string" ? one : one.$getField;
-    const loc = ["body", "group_by", index];
+    const loc = [index];
     if (seen.has(label)) issues.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
     seen.add(label);
     if (one === "llm" || one === "provider") return { label, source: one, field: "" };
@@ -58,6 +63,6 @@ export function planDimensions(requested: readonly RequestedDimension[]): Dimens
     else issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [...loc, ...issue.loc] })));
     return { label, source: "call", field: label === "summary.weave.status" ? "status" : label };
   });
-  if (issues.length > 0) throw invalid(issues);
-  return { all, callKey: texts.length === 0 ? undefined : sql`concat(${join(texts, ", '\\n', ")}, '')` };
+  const callKey = texts.length === 0 ? undefined : sql`concat(${join(texts, ", '\\n', ")}, '')`;
+  return { dimensions: { all, callKey }, issues };
 }

@@ -10,6 +10,15 @@ export interface LatencyQuestion {
   readonly percentiles: readonly number[];
 }
 
+/** Each once; `avg` and `max` if none is named. */
+export function latencyQuestion(asked: LatencyQuestion | null | undefined): LatencyQuestion | undefined {
+  if (asked == null) return undefined;
+  const aggregations = [...new Set(asked.aggregations)];
+  const percentiles = [...new Set(asked.percentiles)];
+  const isEmpty = aggregations.length === 0 && percentiles.length === 0;
+  return isEmpty ? { aggregations: ["avg", "max"], percentiles } : { aggregations, percentiles };
+}
+
 /** The names of the answer's numbers, in their order: `avg`, `p95`. */
 export function latencyNames({ aggregations, percentiles }: LatencyQuestion): readonly string[] {
   return [...aggregations, ...percentiles.map((percentile) => `p${percentile}`)];

@@ -2,13 +2,12 @@ import { bucketsOf, type BucketedWindow } from "../http/schemas/window-fields.ts
 import type { SelectionLimits } from "../query/index.ts";
 import { planSelection } from "../rollup/plan.ts";
 import type { Selection } from "../rollup/selection.ts";
-import { invalid } from "../shared/errors.ts";
 import { hourOf } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
-import { planDimensions, type Dimensions } from "./dimensions.ts";
+import type { Dimensions } from "./dimensions.ts";
 import { ledgerQuestion, type LedgerQuestion } from "./ledger/question.ts";
-import { latencyNames, type LatencyQuestion } from "./latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
+import { latencyQuestion, type LatencyQuestion } from "./latency.ts";
+import { orderOf, type Order } from "./order.ts";
 import type { UsageStatsRequest } from "./schema.ts";
 
 /** Which calls are read, and what of them. */
@@ -28,11 +27,6 @@ export interface StatsPlan extends WindowPlan {
   readonly ledger: LedgerQuestion | undefined;
 }
 
-/** Which number of a total decides. */
-export type Order =
-  | { readonly kind: "count" | "cost"; readonly slot: number }
-  | { readonly kind: "latency"; readonly name: string };
-
 export interface PlanSettings {
   readonly selectionLimits: SelectionLimits;
   readonly maxCalls: number;
@@ -48,47 +42,26 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
     { filter: request.filter, query: request.query, limit: settings.maxCalls, window: bucketed.window },
     settings.selectionLimits,
   );
-  const dimensions = planDimensions(request.group_by);
   return {
     ...bucketed,
     selection,
-    dimensions,
+    dimensions: request.group_by,
     withCosts: request.include_costs,
     latency,
-    order: planOrder(request, latency),
+    order: orderOf(request),
     maxGroups: request.limit,
     ledger: isRunning(bucketed.window.startMs, settings.nowMs)
       ? undefined
-      : ledgerQuestion({ filter: request.filter, query: request.query, dimensions, latency }),
+      : ledgerQuestion({
+          filter: request.filter,
+          query: request.query,
+          dimensions: request.group_by,
+          latency,
+        }),
   };
 }
 
 /** Whether what starts then starts in the hour that is running, which the ledger does not have. */
 function isRunning(startMs: number, nowMs: number): boolean {
   return hourOf(startMs * 1000) >= hourOf(nowMs * 1000);
-}
-
-function latencyQuestion(asked: UsageStatsRequest["latency"]): LatencyQuestion | undefined {
-  if (asked == null) return undefined;
-  const aggregations = [...new Set(asked.aggregations)];
-  const percentiles = [...new Set(asked.percentiles)];
-  const isEmpty = aggregations.length === 0 && percentiles.length === 0;
-  return isEmpty ? { aggregations: ["avg", "max"], percentiles } : { aggregations, percentiles };
-}
-
-const LATENCY = "latency_ms.";
-
-function planOrder(
-  { order_by, include_costs }: UsageStatsRequest,
-  latency: LatencyQuestion | undefined,
-): Order {
-  const name = order_by ?? (include_costs ? "total_cost" : "total_tokens");
-  const counts: readonly string[] = COUNT_MEMBERS;
-  const costs: readonly string[] = include_costs ? COST_MEMBERS : [];
-  const latencies = latency === undefined ? [] : latencyNames(latency).map((one) => LATENCY + one);
-  if (counts.includes(name)) return { kind: "count", slot: counts.indexOf(name) };
-  if (costs.includes(name)) return { kind: "cost", slot: costs.indexOf(name) };
-  if (latencies.includes(name)) return { kind: "latency", name: name.slice(LATENCY.length) };
-  const msg = `Input should be a member of a total: ${[...counts, ...costs, ...latencies].join(", ")}`;
-  throw invalid([{ loc: ["body", "order_by"], msg, type: "literal_error" }]);
 }

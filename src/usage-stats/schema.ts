@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { bucketFields } from "../http/schemas/window-fields.ts";
+import { bucketFields, startBeforeEnd } from "../http/schemas/window-fields.ts";
 import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
-import { wholeNumber } from "../http/schemas/zod-issues.ts";
+import { whereSound, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
-import { DIMENSION_NAMES } from "./dimensions.ts";
+import { DIMENSION_NAMES, planDimensions } from "./dimensions.ts";
 import { LATENCY_AGGREGATIONS } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
+import { orders, type RequestedOrder } from "./order.ts";
 
 export const MAX_GROUPS = 1000;
 const DEFAULT_GROUPS = 100;
@@ -30,7 +31,13 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
         .array(z.union([z.enum(DIMENSION_NAMES), field]))
         .max(MAX_DIMENSIONS)
         .nullish()
-        .transform((dimensions) => dimensions ?? []),
+        .transform((requested, context) => {
+          const { dimensions, issues } = planDimensions(requested ?? []);
+          for (const { loc, msg, type } of issues) {
+            context.addIssue({ code: "custom", path: [...loc], message: msg, params: { type } });
+          }
+          return dimensions;
+        }),
       include_costs: z.boolean().default(false).describe("If true, the response includes costs in USD."),
       latency: z
         .strictObject({
@@ -59,8 +66,20 @@ export function usageStatsRequest(limits: { selection: SelectionLimits; maxPerce
         .default(DEFAULT_GROUPS)
         .describe("The maximum number of groups; `other` contains the rest"),
     })
+    .check(startBeforeEnd, knownOrder)
     .meta({ id: "UsageStatsReq" });
 }
+
+const knownOrder = z.superRefine<RequestedOrder>(
+  (request, context) => {
+    const known = orders(request);
+    if (request.order_by == null || known.has(request.order_by)) return;
+    const message = `Input should be a member of a total: ${[...known.keys()].join(", ")}`;
+    context.addIssue({ code: "custom", path: ["order_by"], message, params: { type: "literal_error" } });
+  },
+  whereSound("order_by", "include_costs", "latency"),
+);
+
 export type UsageStatsRequest = z.output<ReturnType<typeof usageStatsRequest>>;
 
 const count = anyInteger.min(0);

@@ -2,7 +2,7 @@ import type { Cells } from "./cells.ts";
 import { percentileOf } from "./cell-values.ts";
 import { aggregateOf, latencyNames, type LatencyQuestion } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
-import type { Order } from "./plan.ts";
+import type { Order } from "./order.ts";
 import { Sums } from "./sums.ts";
 import { compareUsd, usdText, type Usd } from "./usd.ts";
 

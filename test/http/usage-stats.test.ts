@@ -176,6 +176,31 @@ describe("POST /usage/stats", () => {
     expect(answer.json().detail[0].loc.slice(0, loc.length)).toEqual(loc);
   });
 
+  it("tells all that is wrong at once", async () => {
+    const answer = await ask({
+      end: "2025-12-31T00:00:00Z",
+      timezone: "Mars/Olympus",
+      group_by: ["llm", "llm", { $getField: "attribute.tenant" }],
+      order_by: "total_cost",
+      query: { $expr: { $eq: [{ $getField: "nothing" }, 1] } },
+      limit: 0,
+      surplus: true,
+    });
+    expect(answer.status).toBe(422);
+    const locs = answer.json().detail.map(({ loc }: { loc: unknown[] }) => loc.slice(1, 3).join("."));
+    expect(new Set(locs)).toEqual(
+      new Set(["end", "group_by.1", "group_by.2", "limit", "order_by", "query.$expr", "surplus", "timezone"]),
+    );
+  });
+
+  it("blames no order and no window whose parts are wrong themselves", async () => {
+    const answer = await ask({ start: "soon", include_costs: "yes", order_by: "total_cost" });
+    expect(answer.json().detail.map(({ loc }: { loc: unknown[] }) => loc)).toEqual([
+      ["body", "start"],
+      ["body", "include_costs"],
+    ]);
+  });
+
   it("has no buckets, groups or numbers where the window is empty", async () => {
     const answer = (await ask({ end: JANUARY.start })).json();
     expect(answer).toMatchObject({

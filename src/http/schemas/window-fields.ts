@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { instantField } from "./fields.ts";
-import { wholeNumber } from "./zod-issues.ts";
+import { wholeNumber, whereSound } from "./zod-issues.ts";
 import { invalid } from "../../shared/errors.ts";
 import { readInstant } from "../../shared/instant.ts";
 import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../../buckets/buckets.ts";
@@ -55,6 +55,17 @@ export const bucketFields = {
 type WindowRequest = z.output<z.ZodObject<typeof windowFields>>;
 type BucketRequest = z.output<z.ZodObject<typeof bucketFields>>;
 
+const REVERSED = "end lies before start";
+
+/** The check of a request with these fields. An end that is omitted is compared by `windowOf`, which has the time. */
+export const startBeforeEnd = z.superRefine<WindowRequest>(
+  ({ start, end }, context) => {
+    if (end == null || end >= start) return;
+    context.addIssue({ code: "custom", path: ["end"], message: REVERSED });
+  },
+  whereSound("start", "end"),
+);
+
 /** A window and its buckets in a time zone. */
 export interface BucketedWindow {
   readonly window: TimeWindow;
@@ -67,8 +78,7 @@ export interface BucketedWindow {
 export function windowOf({ start, end }: WindowRequest, nowMs: number): TimeWindow {
   const window = { startMs: start, endMs: end ?? nowMs };
   if (window.endMs >= window.startMs) return window;
-  const [member, msg] =
-    end == null ? ["start", "start lies in the future"] : ["end", "end lies before start"];
+  const [member, msg] = end == null ? ["start", "start lies in the future"] : ["end", REVERSED];
   throw invalid([{ loc: ["body", member], msg, type: "value_error" }]);
 }
 

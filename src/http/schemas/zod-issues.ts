@@ -74,6 +74,18 @@ function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
   }
 }
 
+/** For a check of several members: it runs whatever else is wrong, if there is no issue with one of these. */
+export function whereSound(...members: readonly string[]): z.core.$ZodSuperRefineParams {
+  return {
+    when: ({ value, issues }) =>
+      isObject(value) && !issues.some(({ path }) => members.includes(String(path?.[0]))),
+  };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 const WHOLE_NUMBER = "Input should be a whole number";
 
 /** An integer whose issues say so: zod's own message mentions integers only for fractions, not for text. */

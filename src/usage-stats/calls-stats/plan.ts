@@ -1,7 +1,7 @@
 import { bucketsOf } from "../../http/schemas/window-fields.ts";
 import { planSelection } from "../../rollup/plan.ts";
 import type { Project } from "../../shared/project.ts";
-import { planDimensions } from "../dimensions.ts";
+import { NO_DIMENSIONS } from "../dimensions.ts";
 import type { PlanSettings, WindowPlan } from "../plan.ts";
 import { isCost, mergeQuestions, type CallMetric, type MetricQuestion, type UsageMetric } from "./metrics.ts";
 import type { CallsStatsRequest } from "./schema.ts";
@@ -25,7 +25,7 @@ export function planCallsStats(
   return {
     ...bucketed,
     selection: planSelection(project, asked, selectionLimits),
-    dimensions: planDimensions([]),
+    dimensions: NO_DIMENSIONS,
     withCosts: usageMetrics.some(({ metric }) => isCost(metric)),
     latency: callMetrics.some(({ metric }) => metric === "latency_ms")
       ? { aggregations: [], percentiles: [] }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isoInstant, projectId } from "../../http/schemas/fields.ts";
-import { bucketFields } from "../../http/schemas/window-fields.ts";
+import { bucketFields, startBeforeEnd } from "../../http/schemas/window-fields.ts";
 import { sdkFilter, type SelectionLimits } from "../../query/index.ts";
 import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from "./metrics.ts";
 
@@ -38,6 +38,7 @@ export function callsStatsRequest(limits: { selection: SelectionLimits; maxPerce
         .nullish()
         .transform((metrics) => metrics ?? []),
     })
+    .check(startBeforeEnd)
     .meta({ id: "CallsStatsReq" });
 }
 export type CallsStatsRequest = z.output<ReturnType<typeof callsStatsRequest>>;
