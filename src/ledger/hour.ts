@@ -1,5 +1,5 @@
 import type { Engine } from "../clickhouse/engine.ts";
-import { notedIn, type HourRange } from "../query/index.ts";
+import type { HourRange } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
@@ -37,20 +37,6 @@ export function oneOf(hours: readonly number[]): Sql {
 /** A condition: one of a range of hours. */
 export function within({ from, to }: HourRange): Sql {
   return sql`hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
-}
-
-/** The hours under which calls lie that started in some hours. Never of a replica that may lack some. */
-export async function readCallHours(
-  engine: Engine,
-  project: Project,
-  started: HourRange,
-  options: Options,
-): Promise<readonly number[]> {
-  const rows = await engine.rows<{ hour: number }>(
-    sql`SELECT DISTINCT hour FROM call_hours WHERE ${notedIn(project, "started", started)}`,
-    { ...options, limits: "heavy", mustBeCurrent: true },
-  );
-  return rows.map(({ hour }) => hour);
 }
 
 /**

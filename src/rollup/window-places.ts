@@ -1,17 +1,17 @@
 import { LRUCache } from "lru-cache";
 import type { Engine } from "../clickhouse/engine.ts";
-import { TableMemory, type TableState } from "../clickhouse/table-memory.ts";
-import { aroundHours, notedIn, type HourRange, type Place, type TimeRange } from "../query/index.ts";
+import type { TableState } from "../clickhouse/table-memory.ts";
+import { aroundHours, type Place, type TimeRange } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import { release } from "../shared/buffers.ts";
 import type { Project } from "../shared/project.ts";
+import { CallHours } from "./call-hours.ts";
 
 /** More than this are looked up by the statement that reads the calls. */
 const MAX_PLACES = 1000;
 /** About as many bytes. */
 const OF_ANY = 500;
-const MAX_OF_HOURS = 4_000_000;
 const MAX_OF_TRACES = 16_000_000;
 
 /** What to read: the calls of some traces, at one moment. */
@@ -40,31 +40,20 @@ export interface WindowPlaces {
  * What changes between two questions is not looked up: it would be in vain.
  */
 export function createWindowPlaces(engine: Engine): WindowPlaces {
-  const ofCalls = new TableMemory(engine, "call_hours", MAX_OF_HOURS, bytesOfHours);
+  const callHours = new CallHours(engine);
   const ofTraces = new LRUCache<string, Remembered>({ maxSize: MAX_OF_TRACES, sizeCalculation: bytesOf });
   let before: TableState;
 
-  const hoursOfKind = (
-    { project, signal }: ReadAround,
-    kind: "started" | "ended",
-    range: HourRange,
-  ): Promise<readonly number[]> =>
-    ofCalls.read(pairKey(project, `${kind} ${range.from} ${range.to}`), async () => {
-      const rows = await engine.rows<{ hour: number }>(
-        sql`SELECT DISTINCT hour FROM call_hours WHERE ${notedIn(project, kind, range)}
-            ORDER BY hour LIMIT ${param("UInt32", MAX_PLACES + 1)}`,
-        { name: "usage_hours", limits: "heavy", signal },
-      );
-      return rows.map(({ hour }) => hour);
-    });
-
   /** Undefined: too many. */
-  const hoursOf = async (asked: ReadAround): Promise<readonly number[] | undefined> => {
-    const { started, ended } = asked.range;
-    const lists = await Promise.all([
-      ...(started === undefined ? [] : [hoursOfKind(asked, "started", started)]),
-      ...(ended === undefined ? [] : [hoursOfKind(asked, "ended", ended)]),
-    ]);
+  const hoursOf = async ({ project, range, signal }: ReadAround): Promise<readonly number[] | undefined> => {
+    const lists = await Promise.all(
+      (["started", "ended"] as const).flatMap((kind) => {
+        const at = range[kind];
+        if (at === undefined) return [];
+        const noted = { kind, range: at, limit: MAX_PLACES + 1 };
+        return [callHours.read(project, noted, { name: "usage_hours", signal })];
+      }),
+    );
     if (lists.some((hours) => hours.length > MAX_PLACES)) return undefined;
     return lists[0]?.filter((hour) => lists.every((hours) => hours.includes(hour)));
   };
@@ -107,7 +96,7 @@ export function createWindowPlaces(engine: Engine): WindowPlaces {
 
   return {
     async readAround(asked) {
-      const began = ofCalls.begin();
+      const began = callHours.memory.begin();
       const isQuiet = began !== undefined && began === before;
       before = began;
       const hours = isQuiet ? await hoursOf(asked) : undefined;
@@ -116,7 +105,7 @@ export function createWindowPlaces(engine: Engine): WindowPlaces {
       const elsewhere = await placesElsewhere(asked, hours, state);
       if (elsewhere === undefined) return undefined;
       const bytes = await asked.read(aroundHours(hours, elsewhere));
-      if (ofCalls.holds(began, 0) && stateOf(asked.project, hours) === state) return bytes;
+      if (callHours.memory.holds(began, 0) && stateOf(asked.project, hours) === state) return bytes;
       release(bytes);
       return undefined;
     },
@@ -127,10 +116,6 @@ export function createWindowPlaces(engine: Engine): WindowPlaces {
 interface Remembered {
   readonly state: string;
   readonly places: readonly Place[] | undefined;
-}
-
-function bytesOfHours(hours: readonly number[]): number {
-  return OF_ANY + 8 * hours.length;
 }
 
 function bytesOf({ state, places = [] }: Remembered): number {

@@ -38,7 +38,11 @@ export async function lookAtWindow(window: WindowToLookAt, signal: AbortSignal):
   const beside = { from: started.from - 1, to: started.to + 1 };
   const options = { name: "ledger_fingerprints", signal };
   const [hours, look] = await Promise.all([
-    memory.callHours(project, started, { name: "ledger_call_hours", signal }),
+    memory.callHours.read(
+      project,
+      { kind: "started", range: started },
+      { name: "ledger_call_hours", signal },
+    ),
     readLook(window, rangeOf(started), memory.fingerprints.within(project, beside, options), signal),
   ]);
   if (hours.every((hour) => isWithin(started, hour)))

@@ -1,12 +1,13 @@
 import type { Engine } from "../../clickhouse/engine.ts";
 import { TableMemory } from "../../clickhouse/table-memory.ts";
 import { FingerprintMemory } from "../../ledger/fingerprint-memory.ts";
-import { oneOf, readCallHours, within } from "../../ledger/hour.ts";
+import { oneOf, within } from "../../ledger/hour.ts";
 import { readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
 import type { Grain } from "../../ledger/settled-rows.ts";
 import { readSpanning, type SpanningTraces } from "../../ledger/spanning-groups.ts";
 import type { HourRange } from "../../query/index.ts";
 import type { Sql } from "../../query/sql.ts";
+import { CallHours } from "../../rollup/call-hours.ts";
 import type { Project } from "../../shared/project.ts";
 
 /** Some hours: a condition on `hour`, and its text. */
@@ -38,7 +39,6 @@ interface Options {
 const OF_ANY = 500;
 const MAX_SETTLED = 32_000_000;
 const MAX_SPANNING = 8_000_000;
-const MAX_HOURS = 4_000_000;
 
 /**
  * What a window's question reads, as long as nobody changes it: on the embedded store these tables, and calls under hours that
@@ -48,25 +48,18 @@ const MAX_HOURS = 4_000_000;
  * under another hour is noted in both before any of its calls is written there.
  */
 export class LookMemory {
+  readonly callHours: CallHours;
   readonly fingerprints: FingerprintMemory;
   readonly #engine: Engine;
-  readonly #hours: TableMemory<readonly number[]>;
   readonly #settled: TableMemory<readonly SettledHour[]>;
   readonly #spanning: TableMemory<SpanningTraces>;
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    this.callHours = new CallHours(engine);
     this.fingerprints = new FingerprintMemory(engine);
-    this.#hours = new TableMemory(engine, "call_hours", MAX_HOURS, (hours) => OF_ANY + 8 * hours.length);
     this.#settled = new TableMemory(engine, "usage_hours", MAX_SETTLED, bytesOfSettled);
     this.#spanning = new TableMemory(engine, "spanning_traces", MAX_SPANNING, bytesOfSpanning);
-  }
-
-  /** See `readCallHours`. */
-  callHours(project: Project, started: HourRange, options: Options): Promise<readonly number[]> {
-    return this.#hours.read(`${rangeOf(started).key} ${project}`, () =>
-      readCallHours(this.#engine, project, started, options),
-    );
   }
 
   /** See `readSettled`. */
