@@ -1,6 +1,6 @@
-import { StorageError } from "../src/clickhouse/storage-error.ts";
-import { planStats } from "../src/feedback-stats/plan.ts";
-import { statsRequest } from "../src/feedback-stats/schema.ts";
+import { StorageError } from "../src/store/storage-error.ts";
+import { planStats } from "../src/feedback/stats/plan.ts";
+import { statsRequest } from "../src/feedback/stats/schema.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";
 import { fillFeedback } from "./sample-feedback.ts";

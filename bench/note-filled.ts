@@ -1,4 +1,4 @@
-import type { Engine } from "../src/clickhouse/engine.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../src/query/sql.ts";
 
 /** For calls that were filled in by SQL: notes where they lie, as the writer does before it writes. */

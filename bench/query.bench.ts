@@ -1,5 +1,5 @@
 import { deepStrictEqual } from "node:assert";
-import type { Engine } from "../src/clickhouse/engine.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { compileQuery, selectCalls, type CallsFilter } from "../src/query/index.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import type { Project } from "../src/shared/project.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbedded } from "../src/clickhouse/connect.ts";
+import { openEmbedded } from "../src/store/connect.ts";
 import { pageOf, rowOf, TABLE_HEAD } from "./report.ts";
 import type { ScenarioResult } from "./scenario.ts";
 

@@ -1,4 +1,4 @@
-import type { Engine } from "../src/clickhouse/engine.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { sql, trusted } from "../src/query/sql.ts";
 import { noteFilled } from "./note-filled.ts";
 

@@ -1,4 +1,4 @@
-import type { Engine } from "../src/clickhouse/engine.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { trusted } from "../src/query/sql.ts";
 
 const ROWS_PER_INSERT = 50_000;

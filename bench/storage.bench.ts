@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbedded } from "../src/clickhouse/connect.ts";
-import type { Engine } from "../src/clickhouse/engine.ts";
+import { openEmbedded } from "../src/store/connect.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { trusted } from "../src/query/sql.ts";
 import { spreadOf, timeInTurn, type Scenario, type ScenarioResult, type Spread } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
-import { copyStore } from "../src/clickhouse/shards/copy-store.ts";
-import { migrate } from "../src/clickhouse/migrations/migrate.ts";
+import { copyStore } from "../src/store/cluster/shards/copy-store.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
 import { openStore } from "../src/open-store.ts";
 import { argumentsOr, orExit } from "./command-line.ts";
 

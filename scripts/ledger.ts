@@ -1,4 +1,4 @@
-import { migrate } from "../src/clickhouse/migrations/migrate.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
 import { checkLedger, rebuildLedger } from "../src/ledger/check-ledger.ts";
 import { openStore } from "../src/open-store.ts";
 import { HOUR_MICROS } from "../src/shared/instant.ts";

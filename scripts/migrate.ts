@@ -1,4 +1,4 @@
-import { migrate } from "../src/clickhouse/migrations/migrate.ts";
+import { migrate } from "../src/store/schema/migrate.ts";
 import { openStore } from "../src/open-store.ts";
 import { orExit } from "./command-line.ts";
 

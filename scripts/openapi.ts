@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { buildApp } from "../src/app.ts";
-import { generateKey } from "../src/auth/api-key.ts";
-import type { Engine } from "../src/clickhouse/engine.ts";
+import { generateKey } from "../src/http/auth/api-key.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { readConfig } from "../src/config.ts";
 
 /** Writes `openapi.json`; with `--check` it only says whether the file is stale. */

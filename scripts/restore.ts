@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { openEmbedded } from "../src/clickhouse/connect.ts";
-import { ENGINE_FILES, markHalfRestored } from "../src/clickhouse/transport/data-dir.ts";
-import type { Engine } from "../src/clickhouse/engine.ts";
+import { openEmbedded } from "../src/store/connect.ts";
+import { ENGINE_FILES, markHalfRestored } from "../src/store/transport/data-dir.ts";
+import type { Engine } from "../src/store/engine.ts";
 import { param, sql, trusted } from "../src/query/sql.ts";
 import { argumentsOr, orExit } from "./command-line.ts";
 

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import { buildApp, type App } from "./app.ts";
-import { keepRootKey, rootKeyOf } from "./auth/root-key.ts";
-import type { Engine } from "./clickhouse/engine.ts";
-import { migrate } from "./clickhouse/migrations/migrate.ts";
-import { isOlder } from "./clickhouse/transport/server-version.ts";
+import { keepRootKey, rootKeyOf } from "./http/auth/root-key.ts";
+import type { Engine } from "./store/engine.ts";
+import { migrate } from "./store/schema/migrate.ts";
+import { isOlder } from "./store/transport/server-version.ts";
 import { readConfig, misspeltSettings, type Config } from "./config.ts";
 import { openFilesLimit } from "./connection-cap.ts";
 import { openLog } from "./log.ts";

@@ -1,7 +1,7 @@
-import { connectServer, openEmbedded } from "./clickhouse/connect.ts";
-import type { Engine } from "./clickhouse/engine.ts";
-import { limitTable } from "./clickhouse/limits.ts";
-import type { ReplicaChange } from "./clickhouse/replicas/replica-watch.ts";
+import { connectServer, openEmbedded } from "./store/connect.ts";
+import type { Engine } from "./store/engine.ts";
+import { limitTable } from "./store/limits.ts";
+import type { ReplicaChange } from "./store/cluster/replicas/replica-watch.ts";
 import { backupDirOf, type Config } from "./config.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { DamagedRootKeyError } from "./auth/root-key.ts";
-import { MigrationError } from "./clickhouse/migration-error.ts";
-import { MIN_SERVER_VERSION } from "./clickhouse/transport/server-version.ts";
-import { StorageError } from "./clickhouse/storage-error.ts";
-import { StoreOpenError } from "./clickhouse/store-open-error.ts";
+import { DamagedRootKeyError } from "./http/auth/root-key.ts";
+import { MigrationError } from "./store/migration-error.ts";
+import { MIN_SERVER_VERSION } from "./store/transport/server-version.ts";
+import { StorageError } from "./store/storage-error.ts";
+import { StoreOpenError } from "./store/store-open-error.ts";
 import { ConfigError, type Config } from "./config.ts";
 import { PricesFileError } from "./prices/list/load-price-list.ts";
 

@@ -1,4 +1,4 @@
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import type { Project } from "../shared/project.ts";
 import { rowText } from "./list-response.ts";
 import { printListOfRefs, type ListedRow } from "./list.ts";

@@ -1,5 +1,5 @@
-import type { Engine } from "../clickhouse/engine.ts";
-import { createGroupCommit, type GroupCommitSettings } from "../clickhouse/group-commit.ts";
+import type { Engine } from "../store/engine.ts";
+import { createGroupCommit, type GroupCommitSettings } from "../store/group-commit.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { FeedbackChange } from "./feedback-row.ts";
 import { findRows, insertRows } from "./row-store.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import type { Grant } from "../auth/grant.ts";
-import { ingestAccess, readAccess } from "../auth/guard.ts";
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Grant } from "../http/auth/grant.ts";
+import { ingestAccess, readAccess } from "../http/auth/guard.ts";
+import type { Engine } from "../store/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/schemas/purge-by-id.ts";

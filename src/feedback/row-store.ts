@@ -1,5 +1,5 @@
-import { chunksOf } from "../calls/trace-lookup.ts";
-import type { Engine } from "../clickhouse/engine.ts";
+import { chunksOf } from "../calls/write/trace-lookup.ts";
+import type { Engine } from "../store/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import { toStoreTextMs } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { isProjectId } from "../auth/grant.ts";
+import { isProjectId } from "../http/auth/grant.ts";
 import { headerText } from "../http/header-text.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { StorageError } from "../clickhouse/storage-error.ts";
+import { StorageError } from "../store/storage-error.ts";
 import { assertNever } from "../shared/assert-never.ts";
 import { AppError, type ErrorCode, type Issue } from "../shared/errors.ts";
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Engine, StoreHealth } from "../clickhouse/engine.ts";
-import { pendingMigrations } from "../clickhouse/migrations/migrate.ts";
-import { isOlder, MIN_SERVER_VERSION } from "../clickhouse/transport/server-version.ts";
+import type { Engine, StoreHealth } from "../store/engine.ts";
+import { pendingMigrations } from "../store/schema/migrate.ts";
+import { isOlder, MIN_SERVER_VERSION } from "../store/transport/server-version.ts";
 import { healthRes } from "./schemas/response-schema.ts";
 
 const access = z.enum(["ok", "not ready"]);

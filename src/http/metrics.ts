@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Gauge, type Registry } from "prom-client";
 import { z } from "zod";
-import { readAccess } from "../auth/guard.ts";
+import { readAccess } from "./auth/guard.ts";
 import { AppError } from "../shared/errors.ts";
 import { VERSION } from "../version.ts";
 

@@ -1,5 +1,5 @@
-import type { CallPart, ProjectPart } from "../calls/call-part.ts";
-import type { CallWriter } from "../calls/call-writer.ts";
+import type { CallPart, ProjectPart } from "../calls/write/call-part.ts";
+import type { CallWriter } from "../calls/write/call-writer.ts";
 
 /** Stores the accepted parts of each project in their order. Returns the traces of the parts. */
 export async function writeAccepted(

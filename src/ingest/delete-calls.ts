@@ -1,10 +1,10 @@
-import { deletePart } from "../calls/call-part.ts";
-import type { CallWriter } from "../calls/call-writer.ts";
-import { readFence } from "../calls/project-fences.ts";
+import { deletePart } from "../calls/write/call-part.ts";
+import type { CallWriter } from "../calls/write/call-writer.ts";
+import { readFence } from "../calls/write/project-fences.ts";
 import type { EpochMicros } from "../shared/instant.ts";
-import type { TraceLookup } from "../calls/trace-lookup.ts";
-import { chunksOf, keyText } from "../calls/trace-lookup.ts";
-import type { Engine } from "../clickhouse/engine.ts";
+import type { TraceLookup } from "../calls/write/trace-lookup.ts";
+import { chunksOf, keyText } from "../calls/write/trace-lookup.ts";
+import type { Engine } from "../store/engine.ts";
 import { inTraces, LIVE } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { ingestAccess } from "../auth/guard.ts";
-import { renamePart, type CallPart } from "../calls/call-part.ts";
+import { ingestAccess } from "../http/auth/guard.ts";
+import { renamePart, type CallPart } from "../calls/write/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { emptyRes } from "../http/schemas/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";

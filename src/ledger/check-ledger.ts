@@ -1,4 +1,4 @@
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import { param, sql, join, trusted } from "../query/sql.ts";
 import { ENTRY_COLUMNS } from "./entries.ts";
 import { foldHour } from "./fold-hour.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import type { HourRange } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import { hourKey, oneOf, readFingerprints, within } from "./hour.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import { ownUsage } from "../rollup/fold/own-usage.ts";
 import { usageOf } from "../rollup/fold/usage-of.ts";
 import { isSelected, releaseCalls, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import { param, sql } from "../query/sql.ts";
 
 /** A replicated mutation must fit into one node of Keeper. */

@@ -1,5 +1,5 @@
-import type { Engine } from "../clickhouse/engine.ts";
-import type { NativeReader } from "../clickhouse/rows/native-reader.ts";
+import type { Engine } from "../store/engine.ts";
+import type { NativeReader } from "../store/rows/native-reader.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { LIVE } from "../query/index.ts";

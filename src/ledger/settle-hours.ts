@@ -1,4 +1,4 @@
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { foldHour, type FoldedHour } from "./fold-hour.ts";

@@ -1,5 +1,5 @@
-import type { Engine, QueryOptions } from "../clickhouse/engine.ts";
-import { TableMemory } from "../clickhouse/table-memory.ts";
+import type { Engine, QueryOptions } from "../store/engine.ts";
+import { TableMemory } from "../store/table-memory.ts";
 import { notedIn, type HourRange } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";

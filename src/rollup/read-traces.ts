@@ -1,4 +1,4 @@
-import type { Engine } from "../clickhouse/engine.ts";
+import type { Engine } from "../store/engine.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { SelectedTrace, Selection } from "./selection.ts";
 import { callRowBytes } from "./store.ts";

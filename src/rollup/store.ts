@@ -1,6 +1,6 @@
-import { chunksOf } from "../calls/trace-lookup.ts";
-import type { Engine } from "../clickhouse/engine.ts";
-import { RowBinaryReader } from "../clickhouse/rows/row-binary.ts";
+import { chunksOf } from "../calls/write/trace-lookup.ts";
+import type { Engine } from "../store/engine.ts";
+import { RowBinaryReader } from "../store/rows/row-binary.ts";
 import { aroundWindow, inPlaces, inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Engine } from "../clickhouse/engine.ts";
-import type { TableState } from "../clickhouse/table-memory.ts";
+import type { Engine } from "../store/engine.ts";
+import type { TableState } from "../store/table-memory.ts";
 import { aroundHours, type Place, type TimeRange } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectServer } from "../../src/clickhouse/connect.ts";
+import { connectServer } from "../../src/store/connect.ts";
 import { sql } from "../../src/query/sql.ts";
 import {
   completeCall,

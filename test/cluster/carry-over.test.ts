@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectServer } from "../../src/clickhouse/connect.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
-import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import { connectServer } from "../../src/store/connect.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { until } from "../helpers/until.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectServer } from "../../src/clickhouse/connect.ts";
-import type { QueryOptions } from "../../src/clickhouse/engine.ts";
+import { connectServer } from "../../src/store/connect.ts";
+import type { QueryOptions } from "../../src/store/engine.ts";
 import {
   completeCall,
   send,

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenAPIV3_1 } from "openapi-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey, SCOPES, type Scope } from "../../src/auth/api-key.ts";
-import type { Scheme } from "../../src/auth/credentials.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey, SCOPES, type Scope } from "../../src/http/auth/api-key.ts";
+import type { Scheme } from "../../src/http/auth/credentials.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** The table of routes, as the service describes itself; `openapi.test.ts` holds it to what the routes say. */

@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from "openapi-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "../../src/openapi/operations/index.ts";
+import { operations } from "../../src/http/openapi/operations/index.ts";
 import { problemOfResponse } from "../helpers/described-responses.ts";
 import { describedRoutes } from "../helpers/openapi-document.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";

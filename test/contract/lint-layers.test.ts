@@ -5,27 +5,30 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const REFUSED = {
-  "src/trace-usage/json/deep.ts": `import "../../feedback/routes.ts";`,
-  "src/otlp/one.ts": `import "../ingest/normalize.ts";`,
-  "src/gateway/relay/deep.ts": `import "../../trace-usage/routes.ts";`,
+  "src/rollup/answer/json/deep.ts": `import "../../feedback/routes.ts";`,
+  "src/ingest/otlp/one.ts": `import "../../gateway/routes.ts";`,
+  "src/gateway/relay/deep.ts": `import "../../rollup/plan.ts";`,
   "src/gateway/relay/calls-out.ts": `import "undici";`,
   "src/rollup/fold/deep.ts": `import "../../http/errors.ts";`,
-  "src/openapi/operations/deep.ts": `import "../../gateway/routes.ts";`,
-  "src/calls/metrics.ts": `import "../service-metrics.ts";`,
-  "src/backups/settings.ts": `import "../config.ts";`,
+  "src/http/openapi/operations/deep.ts": `import "../../gateway/routes.ts";`,
+  "src/calls/write/metrics.ts": `import "../../service-metrics.ts";`,
+  "src/calls/write/answers.ts": `import "../../http/errors.ts";`,
+  "src/prices/up.ts": `import "../rollup/plan.ts";`,
+  "src/admin/backups/settings.ts": `import "../../config.ts";`,
   "src/shared/up.ts": `import "../query/sql.ts";`,
   "src/query/reads.ts": `import "node:fs";`,
   "src/prices/drives.ts": `import "chdb";`,
   "src/prices/answers.ts": `import "fastify";`,
-  "src/feedback-stats/plan.ts": `import "fastify";`,
+  "src/feedback/stats/plan.ts": `import "fastify";`,
 };
 
 const ALLOWED = {
-  "src/trace-usage/routes.ts": `import "fastify";\nimport "../rollup/plan.ts";\nimport "../http/errors.ts";`,
+  "src/rollup/answer/routes.ts": `import "fastify";\nimport "../plan.ts";\nimport "../../http/errors.ts";`,
   "src/gateway/relay/upstream.ts": `import "undici";`,
   "src/gateway/stream/near.ts": `import "../relay/response.ts";`,
-  "src/clickhouse/drives.ts": `import "chdb";`,
+  "src/store/drives.ts": `import "chdb";`,
   "src/http/metrics.ts": `import "../version.ts";`,
+  "src/prices/routes/cost-routes.ts": `import "fastify";`,
   "src/app.ts": `import "./gateway/routes.ts";`,
 };
 

@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from "openapi-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "../../src/openapi/operations/index.ts";
+import { operations } from "../../src/http/openapi/operations/index.ts";
 import { describedRoutes, document, problemOf, responseAt } from "../helpers/openapi-document.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine, QueryOptions } from "../../src/clickhouse/engine.ts";
+import type { Engine, QueryOptions } from "../../src/store/engine.ts";
 import { hasNamedStore } from "../helpers/named-store.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { rebuildLedger } from "../../src/ledger/check-ledger.ts";
 import { sql } from "../../src/query/sql.ts";
 import { settleAll, withoutLedger } from "../helpers/settle.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { createOrphanWatch, forgetOrphans } from "../../src/ledger/forget-orphans.ts";
 import { rowsOf } from "../../src/ledger/settled-rows.ts";
 import { createSettler } from "../../src/ledger/settler.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openEmbedded } from "../../src/clickhouse/connect.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
+import { openEmbedded } from "../../src/store/connect.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import { sql } from "../../src/query/sql.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 

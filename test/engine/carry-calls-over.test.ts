@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { connectServer, openEmbedded } from "../../src/clickhouse/connect.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
-import { MigrationError } from "../../src/clickhouse/migration-error.ts";
+import { connectServer, openEmbedded } from "../../src/store/connect.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
+import { MigrationError } from "../../src/store/migration-error.ts";
 import { sql, trusted } from "../../src/query/sql.ts";
 import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectServer, openEmbedded } from "../../src/clickhouse/connect.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import { connectServer, openEmbedded } from "../../src/store/connect.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { sql } from "../../src/query/sql.ts";
 
 const options = { name: "test" };

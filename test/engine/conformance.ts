@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import type { LimitTable } from "../../src/clickhouse/limits.ts";
-import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import type { LimitTable } from "../../src/store/limits.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { join, param, sql, trusted, type ParamType, type ParamValue } from "../../src/query/sql.ts";
 
 export interface Opened {

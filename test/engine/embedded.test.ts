@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import { openEmbedded } from "../../src/store/connect.ts";
 import { describeEngine, testLimits } from "./conformance.ts";
 
 describeEngine("the embedded engine", async () => {

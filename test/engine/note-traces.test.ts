@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCallNotes } from "../../src/calls/note-calls.ts";
-import { createTraceNotes, type NoteTraces } from "../../src/calls/note-traces.ts";
+import { createCallNotes } from "../../src/calls/write/note-calls.ts";
+import { createTraceNotes, type NoteTraces } from "../../src/calls/write/note-traces.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import { pairKey } from "../../src/shared/pair-key.ts";
 import type { Project } from "../../src/shared/project.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readInPages } from "../../src/clickhouse/rows/read-in-pages.ts";
-import { RowBinaryReader } from "../../src/clickhouse/rows/row-binary.ts";
+import { readInPages } from "../../src/store/rows/read-in-pages.ts";
+import { RowBinaryReader } from "../../src/store/rows/row-binary.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 

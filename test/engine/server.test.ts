@@ -1,7 +1,7 @@
 import { ClickHouseContainer, type StartedClickHouseContainer } from "@testcontainers/clickhouse";
 import { getContainerRuntimeClient } from "testcontainers";
 import { describe, expect, it } from "vitest";
-import { connectServer } from "../../src/clickhouse/connect.ts";
+import { connectServer } from "../../src/store/connect.ts";
 import { CLICKHOUSE_IMAGE } from "../helpers/clickhouse-image.ts";
 import { describeEngine, testLimits } from "./conformance.ts";
 

@@ -7,7 +7,7 @@ import {
   shardsInEnding,
   TABLES_OF_SERVERS,
   TABLES_OF_SHARDS,
-} from "../../src/clickhouse/shards/shards.ts";
+} from "../../src/store/cluster/shards/shards.ts";
 import { sql } from "../../src/query/sql.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Clock } from "../../src/shared/clock.ts";
 import { sql } from "../../src/query/sql.ts";
-import { KEY_CACHE_MS } from "../../src/auth/key-ring.ts";
+import { KEY_CACHE_MS } from "../../src/http/auth/key-ring.ts";
 import { authorization, startAppOn } from "../helpers/start-app.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 import { outcomeOf, traceMessages } from "../helpers/trace-messages.ts";

@@ -1,5 +1,5 @@
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 
 /** What becomes of one statement: done; not done; done, but its answer is lost. */
 export type Fate = "done" | "refused" | "untold";

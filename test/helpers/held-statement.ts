@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import type { Engine } from "../../src/store/engine.ts";
 
 /** More turns of the event loop than a request on loopback needs. */
 const TURNS = 200;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { connectServer } from "../../src/clickhouse/connect.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { migrate } from "../../src/clickhouse/migrations/migrate.ts";
+import { connectServer } from "../../src/store/connect.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import { askServer, dropDatabases } from "./clickhouse-ask.ts";
 
 /**

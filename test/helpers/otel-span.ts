@@ -1,5 +1,5 @@
-import type { OtelSpan, SpanOrigin } from "../../src/otlp/span.ts";
-import { toCallPart } from "../../src/otlp/to-call-part.ts";
+import type { OtelSpan, SpanOrigin } from "../../src/ingest/otlp/span.ts";
+import { toCallPart } from "../../src/ingest/otlp/to-call-part.ts";
 
 export const ORIGIN: SpanOrigin = {
   resource: new Map(),

@@ -3,7 +3,7 @@ import {
   ExportTraceServiceRequestSchema,
   ExportTraceServiceResponseSchema,
   SpanSchema,
-} from "../../src/otlp/otlp_pb.ts";
+} from "../../src/ingest/otlp/otlp_pb.ts";
 
 export type SpanInit = MessageInitShape<typeof SpanSchema>;
 

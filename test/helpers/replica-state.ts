@@ -1,4 +1,4 @@
-import type { ReplicaState } from "../../src/clickhouse/replicas/replica-health.ts";
+import type { ReplicaState } from "../../src/store/cluster/replicas/replica-health.ts";
 
 /** One of three replicas, as it should be. */
 export const wellReplica: ReplicaState = {

@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { compileQuery } from "../../src/query/index.ts";
 import { join, param, sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";

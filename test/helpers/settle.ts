@@ -1,4 +1,4 @@
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { inChunks } from "../../src/ledger/hour-chunks.ts";
 import { settleGroups } from "../../src/ledger/settle-groups.ts";
 import { settleHours } from "../../src/ledger/settle-hours.ts";

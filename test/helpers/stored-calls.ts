@@ -1,5 +1,5 @@
-import { createNotes } from "../../src/calls/notes.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import { createNotes } from "../../src/calls/write/notes.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";
 

@@ -3,8 +3,8 @@ import { request, type IncomingMessage } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const PROJECT = "acme/lines";

@@ -1,7 +1,7 @@
 import { gzipSync, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/auth/api-key.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey } from "../../src/http/auth/api-key.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { describedRoutes } from "../helpers/openapi-document.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createKeyStore } from "../../src/auth/key-store.ts";
-import { generateKey, type Scope } from "../../src/auth/api-key.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import { generateKey, type Scope } from "../../src/http/auth/api-key.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let nowMs = Date.parse("2026-03-01T12:00:00.250Z");

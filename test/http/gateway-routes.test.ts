@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/auth/api-key.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey } from "../../src/http/auth/api-key.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { authorization } from "../helpers/start-app.ts";
 import {

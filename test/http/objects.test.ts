@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/auth/api-key.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
-import type { Scope } from "../../src/auth/api-key.ts";
+import { generateKey } from "../../src/http/auth/api-key.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
+import type { Scope } from "../../src/http/auth/api-key.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 

@@ -4,8 +4,8 @@ import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { VERSION } from "../../src/version.ts";
 import { authorization, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 

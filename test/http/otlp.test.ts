@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/auth/api-key.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey } from "../../src/http/auth/api-key.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import {
   encodeRequest,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/auth/api-key.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey } from "../../src/http/auth/api-key.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 

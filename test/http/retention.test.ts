@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createMutations } from "../../src/projects/mutations.ts";
-import { deleteExpired } from "../../src/projects/retention.ts";
+import { createMutations } from "../../src/admin/projects/mutations.ts";
+import { deleteExpired } from "../../src/admin/projects/retention.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CallRow } from "../../src/calls/note-calls.ts";
-import { createNotes } from "../../src/calls/notes.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
+import type { CallRow } from "../../src/calls/write/note-calls.ts";
+import { createNotes } from "../../src/calls/write/notes.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
 import { buildApp } from "../../src/app.ts";
-import type { Engine } from "../../src/clickhouse/engine.ts";
-import { StorageError, type StorageErrorKind } from "../../src/clickhouse/storage-error.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { StorageError, type StorageErrorKind } from "../../src/store/storage-error.ts";
 import { authorization, ROOT_KEY, startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;

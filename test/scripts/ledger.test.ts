@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openEmbedded } from "../../src/clickhouse/connect.ts";
+import { openEmbedded } from "../../src/store/connect.ts";
 import { trusted } from "../../src/query/sql.ts";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";

@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../src/auth/api-key.ts";
-import { createKeyStore } from "../../src/auth/key-store.ts";
+import { generateKey } from "../../src/http/auth/api-key.ts";
+import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { sql } from "../../src/query/sql.ts";
 import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";

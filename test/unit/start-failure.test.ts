@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { StorageError } from "../../src/clickhouse/storage-error.ts";
+import { StorageError } from "../../src/store/storage-error.ts";
 import { readConfig } from "../../src/config.ts";
 import { describeStartFailure } from "../../src/start-failure.ts";
 

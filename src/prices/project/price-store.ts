@@ -1,5 +1,5 @@
-import type { Engine } from "../../clickhouse/engine.ts";
-import { TableMemory } from "../../clickhouse/table-memory.ts";
+import type { Engine } from "../../store/engine.ts";
+import { TableMemory } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";

@@ -1,4 +1,4 @@
-import type { Reporter } from "../../calls/completion.ts";
+import type { Reporter } from "../../calls/write/completion.ts";
 import { release } from "../../shared/buffers.ts";
 import { inclusiveOf, NONE, reporterOf, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";

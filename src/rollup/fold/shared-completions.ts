@@ -1,4 +1,4 @@
-import { isUniqueId, REPORTERS, type Reporter } from "../../calls/completion.ts";
+import { isUniqueId, REPORTERS, type Reporter } from "../../calls/write/completion.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
 import { NONE, reporterOf } from "../table/call-table.ts";

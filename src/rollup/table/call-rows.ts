@@ -1,4 +1,4 @@
-import type { Places } from "../../clickhouse/rows/native-reader.ts";
+import type { Places } from "../../store/rows/native-reader.ts";
 import { release, resize } from "../../shared/buffers.ts";
 
 /** The calls read so far, in columns that grow block by block. */

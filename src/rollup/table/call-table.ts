@@ -1,6 +1,6 @@
-import { INCLUSIVE, type Inclusive } from "../../calls/message-columns.ts";
-import { REPORTERS, type Reporter } from "../../calls/completion.ts";
-import type { Places } from "../../clickhouse/rows/native-reader.ts";
+import { INCLUSIVE, type Inclusive } from "../../calls/write/message-columns.ts";
+import { REPORTERS, type Reporter } from "../../calls/write/completion.ts";
+import type { Places } from "../../store/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 

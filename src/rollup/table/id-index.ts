@@ -1,4 +1,4 @@
-import type { Places } from "../../clickhouse/rows/native-reader.ts";
+import type { Places } from "../../store/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import { NONE } from "./call-table.ts";
 import { areSameBytes, hashOf, type Place, randomSeed } from "./id-bytes.ts";

@@ -1,4 +1,4 @@
-import { NativeReader, type Places } from "../../clickhouse/rows/native-reader.ts";
+import { NativeReader, type Places } from "../../store/rows/native-reader.ts";
 import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { readInstant } from "../../shared/instant.ts";

@@ -1,4 +1,4 @@
-import type { Places } from "../../clickhouse/rows/native-reader.ts";
+import type { Places } from "../../store/rows/native-reader.ts";
 import { viewOf } from "../../shared/buffers.ts";
 import { areSameBytes } from "./id-bytes.ts";
 import type { SelectedTrace } from "../selection.ts";

@@ -7,11 +7,11 @@ import {
   type CallCost,
 } from "../../../../src/prices/cost-fields.ts";
 import { unknownCost } from "../../../../src/prices/cost-of-call.ts";
-import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/trace-usage/json/answer.ts";
+import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/rollup/answer/json/answer.ts";
 import type { CallTable } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { rollUp, rollUpSelected, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
-import { ByteWriter } from "../../../../src/trace-usage/bytes/byte-writer.ts";
+import { ByteWriter } from "../../../../src/rollup/answer/bytes/byte-writer.ts";
 import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { COUNT_SLOTS, countFields } from "../../../../src/usage/count-fields.ts";
 import type { Usage } from "../../../../src/usage/usage.ts";

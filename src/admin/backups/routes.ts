@@ -1,0 +1,45 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { adminAccess } from "../../http/auth/guard.ts";
+import { AppError } from "../../shared/errors.ts";
+import { makeBackup, type BackupDeps } from "./make-backup.ts";
+import { backupRes } from "./schema.ts";
+
+const config = { access: adminAccess };
+
+export interface BackupOptions extends Omit<BackupDeps, "dir"> {
+  /** Undefined: the store is a server, which has backups of its own. */
+  readonly dir: string | undefined;
+}
+
+/** A copy of the embedded store while it runs, for those who may see all of it. */
+export async function backupRoutes(
+  root: FastifyInstance,
+  { dir, engine, clock }: BackupOptions,
+): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  let running = false;
+  app.post("/backups", { config, schema: { response: { 201: backupRes } } }, async ({ grant }, reply) => {
+    if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
+    if (dir === undefined) {
+      throw new AppError(
+        "bad_request",
+        "The store is a server: use its own BACKUP. See docs/operate/backup.md.",
+      );
+    }
+    if (running) {
+      throw new AppError("concurrency_limit", "A backup is being made.", { retryAfterSeconds: 30 });
+    }
+    running = true;
+    try {
+      const began = performance.now();
+      const { name, path, startedAtMs, bytes } = await makeBackup({ engine, dir, clock });
+      const seconds = Math.round(performance.now() - began) / 1000;
+      return await reply
+        .code(201)
+        .send({ name, path, started_at: new Date(startedAtMs).toISOString(), seconds, bytes });
+    } finally {
+      running = false;
+    }
+  });
+}

@@ -1,0 +1,57 @@
+import { raiseFence } from "../../calls/write/project-fences.ts";
+import type { Engine } from "../../store/engine.ts";
+import { param, sql } from "../../query/sql.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Project } from "../../shared/project.ts";
+import { newDeletion, type Deletion, type DeletionStore } from "./deletion-store.ts";
+import type { Mutations } from "./mutations.ts";
+
+export interface DeletionDeps {
+  readonly engine: Engine;
+  readonly deletions: DeletionStore;
+  readonly mutations: Mutations;
+  readonly clock: Clock;
+  /** Does some work while no part of a call is on its way into the store. */
+  readonly betweenWrites: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/**
+ * Deletes all rows of a project that are stored when this is called, from every table that knows projects. A mutation
+ * holds for what is read from the moment it is accepted, and for nothing that is stored after it. No writer is between
+ * reading what waits and storing it meanwhile. The receipt is written when every table has its mutation: whoever gets
+ * one need not ask again, and what is written to the project afterwards stays.
+ */
+export async function deleteProject(deps: DeletionDeps, project: Project): Promise<Deletion> {
+  const { deletions, mutations } = deps;
+  const deletion = newDeletion(project, "project", deps.clock);
+  const tag = `deletion ${deletion.id}`;
+  const tables = await tablesOfProjects(deps.engine);
+  await deps.betweenWrites(async () => {
+    for (const table of tables) {
+      await mutations.start(
+        table,
+        sql`DELETE WHERE project_id = ${param("String", project)} AND ${mutations.mark(tag)}`,
+      );
+    }
+    await raiseFence(deps.engine, project);
+  });
+  const running: Deletion = {
+    ...deletion,
+    step: "running",
+    mutations: await mutations.numbers(tag, tables),
+  };
+  await deletions.save([running]);
+  return running;
+}
+
+/** Asked of the store, so that a table of a later version is not forgotten here. Receipts and fences stay. */
+async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
+  const rows = await engine.rows<{ table: string }>(
+    sql`SELECT table FROM system.columns
+        WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_fences') AND table IN
+          (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
+        ORDER BY table = 'calls', table`,
+    { name: "tables_of_projects", tables: "own" },
+  );
+  return rows.map((row) => row.table);
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import type { Engine } from "../../store/engine.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Project } from "../../shared/project.ts";
+import type { MutationNumbers } from "./mutations.ts";
+
+export type DeletionKind = "project" | "calls";
+
+const MAX_PROJECTS = 1000;
+const STEPS = ["asked", "running", "done"] as const;
+
+/** A receipt: what to delete, and the progress. */
+export interface Deletion {
+  readonly id: string;
+  readonly project: Project;
+  readonly what: DeletionKind;
+  readonly requestedAtMs: number;
+  readonly step: (typeof STEPS)[number];
+  /** The mutations that delete it; empty until they are started. */
+  readonly mutations: MutationNumbers;
+  readonly doneAtMs: number | null;
+}
+
+/** Receipts, kept for a year. */
+export interface DeletionStore {
+  save(deletions: readonly Deletion[]): Promise<void>;
+  /** The caller must check that the receipt's project belongs to the key. */
+  find(id: string): Promise<Deletion | undefined>;
+  /** Those at a step, the oldest first. */
+  at(step: Deletion["step"], limit: number): Promise<readonly Deletion[]>;
+  /** The projects that have deleted calls since then, or are still waiting for it. */
+  projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
+}
+
+interface DeletionRow {
+  readonly id: string;
+  readonly project_id: Project;
+  readonly what: DeletionKind;
+  readonly requested_at_ms: number;
+  readonly step: number;
+  readonly mutations: MutationNumbers;
+  readonly done_at_ms: number | null;
+}
+
+export function newDeletion(project: Project, what: DeletionKind, clock: Clock): Deletion {
+  return {
+    id: randomUUID(),
+    project,
+    what,
+    requestedAtMs: clock.now(),
+    step: "asked",
+    mutations: {},
+    doneAtMs: null,
+  };
+}
+
+export function createDeletionStore(engine: Engine): DeletionStore {
+  const read = async (tail: Sql): Promise<Deletion[]> => {
+    const rows = await engine.rows<DeletionRow>(
+      sql`SELECT id, project_id, what, requested_at_ms, step, mutations, done_at_ms FROM deletions FINAL ${tail}`,
+      { name: "deletions_read" },
+    );
+    return rows.map(fromRow);
+  };
+  return {
+    save: (deletions) => engine.insert("deletions", deletions.map(toRow), { name: "deletions_save" }),
+    find: async (id) => (await read(sql`WHERE id = ${param("String", id)}`))[0],
+    at: (step, limit) =>
+      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))}
+               ORDER BY requested_at_ms, id LIMIT ${param("UInt32", limit)}`),
+    async projectsOfCalls(sinceMs) {
+      const rows = await engine.rows<{ project_id: Project }>(
+        sql`SELECT project_id FROM deletions FINAL
+            WHERE what = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)})
+            GROUP BY project_id ORDER BY min(step), project_id LIMIT ${param("UInt32", MAX_PROJECTS)}`,
+        { name: "deletions_projects" },
+      );
+      return rows.map((row) => row.project_id);
+    },
+  };
+}
+
+function toRow(deletion: Deletion): DeletionRow {
+  return {
+    id: deletion.id,
+    project_id: deletion.project,
+    what: deletion.what,
+    requested_at_ms: deletion.requestedAtMs,
+    step: STEPS.indexOf(deletion.step),
+    mutations: deletion.mutations,
+    done_at_ms: deletion.doneAtMs,
+  };
+}
+
+function fromRow(row: DeletionRow): Deletion {
+  return {
+    id: row.id,
+    project: row.project_id,
+    what: row.what,
+    requestedAtMs: row.requested_at_ms,
+    step: STEPS[row.step]!,
+    mutations: row.mutations,
+    doneAtMs: row.done_at_ms,
+  };
+}

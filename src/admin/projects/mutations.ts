@@ -1,0 +1,140 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Engine } from "../../store/engine.ts";
+import { shardCountOf } from "../../store/cluster/shards/shards.ts";
+import { StorageError } from "../../store/storage-error.ts";
+import { param, sql, trusted, type Sql } from "../../query/sql.ts";
+
+/**
+ * The number of a mutation, by table; with several shards by shard and table, as `2/calls`; where tables are replicated, by
+ * partition too, as `calls@202601`, because numbers count in each partition. A part has been changed by it, or was written
+ * after it, when its `data_version` is at least this number.
+ *
+ * Receipts of version 0.2 may have the largest number of all partitions of a replicated table, as `calls`. They are complete when no
+ * mutation of the table is left, so that all active parts have been changed, and no replaced part below that number is on a disk.
+ */
+export type MutationNumbers = Readonly<Record<string, number>>;
+
+export interface Mutations {
+  /** A condition that always holds and by which a mutation is found again. `tag` is a name of ours. */
+  mark(tag: string): Sql;
+  /** Starts a mutation, on every shard, and does not wait for it. */
+  start(table: string, change: Sql): Promise<void>;
+  /** The newest mutations whose tag begins so. Waits until the store shows one for each of the tables given. */
+  numbers(tag: string, tables: readonly string[]): Promise<MutationNumbers>;
+  /** Whether a mutation whose tag begins so is still at work, on any replica. */
+  areRunning(tag: string): Promise<boolean>;
+  /** Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Not while a
+   * replica does not answer. */
+  areComplete(numbers: MutationNumbers): Promise<boolean>;
+}
+
+const SHOW_WITHIN_MS = 10_000;
+const ASK_EVERY_MS = 50;
+
+/** A replica that hangs must not block a query to all of them. */
+const patience = trusted(
+  "SETTINGS connect_timeout_with_failover_ms = 1000, handshake_timeout_ms = 2000, receive_timeout = 5",
+);
+/** ALL_CONNECTION_TRIES_FAILED, SOCKET_TIMEOUT, NETWORK_ERROR: one of all replicas does not answer. */
+const AWAY = new Set(["279", "209", "210"]);
+
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof StorageError) || !AWAY.has(error.engineCode ?? "")) throw error;
+}
+
+/** `cluster`: the name of the one whose tables are replicated. */
+export function createMutations(engine: Engine, cluster: string | undefined): Mutations {
+  const everywhere = (table: string): Sql =>
+    trusted(cluster === undefined ? table : `clusterAllReplicas('${cluster}', ${table})`);
+  // a subquery, so that it is evaluated here and not on each replica
+  const here = sql`database = (SELECT currentDatabase())`;
+  const tagged = (tag: string): Sql => sql`${here} AND position(command, ${param("String", `'${tag}`)}) > 0`;
+  // a mutation that found nothing to change has no number
+  const inPartitions = sql`LEFT ARRAY JOIN block_numbers.number AS number, block_numbers.partition_id AS partition_id`;
+
+  // in `clusterAllReplicas`, `_shard_num` counts replicas
+  const shardTables = sql`concat(toString((SELECT groupArray(shard_num) FROM (SELECT shard_num FROM system.clusters
+    WHERE cluster = ${param("String", cluster ?? "")} ORDER BY shard_num, replica_num))[_shard_num]), '/', table)`;
+
+  const newest = async (tag: string, shards: number): Promise<MutationNumbers> => {
+    const isOne = shards === 1;
+    const of = isOne ? sql`table` : sql`concat(toString(_shard_num), '/', table)`;
+    const from = isOne ? sql`system.mutations` : trusted(`cluster('${cluster}', system.mutations)`);
+    const rows = await engine.rows<{ key: string; newest: number }>(
+      sql`SELECT concat(${of}, if(partition_id = '', '', concat('@', partition_id))) AS key, max(number) AS newest
+          FROM ${from} ${inPartitions} WHERE ${tagged(tag)} GROUP BY key ${patience}`,
+      { name: "mutations_numbers", limits: "maintenance", tables: "own" },
+    );
+    return Object.fromEntries(rows.map((row) => [row.key, row.newest]));
+  };
+  const countShards = async (): Promise<number> => {
+    const [row] = await engine.rows<{ shards: number }>(sql`SELECT ${shardCountOf(cluster)} AS shards`, {
+      name: "mutations_shards",
+      tables: "own",
+    });
+    return row!.shards;
+  };
+
+  return {
+    mark: (tag) => sql`${param("String", tag)} != ''`,
+    start: (table, change) =>
+      engine.command(sql`ALTER TABLE ${identifier(table)} ${change} SETTINGS mutations_sync = 0`, {
+        name: "mutation_start",
+        tables: "each",
+      }),
+    async numbers(tag, tables) {
+      const shards = await countShards();
+      const keys = shards === 1 ? tables : tables.flatMap((table) => keysOf(table, shards));
+      for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
+        const numbers = await newest(tag, shards);
+        const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
+        if (keys.every((key) => shown.has(key))) return numbers;
+        await delay(ASK_EVERY_MS);
+      }
+      throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
+    },
+    async areRunning(tag) {
+      const [row] = await engine.rows<{ n: number }>(
+        sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
+            WHERE NOT is_done AND ${tagged(tag)} ${patience}`,
+        { name: "mutations_running", limits: "maintenance", tables: "own" },
+      );
+      return row!.n > 0;
+    },
+    async areComplete(numbers) {
+      const isByShard = Object.keys(numbers).some((key) => key.includes("/"));
+      const of = isByShard ? shardTables : sql`table`;
+      const isMixed = ([key]: readonly [string, number]): boolean =>
+        cluster !== undefined && !key.includes("@");
+      const known = listsOf(Object.entries(numbers).filter((one) => !isMixed(one)));
+      const mixed = listsOf(Object.entries(numbers).filter(isMixed));
+      const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
+      const largest = sql`transform(${of}, ${mixed}, toUInt64(0))`;
+      const rows = await engine
+        .rows<{ n: number }>(
+          sql`SELECT
+              (SELECT count() FROM ${everywhere("system.mutations")} ${inPartitions}
+               WHERE ${here} AND NOT is_done AND number > 0 AND (number = ${ours} OR ${largest} > 0)) +
+              (SELECT count() FROM ${everywhere("system.parts")}
+               WHERE ${here} AND (data_version < ${ours} OR NOT active AND data_version < ${largest})) AS n ${patience}`,
+          { name: "mutations_left", limits: "maintenance", tables: "own" },
+        )
+        .catch(unlessAway);
+      return rows !== undefined && rows[0]!.n === 0;
+    },
+  };
+}
+
+function listsOf(numbers: readonly (readonly [key: string, number: number])[]): Sql {
+  const [keys, values] = [numbers.map(([key]) => key), numbers.map(([, number]) => number)];
+  return sql`${param("Array(String)", keys)}, ${param("Array(UInt64)", values)}`;
+}
+
+function keysOf(table: string, shards: number): readonly string[] {
+  return Array.from({ length: shards }, (_, index) => `${index + 1}/${table}`);
+}
+
+/** A table name that the store itself returned. */
+function identifier(table: string): Sql {
+  return trusted(`\`${table.replaceAll(/[\\`]/g, "\\$&")}\``);
+}

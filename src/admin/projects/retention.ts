@@ -1,0 +1,157 @@
+import type { Engine } from "../../store/engine.ts";
+import { param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { hourOf } from "../../shared/instant.ts";
+import type { Project } from "../../shared/project.ts";
+import type { DeletionDeps } from "./delete-project.ts";
+
+type RetentionDeps = Omit<DeletionDeps, "deletions">;
+
+const TAG = "retention";
+const DAY_MS = 86_400_000;
+const MAX_SPANS = 100;
+
+/** A replicated mutation must fit into one node of Keeper. */
+const MAX_KEYS = 1000;
+
+/** What is older than a day. A call is as old as its start says, and lies under the hour of its first start. */
+interface Age {
+  readonly cutoff: Sql;
+  /** The same in hours since the epoch. */
+  readonly cutoffHour: Sql;
+  /** Hours before it under which calls lie that another start has moved behind it. */
+  readonly keptHours: Sql;
+  /** Those of these hours all of whose calls stay, because they are too many to name. */
+  readonly wholeHours: Sql;
+  /** The calls of the others that stay, and the calls under later hours that go, by their keys. */
+  readonly keptCalls: Sql;
+  readonly movedCalls: Sql;
+}
+
+const callKey = sql`concat(project_id, '\n', toString(hour), '\n', toString(length(trace_id)), '\n', trace_id, id)`;
+
+/** All parts of a call have one key and go together, merged or not. A tombstone alone stays, so that its call stays deleted. */
+const isOlderCall = ({ cutoffHour, wholeHours, keptCalls, movedCalls }: Age): Sql =>
+  sql`((hour < ${cutoffHour} AND NOT has(${wholeHours}, hour) AND ${callKey} NOT IN ${keptCalls}
+      AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)) OR ${callKey} IN ${movedCalls})`;
+const isOlderHour = ({ cutoffHour, keptHours }: Age): Sql =>
+  sql`(hour < ${cutoffHour} AND NOT has(${keptHours}, hour))`;
+
+/** Which rows are from before a day. What finds calls goes after them. */
+const isOlder: Readonly<Record<string, (age: Age) => Sql>> = {
+  calls: isOlderCall,
+  call_traces: isOlderHour,
+  trace_hours: isOlderHour,
+  spanning_traces: isOlderHour,
+  call_hours: isOlderHour,
+  usage_hours: isOlderHour,
+  parked_parts: ({ cutoff }) => sql`parked_at < ${cutoff}`,
+  feedback: ({ cutoff }) => sql`created_at < ${cutoff}`,
+  feedback_times: ({ cutoff }) => sql`created_at < ${cutoff}`,
+};
+
+/** The days that a project keeps its rows; null: for ever. */
+export async function readRetention(
+  { engine }: Pick<RetentionDeps, "engine">,
+  project: Project,
+): Promise<number | null> {
+  const rows = await engine.rows<{ days: number | null }>(
+    sql`SELECT days FROM retention FINAL WHERE project_id = ${param("String", project)}`,
+    { name: "retention_read" },
+  );
+  return rows[0]?.days ?? null;
+}
+
+export async function saveRetention(
+  { engine, clock }: RetentionDeps,
+  project: Project,
+  days: number | null,
+): Promise<void> {
+  await engine.insert("retention", [{ project_id: project, days, set_at_ms: clock.now() }], {
+    name: "retention_save",
+  });
+}
+
+/**
+ * Deletes rows older than their project's retention. By whole days, so that a part is rewritten at most once a day. This
+ * process writes no part of a call between choosing the calls to delete and starting their deletion.
+ */
+export async function deleteExpired(deps: RetentionDeps): Promise<void> {
+  const { engine, mutations, clock } = deps;
+  if (await mutations.areRunning(TAG)) return;
+  const spans = await engine.rows<{ days: number; projects: readonly Project[] }>(
+    sql`SELECT days, groupArray(project_id) AS projects FROM retention FINAL WHERE days IS NOT NULL
+        GROUP BY days ORDER BY rand() LIMIT ${param("UInt32", MAX_SPANS)}`,
+    { name: "retention_spans", limits: "maintenance" },
+  );
+  for (const { days, projects } of spans) {
+    const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
+    const before = today - days * DAY_MS;
+    const tables = await tablesWithExpired(engine, projects, await ageOf(engine, projects, before));
+    if (tables.length === 0) continue;
+    await deps.betweenWrites(async () => {
+      const age = await ageOf(engine, projects, before);
+      for (const table of tables) {
+        await mutations.start(
+          table,
+          sql`DELETE WHERE ${isExpired(table, projects, age)} AND ${mutations.mark(TAG)}`,
+        );
+      }
+    });
+  }
+}
+
+function isExpired(table: string, projects: readonly Project[], age: Age): Sql {
+  return sql`project_id IN ${param("Array(String)", projects)} AND ${isOlder[table]!(age)}`;
+}
+
+async function tablesWithExpired(
+  engine: Engine,
+  projects: readonly Project[],
+  age: Age,
+): Promise<readonly string[]> {
+  const tables: string[] = [];
+  for (const table of Object.keys(isOlder)) {
+    const found = await engine.rows(
+      sql`SELECT 1 AS one FROM ${trusted(table)} WHERE ${isExpired(table, projects, age)} LIMIT 1`,
+      { name: "retention_find", limits: "maintenance" },
+    );
+    if (found.length > 0) tables.push(table);
+  }
+  return tables;
+}
+
+async function ageOf(engine: Engine, projects: readonly Project[], cutoffMs: number): Promise<Age> {
+  const cutoff = sql`fromUnixTimestamp64Milli(${param("Int64", cutoffMs)}, 'UTC')`;
+  const cutoffHour = sql`${param("Int64", hourOf(cutoffMs * 1000))}`;
+  const ofProjects = sql`project_id IN ${param("Array(String)", projects)}`;
+  /** Calls under hours on one side of the cutoff that have a start on the other: `call_hours` has noted the hours. */
+  const displaced = (what: Sql, { hour, at, started }: { hour: Sql; at: Sql; started: Sql }): Sql =>
+    sql`SELECT DISTINCT ${what} AS found FROM calls FINAL
+        PREWHERE ${ofProjects} AND hour IN (SELECT hour FROM call_hours
+          WHERE ${ofProjects} AND kind = 'started' AND at_hour ${at} ${cutoffHour} AND hour ${hour} ${cutoffHour})
+        WHERE started_at ${started} ${cutoff}`;
+  const kept = { hour: sql`<`, at: sql`>=`, started: sql`>=` };
+  const moved = { hour: sql`>=`, at: sql`<`, started: sql`<` };
+  const read = async <Found>(query: Sql): Promise<readonly Found[]> => {
+    const rows = await engine.rows<{ found: Found }>(query, {
+      name: "retention_displaced",
+      limits: "maintenance",
+      mustBeCurrent: true,
+    });
+    return rows.map((row) => row.found);
+  };
+  const keptHours = await read<number>(displaced(sql`hour`, kept));
+  const keptCalls = await read<string>(
+    sql`${displaced(callKey, kept)} LIMIT ${param("UInt32", MAX_KEYS + 1)}`,
+  );
+  const movedCalls = await read<string>(sql`${displaced(callKey, moved)} LIMIT ${param("UInt32", MAX_KEYS)}`);
+  const areTooMany = keptCalls.length > MAX_KEYS;
+  return {
+    cutoff,
+    cutoffHour,
+    keptHours: sql`${param("Array(Int64)", keptHours)}`,
+    wholeHours: sql`${param("Array(Int64)", areTooMany ? keptHours : [])}`,
+    keptCalls: sql`${param("Array(String)", areTooMany ? [] : keptCalls)}`,
+    movedCalls: sql`${param("Array(String)", movedCalls)}`,
+  };
+}

@@ -1,0 +1,126 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { readAccess } from "../../http/auth/guard.ts";
+import type { Engine } from "../../store/engine.ts";
+import { abortOnClose } from "../../http/when-closed.ts";
+import { sendJsonText } from "../../http/json-text.ts";
+import { NDJSON_TYPE, sendPieces } from "../../http/pieces.ts";
+import type { SelectionLimits } from "../../query/index.ts";
+import type { Project } from "../../shared/project.ts";
+import type { CostOf } from "../../prices/cost-of-call.ts";
+import { callText, type CallTextOptions } from "./call-text.ts";
+import { callsWithFeedback, type CallAndFeedback, type FeedbackOf } from "./calls-with-feedback.ts";
+import { planCalls, type CallsPlan } from "./plan.ts";
+import {
+  call,
+  callReadBody,
+  callReadRes,
+  MAX_LIMIT,
+  queryStatsBody,
+  queryStatsRes,
+  streamQueryBody,
+} from "./schema.ts";
+import { selectKeys } from "./select-keys.ts";
+import { countCalls, readCalls } from "./store.ts";
+import { payloadsOf } from "./stored-call.ts";
+
+export interface CallsQueryDeps {
+  readonly engine: Engine;
+  readonly selectionLimits: SelectionLimits;
+  /** The prices of a project. */
+  readonly costsFor: (project: Project) => Promise<CostOf>;
+  readonly feedbackOf: FeedbackOf;
+}
+
+const config = { access: readAccess };
+
+/** Calls read back as they were sent. */
+export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const { engine, selectionLimits } = deps;
+
+  const read = async (plan: CallsPlan, question: ReadQuestion) => {
+    const { limit, offset, signal } = question;
+    const costOf = question.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
+    const { keys, truncated, nextPage } = await selectKeys(engine, plan, { limit, offset, signal });
+    const payloads = payloadsOf(question.columns);
+    const { project } = plan;
+    const options = { project, payloads, costOf };
+    const feedbackOf = question.includeFeedback === true ? deps.feedbackOf : undefined;
+    const pages = readCalls(engine, keys, { project, payloads, signal });
+    return {
+      calls: callsWithFeedback(pages, { project, signal, feedbackOf }),
+      options,
+      truncated,
+      nextPage,
+    };
+  };
+
+  const streamRoute = {
+    config,
+    schema: {
+      body: streamQueryBody(selectionLimits),
+      response: { 200: { content: { "application/x-ndjson": { schema: call } } } },
+    },
+  };
+  app.post("/calls/stream_query", streamRoute, async (request, reply) => {
+    const { project_id, columns, include_costs, include_feedback, limit, offset, ...question } = request.body;
+    const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
+    const { calls, options, truncated, nextPage } = await read(plan, {
+      limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
+      offset: offset ?? 0,
+      columns,
+      includeCosts: include_costs,
+      includeFeedback: include_feedback,
+      signal: abortOnClose(reply),
+    });
+    void reply.header("x-truncated", String(truncated));
+    if (nextPage !== undefined) void reply.header("x-next-page-token", nextPage);
+    return sendPieces(reply, NDJSON_TYPE, linesOf(calls, options));
+  });
+
+  const readRoute = { config, schema: { body: callReadBody, response: { 200: callReadRes } } };
+  app.post("/call/read", readRoute, async (request, reply) => {
+    const { project_id, id, include_costs } = request.body;
+    const plan = planCalls(
+      request.grant.project(project_id),
+      { filter: { call_ids: [id] } },
+      selectionLimits,
+    );
+    const signal = abortOnClose(reply);
+    const { calls, options } = await read(plan, { limit: 1, offset: 0, includeCosts: include_costs, signal });
+    const page = await calls.next();
+    const call = page.done === true ? undefined : page.value[0];
+    const text = call === undefined ? "null" : callText(call, options);
+    return sendJsonText(reply, `{"call":${text}}`);
+  });
+
+  const statsRoute = {
+    config,
+    schema: { body: queryStatsBody(selectionLimits), response: { 200: queryStatsRes } },
+  };
+  app.post("/calls/query_stats", statsRoute, async (request, reply) => {
+    const { project_id, ...question } = request.body;
+    const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
+    return { count: await countCalls(engine, plan, abortOnClose(reply)) };
+  });
+}
+
+interface ReadQuestion {
+  readonly limit: number;
+  readonly offset: number;
+  readonly columns?: readonly string[] | null | undefined;
+  readonly includeCosts: boolean | null | undefined;
+  readonly includeFeedback?: boolean | null | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One call per line. */
+async function* linesOf(
+  pages: AsyncGenerator<readonly CallAndFeedback[]>,
+  options: CallTextOptions,
+): AsyncGenerator<Buffer> {
+  for await (const calls of pages) {
+    yield Buffer.from(calls.map((call) => `${callText(call, options)}\n`).join(""));
+  }
+}

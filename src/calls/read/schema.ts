@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { describedAs, isoInstant, projectId, anyInteger } from "../../http/schemas/fields.ts";
+import { jsonObject } from "../../http/schemas/response-schema.ts";
+import { MAX_TOKEN_LENGTH } from "./page-token.ts";
+import { callsQuery, sdkFilter, type SelectionLimits } from "../../query/index.ts";
+
+/** The maximum number of calls in one response. */
+export const MAX_LIMIT = 1_000_000;
+
+const includeCosts = z
+  .boolean()
+  .nullish()
+  .describe("Adds the cost of the call's usage as `summary.weave.costs`.");
+
+/** Unknown members from SDKs are ignored. */
+export function streamQueryBody(limits: SelectionLimits) {
+  const body = z.object({
+    project_id: projectId,
+    filter: sdkFilter(limits).nullish(),
+    query: callsQuery(limits).nullish(),
+    sort_by: z
+      .array(z.object({ field: z.string(), direction: z.enum(["asc", "desc"]) }))
+      .max(10)
+      .nullish()
+      .describe(
+        "Default: oldest first, by `started_at` and `id`. Ties are broken by `id`, in the direction of `started_at` if it is one of the fields, or else descending.",
+      ),
+    limit: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
+    offset: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
+    page_token: z
+      .string()
+      .max(MAX_TOKEN_LENGTH)
+      .nullish()
+      .describe(
+        "The `x-next-page-token` of the page before, of the same project, filter and query. Only for calls sorted by `started_at` alone, in either direction. New calls do not shift pages.",
+      ),
+    include_costs: includeCosts,
+    include_feedback: z
+      .boolean()
+      .nullish()
+      .describe("Adds the call's feedback, oldest first, as `summary.weave.feedback`."),
+    columns: z
+      .array(z.string())
+      .max(1000)
+      .nullish()
+      .describe("The fields to return. Payloads without a requested field are left empty."),
+  });
+  return body.meta({ id: "CallsQueryReq" });
+}
+
+export function queryStatsBody(limits: SelectionLimits) {
+  const body = z.object({
+    project_id: projectId,
+    filter: sdkFilter(limits).nullish(),
+    query: callsQuery(limits).nullish(),
+  });
+  return body.meta({ id: "CallsQueryStatsReq" });
+}
+
+export const callReadBody = z
+  .object({ project_id: projectId, id: z.string(), include_costs: includeCosts })
+  .meta({ id: "CallReadReq" });
+
+export const queryStatsRes = z
+  .object({ count: z.int().min(0).describe("The number of matching calls") })
+  .meta({ id: "CallsQueryStatsRes" });
+
+// Only for the description: calls are written as text, with their payloads as stored.
+
+const text = z.string().nullable();
+
+const computed = z
+  .looseObject({
+    status: z.enum(["running", "success", "error", "descendant_error"]),
+    latency_ms: z.int().nullable().describe("null: the call is still running"),
+    trace_name: z.string(),
+    costs: z
+      .record(z.string(), describedAs("LLMAggregatedUsage"))
+      .optional()
+      .describe("By LLM, if `include_costs` is set"),
+    feedback: z.array(describedAs("Feedback")).optional().describe("If `include_feedback` is set"),
+  })
+  .describe("What Sumtree computes for the call");
+
+export const call = z
+  .object({
+    id: z.string(),
+    project_id: projectId,
+    op_name: z.string(),
+    display_name: text,
+    trace_id: z.string(),
+    parent_id: text,
+    thread_id: text,
+    turn_id: text,
+    started_at: isoInstant,
+    ended_at: isoInstant.nullable().describe("null: the call is still running"),
+    exception: text,
+    wb_user_id: text,
+    wb_run_id: text,
+    wb_run_step: anyInteger.nullable(),
+    deleted_at: z.null(),
+    attributes: jsonObject,
+    inputs: jsonObject,
+    output: z.unknown().describe("JSON of any kind"),
+    summary: z.looseObject({ weave: computed.optional() }),
+  })
+  .meta({ id: "Call", description: "A call. Payloads that were not requested are empty." });
+
+export const callReadRes = z
+  .object({ call: call.nullable().describe("null: there is no such call") })
+  .meta({ id: "CallReadRes" });

@@ -1,0 +1,116 @@
+import type { Engine } from "../../store/engine.ts";
+import { notedIn, selectCalls } from "../../query/index.ts";
+import { param, sql } from "../../query/sql.ts";
+import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
+import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
+import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
+import type { CallsPlan } from "./plan.ts";
+
+/** The selected calls, in order. They stay encoded: a million of them take about 80 MB. */
+export interface SelectedCalls {
+  readonly keys: Iterator<CallKey>;
+  /** More calls match than the limit allows. */
+  readonly truncated: boolean;
+  /** Where the next page begins, if there is one and the order supports pages. */
+  readonly nextPage: string | undefined;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+  readonly signal: AbortSignal;
+}
+
+/** For a page that ends further in than this, a single read is as fast. */
+const MAX_WALKED = 10_000;
+/** The maximum growth factor of the hours read, when the hours before had too few calls. */
+const GROWTH = 4;
+
+/** Searches for the oldest or newest calls from their end of time, and for others in the whole project. */
+export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): Promise<SelectedCalls> {
+  const { limit, offset, signal } = page;
+  if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
+    return walk(engine, { ...plan, pages: plan.pages }, page);
+  }
+  const selection = { ...plan, columns: KEY_COLUMNS, limit: limit + 1, offset };
+  const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
+    name: "calls_select",
+    limits: "heavy",
+    signal,
+  });
+  const truncated = hasMoreThan(limit, bytes);
+  return {
+    keys: readKeys(bytes).take(limit),
+    truncated,
+    nextPage: truncated ? tokenOf(plan, bytes, limit) : undefined,
+  };
+}
+
+function tokenOf({ pages }: CallsPlan, bytes: Buffer, limit: number): string | undefined {
+  if (pages === undefined || limit === 0) return undefined;
+  const last = readKeys(bytes)
+    .drop(limit - 1)
+    .next().value;
+  return last && tokenAfter(last, pages);
+}
+
+type OrderedPlan = CallsPlan & { readonly pages: Pages };
+
+/** Hours in order, first one and then more and more, until there are enough calls. */
+async function walk(
+  engine: Engine,
+  plan: OrderedPlan,
+  { limit, offset, signal }: Page,
+): Promise<SelectedCalls> {
+  const wanted = offset + limit + 1;
+  const found: CallKey[] = [];
+  let rest = plan.startedIn ?? EVER;
+  let count = 1;
+  while (found.length < wanted) {
+    const before = found.length;
+    const hours = await nextHours(engine, plan, { within: rest, count, signal });
+    if (hours === undefined) break;
+    const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: wanted - found.length };
+    const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
+      name: "calls_select",
+      limits: "heavy",
+      signal,
+    });
+    for (const key of readKeys(bytes)) found.push(key);
+    rest = restOf(rest, hours, plan.pages.order);
+    count = nextCount(count, { found: found.length - before, missing: wanted - found.length });
+  }
+  const truncated = found.length === wanted;
+  const keys = found.slice(offset, offset + limit);
+  const last = keys.at(-1);
+  const nextPage = truncated && last !== undefined ? tokenAfter(last, plan.pages) : undefined;
+  return { keys: keys.values(), truncated, nextPage };
+}
+
+/** The number of hours that would be enough if they had as many calls as those before. */
+function nextCount(hours: number, { found, missing }: { found: number; missing: number }): number {
+  return Math.min(hours * GROWTH, Math.max(1, Math.ceil((missing * hours) / found)));
+}
+
+function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): HourRange {
+  return order === "asc" ? { from: read.to + 1, to } : { from, to: read.from - 1 };
+}
+
+/** The next hours in which calls began; undefined if there are none. */
+async function nextHours(
+  engine: Engine,
+  { project, pages }: OrderedPlan,
+  {
+    within,
+    count,
+    signal,
+  }: { readonly within: HourRange; readonly count: number; readonly signal: AbortSignal },
+): Promise<HourRange | undefined> {
+  const [row] = await engine.rows<{ first: number; last: number; hours: number }>(
+    sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM
+          (SELECT DISTINCT at_hour FROM call_hours WHERE ${notedIn(project, "started", within)}
+           ORDER BY at_hour ${pages.order === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})`,
+    { name: "calls_hours", signal },
+  );
+  return row === undefined || row.hours === 0 ? undefined : { from: row.first, to: row.last };
+}

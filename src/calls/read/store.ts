@@ -1,0 +1,51 @@
+import type { Engine } from "../../store/engine.ts";
+import { readInPages } from "../../store/rows/read-in-pages.ts";
+import { inPlaces, LIVE, selectCalls } from "../../query/index.ts";
+import { param, sql } from "../../query/sql.ts";
+import { pairKey } from "../../shared/pair-key.ts";
+import type { Project } from "../../shared/project.ts";
+import type { CallKey } from "./call-keys.ts";
+import type { CallsPlan } from "./plan.ts";
+import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
+
+/** Calls in the order of their keys, page by page. Calls deleted since are left out. Errors: `StorageError`. */
+export async function* readCalls(
+  engine: Engine,
+  keys: Iterator<CallKey>,
+  {
+    project,
+    payloads,
+    signal,
+  }: { readonly project: Project; readonly payloads: ReadonlySet<Payload>; readonly signal: AbortSignal },
+): AsyncGenerator<readonly StoredCall[]> {
+  const columns = storedCallColumns(payloads);
+  const pages = readInPages(keys, {
+    engine,
+    name: "calls_read",
+    signal,
+    statement: (page) => {
+      const ids = param(
+        "Array(String)",
+        page.map((key) => key.id),
+      );
+      return sql`SELECT ${columns} FROM calls FINAL
+        PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND ${inPlaces(page)}
+        WHERE ${LIVE}`;
+    },
+  });
+  for await (const { keys: page, bytes } of pages) {
+    // two traces may have the same id
+    const found = new Map(readStoredCalls(bytes).map((call) => [pairKey(call.trace_id, call.id), call]));
+    yield page.flatMap((key) => found.get(pairKey(key.traceId, key.id)) ?? []);
+  }
+}
+
+export async function countCalls(engine: Engine, plan: CallsPlan, signal: AbortSignal): Promise<number> {
+  const calls = selectCalls({ ...plan, columns: sql`id` });
+  const [row] = await engine.rows<{ count: number }>(sql`SELECT count() AS count FROM (${calls})`, {
+    name: "calls_count",
+    limits: "heavy",
+    signal,
+  });
+  return row?.count ?? 0;
+}

@@ -1,0 +1,61 @@
+import { RowBinaryReader } from "../../store/rows/row-binary.ts";
+import { columns, computedColumns } from "../../query/fields/columns.ts";
+import { join, sql, type Sql } from "../../query/sql.ts";
+
+export const PAYLOADS = ["inputs", "output", "attributes", "summary"] as const;
+export type Payload = (typeof PAYLOADS)[number];
+
+/** The requested payloads: all of them, or those of the requested fields. */
+export function payloadsOf(fields: readonly string[] | null | undefined): ReadonlySet<Payload> {
+  if (fields == null) return new Set(PAYLOADS);
+  const heads = new Set(fields.map((field) => field.split(".", 1)[0]));
+  return new Set(PAYLOADS.filter((payload) => heads.has(payload)));
+}
+
+const NARROW = [
+  "trace_id",
+  "id",
+  "parent_id",
+  "op_name",
+  "display_name",
+  "thread_id",
+  "turn_id",
+  "svc_user_id",
+  "svc_run_id",
+  "svc_run_step",
+  "exception",
+  "started_at",
+  "ended_at",
+] as const;
+/** The members of `summary.weave`. */
+const COMPUTED = ["status", "latency_ms", "trace_name"] as const;
+
+/** A stored call: each column as text, '' if absent. Instants are in the store's text form, payloads are JSON. */
+export type StoredCall = Readonly<
+  Record<(typeof NARROW)[number] | (typeof COMPUTED)[number] | Payload | "usage", string>
+>;
+
+/** The columns that `readStoredCalls` reads. Payloads that are not requested are not read. */
+export function storedCallColumns(payloads: ReadonlySet<Payload>): Sql {
+  const text = (value: Sql): Sql => sql`ifNull(toString(${value}), '')`;
+  const whenAsked = (payload: Payload, value: Sql): Sql => (payloads.has(payload) ? text(value) : sql`''`);
+  return join(
+    [
+      ...NARROW.map((name) => text(columns.get(name)!.sql)),
+      ...COMPUTED.map((name) => whenAsked("summary", computedColumns.get(name)!.sql)),
+      ...PAYLOADS.map((name) => whenAsked(name, columns.get(name)!.sql)),
+      whenAsked("summary", sql`usage`),
+    ],
+    ", ",
+  );
+}
+
+const ORDER = [...NARROW, ...COMPUTED, ...PAYLOADS, "usage"] as const;
+
+export function readStoredCalls(bytes: Buffer): readonly StoredCall[] {
+  const calls: StoredCall[] = [];
+  const reader = new RowBinaryReader(bytes);
+  while (!reader.done)
+    calls.push(Object.fromEntries(ORDER.map((name) => [name, reader.string()])) as StoredCall);
+  return calls;
+}

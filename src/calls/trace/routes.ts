@@ -1,0 +1,45 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { readAccess } from "../../http/auth/guard.ts";
+import type { Engine } from "../../store/engine.ts";
+import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../../http/pieces.ts";
+import { abortOnClose } from "../../http/when-closed.ts";
+import { LINE_NAMES, traceCallsReq, traceCallsRes, traceSizesReq, traceSizesRes } from "./schema.ts";
+import { readSizes, readTraceLines } from "./store.ts";
+
+export interface TracesDeps {
+  readonly engine: Engine;
+  /** The most calls that are read for one response. */
+  readonly maxTraceCalls: number;
+}
+
+const HEAD = Buffer.from(`${JSON.stringify(LINE_NAMES)}\n`);
+const config = { access: readAccess };
+
+/** What a tree of calls needs, and how many calls a trace has. */
+export async function tracesRoutes(root: FastifyInstance, deps: TracesDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const { engine, maxTraceCalls } = deps;
+
+  const callsRoute = { config, schema: { body: traceCallsReq, response: { 200: traceCallsRes } } };
+  app.post("/trace/calls", callsRoute, async (request, reply) => {
+    const { project_id, trace_id: traceId } = request.body;
+    const trace = { project: request.grant.project(project_id), traceId };
+    const options = { maxCalls: maxTraceCalls, signal: abortOnClose(reply) };
+    return sendPieces(reply, NDJSON_TYPE, inPieces(readTraceLines(engine, trace, options)));
+  });
+
+  const sizesRoute = { config, schema: { body: traceSizesReq, response: { 200: traceSizesRes } } };
+  app.post("/trace/sizes", sizesRoute, async (request, reply) => {
+    const { project_id, trace_ids: traceIds } = request.body;
+    const traces = { project: request.grant.project(project_id), traceIds };
+    return { sizes: await readSizes(engine, traces, abortOnClose(reply)) };
+  });
+}
+
+async function* inPieces(pages: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield HEAD;
+  for await (const page of pages) {
+    for (let at = 0; at < page.length; at += PIECE_BYTES) yield page.subarray(at, at + PIECE_BYTES);
+  }
+}

@@ -1,0 +1,143 @@
+import { hourOf, type EpochMicros } from "../../shared/instant.ts";
+import { readUsage } from "../../usage/read-usage.ts";
+import type { Project } from "../../shared/project.ts";
+import type { Usage } from "../../usage/usage.ts";
+import type { Reporter } from "./completion.ts";
+import {
+  columnsOf,
+  deleteMembers,
+  endMembers,
+  renameMembers,
+  startColumnNames,
+  startMembers,
+  type Columns,
+  type Inclusive,
+  type Said,
+} from "./message-columns.ts";
+
+/** What a client says when a call begins. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
+export interface CallStart {
+  readonly id: string;
+  /** Undefined: the trace the call already has, else its parent's, else one derived from the call's id. */
+  readonly traceId: string | undefined;
+  readonly parentId?: Said<string>;
+  readonly opName: string;
+  readonly startedAt: EpochMicros;
+  readonly displayName?: Said<string>;
+  readonly threadId?: Said<string>;
+  readonly turnId?: Said<string>;
+  readonly userId?: Said<string>;
+  readonly runId?: Said<string>;
+  readonly runStep?: Said<number>;
+  readonly inputs?: unknown;
+  readonly attributes?: unknown;
+  /** The id of the API key that it was sent with. */
+  readonly apiKey?: Said<string>;
+  /** Set together with the attributes that it is read from. */
+  readonly inclusive?: Said<Inclusive>;
+}
+
+/** What a client says when a call ends. */
+export interface CallEnd {
+  readonly id: string;
+  readonly endedAt?: Said<EpochMicros>;
+  readonly displayName?: Said<string>;
+  readonly output?: unknown;
+  readonly summary?: unknown;
+  readonly exception?: Said<string>;
+  /** Default: read from `summary.usage` and `output`. */
+  readonly usage?: readonly Usage[] | undefined;
+  /** The provider's id of the completion whose usage this is, '' for none. Default: read from `output`. */
+  readonly completionId?: string | undefined;
+  /** Default: the client. */
+  readonly reportedBy?: Reporter;
+}
+
+/**
+ * One part of a call as it is stored: the columns that it writes, and its trace if the part names one. If two parts
+ * write the same column, the one acknowledged last wins.
+ */
+export interface CallPart {
+  readonly id: string;
+  readonly kind: "start" | "complete" | "end" | "rename" | "delete";
+  readonly traceId: string | undefined;
+  /** The hour in the call's key, if known. For a start, the hour in which the call began. */
+  readonly hour: number | undefined;
+  readonly columns: Columns;
+}
+
+/** A part, and the project that it belongs to. */
+export interface ProjectPart {
+  readonly project: Project;
+  readonly part: CallPart;
+}
+
+export function startPart(start: CallStart): CallPart {
+  return {
+    id: start.id,
+    kind: "start",
+    traceId: start.traceId,
+    hour: hourOf(start.startedAt),
+    columns: columnsOf(startMembers, start),
+  };
+}
+
+/** A whole call or, without `endedAt`, a call that is still running. */
+export function completePart(start: CallStart, end: CallEnd): CallPart {
+  return {
+    id: start.id,
+    kind: "complete",
+    traceId: start.traceId,
+    hour: hourOf(start.startedAt),
+    columns: { ...columnsOf(startMembers, start), ...endColumns(end) },
+  };
+}
+
+export function endPart(end: CallEnd): CallPart {
+  return {
+    id: end.id,
+    kind: "end",
+    traceId: undefined,
+    hour: undefined,
+    columns: endColumns(end),
+  };
+}
+
+/** Usage details are read from the output only if a summary counts the usage. */
+function endColumns(end: CallEnd): Columns {
+  const { summary, output } = end;
+  const usage = end.usage ?? (summary === undefined ? undefined : readUsage(summary, output));
+  return columnsOf(endMembers, { ...end, usage });
+}
+
+export function renamePart(id: string, displayName: string | null): CallPart {
+  const columns = columnsOf(renameMembers, { displayName });
+  return { id, kind: "rename", traceId: undefined, hour: undefined, columns };
+}
+
+/** `place`: where the call is stored, if known. */
+export function deletePart(
+  id: string,
+  place: { readonly traceId: string; readonly hour: number } | undefined,
+  deletedAt: EpochMicros,
+): CallPart {
+  const columns = columnsOf(deleteMembers, { deletedAt });
+  return { id, kind: "delete", traceId: place?.traceId, hour: place?.hour, columns };
+}
+
+export function isStart(part: CallPart): boolean {
+  return part.kind === "start" || part.kind === "complete";
+}
+
+/**
+ * The columns of a part that a pending part may write too; undefined if there are none. Tombstones are all equal, so
+ * their order does not matter.
+ */
+export function contestedPart(part: CallPart): CallPart | undefined {
+  if (part.kind === "end" || part.kind === "rename") return part;
+  if (part.kind !== "complete") return undefined;
+  const columns = Object.fromEntries(
+    Object.entries(part.columns).filter(([name]) => !startColumnNames.has(name)),
+  );
+  return { id: part.id, kind: "end", traceId: part.traceId, hour: part.hour, columns };
+}

@@ -1,0 +1,228 @@
+import type { Engine } from "../../store/engine.ts";
+import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Project } from "../../shared/project.ts";
+import { contestedPart, isStart, type CallPart, type ProjectPart } from "./call-part.ts";
+import { chooseHours } from "./choose-hours.ts";
+import { joinParts } from "./join-parts.ts";
+import type { CallRow } from "./note-calls.ts";
+import { createNotes, type Notes } from "./notes.ts";
+import {
+  findForgotten,
+  findMarks,
+  addPending,
+  createMarkCheck,
+  type HaveMarks,
+  toPending,
+  type PendingMark,
+  type PendingPart,
+} from "./pending-parts.ts";
+import { keyOf, placeParts, type Placed } from "./place-parts.ts";
+import { readFences, type Fence } from "./project-fences.ts";
+import { settlePending } from "./settle-pending.ts";
+import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+
+/** The only way to store calls. */
+export interface CallWriter {
+  /**
+   * Resolves when the parts are durable, with the trace of each; undefined if the call of the part is unknown.
+   * Errors: `StorageError`; the caller may retry. `since`: set if the parts were made from rows read from the store.
+   * They are then dropped if their project was deleted after that read.
+   */
+  write(
+    project: Project,
+    parts: readonly CallPart[],
+    since?: Fence,
+  ): Promise<readonly (string | undefined)[]>;
+  /** Does some work while no insert is running. */
+  readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Resolves when all accepted parts are durable. */
+  drain(): Promise<void>;
+  /** Writes the pending parts of known calls that a killed writer left behind; returns the number of calls. */
+  sweep(): Promise<number>;
+  pendingBytes(): number;
+}
+
+interface WriterDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly clock: Clock;
+}
+
+const MAX_BATCH_BYTES = 32 * 1024 * 1024;
+/** Some thousand calls: noting them takes a fraction of what storing them does. */
+const MIN_BYTES_BESIDE = 4 * 1024 * 1024;
+const SWEEP_LIMIT = 1000;
+
+/**
+ * Parts with a known trace are inserted at once: the store keeps them in the order of acknowledgement. The others are
+ * pending until their call is known. Write first, then look: the writer of a start stores it and then looks for pending
+ * parts; the writer of a part without a trace stores it as pending and then looks for the start. Whichever comes second,
+ * on any replica, sees the first. Source: docs/decisions/0011.
+ */
+export function createCallWriter(
+  { engine, traces, clock }: WriterDeps,
+  settings: GroupCommitSettings,
+): CallWriter {
+  const tools: Tools = {
+    engine,
+    traces,
+    ...createNotes(engine),
+    haveMarks: createMarkCheck(engine),
+    nextVersion: versions(clock),
+  };
+  const commit = createGroupCommit<Placed>({
+    name: "calls_write",
+    prepare: (items) => prepare(tools, items),
+    flush: (items) => store(tools, items),
+    sizeOf: (item) => sizeOf(item.part),
+    ...settings,
+    maxBatchBytes: MAX_BATCH_BYTES,
+    minBytesBeside: MIN_BYTES_BESIDE,
+  });
+  return {
+    async write(project, parts, since) {
+      const items = parts.map((part): Placed => ({
+        project,
+        part,
+        since,
+        call: keyText({ project, id: part.id }),
+        placedUnder: undefined,
+        traceId: part.traceId,
+        hour: part.hour,
+      }));
+      await commit.write(items);
+      return items.map((item) => item.traceId);
+    },
+    between: (work) => commit.between(work),
+    drain: () => commit.drain(),
+    pendingBytes: () => commit.pendingBytes(),
+    sweep: () =>
+      commit.between(async () => {
+        const forgotten = await findForgotten(engine, SWEEP_LIMIT);
+        await settlePending(tools, forgotten);
+        return forgotten.length;
+      }),
+  };
+}
+
+type NextVersion = (newest: number) => number;
+
+interface Tools extends Notes {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly haveMarks: HaveMarks;
+  readonly nextVersion: NextVersion;
+}
+
+/** Finds where parts go, and notes it. Notes about parts that are never written do no harm. */
+async function prepare(tools: Tools, items: readonly Placed[]): Promise<void> {
+  const { traces, noteCalls } = tools;
+  await forgetDeleted(items, traces);
+  await placeParts(items, traces);
+  await chooseHours(tools, items);
+  await noteCalls(items.flatMap(notedRow));
+  for (const { project, part, traceId, hour } of items) {
+    if (isStart(part)) traces.remember({ project, id: part.id }, { traceId: traceId!, hour: hour! });
+  }
+}
+
+async function store(tools: Tools, given: readonly Placed[]): Promise<void> {
+  const { engine, traces, nextVersion } = tools;
+  const items = await withoutOutlived(engine, given);
+  await engine.insert("calls", joinParts(items), { name: "calls_add" });
+  const [marks, doubted] = await Promise.all([marksOf(tools, items), placedByMemory(items, traces)]);
+  const waiting = items.flatMap((item) => {
+    const isUnknown = item.traceId === undefined || doubted.has(item);
+    const part = isUnknown ? item.part : marks.has(item.call) && contestedPart(item.part);
+    return part ? [{ project: item.project, part, isUnknown }] : [];
+  });
+  const pending = queue(waiting, marks, nextVersion);
+  if (pending.length > 0) await addPending(engine, pending);
+  const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
+  await settlePending(tools, distinct([...left, ...pending]));
+}
+
+async function marksOf(
+  { engine, haveMarks }: Tools,
+  items: readonly Placed[],
+): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
+  const projects = [...new Set(items.map(({ project }) => project))];
+  if (!(await haveMarks(projects))) return new Map();
+  return findMarks(engine, distinct(items.map(keyOf)));
+}
+
+/** A start sent again goes where the first one went, unless that was deleted with its project. */
+async function forgetDeleted(items: readonly Placed[], traces: TraceLookup): Promise<void> {
+  const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
+  if (again.length > 0) await traces.readFences([...new Set(again.map(({ project }) => project))]);
+}
+
+/** Tombstones for calls read from the store must not reach calls that come after the project was deleted. */
+async function withoutOutlived(engine: Engine, items: readonly Placed[]): Promise<readonly Placed[]> {
+  const asked = [...new Set(items.flatMap(({ since }) => since?.project ?? []))];
+  if (asked.length === 0) return items;
+  const fences = await readFences(engine, asked);
+  return items.filter(({ since }) => since === undefined || since.fence === fences.get(since.project));
+}
+
+/**
+ * Parts placed by the cache whose project may have been deleted since: the call they were written to is gone, so their
+ * call counts as unknown.
+ */
+async function placedByMemory(items: readonly Placed[], traces: TraceLookup): Promise<ReadonlySet<Placed>> {
+  const started = new Set(items.filter((item) => isStart(item.part)).map((item) => item.call));
+  const remembered = items.filter(
+    (item) => item.traceId !== undefined && item.part.traceId === undefined && !started.has(item.call),
+  );
+  if (remembered.length === 0) return new Set();
+  const fences = await traces.readFences([...new Set(remembered.map((item) => item.project))]);
+  return new Set(remembered.filter((item) => item.placedUnder !== fences.get(item.project)));
+}
+
+/** Queues parts behind those of their call. A part equal to the newest one is a repetition and is not queued again. */
+function queue(
+  waiting: readonly (ProjectPart & { readonly isUnknown: boolean })[],
+  marks: ReadonlyMap<string, readonly PendingMark[]>,
+  nextVersion: NextVersion,
+): readonly PendingPart[] {
+  const pending: PendingPart[] = [];
+  const newest = new Map<string, PendingMark>();
+  for (const [text, ofCall] of marks) newest.set(text, ofCall.at(-1)!);
+  for (const { project, part, isUnknown } of waiting) {
+    const text = keyText({ project, id: part.id });
+    const last = newest.get(text);
+    const one = toPending(project, part, nextVersion(last?.version ?? 0));
+    const isSaid = last?.kind === one.kind && last.columnsHash === one.columnsHash;
+    if (isSaid && !(isUnknown && last.resolved)) continue;
+    newest.set(text, one);
+    pending.push(one);
+  }
+  return pending;
+}
+
+/**
+ * A hybrid logical clock in microseconds: each version is above all earlier ones and above those the store has for the
+ * call. So a part sent after another was acknowledged has the larger version, even if the replicas' clocks differ.
+ */
+function versions(clock: Clock): NextVersion {
+  let last = 0;
+  return (newest) => (last = Math.max(clock.now() * 1000, newest + 1, last + 1));
+}
+
+function distinct(keys: readonly CallKey[]): CallKey[] {
+  return [...new Map(keys.map((key) => [keyText(key), key])).values()];
+}
+
+/** What of a row is noted, none while its call is unknown. */
+function notedRow({ project, part, traceId, hour }: Placed): readonly CallRow[] {
+  if (traceId === undefined || hour === undefined) return [];
+  const { started_at, ended_at } = part.columns;
+  return [{ project_id: project, hour, trace_id: traceId, id: part.id, started_at, ended_at }];
+}
+
+function sizeOf(part: CallPart): number {
+  let bytes = 256;
+  for (const value of Object.values(part.columns)) if (typeof value === "string") bytes += value.length;
+  return bytes;
+}

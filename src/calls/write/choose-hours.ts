@@ -1,0 +1,91 @@
+import type { Engine } from "../../store/engine.ts";
+import { param, sql } from "../../query/sql.ts";
+import { pairKey } from "../../shared/pair-key.ts";
+import type { Project } from "../../shared/project.ts";
+import { isStart } from "./call-part.ts";
+import type { NoteTraces } from "./note-traces.ts";
+import { keyOf, type Placed } from "./place-parts.ts";
+import { chunksOf, keyText, type TraceLookup } from "./trace-lookup.ts";
+
+const KEYS_PER_QUERY = 2000;
+
+interface HourDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly noteTraces: NoteTraces;
+}
+
+/** A start whose trace is known. */
+type Start = Placed & { readonly traceId: string; readonly hour: number };
+
+/**
+ * Gives each start the hour in the key of its call: the hour of the call's first known start, so that all parts of a
+ * call have one key. It looks a call up only if its trace has calls in other hours: a look-up for each call would cost
+ * more than storing it. Other parts of the batch get the hour of their call's start. It notes the traces on the way.
+ */
+export async function chooseHours(
+  { engine, traces, noteTraces }: HourDeps,
+  items: readonly Placed[],
+): Promise<void> {
+  const first = firstStarts(items);
+  const hours = new Map<Start, number>();
+  const unsure: Start[] = [];
+  for (const start of [...first.values()].flat()) {
+    const known = traces.recall(keyOf(start));
+    const isKnown = known?.traceId === start.traceId;
+    hours.set(start, isKnown ? known.hour : start.hour);
+    if (!isKnown) unsure.push(start);
+  }
+  const noted = await noteTraces(
+    [...hours].map(([{ project, traceId }, hour]) => ({ project_id: project, trace_id: traceId, hour })),
+  );
+  const isElsewhere = ({ project, traceId, hour }: Start): boolean =>
+    noted.get(pairKey(project, traceId))?.some((other) => other !== hour) ?? false;
+  for (const [start, hour] of await storedHours(engine, unsure.filter(isElsewhere))) hours.set(start, hour);
+  for (const item of items) {
+    const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
+    if (start !== undefined) item.hour = hours.get(start)!;
+  }
+}
+
+/** The first start of each call, by its id. An id that starts in two traces is two calls. */
+function firstStarts(items: readonly Placed[]): ReadonlyMap<string, readonly Start[]> {
+  const first = new Map<string, Start[]>();
+  for (const item of items) {
+    if (!isPlaced(item)) continue;
+    const ofId = first.get(item.call);
+    if (ofId === undefined) first.set(item.call, [item]);
+    else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
+  }
+  return first;
+}
+
+function isPlaced(item: Placed): item is Start {
+  return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
+}
+
+function callOf({ call, traceId }: Start): string {
+  return pairKey(traceId, call);
+}
+
+/** The hours of those calls that are in the store. */
+async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<Start, number>> {
+  const asked = new Map(starts.map((start) => [callOf(start), start]));
+  const found = new Map<Start, number>();
+  for (const chunk of chunksOf([...asked.values()], KEYS_PER_QUERY)) {
+    const rows = await engine.rows<{ project_id: Project; trace_id: string; id: string; hour: number }>(
+      sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_traces
+          WHERE project_id IN ${param("Array(String)", [...new Set(chunk.map(({ project }) => project))])} AND id IN ${param(
+            "Array(String)",
+            chunk.map(({ part }) => part.id),
+          )}
+          GROUP BY project_id, trace_id, id`,
+      { name: "call_hours_find", limits: "ingest", mustBeCurrent: true },
+    );
+    for (const { project_id: project, trace_id: traceId, id, hour } of rows) {
+      const start = asked.get(pairKey(traceId, keyText({ project, id })));
+      if (start !== undefined) found.set(start, hour);
+    }
+  }
+  return found;
+}

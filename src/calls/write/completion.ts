@@ -1,0 +1,64 @@
+import { isJsonObject } from "../../shared/json.ts";
+
+/**
+ * Who reports a completion: a client, the gateway with the provider's counts, or the gateway with its own estimate
+ * because the provider sent no counts.
+ */
+export type Reporter = (typeof REPORTERS)[number];
+/** The column `reported_by` holds an index into this list. */
+export const REPORTERS = ["client", "gateway", "estimate"] as const;
+
+/** No provider sends longer ids. */
+const MAX_ID_LENGTH = 256;
+/** Prefixes of completion ids. */
+const COMPLETION = /^(?:chatcmpl|cmpl|chat|gen|msg|resp|embd|aitxt|aiobj)[-_]/;
+/** Members that only the responses of models have. */
+const MARKS = ["choices", "candidates", "usage", "usageMetadata", "model", "modelId", "modelVersion"];
+
+/** The provider's id of the completion that a call returned; '' if its output is something else. */
+export function completionIdOf(output: unknown): string {
+  if (!isJsonObject(output)) return "";
+  return [idOf(output), idOf(output["response"]), idOfGeneration(output)].find((id) => id !== "") ?? "";
+}
+
+function idOf(response: unknown): string {
+  if (!isJsonObject(response)) return "";
+  const id = storedId(response["id"] ?? response["responseId"]);
+  if (COMPLETION.test(id) || MARKS.some((mark) => response[mark] != null)) return id;
+  return "";
+}
+
+/** For LangChain's models: the provider's id is in the response metadata or, in JavaScript, on the message itself. */
+function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): string {
+  const generation: unknown = Array.isArray(generations) ? (generations as unknown[]).flat()[0] : undefined;
+  const message = isJsonObject(generation) ? generation["message"] : undefined;
+  const fields = isJsonObject(message) ? message["kwargs"] : undefined;
+  if (!isJsonObject(fields)) return "";
+  const metadata = fields["response_metadata"];
+  const ids = [isJsonObject(metadata) ? metadata["id"] : undefined, fields["id"]].map(storedId);
+  return ids.find((id) => COMPLETION.test(id)) ?? "";
+}
+
+/** An id as the column `completion_id` holds it; '' if the value is not an id. */
+export function storedId(id: unknown): string {
+  return typeof id === "string" && id.length <= MAX_ID_LENGTH ? id.toWellFormed() : "";
+}
+
+const MIN_BITS = 40;
+const MIN_DISTINCT = 5;
+
+/**
+ * Whether an id is random enough to identify one completion. Ids of local servers often are not: some draw from a
+ * thousand numbers (Ollama's `chatcmpl-123`), count, use the time, or always send the same id.
+ */
+export function isUniqueId(id: string): boolean {
+  const characters = id.replace(/^[a-z]+[-_]/i, "").replaceAll(/[^0-9a-z]/gi, "");
+  const kinds = [/\d/, /[a-z]/, /[A-Z]/].filter((kind) => kind.test(characters)).length;
+  if (kinds < 2 || new Set(characters).size < MIN_DISTINCT) return false;
+  return characters.length * Math.log2(alphabetOf(characters)) >= MIN_BITS;
+}
+
+function alphabetOf(characters: string): number {
+  if (/^[0-9a-f]+$/i.test(characters)) return 16;
+  return /[a-z]/.test(characters) && /[A-Z]/.test(characters) ? 62 : 36;
+}

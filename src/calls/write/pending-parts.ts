@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import type { Engine } from "../../store/engine.ts";
+import { TableMemory } from "../../store/table-memory.ts";
+import { param, sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
+import type { CallPart } from "./call-part.ts";
+import { chunksOf, keyText, type CallKey } from "./trace-lookup.ts";
+
+/** A part that is pending, or was within the last day, without its columns. */
+export interface PendingMark {
+  readonly project: Project;
+  readonly id: string;
+  readonly kind: CallPart["kind"];
+  /** Of two parts of a call, the one acknowledged later has the larger version. */
+  readonly version: number;
+  readonly columnsHash: string;
+  /** It has been written to its call. */
+  readonly resolved: boolean;
+}
+
+export interface PendingPart extends PendingMark {
+  readonly part: CallPart;
+}
+
+interface MarkRow {
+  readonly project_id: Project;
+  readonly id: string;
+  readonly kind: CallPart["kind"];
+  readonly version: number;
+  readonly columns_hash: string;
+  readonly resolved: 0 | 1;
+}
+
+const IDS_PER_QUERY = 2000;
+const MAX_REMEMBERED = 10_000;
+
+export function toPending(project: Project, part: CallPart, version: number): PendingPart {
+  const columnsHash = createHash("sha256").update(JSON.stringify(part.columns)).digest("hex");
+  return { project, id: part.id, kind: part.kind, version, columnsHash, resolved: false, part };
+}
+
+export async function addPending(engine: Engine, pending: readonly PendingPart[]): Promise<void> {
+  await engine.insert(
+    "parked_parts",
+    pending.map((one) => toRow(one, 0)),
+    { name: "parked_parts_add" },
+  );
+}
+
+/** Marks parts as written to their calls. */
+export async function resolvePending(engine: Engine, written: readonly PendingPart[]): Promise<void> {
+  const pending = written.filter((one) => !one.resolved);
+  await engine.insert(
+    "parked_parts",
+    pending.map((one) => toRow(one, 1)),
+    { name: "parked_parts_resolve" },
+  );
+}
+
+/** Whether some projects have any marks: most have none, and then no calls need to be looked up. */
+export type HaveMarks = (projects: readonly Project[]) => Promise<boolean>;
+
+/** It remembers the projects without marks, where a single process writes. */
+export function createMarkCheck(engine: Engine): HaveMarks {
+  const without = new TableMemory<true>(engine, "parked_parts", MAX_REMEMBERED);
+  return async (projects) => {
+    const began = without.begin();
+    const unsure = projects.filter((project) => without.get(project) === undefined);
+    if (unsure.length === 0) return false;
+    const rows = await engine.rows(
+      sql`SELECT 1 AS one FROM parked_parts WHERE project_id IN ${param("Array(String)", unsure)} LIMIT 1`,
+      { name: "parked_parts_any", limits: "ingest", mustBeCurrent: true },
+    );
+    if (rows.length > 0) return true;
+    without.learn(
+      began,
+      0,
+      unsure.map((project) => [project, true]),
+    );
+    return false;
+  };
+}
+
+/** The marks of each call that has any, ordered by version, by `keyText`. */
+export async function findMarks(
+  engine: Engine,
+  keys: readonly CallKey[],
+): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
+  const asked = new Set(keys.map(keyText));
+  const found: PendingMark[] = [];
+  for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
+    const rows = await engine.rows<MarkRow>(
+      sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM parked_parts FINAL
+          PREWHERE ${areOf(chunk)} ORDER BY version, parked_at`,
+      { name: "parked_parts_find", limits: "ingest", mustBeCurrent: true },
+    );
+    for (const row of rows) if (asked.has(keyText(keyOf(row)))) found.push(toMark(row));
+  }
+  return Map.groupBy(found, keyText);
+}
+
+/** The parts of some calls from a version on, ordered by version, by `keyText`. */
+export async function findParts(
+  engine: Engine,
+  from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
+): Promise<ReadonlyMap<string, readonly PendingPart[]>> {
+  const rows = await engine.rows<MarkRow & { readonly columns: string }>(
+    sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM parked_parts FINAL
+        PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
+        WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
+        ORDER BY version, parked_at`,
+    { name: "parked_parts_read", limits: "ingest", mustBeCurrent: true },
+  );
+  const found = rows.flatMap((row): PendingPart[] => {
+    const first = from.get(keyText(keyOf(row)))?.version;
+    if (first === undefined || row.version < first) return [];
+    const columns = JSON.parse(row.columns) as CallPart["columns"];
+    return [
+      { ...toMark(row), part: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns } },
+    ];
+  });
+  return Map.groupBy(found, keyText);
+}
+
+/** Known calls with pending parts: left behind by writers that died between two steps. */
+export async function findForgotten(engine: Engine, limit: number): Promise<readonly CallKey[]> {
+  const rows = await engine.rows<{ project_id: Project; id: string }>(
+    sql`SELECT DISTINCT project_id, id FROM parked_parts FINAL
+        WHERE resolved = 0 AND (project_id, id) IN
+          (SELECT project_id, id FROM call_traces
+           WHERE (project_id, id) IN (SELECT project_id, id FROM parked_parts FINAL WHERE resolved = 0))
+        LIMIT ${param("UInt32", limit)}`,
+    { name: "parked_parts_forgotten", limits: "maintenance" },
+  );
+  return rows.map(keyOf);
+}
+
+/** Matches other calls as well if two projects share an id. */
+function areOf(keys: readonly CallKey[]) {
+  const projects = [...new Set(keys.map((key) => key.project))];
+  const ids = keys.map((key) => key.id);
+  return sql`project_id IN ${param("Array(String)", projects)} AND id IN ${param("Array(String)", ids)}`;
+}
+
+function keyOf(row: { readonly project_id: Project; readonly id: string }): CallKey {
+  return { project: row.project_id, id: row.id };
+}
+
+function toMark(row: MarkRow): PendingMark {
+  const { kind, version, columns_hash: columnsHash } = row;
+  return { ...keyOf(row), kind, version, columnsHash, resolved: row.resolved === 1 };
+}
+
+function toRow({ project, id, kind, version, columnsHash, part }: PendingPart, resolved: 0 | 1) {
+  return {
+    project_id: project,
+    id,
+    kind,
+    columns_hash: columnsHash,
+    columns: JSON.stringify(part.columns),
+    version,
+    resolved,
+  };
+}

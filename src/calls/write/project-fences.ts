@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import type { Engine } from "../../store/engine.ts";
+import { param, sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
+
+/** Invalidates what every replica has cached about a project. Call it once the project's rows are invisible. */
+export async function raiseFence(engine: Engine, project: Project): Promise<void> {
+  await engine.insert("project_fences", [{ project_id: project, fence: randomUUID() }], {
+    name: "project_fences_raise",
+  });
+}
+
+/** A project's fence at the time of a read. It differs if the project has been deleted since. */
+export interface Fence {
+  readonly project: Project;
+  /** Undefined: never deleted. */
+  readonly fence: string | undefined;
+}
+
+export async function readFence(engine: Engine, project: Project): Promise<Fence> {
+  return { project, fence: (await readFences(engine, [project])).get(project) };
+}
+
+/** The fences of the projects that have one. */
+export async function readFences(
+  engine: Engine,
+  projects: readonly Project[],
+): Promise<ReadonlyMap<Project, string>> {
+  const rows = await engine.rows<{ project_id: Project; fence: string }>(
+    sql`SELECT project_id, fence FROM project_fences FINAL
+        WHERE project_id IN ${param("Array(String)", projects)}`,
+    { name: "project_fences_read", limits: "ingest" },
+  );
+  return new Map(rows.map((row) => [row.project_id, row.fence]));
+}

@@ -1,0 +1,70 @@
+import type { Engine } from "../../store/engine.ts";
+import type { CallRow, NoteCalls } from "./note-calls.ts";
+import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
+import { chunksOf, keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+
+interface SettleDeps {
+  readonly engine: Engine;
+  readonly traces: TraceLookup;
+  readonly noteCalls: NoteCalls;
+}
+
+const KEYS_PER_ROUND = 1000;
+/** More rounds than writers can race by chance. The sweep settles what is left. */
+const MAX_ROUNDS = 100;
+
+/**
+ * Writes the pending parts of those calls whose trace is known: in order, from the oldest pending part on. Another
+ * writer may do this for the same call at the same time, and may have seen fewer parts. So each writer looks again
+ * after it has written, and writes again from the first part that it has not written. The newest part of a call is then
+ * always its last row, whoever wrote it.
+ */
+export async function settlePending(deps: SettleDeps, keys: readonly CallKey[]): Promise<void> {
+  for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await settleChunk(deps, chunk);
+}
+
+async function settleChunk(
+  { engine, traces, noteCalls }: SettleDeps,
+  keys: readonly CallKey[],
+): Promise<void> {
+  const known = await traces.find(keys, { fresh: true });
+  let open = keys.filter((key) => known.has(keyText(key)));
+  const written = new Map<string, PendingPart>();
+  for (let round = 0; round < MAX_ROUNDS && open.length > 0; round++) {
+    const from = await firstToWrite(engine, open, written);
+    if (from.size === 0) break;
+    const parts = [...(await findParts(engine, from)).values()].flat();
+    const rows = parts.map((one): CallRow => {
+      const { traceId, hour } = known.get(keyText(one))!;
+      return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.part.columns };
+    });
+    await noteCalls(rows);
+    await engine.insert("calls", rows, { name: "calls_add_pending" });
+    for (const one of parts) written.set(partText(one), one);
+    open = [...from.values()].map(({ key }) => key);
+  }
+  await resolvePending(engine, [...written.values()]);
+}
+
+/** For each call, the oldest part to write: one that is pending, or that came after those already written. */
+async function firstToWrite(
+  engine: Engine,
+  keys: readonly CallKey[],
+  written: ReadonlyMap<string, PendingPart>,
+): Promise<ReadonlyMap<string, { key: CallKey; version: number }>> {
+  const from = new Map<string, { key: CallKey; version: number }>();
+  for (const [text, marks] of await findMarks(engine, keys)) {
+    const oldest = marks.find((mark) => written.has(partText(mark)));
+    const first = marks.find(
+      (mark) =>
+        !written.has(partText(mark)) &&
+        (oldest === undefined ? !mark.resolved : !mark.resolved || mark.version > oldest.version),
+    );
+    if (first !== undefined) from.set(text, { key: first, version: first.version });
+  }
+  return from;
+}
+
+function partText(mark: Omit<PendingPart, "part">): string {
+  return JSON.stringify([keyText(mark), mark.version, mark.kind, mark.columnsHash]);
+}

@@ -1,0 +1,135 @@
+import { isProjectId, type Grant } from "../http/auth/grant.ts";
+import type { Engine } from "../store/engine.ts";
+import { AppError } from "../shared/errors.ts";
+import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
+import { parseContentRef, type ContentRef, type Step } from "./content-ref.ts";
+import { sourceTexts } from "./ref-sources.ts";
+
+/** A way that leads from reference to reference in a circle ends here. */
+const MAX_REFERENCES = 32;
+/** What one request may read, and get. */
+const MAX_BYTES = 256 * 1024 * 1024;
+const FIRST_WINDOW = 32;
+/** What the values of a window should be. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+export interface RefReading {
+  readonly engine: Engine;
+  readonly grant: Grant;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * `{"vals":[…]}` piece by piece; null where a way into a value leads nowhere. Errors: not_found, which names the place of a
+ * reference to nothing; payload_too_large. Cost: the references are read in windows, as many at a time as make 8 MiB;
+ * each window takes a statement or two a project for every reference that its ways go through one after the other.
+ */
+export async function* refListText(refs: readonly ContentRef[], reading: RefReading): AsyncGenerator<Buffer> {
+  const window = new WindowReader(reading);
+  let separator = '{"vals":[';
+  for (let from = 0, size = FIRST_WINDOW; from < refs.length;) {
+    const texts = await window.read(refs.slice(from, from + size), from);
+    const piece = Buffer.from(separator + texts.join(","));
+    yield piece;
+    separator = ",";
+    from += size;
+    size = Math.max(1, Math.floor((size * WINDOW_BYTES) / piece.length));
+  }
+  yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
+}
+
+/** How far a reference of the request has been followed. */
+interface Way {
+  readonly at: number;
+  readonly ref: ContentRef;
+}
+
+class WindowReader {
+  #bytes = 0;
+  readonly #reading: RefReading;
+
+  constructor(reading: RefReading) {
+    this.#reading = reading;
+  }
+
+  /** The values that references lead to, as JSON. All go one reference further at a time. */
+  async read(refs: readonly ContentRef[], from: number): Promise<readonly string[]> {
+    const vals = refs.map(() => "null");
+    let ways: readonly Way[] = refs.map((ref, at) => ({ at, ref }));
+    for (let references = 0; references < MAX_REFERENCES && ways.length > 0; references++) {
+      const found = await this.#follow(ways, vals);
+      const nowhere = ways.find((way) => !found.reached.has(way));
+      if (nowhere !== undefined && references === 0) {
+        throw new AppError("not_found", `There is nothing at refs[${from + nowhere.at}].`);
+      }
+      ways = found.onwards;
+    }
+    return vals;
+  }
+
+  async #follow(ways: readonly Way[], vals: string[]) {
+    const reached = new Set<Way>();
+    const onwards: Way[] = [];
+    for await (const { text, items } of sourceTexts(ways, this.#reading)) {
+      this.#count(text);
+      // parsed for all who go into it, and let go before the next one
+      const value = items.some(({ ref }) => stepsOf(ref).length > 0) ? parseJson(text) : undefined;
+      for (const way of items) {
+        reached.add(way);
+        const steps = stepsOf(way.ref);
+        const end: End = steps.length === 0 ? { text } : follow(value, steps);
+        const next = end.text === undefined ? this.#parse(end) : undefined;
+        if (next !== undefined) onwards.push({ at: way.at, ref: next });
+        else if (end.text !== undefined) this.#count((vals[way.at] = end.text));
+      }
+    }
+    return { reached, onwards };
+  }
+
+  /** Undefined when what stands in a value is no reference, or one that the key may not read. */
+  #parse({ through, rest }: Onwards): ContentRef | undefined {
+    const next = parseContentRef(through);
+    if (next === undefined || !isProjectId(next.projectId)) return undefined;
+    return this.#reading.grant.covers(next.projectId)
+      ? { ...next, path: [...next.path, ...rest] }
+      : undefined;
+  }
+
+  #count(text: string): void {
+    this.#bytes += text.length;
+    if (this.#bytes > MAX_BYTES)
+      throw new AppError("payload_too_large", "These are too much at once: read fewer.");
+  }
+}
+
+/** The first step of a way into a table names its row. */
+function stepsOf(ref: ContentRef): readonly Step[] {
+  return ref.kind === "table" ? ref.path.slice(1) : ref.path;
+}
+
+interface Arrival {
+  readonly text: string;
+}
+/** The way leads on through a reference that stands in the value. */
+interface Onwards {
+  readonly text?: undefined;
+  readonly through: string;
+  readonly rest: readonly Step[];
+}
+type End = Arrival | Onwards;
+
+function follow(start: unknown, steps: readonly Step[]): End {
+  let value = start;
+  for (const [at, step] of steps.entries()) {
+    if (typeof value === "string") return { through: value, rest: steps.slice(at) };
+    value = into(value, step);
+    if (value === undefined) return { text: "null" };
+  }
+  return { text: stringifyJson(value) };
+}
+
+function into(value: unknown, { edge, name }: Step): unknown {
+  if (edge === "index") return Array.isArray(value) && /^\d+$/.test(name) ? value[Number(name)] : undefined;
+  if (edge === "id") return undefined;
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { z } from "zod";
+import type { Grant } from "../http/auth/grant.ts";
+import { anyAccess } from "../http/auth/guard.ts";
+import { healthRes } from "../http/schemas/response-schema.ts";
+
+export interface SetupDeps {
+  /** The entity of projects named without one, for keys that cover more than one entity. */
+  readonly defaultEntity: string;
+}
+
+const graphqlBody = z
+  .object({
+    query: z.string().max(100_000),
+    variables: z.object({ name: z.string().optional(), entityName: z.string().optional() }).nullish(),
+  })
+  .meta({ id: "GraphqlReq" });
+const project = z.object({ name: z.string() });
+const viewer = z.object({ username: z.string(), defaultEntity: z.object({ name: z.string() }) });
+const graphqlRes = z
+  .union([
+    z.object({ data: z.object({ viewer }) }),
+    z.object({ data: z.object({ project }) }),
+    z.object({
+      errors: z.array(
+        z.object({ message: z.string(), extensions: z.object({ code: z.string() }).optional() }),
+      ),
+    }),
+  ])
+  .meta({ id: "GraphqlRes" });
+const serverInfoRes = z
+  .object({ min_required_weave_python_version: z.string() })
+  .meta({ id: "ServerInfoRes" });
+
+/** The requests that the Weave SDKs send first. */
+export async function setupRoutes(root: FastifyInstance, { defaultEntity }: SetupDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const config = { access: anyAccess };
+
+  // `weave.login` tries a key here
+  app.get("/health", { config, schema: { response: { 200: healthRes } } }, async () => ({
+    status: "ok" as const,
+  }));
+
+  app.get("/server_info", { config, schema: { response: { 200: serverInfoRes } } }, async () => ({
+    min_required_weave_python_version: "0.0.0",
+  }));
+
+  const graphql = { config, schema: { body: graphqlBody, response: { 200: graphqlRes } } };
+  app.post("/graphql", graphql, async (request) => {
+    const { query, variables } = request.body;
+    if (/\bproject\s*\(/.test(query)) return projectOf(request.grant, variables ?? {});
+    if (!/\bviewer\b/.test(query)) return { errors: [{ message: knownQuestions }] };
+    const { entity, keyId } = request.grant;
+    return { data: { viewer: { username: keyId, defaultEntity: { name: entity ?? defaultEntity } } } };
+  });
+}
+
+const knownQuestions =
+  "Only viewer { username defaultEntity { name } } and project(name, entityName) { name } are known here.";
+
+/** Projects need no creation: every project that the key may use exists. */
+function projectOf(
+  grant: Grant,
+  { name = "", entityName = "" }: { name?: string | undefined; entityName?: string | undefined },
+) {
+  if (grant.covers(`${entityName}/${name}`)) return { data: { project: { name } } };
+  const extensions = { code: "PERMISSION_ERROR" };
+  return { errors: [{ message: "This key may not use that project.", extensions }] };
+}

@@ -1,0 +1,134 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { anyAccess, ingestAccess } from "../http/auth/guard.ts";
+import { abortOnClose } from "../http/when-closed.ts";
+import { JSON_TYPE, sendJsonText } from "../http/json-text.ts";
+import { invalid, type AppError } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import { sendPieces } from "../http/pieces.ts";
+import { notFound, projectByDigest } from "./by-digest.ts";
+import type { ContentWriter } from "./content-writer.ts";
+import {
+  allRowsOfTable,
+  countRows,
+  hasAllRows,
+  rowsOfTable,
+  saveRowList,
+  saveRows,
+  saveTable,
+  tableText,
+} from "./data-tables.ts";
+import type { ContentDeps } from "./routes.ts";
+import {
+  MAX_ROWS,
+  tableCreateBody,
+  tableCreateRes,
+  tableFromDigestsBody,
+  tableFromDigestsRes,
+  tableQueryBody,
+  tableQueryRes,
+  tableStatsBody,
+  tableStatsRes,
+  tableUpdateBody,
+  tableUpdateRes,
+  type TableUpdate,
+} from "./table-schema.ts";
+import { applyChanges, type RowChange } from "./table-update.ts";
+
+export function tableRoutes(root: FastifyInstance, deps: ContentDeps): void {
+  writingRoutes(root, deps);
+  readingRoutes(root, deps);
+}
+
+function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: bodyLimit }: ContentDeps) {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const ingest = { config: { access: ingestAccess }, bodyLimit };
+
+  const create = { ...ingest, schema: { body: tableCreateBody, response: { 200: tableCreateRes } } };
+  app.post("/table/create", create, async (request, reply) => {
+    const { project_id, rows } = request.body.table;
+    const project = request.grant.project(project_id, ["body", "table", "project_id"]);
+    const { digest, rowDigests } = await saveTable(writer, project, rows);
+    return sendJsonText(reply, JSON.stringify({ digest, row_digests: rowDigests }));
+  });
+
+  const fromDigests = {
+    ...ingest,
+    schema: { body: tableFromDigestsBody, response: { 200: tableFromDigestsRes } },
+  };
+  app.post("/table/create_from_digests", fromDigests, async (request) => {
+    const { project_id, row_digests } = request.body;
+    const project = request.grant.project(project_id);
+    if (!(await hasAllRows(engine, project, row_digests))) throw notFound("row");
+    return { digest: await saveRowList(writer, project, row_digests) };
+  });
+
+  const update = { ...ingest, schema: { body: tableUpdateBody, response: { 200: tableUpdateRes } } };
+  app.post("/table/update", update, async (request) => {
+    const { project_id, base_digest, updates } = request.body;
+    const project = request.grant.project(project_id);
+    const before = await allRowsOfTable(engine, project, base_digest);
+    if (before === undefined) throw notFound("table");
+    const after = applyChanges(before, await saveNewRows(writer, project, updates));
+    if ("loc" in after) throw invalid([after]);
+    if (after.rows.length > MAX_ROWS) throw tooMany();
+    return {
+      digest: await saveRowList(writer, project, after.rows),
+      updated_row_digests: [...after.updated],
+    };
+  });
+}
+
+function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimit }: ContentDeps) {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const byDigest = { config: { access: anyAccess }, bodyLimit };
+
+  const query = { ...byDigest, schema: { body: tableQueryBody, response: { 200: tableQueryRes } } };
+  app.post("/table/query", query, async (request, reply) => {
+    const { project_id, digest, filter, offset, limit } = request.body;
+    const project = projectByDigest(request.grant, project_id);
+    const rows = await rowsOfTable(engine, project, {
+      digest,
+      rowDigests: filter?.row_digests ?? undefined,
+      offset: offset ?? 0,
+      limit: limit ?? undefined,
+    });
+    if (rows === undefined) throw notFound("table");
+    const pieces = tableText(engine, project, { digests: rows, signal: abortOnClose(reply) });
+    return sendPieces(reply, JSON_TYPE, pieces);
+  });
+
+  const stats = { ...byDigest, schema: { body: tableStatsBody, response: { 200: tableStatsRes } } };
+  app.post("/table/query_stats", stats, async (request) => {
+    const project = projectByDigest(request.grant, request.body.project_id);
+    const count = await countRows(engine, project, request.body.digest);
+    if (count === undefined) throw notFound("table");
+    return { count };
+  });
+}
+
+/** Stores the rows of updates and returns the updates with their digests. */
+async function saveNewRows(
+  writer: ContentWriter,
+  project: Project,
+  updates: readonly TableUpdate[],
+): Promise<readonly RowChange[]> {
+  const added = updates.flatMap(({ append, insert }) => append ?? insert ?? []);
+  const digests = (
+    await saveRows(
+      writer,
+      project,
+      added.map(({ row }) => row),
+    )
+  ).values();
+  return updates.map(({ append, insert, pop }): RowChange => {
+    if (append !== undefined) return { kind: "append", row: digests.next().value! };
+    if (insert !== undefined) return { kind: "insert", index: insert.index, row: digests.next().value! };
+    return { kind: "pop", index: pop!.index };
+  });
+}
+
+function tooMany(): AppError {
+  const msg = `A table has at most ${MAX_ROWS} rows`;
+  return invalid([{ loc: ["body", "updates"], msg, type: "too_long" }]);
+}

@@ -1,0 +1,37 @@
+import { join, param, sql, type Sql } from "../../query/sql.ts";
+import { toStoreTextMs } from "../../shared/instant.ts";
+import type { Project } from "../../shared/project.ts";
+import type { TimeWindow } from "../../buckets/buckets.ts";
+
+/** Which feedback counts. */
+export interface FeedbackRows {
+  readonly project: Project;
+  readonly window: TimeWindow;
+  readonly feedbackType: string | null | undefined;
+  readonly triggerRef: string | null | undefined;
+}
+
+/** The FROM clause. Conditions on the key are safe, and cheap, before the versions of a row are merged. */
+export function feedbackOf({ project, window, feedbackType, triggerRef }: FeedbackRows): Sql {
+  const conditions = [sql`deleted = 0`];
+  if (feedbackType != null) conditions.push(sql`feedback_type = ${param("String", feedbackType)}`);
+  if (triggerRef != null) conditions.push(triggerCondition(triggerRef));
+  return sql`feedback FINAL
+    PREWHERE project_id = ${param("String", project)}
+      AND created_at >= ${instant(window.startMs)} AND created_at < ${instant(window.endMs)}
+    WHERE ${join(conditions, " AND ")}`;
+}
+
+/** `…:*` is every version: the colon is part of the prefix, so that `name` does not match `name2:v1`. */
+function triggerCondition(triggerRef: string): Sql {
+  if (!triggerRef.endsWith(":*")) return sql`trigger_ref = ${param("String", triggerRef)}`;
+  return sql`startsWith(trigger_ref, ${param("String", triggerRef.slice(0, -1))})`;
+}
+
+/** What the store can hold: instants beyond have no rows. */
+const FIRST_MS = Date.UTC(1900, 0, 1);
+const LAST_MS = Date.UTC(2299, 11, 31);
+
+function instant(ms: number) {
+  return param("DateTime64(3, 'UTC')", toStoreTextMs(Math.min(Math.max(ms, FIRST_MS), LAST_MS)));
+}

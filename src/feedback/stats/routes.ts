@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { readAccess, type Access } from "../../http/auth/guard.ts";
+import type { Engine } from "../../store/engine.ts";
+import { abortOnClose } from "../../http/when-closed.ts";
+import { asCsv, wantsCsv } from "../../http/csv.ts";
+import { sendJsonText } from "../../http/json-text.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { printCsv } from "./csv.ts";
+import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";
+import { planStats } from "./plan.ts";
+import { printResponse } from "./response.ts";
+import {
+  pathsRequestSchema,
+  pathsResponseSchema,
+  statsRequest,
+  statsResponseSchema,
+  type StatsLimits,
+} from "./schema.ts";
+import { fillSeries } from "./series.ts";
+import { readPaths, readStats } from "./store.ts";
+import { rowsOf } from "./window.ts";
+
+export interface FeedbackStatsDeps {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly limits: StatsLimits;
+}
+
+const basicOnly = { schemes: ["basic"], scope: "read" } as const satisfies Access;
+
+/** What feedback says over time, and what there is to ask for. */
+export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackStatsDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+
+  const stats = {
+    config: { access: basicOnly },
+    schema: { body: statsRequest(deps.limits), response: { 200: statsResponseSchema } },
+  };
+  app.post("/feedback/stats", stats, async (request, reply) => {
+    const project = request.grant.project(request.body.project_id);
+    const plan = planStats(project, request.body, deps.clock.now());
+    const rows = await readStats(deps.engine, plan, abortOnClose(reply));
+    const series = fillSeries(plan, rows);
+    if (wantsCsv(request)) return sendCsv(reply, printCsv(plan, series));
+    return sendJsonText(reply, printResponse(plan, series));
+  });
+  const paths = {
+    config: { access: readAccess },
+    schema: { body: pathsRequestSchema, response: { 200: pathsResponseSchema } },
+  };
+  app.post("/feedback/payload_schema", paths, async (request, reply) => {
+    const { body, grant } = request;
+    const rows = rowsOf(grant.project(body.project_id), body, deps.clock.now());
+    const found = await readPaths(deps.engine, printPaths(rows, body.sample_limit), abortOnClose(reply));
+    void reply.header("x-truncated", String(found.length > MAX_PATHS));
+    return { paths: found.slice(0, MAX_PATHS).map(toFoundPath) };
+  });
+}
+
+function sendCsv(reply: FastifyReply, text: string): FastifyReply {
+  return asCsv(reply, "feedback-stats.csv").send(text);
+}

@@ -1,0 +1,56 @@
+import { AppError, invalid } from "../../shared/errors.ts";
+import type { Project } from "../../shared/project.ts";
+import { hasScope, mayUse, type ApiKey, type Scope } from "./api-key.ts";
+
+const PROJECT_FORM = /^[^/\s\p{Cc}]{1,128}\/[^/\p{Cc}]{1,128}$/u;
+
+/** True for `*`, `entity/*` and `entity/project`. */
+export function isProjectPattern(text: string): boolean {
+  return text === "*" || PROJECT_FORM.test(text);
+}
+
+/** Whether a text has the form of a project: `entity/project`. */
+export function isProjectId(text: string): boolean {
+  return PROJECT_FORM.test(text);
+}
+
+/** What the key of a request allows. */
+export interface Grant {
+  readonly keyId: string;
+  /** The key's record, without its hash. */
+  readonly key: Omit<ApiKey, "secretHash">;
+  has(scope: Scope): boolean;
+  /** Whether this key covers all projects of a pattern (`*`, `entity/*`, `entity/project`). */
+  covers(pattern: string): boolean;
+  /** The only entity that the key covers; undefined if it covers several or all. */
+  readonly entity: string | undefined;
+  /**
+   * The only way to a `Project`. Errors: validation at `loc`, if it is not `entity/project`; forbidden, if the key may
+   * not use it, whether or not it exists.
+   */
+  project(projectId: string, loc?: readonly (string | number)[]): Project;
+}
+
+export function grantOf(key: ApiKey): Grant {
+  const { secretHash: _, ...facts } = key;
+  return {
+    keyId: key.id,
+    key: facts,
+    has: (scope) => hasScope(key, scope),
+    covers: (pattern) => mayUse(key, pattern),
+    entity: entityOf(key),
+    project(projectId, loc = ["body", "project_id"]) {
+      if (!isProjectId(projectId)) {
+        throw invalid([{ loc, msg: "Input should be entity/project", type: "string_pattern_mismatch" }]);
+      }
+      if (!mayUse(key, projectId)) throw new AppError("forbidden", "This key may not use that project.");
+      return projectId as Project;
+    },
+  };
+}
+
+function entityOf({ projects }: ApiKey): string | undefined {
+  const entities = new Set(projects.map((pattern) => pattern.split("/", 1)[0]!));
+  const [entity] = entities;
+  return entities.size === 1 && entity !== "*" ? entity : undefined;
+}

@@ -1,0 +1,91 @@
+import fastifyAuth from "@fastify/auth";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../shared/errors.ts";
+import { hasScope, type Scope } from "./api-key.ts";
+import { parseAuthorization, type Scheme } from "./credentials.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import { grantOf, type Grant } from "./grant.ts";
+import type { KeyRing } from "./key-ring.ts";
+import type { KeyUses } from "./key-uses.ts";
+
+/** Who may call a route. Every route declares it: `config: { access }`. */
+export type Access =
+  | "public"
+  | {
+      readonly schemes: readonly Scheme[];
+      /** `any`: whatever the key may do. */
+      readonly scope: Scope | "any";
+    };
+
+export const anyAccess = { schemes: ["basic", "bearer"], scope: "any" } as const satisfies Access;
+export const readAccess = { schemes: ["basic", "bearer"], scope: "read" } as const satisfies Access;
+export const ingestAccess = { schemes: ["basic", "bearer"], scope: "ingest" } as const satisfies Access;
+export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
+export const trainAccess = { schemes: ["bearer"], scope: "train" } as const satisfies Access;
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    /** Set by the guard on every route that is not public. */
+    grant: Grant;
+  }
+}
+
+const challenges = {
+  basic: 'Basic realm="sumtree", charset="UTF-8"',
+  bearer: 'Bearer realm="sumtree"',
+} satisfies Record<Scheme, string>;
+
+export interface GuardDeps {
+  readonly keys: KeyRing;
+  readonly attempts: FailedAttempts;
+  readonly uses: KeyUses;
+}
+
+/** Checks access before every route registered after it. Registering a route without a declared access fails. */
+export async function registerGuard(app: FastifyInstance, deps: GuardDeps): Promise<void> {
+  await app.register(fastifyAuth);
+  app.decorateRequest("grant", null as unknown as Grant);
+  app.addHook("onRoute", (route) => {
+    const access = route.config?.access;
+    if (access === undefined)
+      throw new Error(`${String(route.method)} ${route.url} does not declare its access`);
+    if (access === "public") return;
+    const check = app.auth([
+      (request: FastifyRequest, reply: FastifyReply) => admit(request, reply, access, deps),
+    ]);
+    route.onRequest = [check, ...[route.onRequest ?? []].flat()];
+  });
+}
+
+async function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  access: Exclude<Access, "public">,
+  { keys, attempts, uses }: GuardDeps,
+): Promise<void> {
+  const credentials = parseAuthorization(request.headers.authorization);
+  const lookUpUnknown = async (): Promise<boolean> =>
+    (await attempts.retryAfterSeconds(request)) === undefined;
+  const key =
+    credentials !== undefined && access.schemes.includes(credentials.scheme)
+      ? await keys.verify(credentials.key, { lookUpUnknown })
+      : undefined;
+  if (key === undefined) {
+    const retryAfterSeconds = await attempts.retryAfterSeconds(request);
+    if (request.headers.authorization !== undefined) await attempts.count(request);
+    if (retryAfterSeconds !== undefined) {
+      throw new AppError("too_many_requests", "Too many failed attempts. Try again later.", {
+        retryAfterSeconds,
+      });
+    }
+    void reply.header("www-authenticate", access.schemes.map((scheme) => challenges[scheme]).join(", "));
+    throw new AppError("unauthenticated", "Authentication failed");
+  }
+  uses.note(key.id);
+  if (access.scope !== "any" && !hasScope(key, access.scope))
+    throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
+  request.grant = grantOf(key);
+}

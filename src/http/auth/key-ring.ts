@@ -1,0 +1,79 @@
+import { LRUCache } from "lru-cache";
+import { StorageError } from "../../store/storage-error.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { hashKey, keyIdOf, matches, type ApiKey } from "./api-key.ts";
+import type { KeyStore } from "./key-store.ts";
+
+/** How long a key's record is cached: a revoked key stops working everywhere within this time. */
+export const KEY_CACHE_MS = 10_000;
+/** How long a known key still works while the store is unreachable. */
+export const KEY_GRACE_MS = 300_000;
+
+export interface VerifyOptions {
+  /** Called before an unknown key is looked up; known keys do not need it. */
+  lookUpUnknown(): Promise<boolean>;
+}
+
+export interface KeyRing {
+  /** The valid, unexpired key behind a presented text; undefined otherwise. */
+  verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
+  /** Drops a key from the cache, so that a change made by this process takes effect here immediately. */
+  forget(id: string): void;
+}
+
+interface Cached {
+  readonly key: ApiKey | undefined;
+  readonly readAtMs: number;
+}
+
+export interface Clocks {
+  /** The wall clock, by which keys expire. */
+  readonly clock: Clock;
+  /** Measures how long a record was cached; nobody can set it. */
+  readonly steady: Clock;
+}
+
+/** Checks presented keys against the root key and the store. */
+export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady }: Clocks): KeyRing {
+  const root: ApiKey = {
+    id: "root",
+    name: "root",
+    secretHash: hashKey(rootKey),
+    scopes: ["admin"],
+    projects: ["*"],
+    expiresAtMs: null,
+  };
+  const cache = new LRUCache<string, Cached>({ max: 10_000 });
+
+  const read = async (id: string, known: Cached | undefined): Promise<ApiKey | undefined> => {
+    const nowMs = steady.now();
+    try {
+      const key = await store.find(id);
+      cache.set(id, { key, readAtMs: nowMs });
+      return key;
+    } catch (error) {
+      const away = error instanceof StorageError && error.kind !== "statement";
+      if (away && known?.key !== undefined && nowMs - known.readAtMs < KEY_GRACE_MS) return known.key;
+      throw error;
+    }
+  };
+  const find = async (id: string, options: VerifyOptions): Promise<ApiKey | undefined> => {
+    const known = cache.get(id);
+    if (known !== undefined && steady.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
+    if (known?.key === undefined && !(await options.lookUpUnknown())) return undefined;
+    return read(id, known);
+  };
+
+  return {
+    async verify(text, options) {
+      const presented = hashKey(text);
+      if (matches(presented, root.secretHash)) return root;
+      const id = keyIdOf(text);
+      if (id === undefined) return undefined;
+      const key = await find(id, options);
+      if (key === undefined || !matches(presented, key.secretHash)) return undefined;
+      return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
+    },
+    forget: (id) => cache.delete(id),
+  };
+}

@@ -1,0 +1,38 @@
+import { assertNever } from "../../shared/assert-never.ts";
+import { parseJson } from "../../shared/json.ts";
+import type { AnyValue, KeyValue } from "./otlp_pb.ts";
+
+/** Attributes of a span, a resource or an event by their dotted keys; the last of equal keys wins. */
+export type Attributes = ReadonlyMap<string, unknown>;
+
+export function readAttributes(attributes: readonly KeyValue[]): Attributes {
+  return new Map(attributes.map(({ key, value }) => [key, plainValue(value)]));
+}
+
+/** A value as JSON: bytes as base64, integers exact. The decoder limits its depth. */
+function plainValue(value: AnyValue | undefined): unknown {
+  const one = value?.value;
+  switch (one?.case) {
+    case "stringValue":
+    case "boolValue":
+    case "doubleValue":
+      return one.value;
+    case "intValue":
+      return parseJson(String(one.value));
+    case "bytesValue":
+      return Buffer.from(one.value).toString("base64");
+    case "arrayValue":
+      return one.value.values.map(plainValue);
+    case "kvlistValue":
+      return Object.fromEntries(one.value.values.map(({ key, value: inner }) => [key, plainValue(inner)]));
+    case undefined:
+      return null;
+    default:
+      return assertNever(one);
+  }
+}
+
+export function textOf(value: unknown): string | null {
+  if (typeof value === "string") return value === "" ? null : value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}

@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Grant } from "../../http/auth/grant.ts";
+import { headerText } from "../../http/header-text.ts";
+import { invalid } from "../../shared/errors.ts";
+import type { Project } from "../../shared/project.ts";
+import { textOf, type Attributes } from "./attributes.ts";
+
+/**
+ * The project of a resource's spans, named by the resource or else by the request. Errors: validation, if neither names
+ * one; forbidden.
+ */
+export function projectOf(resource: Attributes, headers: IncomingHttpHeaders, grant: Grant): Project {
+  const named = namedBy(resource);
+  if (named !== undefined) return grant.project(named, ["body", "resource"]);
+  // proxies drop header names with an underscore
+  const header = headers["project_id"] ?? headers["x-project-id"];
+  if (typeof header === "string") return grant.project(headerText(header), ["header", "project_id"]);
+  throw invalid([
+    {
+      loc: ["body", "resource"],
+      msg: "Name the project: resource attributes wandb.entity and wandb.project, or sumtree.project, or the header project_id",
+      type: "missing",
+    },
+  ]);
+}
+
+function namedBy(resource: Attributes): string | undefined {
+  const entity = textOf(resource.get("wandb.entity"));
+  const project = textOf(resource.get("wandb.project"));
+  if (entity !== null && project !== null) return `${entity}/${project}`;
+  return textOf(resource.get("sumtree.project")) ?? undefined;
+}

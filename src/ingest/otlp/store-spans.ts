@@ -1,0 +1,74 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CallPart } from "../../calls/write/call-part.ts";
+import type { CallWriter } from "../../calls/write/call-writer.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Project } from "../../shared/project.ts";
+import type { Rejections } from "./response.ts";
+import type { Attributes } from "./attributes.ts";
+import type { SentSpan } from "./span.ts";
+import { toCallPart } from "./to-call-part.ts";
+
+/** Spans read before the event loop runs other work. */
+const SPANS_PER_TURN = 200;
+
+/** Who sends spans. */
+export interface Sender {
+  /** Where those of a resource go. */
+  readonly projectOf: (resource: Attributes) => Project;
+  /** The id of the key they are sent with. */
+  readonly apiKey: string;
+}
+
+/**
+ * Stores spans as calls; resolves when they are durable, with the reasons for rejected ones. Errors: those of
+ * `projectOf`, if no span has a valid project; `StorageError`.
+ */
+export async function storeSpans(
+  spans: readonly SentSpan[],
+  { projectOf, apiKey }: Sender,
+  writer: CallWriter,
+): Promise<Rejections> {
+  const destinations = new Map<Attributes, Destination | AppError>();
+  const rejections = new Map<string, number>();
+  for (const [index, sent] of spans.entries()) {
+    if (index % SPANS_PER_TURN === SPANS_PER_TURN - 1) await nextTurn();
+    const { resource } = sent.origin;
+    const destination = destinations.get(resource) ?? findDestination(resource, projectOf);
+    destinations.set(resource, destination);
+    const part = destination instanceof AppError ? reasonOf(destination) : readPart(sent, apiKey);
+    if (typeof part === "string") rejections.set(part, (rejections.get(part) ?? 0) + 1);
+    else if (!(destination instanceof AppError)) destination.parts.push(part);
+  }
+  const found = [...destinations.values()];
+  const [refusal] = found.filter((one) => one instanceof AppError);
+  if (refusal !== undefined && found.every((one) => one instanceof AppError)) throw refusal;
+  const written = found.flatMap((one) =>
+    one instanceof AppError ? [] : writer.write(one.project, one.parts),
+  );
+  await Promise.all(written);
+  return rejections;
+}
+
+/** The project of one resource's spans. */
+interface Destination {
+  readonly project: Project;
+  readonly parts: CallPart[];
+}
+
+function findDestination(resource: Attributes, projectOf: Sender["projectOf"]): Destination | AppError {
+  try {
+    return { project: projectOf(resource), parts: [] };
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
+function readPart({ origin, decode }: SentSpan, apiKey: string): CallPart | string {
+  const span = decode();
+  return typeof span === "string" ? span : toCallPart(span, origin, apiKey);
+}
+
+function reasonOf(error: AppError): string {
+  return error.issues[0]?.msg ?? error.message;
+}

@@ -1,0 +1,164 @@
+import { completePart, type CallPart, type CallStart } from "../../calls/write/call-part.ts";
+import { readUsage } from "../../usage/read-usage.ts";
+import { serviceOf } from "../../usage/read-service.ts";
+import { toCount } from "../../usage/to-count.ts";
+import type { Usage } from "../../usage/usage.ts";
+import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../../shared/instant.ts";
+import { isTooDeep } from "../../shared/json.ts";
+import { completionIdOf, storedId } from "../../calls/write/completion.ts";
+import {
+  COMPLETION_ID,
+  DISPLAY_NAME,
+  IS_TURN,
+  PAYLOAD_EVENTS,
+  RUN,
+  RUN_STEP,
+  THREAD,
+  USER,
+  WEAVE_CALL,
+} from "./attribute-rows.ts";
+import { textOf, type Attributes } from "./attributes.ts";
+import { nest } from "./nest.ts";
+import { takePayload } from "./payload.ts";
+import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
+import { inclusiveOf, type SpanOfProducer } from "./producers.ts";
+import { serviceOfSpan } from "./service-of-span.ts";
+import { firstText, usageOfSpan } from "./usage-of-span.ts";
+
+const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
+const KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
+const STATUS_CODES = ["unset", "ok", "error"] as const;
+const ERROR = STATUS_CODES.indexOf("error");
+const MAX_NAME_LENGTH = 1000;
+const MAX_ID_LENGTH = 512;
+
+/**
+ * A span as a call, with id, trace and parent in lower-case hex. `apiKey`: the id of the key that sent it. Errors: the reason
+ * why it cannot be stored.
+ */
+export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallPart | string {
+  if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
+    return "a span has no trace id or no span id";
+  const startedAt = toMicros(span.startedAtNanos);
+  if (startedAt === undefined) return "a span has no start time, or one out of range";
+  const endedAt = toMicros(span.endedAtNanos);
+  if (endedAt === undefined && span.endedAtNanos !== 0n) return "a span has an end time out of range";
+
+  const attributes = withPayloadEvents(span);
+  const { inputs, output, rest } = takePayload(attributes);
+  const nested = nest(rest);
+  const stored = {
+    ...nested,
+    otel: { ...(nested["otel"] as object | undefined), ...besideAttributes(span, origin) },
+  };
+  if (isTooDeep(inputs) || isTooDeep(output) || isTooDeep(stored))
+    return "a span has attributes nested too deep";
+
+  const sent = { name: span.name, scopeName: origin.scopeName, attributes };
+  const inclusive = inclusiveOf(sent);
+  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, apiKey, inclusive };
+  const usage = usageOfSpan(sent);
+  const completionId = storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output);
+  // leave absent members undefined: an earlier message may have set them
+  return completePart(start, {
+    id: span.spanId,
+    endedAt,
+    output,
+    summary: usage === undefined ? undefined : { usage },
+    usage: usage === undefined ? undefined : readUsage({ usage }, output).map((used) => servedBy(used, sent)),
+    exception: exceptionOf(span),
+    completionId: completionId || (usage === undefined ? undefined : ""),
+  });
+}
+
+/** The provider that the span names takes precedence over the one in its output. */
+function servedBy(used: Usage, { attributes }: SpanOfProducer): Usage {
+  const said = serviceOfSpan(attributes);
+  if (said === undefined) return used;
+  return { ...used, service: serviceOf(said.provider, [said.tier || (used.service?.tier ?? "")]) };
+}
+
+function toStart(
+  span: OtelSpan,
+  attributes: Attributes,
+  startedAt: EpochMicros,
+): Omit<CallStart, "inputs" | "attributes" | "apiKey" | "inclusive"> {
+  const step = toCount(attributes.get(RUN_STEP));
+  const weaveCall = weaveCallOf(attributes);
+  return {
+    id: span.spanId,
+    traceId: weaveCall?.traceId ?? span.traceId,
+    parentId: SPAN_ID.test(span.parentSpanId) ? span.parentSpanId : weaveCall?.id,
+    opName: span.name.slice(0, MAX_NAME_LENGTH),
+    startedAt,
+    displayName: firstText(attributes, DISPLAY_NAME)?.slice(0, MAX_NAME_LENGTH),
+    threadId: firstText(attributes, THREAD)?.slice(0, MAX_ID_LENGTH),
+    turnId: textOf(attributes.get(IS_TURN)) === "true" ? span.spanId : undefined,
+    userId: firstText(attributes, USER)?.slice(0, MAX_ID_LENGTH),
+    runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH),
+    runStep: attributes.has(RUN_STEP) ? step : undefined,
+  };
+}
+
+/** The Weave SDK's call in which a span began. The SDK notes it on the spans of its process, which are traces of their own. */
+function weaveCallOf(attributes: Attributes): { readonly id: string; readonly traceId: string } | undefined {
+  const [id, traceId] = WEAVE_CALL.map((name) => textOf(attributes.get(name)));
+  if (!isCallId(id) || !isCallId(traceId)) return undefined;
+  return { id, traceId };
+}
+
+function isCallId(text: string | null | undefined): text is string {
+  return text != null && text !== "" && text.length <= MAX_ID_LENGTH;
+}
+
+function toMicros(nanos: bigint): EpochMicros | undefined {
+  return nanos === 0n ? undefined : fromUnixNanos(nanos);
+}
+
+/** The span's own attributes, then those of events that carry its payload. */
+function withPayloadEvents(span: OtelSpan): Attributes {
+  const carriers = span.events.filter((event) => PAYLOAD_EVENTS.has(event.name));
+  if (carriers.length === 0) return span.attributes;
+  return new Map([...carriers.flatMap((event) => [...event.attributes]), ...span.attributes]);
+}
+
+function exceptionOf({ status, events, attributes }: OtelSpan): string | undefined {
+  if (status.code !== ERROR) return undefined;
+  if (status.message !== "") return status.message;
+  const event = events.findLast((one) => one.name === "exception");
+  const told = event === undefined ? undefined : exceptionText(event.attributes);
+  return told ?? textOf(attributes.get("error.type")) ?? "error";
+}
+
+function exceptionText(attributes: Attributes): string | undefined {
+  const parts = ["exception.type", "exception.message"].flatMap((key) => textOf(attributes.get(key)) ?? []);
+  return parts.length === 0 ? undefined : parts.join(": ");
+}
+
+/** A span's members besides its attributes, stored as `attributes.otel`. */
+function besideAttributes(span: OtelSpan, origin: SpanOrigin): object {
+  return {
+    kind: KINDS[span.kind] ?? "unspecified",
+    status: STATUS_CODES[span.status.code] ?? "unset",
+    resource: origin.nestedResource,
+    scope: { name: origin.scopeName, version: origin.scopeVersion },
+    ...(span.events.length > 0 && { events: span.events.map(eventBlock) }),
+    ...(span.links.length > 0 && {
+      links: span.links.map((link) => ({
+        trace_id: link.traceId,
+        span_id: link.spanId,
+        attributes: nest(link.attributes),
+      })),
+    }),
+  };
+}
+
+function eventBlock({ name, atNanos, attributes }: OtelEvent): object {
+  const at = toMicros(atNanos);
+  return {
+    name,
+    ...(at !== undefined && { at: toIso(toStoreText(at)) }),
+    attributes: PAYLOAD_EVENTS.has(name) ? {} : nest(attributes),
+  };
+}

@@ -1,0 +1,136 @@
+import { toCount } from "../../usage/to-count.ts";
+import { parseJsonText } from "../../shared/escaped-keys.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { readUnits } from "../../usage/read-units.ts";
+import type { UnitCounts } from "../../usage/units.ts";
+import type { TOKENS } from "./attribute-rows.ts";
+import type { Attributes } from "./attributes.ts";
+
+/** Counts, named as in a call's `summary.usage`. */
+export type Counts = { readonly [Count in keyof typeof TOKENS]?: number } & UnitCounts;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Attributes that hold counts in a JSON document; the first with a count wins. */
+const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document: Json) => Counts }[] = [
+  { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
+  { attribute: "gen_ai.usage.output_token_details", read: ({ reasoning }) => counts({ reasoning }) },
+  { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
+  { attribute: "mlflow.chat.tokenUsage", read: mlflowUsage },
+  { attribute: "langwatch.metrics", read: langWatchMetrics },
+  { attribute: "ai.response.providerMetadata", read: providerMetadata },
+];
+
+/** The tokens that JSON documents in a span's attributes report. */
+export function countsInDocuments(attributes: Attributes): Counts {
+  let found: Counts = {};
+  for (const { attribute, read } of DOCUMENTS) {
+    const document = documentIn(attributes.get(attribute));
+    if (document !== undefined) found = { ...read(document), ...found };
+  }
+  return found;
+}
+
+/** The JSON object in an attribute, as text or as a value. */
+export function documentIn(value: unknown): Json | undefined {
+  const document = typeof value === "string" ? parseOrUndefined(value) : value;
+  return isJsonObject(document) ? document : undefined;
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Found {
+  readonly prompt?: unknown;
+  readonly completion?: unknown;
+  readonly total?: unknown;
+  readonly cacheRead?: unknown;
+  readonly cacheWrite?: unknown;
+  readonly reasoning?: unknown;
+}
+
+function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }: Found): Counts {
+  return {
+    ...(prompt != null && { prompt_tokens: toCount(prompt) }),
+    ...(completion != null && { completion_tokens: toCount(completion) }),
+    ...(total != null && { total_tokens: toCount(total) }),
+    ...(cacheRead != null && { cache_read_input_tokens: toCount(cacheRead) }),
+    ...(cacheWrite != null && { cache_creation_input_tokens: toCount(cacheWrite) }),
+    ...(reasoning != null && { reasoning_tokens: toCount(reasoning) }),
+  };
+}
+
+function langSmithInput({ cache_read, cache_creation }: Json): Counts {
+  return counts({ cacheRead: cache_read, cacheWrite: cache_creation });
+}
+
+/**
+ * Langfuse splits counts into disjoint parts: `input`, `input_cached_tokens`, `output`, `output_reasoning_tokens`, ….
+ * The parts of a side add up to its count.
+ */
+function langfuseUsage(details: Json): Counts {
+  const sumOf = (isPart: (key: string) => boolean): number | undefined => {
+    const parts = Object.entries(details).filter(([key, value]) => typeof value === "number" && isPart(key));
+    return parts.length === 0 ? undefined : parts.reduce((sum, [, value]) => sum + toCount(value), 0);
+  };
+  const isInput = (key: string): boolean => key.includes("input");
+  const isWritten = (key: string): boolean => /write|creation/.test(key);
+  return counts({
+    prompt: sumOf(isInput) ?? details["prompt_tokens"],
+    completion: sumOf((key) => key.includes("output")) ?? details["completion_tokens"],
+    total: details["total"] ?? details["total_tokens"],
+    cacheRead: sumOf((key) => isInput(key) && key.includes("cache") && !isWritten(key)),
+    cacheWrite: sumOf((key) => isInput(key) && key.includes("cache") && isWritten(key)),
+    reasoning: sumOf((key) => key.includes("output") && key.includes("reasoning")),
+  });
+}
+
+function mlflowUsage(usage: Json): Counts {
+  return counts({
+    prompt: usage["input_tokens"],
+    completion: usage["output_tokens"],
+    total: usage["total_tokens"],
+    cacheRead: usage["cache_read_input_tokens"],
+    cacheWrite: usage["cache_creation_input_tokens"],
+  });
+}
+
+function langWatchMetrics(metrics: Json): Counts {
+  const value = isJsonObject(metrics["value"]) ? metrics["value"] : metrics;
+  return counts({
+    prompt: value["promptTokens"],
+    completion: value["completionTokens"],
+    cacheRead: value["cacheReadInputTokens"],
+    cacheWrite: value["cacheCreationInputTokens"],
+    reasoning: value["reasoningTokens"],
+  });
+}
+
+/** The provider metadata that the AI SDK passes on: versions 4 and 5 report cached tokens only there. */
+function providerMetadata(byProvider: Json): Counts {
+  const found = Object.values(byProvider)
+    .filter(isJsonObject)
+    .map((said): Counts => {
+      const usage = isJsonObject(said["usage"]) ? said["usage"] : {};
+      const native = isJsonObject(said["usageMetadata"]) ? said["usageMetadata"] : usage;
+      const found = counts({
+        cacheRead:
+          usage["cache_read_input_tokens"] ??
+          usage["cacheReadInputTokens"] ??
+          said["cacheReadInputTokens"] ??
+          said["cachedPromptTokens"],
+        cacheWrite:
+          usage["cache_creation_input_tokens"] ??
+          usage["cacheWriteInputTokens"] ??
+          usage["cacheWriteTokens"] ??
+          said["cacheCreationInputTokens"],
+      });
+      return { ...found, ...readUnits(native) };
+    });
+  return Object.assign({}, ...found) as Counts;
+}

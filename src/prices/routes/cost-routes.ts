@@ -1,0 +1,93 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { ingestAccess, readAccess } from "../../http/auth/guard.ts";
+import type { Engine } from "../../store/engine.ts";
+import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
+import { emptyRes } from "../../http/schemas/response-schema.ts";
+import type { NewPrice, PriceStore } from "../project/price-store.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { invalid } from "../../shared/errors.ts";
+import { tierNamed } from "../../usage/read-service.ts";
+import { planPriceList } from "./price-list.ts";
+import {
+  createRes,
+  createBody,
+  MAX_PRICES,
+  purgeBody,
+  queryRes,
+  queryBody,
+  type ListedPrice,
+  type PriceMessage,
+} from "./schema.ts";
+
+export interface CostDeps {
+  readonly engine: Engine;
+  readonly prices: PriceStore;
+  readonly clock: Clock;
+}
+
+const mayWrite = { access: ingestAccess };
+const mayRead = { access: readAccess };
+
+/** A project's own prices for LLMs, where they differ from the public list. */
+export async function costRoutes(root: FastifyInstance, { engine, prices, clock }: CostDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    "/cost/create",
+    { config: mayWrite, schema: { body: createBody, response: { 200: createRes } } },
+    async (request) => {
+      const { grant, body } = request;
+      const project = grant.project(body.project_id);
+      const nowMs = clock.now();
+      const added = Object.entries(body.costs).map(([llmId, message]) => toPrice(llmId, message, nowMs));
+      if ((await prices.count(project)) + added.length > MAX_PRICES) throw tooMany();
+      const ids = await prices.add(project, added, { createdBy: grant.keyId, createdAtMs: nowMs });
+      return { ids: ids.map((id, index): [string, string] => [id, added[index]!.llm_id]) };
+    },
+  );
+
+  app.post(
+    "/cost/query",
+    { config: mayRead, schema: { body: queryBody, response: { 200: queryRes } } },
+    async (request) => {
+      const { grant, body } = request;
+      const statement = planPriceList(grant.project(body.project_id), body);
+      return { results: await engine.rows<ListedPrice>(statement, { name: "price_list" }) };
+    },
+  );
+
+  app.post(
+    "/cost/purge",
+    { config: mayWrite, schema: { body: purgeBody, response: { 200: emptyRes } } },
+    async (request) => {
+      const { grant, body } = request;
+      await prices.purge(grant.project(body.project_id), idsToPurge(body.query));
+      return {};
+    },
+  );
+}
+
+function toPrice(llmId: string, message: PriceMessage, nowMs: number): NewPrice {
+  return {
+    llm_id: llmId.toWellFormed(),
+    provider_id: message.provider_id?.toWellFormed() ?? "default",
+    effectiveAtMs: message.effective_date ?? nowMs,
+    prompt_token_cost: message.prompt_token_cost,
+    completion_token_cost: message.completion_token_cost,
+    cache_read_input_token_cost: message.cache_read_input_token_cost,
+    cache_creation_input_token_cost: message.cache_creation_input_token_cost,
+    service_tier: tierNamed(message.service_tier),
+    unit_costs: message.unit_costs ?? {},
+  };
+}
+
+function tooMany() {
+  return invalid([
+    {
+      loc: ["body", "costs"],
+      msg: `A project may have ${MAX_PRICES} prices. Purge those that hold no longer.`,
+      type: "too_long",
+    },
+  ]);
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { ingestAccess, readAccess } from "../../http/auth/guard.ts";
+import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
+import { emptyRes } from "../../http/schemas/response-schema.ts";
+import { providerNamed } from "../project/cost-factors.ts";
+import type { FactorStore } from "../project/factor-store.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { invalid } from "../../shared/errors.ts";
+import {
+  createFactorsBody,
+  createFactorsRes,
+  MAX_FACTORS,
+  purgeFactorsBody,
+  queryFactorsBody,
+  queryFactorsRes,
+} from "./factor-schema.ts";
+
+export interface FactorDeps {
+  readonly factors: FactorStore;
+  readonly clock: Clock;
+}
+
+/** What a project pays per dollar of list cost. Shown beside list costs, never mixed into them. */
+export async function factorRoutes(root: FastifyInstance, { factors, clock }: FactorDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+
+  app.post(
+    "/cost/factor/create",
+    {
+      config: { access: ingestAccess },
+      schema: { body: createFactorsBody, response: { 200: createFactorsRes } },
+    },
+    async (request) => {
+      const { grant, body } = request;
+      const project = grant.project(body.project_id);
+      const createdAtMs = clock.now();
+      const added = body.factors.map(({ provider, factor, effective_date, note }) => ({
+        provider: provider == null ? "" : providerNamed(provider),
+        factor,
+        effectiveAtMs: effective_date ?? createdAtMs,
+        note: note?.toWellFormed() ?? "",
+      }));
+      if ((await factors.all(project)).length + added.length > MAX_FACTORS) throw tooMany();
+      return { ids: [...(await factors.add(project, added, { createdBy: grant.keyId, createdAtMs }))] };
+    },
+  );
+
+  app.post(
+    "/cost/factor/query",
+    {
+      config: { access: readAccess },
+      schema: { body: queryFactorsBody, response: { 200: queryFactorsRes } },
+    },
+    async (request) => {
+      const stored = await factors.all(request.grant.project(request.body.project_id));
+      const results = stored.map(({ id, provider, factor, effectiveAtMs, note, createdBy, createdAtMs }) => ({
+        id,
+        provider: provider || null,
+        factor,
+        effective_date: new Date(effectiveAtMs).toISOString(),
+        note,
+        created_by: createdBy,
+        created_at: new Date(createdAtMs).toISOString(),
+      }));
+      return { results };
+    },
+  );
+
+  app.post(
+    "/cost/factor/purge",
+    { config: { access: ingestAccess }, schema: { body: purgeFactorsBody, response: { 200: emptyRes } } },
+    async (request) => {
+      const { grant, body } = request;
+      await factors.purge(grant.project(body.project_id), idsToPurge(body.query));
+      return {};
+    },
+  );
+}
+
+function tooMany() {
+  return invalid([
+    {
+      loc: ["body", "factors"],
+      msg: `A project may have ${MAX_FACTORS} factors. Purge those that hold no longer.`,
+      type: "too_long",
+    },
+  ]);
+}

@@ -1,0 +1,160 @@
+import { inUsd } from "../../../prices/picodollars.ts";
+import { PieceBuffers } from "../../../http/pieces.ts";
+import { viewOf } from "../../../shared/buffers.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const FIRST_PRINTABLE = 0x20;
+const ZERO = 0x30;
+const MILLION = 1e6;
+const TWELVE_PLACES = Buffer.from(".000000000000");
+
+/** JSON text written as bytes: several times faster than making strings of it, because a large answer is mostly copying. */
+export class ByteWriter {
+  private readonly buffers = new PieceBuffers();
+  private bytes: Buffer = this.buffers.current;
+  private view = viewOf(this.bytes);
+  private at = 0;
+
+  get length(): number {
+    return this.at;
+  }
+
+  /** What was written so far, valid as long as `PieceBuffers` says; the writer begins anew. */
+  take(): Buffer {
+    const taken = this.buffers.take(this.at);
+    this.use(this.buffers.current);
+    this.at = 0;
+    return taken;
+  }
+
+  /** Gives its memory back. Call it once every piece has been sent. */
+  release(): void {
+    this.buffers.release();
+  }
+
+  copy(text: Uint8Array): void {
+    this.reserve(text.length);
+    this.bytes.set(text, this.at);
+    this.at += text.length;
+  }
+
+  /** One byte of ASCII. */
+  byte(code: number): void {
+    this.reserve(1);
+    this.bytes[this.at++] = code;
+  }
+
+  /** UTF-8 bytes as a JSON string: looked at and copied four at a time. */
+  string(source: DataView, start: number, end: number): void {
+    this.reserve(end - start + 2);
+    const { view } = this;
+    let to = this.at;
+    view.setUint8(to++, QUOTE);
+    let from = start;
+    for (; from + 4 <= end; from += 4, to += 4) {
+      const four = source.getInt32(from, true);
+      if (needEscape(four)) return this.escaped(source, start, end);
+      view.setInt32(to, four, true);
+    }
+    for (; from < end; from++) {
+      const byte = source.getUint8(from);
+      if (needEscape(byte | NOTHING_ABOVE)) return this.escaped(source, start, end);
+      view.setUint8(to++, byte);
+    }
+    view.setUint8(to++, QUOTE);
+    this.at = to;
+  }
+
+  private escaped(source: DataView, start: number, end: number): void {
+    const text = Buffer.from(source.buffer, source.byteOffset + start, end - start).toString("utf8");
+    this.copy(Buffer.from(JSON.stringify(text)));
+  }
+
+  /** The digits of a whole number below 2^31, over what stands there; they end `fromEnd` bytes before the end. */
+  overwrite(fromEnd: number, value: number): void {
+    const { bytes } = this;
+    let rest = value | 0;
+    for (let place = this.at - fromEnd - 1; ; place--) {
+      const tenth = (rest / 10) | 0;
+      bytes[place] = ZERO + rest - tenth * 10;
+      if (tenth === 0) return;
+      rest = tenth;
+    }
+  }
+
+  /** Picodollars, not negative, as dollars: digit by digit where they are whole, and exact then. */
+  dollars(cost: number): void {
+    if (!Number.isSafeInteger(cost)) {
+      this.ascii(String(inUsd(cost)));
+      return;
+    }
+    const millionths = Math.floor(cost / MILLION);
+    const whole = Math.floor(millionths / MILLION);
+    this.ascii(String(whole));
+    this.fraction(millionths - whole * MILLION, cost - millionths * MILLION);
+  }
+
+  /** Millionths and their millionths, without zeros at the end. */
+  private fraction(upper: number, lower: number): void {
+    if (upper === 0 && lower === 0) return;
+    this.copy(TWELVE_PLACES);
+    this.overwrite(6, upper);
+    this.overwrite(0, lower);
+    while (this.bytes[this.at - 1] === ZERO) this.at--;
+  }
+
+  private ascii(text: string): void {
+    this.reserve(text.length);
+    for (let place = 0; place < text.length; place++) this.bytes[this.at++] = text.charCodeAt(place);
+  }
+
+  private reserve(size: number): void {
+    if (this.at + size <= this.bytes.length) return;
+    this.use(this.buffers.grow(this.at, this.at + size));
+  }
+
+  private use(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.view = viewOf(bytes);
+  }
+}
+
+const EVERY_BYTE = 0x01010101;
+const EVERY_HIGH_BIT = 0x80808080;
+const NOTHING_ABOVE = 0x7f7f7f00;
+const QUOTES = QUOTE * EVERY_BYTE;
+const BACKSLASHES = BACKSLASH * EVERY_BYTE;
+const FIRST_PRINTABLES = FIRST_PRINTABLE * EVERY_BYTE;
+
+/** Whether one of four bytes is a quote, a backslash or a control character. */
+function needEscape(four: number): boolean {
+  const quotes = four ^ QUOTES;
+  const backslashes = four ^ BACKSLASHES;
+  const special =
+    ((four - FIRST_PRINTABLES) & ~four) |
+    ((quotes - EVERY_BYTE) & ~quotes) |
+    ((backslashes - EVERY_BYTE) & ~backslashes);
+  return (special & EVERY_HIGH_BIT) !== 0;
+}
+
+/** How many an answer keeps of a kind. */
+export const MAX_TEMPLATES = 10_000;
+
+/** A text with numbers in it, whose digits are written over for each use. */
+export interface Template {
+  readonly text: Buffer;
+  /** How far before the text's end the digits of each number end. */
+  readonly fromEnd: Int32Array;
+}
+
+/** The text of some pieces, each of which ends with a number, and a tail. */
+export function templateOf(pieces: readonly string[], tail: string): Template {
+  const fromEnd = new Int32Array(pieces.length);
+  let rest = Buffer.byteLength(tail);
+  for (let piece = pieces.length - 1; piece >= 0; piece--) {
+    fromEnd[piece] = rest;
+    rest += Buffer.byteLength(pieces[piece]!);
+  }
+  return { text: Buffer.from(pieces.join("") + tail), fromEnd };
+}

@@ -1,0 +1,87 @@
+import { viewOf } from "../../../shared/buffers.ts";
+import type { ByteWriter } from "../bytes/byte-writer.ts";
+import { idOf, isFinished, isSelected, NONE, type CallTable } from "../../table/call-table.ts";
+import { CostTexts, WITHOUT_COSTS } from "./cost-texts.ts";
+import { CountTexts } from "./count-texts.ts";
+import type { LlmNames } from "../../table/llm-names.ts";
+import type { RolledUp } from "../../fold/rollup.ts";
+import type { Totals } from "../../fold/totals.ts";
+import { COST_SLOTS } from "../../../prices/cost-fields.ts";
+import { COUNT_SLOTS } from "../../../usage/count-fields.ts";
+
+/** The answer's text up to the first call. */
+export const OPENING = Buffer.from('{"call_usage":{');
+
+/** The text after the last call. Ids are sorted. */
+export function closing(unfinishedIds: readonly string[]): Buffer {
+  return Buffer.from(`},"unfinished_call_ids":${JSON.stringify(unfinishedIds.toSorted())}}`);
+}
+
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+
+/** What writes the two parts of an entry; without `costs`, the counts' text says that they are not known. */
+interface EntryTexts {
+  readonly counts: CountTexts;
+  readonly costs: CostTexts | undefined;
+}
+
+export function entryTexts(names: LlmNames, withCosts: boolean): EntryTexts {
+  return withCosts
+    ? { counts: new CountTexts(names, ""), costs: new CostTexts() }
+    : { counts: new CountTexts(names, WITHOUT_COSTS), costs: undefined };
+}
+
+/**
+ * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns whether
+ * the next call will still be the first.
+ * Built here because the text is the bill: a serialiser takes several times as long.
+ */
+export function* writeCallUsage(
+  calls: CallTable,
+  { totals }: RolledUp,
+  to: { writer: ByteWriter; texts: EntryTexts; pieceBytes: number; isFirst: boolean },
+): Generator<Buffer, boolean> {
+  const { writer, texts } = to;
+  const source = viewOf(calls.source);
+  let { isFirst } = to;
+  for (let call = 0; call < calls.count; call++) {
+    if (!isSelected(calls, call)) continue;
+    if (!isFirst) writer.byte(COMMA);
+    isFirst = false;
+    writer.string(source, calls.ids.starts[call]!, calls.ids.ends[call]!);
+    writer.byte(COLON);
+    writer.byte(OPEN);
+    writeEntries(totals.heads[call]!, totals, texts, writer);
+    writer.byte(CLOSE);
+    if (writer.length >= to.pieceBytes) yield writer.take();
+  }
+  return isFirst;
+}
+
+function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: ByteWriter): void {
+  for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
+    if (entry !== head) writer.byte(COMMA);
+    texts.counts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
+    texts.costs?.write(totals.costs, entry * COST_SLOTS, writer);
+    writer.byte(CLOSE);
+  }
+}
+
+/** Ids of the calls that have not ended, among the selected ones and everything below them. */
+export function unfinishedIds(calls: CallTable, { forest }: RolledUp): readonly string[] {
+  const covered = new Uint8Array(calls.count);
+  for (const cycle of forest.cycles) {
+    const some = cycle.some((call) => isSelected(calls, call));
+    for (const call of cycle) covered[call] = some ? 1 : 0;
+  }
+  const ids: string[] = [];
+  for (const call of forest.order) {
+    const parent = forest.parents[call]!;
+    if (isSelected(calls, call) || (parent !== NONE && covered[parent] === 1)) covered[call] = 1;
+    if (covered[call] === 1 && !isFinished(calls, call)) ids.push(idOf(calls, call));
+  }
+  return ids;
+}

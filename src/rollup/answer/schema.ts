@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { anyInteger } from "../../http/schemas/fields.ts";
+import { wholeNumber } from "../../http/schemas/zod-issues.ts";
+import type { TokenCostWire } from "../../prices/cost-fields.ts";
+import type { CountWire } from "../../usage/count-fields.ts";
+
+export const DEFAULT_LIMIT = 10_000;
+export const MAX_LIMIT = 1_000_000;
+
+const limit = wholeNumber()
+  .min(1)
+  .max(MAX_LIMIT)
+  .default(DEFAULT_LIMIT)
+  .describe(
+    "Maximum number of selected calls, oldest first. Totals stay exact; `x-truncated` is present if more match.",
+  );
+
+const includeCosts = z.boolean().default(false).describe("If true, the response includes costs in USD.");
+
+const ownOnly = z
+  .boolean()
+  .default(false)
+  .describe(
+    "If true, each call only has what it adds to the total of its trace itself, without its descendants. Over a whole trace, this adds up to the total of its roots.",
+  );
+
+const count = anyInteger.min(0);
+const cost = z.number().nullable().describe("USD; null if costs were not requested or no price is known.");
+
+/** What a call and all its descendants used of one LLM. */
+export const llmUsage = z
+  .object({
+    requests: count,
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    prompt_tokens_total_cost: cost,
+    completion_tokens_total_cost: cost,
+    cache_read_input_tokens_total_cost: cost,
+    cache_creation_input_tokens_total_cost: cost,
+  } satisfies Record<CountWire | TokenCostWire, z.ZodType>)
+  .meta({ id: "LLMAggregatedUsage" });
+
+export const traceUsageRes = z
+  .object({
+    call_usage: z
+      .record(z.string(), z.record(z.string(), llmUsage))
+      .describe(
+        "Per selected call and LLM: its own usage plus that of all its descendants; with `own_only`, its own.",
+      ),
+    unfinished_call_ids: z
+      .array(z.string())
+      .describe(
+        "Calls without an end among the selected ones and, unless `own_only`, their descendants, sorted.",
+      ),
+  })
+  .meta({ id: "TraceUsageRes" });
+
+export const callsUsageReq = z
+  .strictObject({
+    project_id: z.string(),
+    call_ids: z.array(z.string()).max(10_000),
+    include_costs: includeCosts,
+    own_only: ownOnly,
+    limit,
+  })
+  .meta({ id: "CallsUsageReq" });
+
+export { includeCosts, limit, ownOnly };

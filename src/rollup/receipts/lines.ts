@@ -1,0 +1,117 @@
+import type { CostFactor, CostFactors } from "../../prices/project/cost-factors.ts";
+import { costFields } from "../../prices/cost-fields.ts";
+import { costLines, inputOfRequest, type CostLine } from "../../prices/cost-of-call.ts";
+import type { FoundPrice, PriceBook } from "../../prices/price-book.ts";
+import { tierFor } from "../../prices/rates.ts";
+import type { Part } from "./parts.ts";
+
+/** A line of a receipt. */
+export interface Line {
+  readonly of: "own" | "below";
+  readonly llm: string;
+  /** Who served it, under the name that the call gives; null if unknown. */
+  readonly provider: string | null;
+  readonly unit: CostLine["unit"];
+  /** The member of a total that it is part of. */
+  readonly cost: (typeof costFields)[number]["wire"];
+  readonly quantity: number;
+  /** Picodollars for one. */
+  readonly rate: number | null;
+  readonly price: LinePrice | null;
+  readonly tier: string;
+  readonly tier_decided_by: string;
+  /** What is paid per dollar of list cost; null: a dollar. */
+  readonly factor: LineFactor | null;
+}
+
+type LineFactor = Pick<CostFactor, "id" | "factor"> & {
+  readonly provider: string | null;
+  readonly effective_date: string;
+};
+
+/** What a receipt needs to know. */
+export interface Rules {
+  readonly book: PriceBook;
+  readonly factors: CostFactors;
+  readonly startedAtMs: (call: number) => number;
+}
+
+interface LinePrice {
+  /** `project`, or the name of the list. */
+  readonly source: string;
+  readonly id: string;
+  readonly effective_date: string | null;
+}
+
+const wireOf = Object.fromEntries(costFields.map(({ kind, wire }) => [kind, wire])) as Record<
+  CostLine["kind"],
+  Line["cost"]
+>;
+
+/** The lines of some parts. Parts below the call are added up if they cost the same for the same reason. */
+export function linesOf(parts: readonly Part[], of: Line["of"], rules: Rules): readonly Line[] {
+  const lines = parts.flatMap((part) => linesOfPart(part, of, rules));
+  return of === "own" ? lines : addedUp(lines);
+}
+
+function linesOfPart({ call, usage }: Part, of: Line["of"], rules: Rules): readonly Line[] {
+  const { book, factors } = rules;
+  const atMs = rules.startedAtMs(call);
+  const found = book.priceOf(usage.llm, atMs, usage.service);
+  const factor = factors.at(book.providerOf(usage.llm, atMs, usage.service), atMs);
+  const above = found === null ? undefined : tierFor(found.rates, inputOfRequest(usage))?.aboveTokens;
+  const service = usage.service?.tier || "standard";
+  const price = found === null ? null : priceOf(found);
+  return costLines(usage, found?.rates ?? null).map((line) => ({
+    of,
+    llm: usage.llm,
+    provider: usage.service?.provider || null,
+    unit: line.unit,
+    cost: wireOf[line.kind],
+    quantity: line.quantity,
+    rate: line.price,
+    price: line.price === null ? null : price,
+    tier: above === undefined ? service : `${service}, above ${above} input tokens`,
+    tier_decided_by: decidedBy(usage.service?.tier, above),
+    factor: factor === undefined ? null : factorOf(factor),
+  }));
+}
+
+function decidedBy(serviceTier: string | undefined, above: number | undefined): string {
+  const service = serviceTier ? "the service tier as served" : "no other service tier was served";
+  return above === undefined ? service : `${service}; the input of a request, cached tokens included`;
+}
+
+function factorOf({ id, provider, factor, effectiveAtMs }: CostFactor): LineFactor {
+  return { id, provider: provider || null, factor, effective_date: new Date(effectiveAtMs).toISOString() };
+}
+
+function priceOf({ origin }: FoundPrice): LinePrice {
+  const date = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+  if (origin.source === "project") {
+    const { id, effectiveAtMs } = origin.price;
+    return { source: "project", id, effective_date: date(effectiveAtMs) };
+  }
+  const { list, provider, model } = origin.listed;
+  return { source: list, id: `${provider}/${model}`, effective_date: date(origin.sinceMs) };
+}
+
+/** Combines lines that only differ in quantity. */
+function addedUp(lines: readonly Line[]): readonly Line[] {
+  const same = Map.groupBy(lines, (line) => JSON.stringify({ ...line, quantity: 0 }));
+  return [...same.values()].map((group) => ({
+    ...group[0]!,
+    quantity: group.reduce((sum, line) => sum + line.quantity, 0),
+  }));
+}
+
+/** The list cost of a line, in picodollars. */
+export function amountOf({ quantity, rate }: Line): number | null {
+  return rate === null ? null : quantity * rate;
+}
+
+/** What is paid for it, rounded to a picodollar, because the total is the sum of its lines. */
+export function billedOf(line: Line): number | null {
+  const amount = amountOf(line);
+  return amount === null || line.factor === null ? amount : Math.round(amount * line.factor.factor);
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { readAccess } from "../../http/auth/guard.ts";
+import type { Engine } from "../../store/engine.ts";
+import { abortOnClose } from "../../http/when-closed.ts";
+import { costFactors } from "../../prices/project/cost-factors.ts";
+import type { FactorStore } from "../../prices/project/factor-store.ts";
+import type { Prices } from "../../prices/prices.ts";
+import { releaseCalls } from "../table/call-table.ts";
+import { readTraceOf } from "./read-trace.ts";
+import { receiptOf } from "./receipt.ts";
+import { receiptReq, receiptRes } from "./schema.ts";
+
+export interface ReceiptDeps {
+  readonly engine: Engine;
+  /** The maximum number of calls read for one receipt. */
+  readonly maxTraceCalls: number;
+  readonly prices: Prices;
+  readonly factors: FactorStore;
+}
+
+/** Explain why a call costs what it does. */
+export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  app.post(
+    "/call/receipt",
+    { config: { access: readAccess }, schema: { body: receiptReq, response: { 200: receiptRes } } },
+    async (request, reply) => {
+      const { project_id, call_id: callId, trace_id } = request.body;
+      const project = request.grant.project(project_id);
+      const options = { maxCalls: deps.maxTraceCalls, signal: abortOnClose(reply) };
+      const [trace, book, factors] = await Promise.all([
+        readTraceOf(deps.engine, { project, callId, traceId: trace_id ?? undefined }, options),
+        deps.prices.bookFor(project),
+        deps.factors.all(project),
+      ]);
+      const receipt = receiptOf(trace.call, { ...trace, book, factors: costFactors(factors) });
+      releaseCalls(trace.calls);
+      return receipt;
+    },
+  );
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { anyInteger, isoInstant, projectId } from "../../http/schemas/fields.ts";
+import { costFields } from "../../prices/cost-fields.ts";
+import { REPORTERS } from "../../calls/write/completion.ts";
+import type { CountWire } from "../../usage/count-fields.ts";
+import { unitNames } from "../../usage/units.ts";
+
+export const receiptReq = z
+  .strictObject({
+    project_id: projectId,
+    call_id: z.string(),
+    trace_id: z.string().nullish().describe("Only needed if calls of several traces have this id"),
+  })
+  .meta({ id: "ReceiptReq" });
+
+const count = anyInteger.min(0);
+const usd = z.number().nullable().describe("USD; null: no price is known");
+const unit = z.enum([
+  "uncached_prompt_tokens",
+  "completion_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "requests",
+  ...unitNames,
+]);
+const used = z
+  .object({
+    requests: count,
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    units: z.partialRecord(z.enum(unitNames), count),
+  } satisfies Record<CountWire | "units", z.ZodType>)
+  .meta({ id: "ReceiptUsage" });
+
+const of = z
+  .enum(["own", "below"])
+  .describe("`own`: the call's own usage; `below`: the sum over the calls below it");
+const line = z
+  .object({
+    of,
+    llm: z.string(),
+    provider: z.string().nullable(),
+    unit,
+    cost: z.enum(costFields.map(({ wire }) => wire)).describe("The member of the total that it is part of"),
+    quantity: count,
+    rate_usd: usd,
+    amount_usd: usd,
+    price: z
+      .object({ source: z.string(), id: z.string(), effective_date: isoInstant.nullable() })
+      .nullable()
+      .describe("The price that was used: the project's own, or an entry of the list"),
+    tier: z.string(),
+    tier_decided_by: z.string(),
+    factor: z
+      .object({
+        id: z.string(),
+        provider: z.string().nullable().describe("null: all providers without a factor of their own"),
+        factor: z.number(),
+        effective_date: isoInstant,
+      })
+      .nullable()
+      .describe("The project's factor on list cost; null if it has none"),
+    billed_usd: usd.describe(
+      "`amount_usd` times the factor, rounded to a picodollar; null if no price is known",
+    ),
+  })
+  .meta({ id: "ReceiptLine" });
+
+const total = z
+  .object({
+    prompt_tokens_total_cost: usd,
+    completion_tokens_total_cost: usd,
+    cache_read_input_tokens_total_cost: usd,
+    cache_creation_input_tokens_total_cost: usd,
+    other_cost: usd,
+    total_cost: usd,
+    billed_cost: usd.describe("The sum of the lines' billed costs; without factors, `total_cost`"),
+  } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost" | "billed_cost", z.ZodType>)
+  .describe("The call's totals in `/trace/usage` over all LLMs, and units that are not tokens");
+
+const receipt = z
+  .object({
+    call_id: z.string(),
+    trace_id: z.string(),
+    started_at: isoInstant,
+    usage: z.array(
+      z.object({
+        llm: z.string(),
+        provider: z.string().nullable(),
+        service_tier: z.string().nullable().describe("As served; null: the standard tier"),
+        cache_convention: z.string(),
+        reported: used,
+        counted_below: used.describe("The part counted with calls below, which report it themselves"),
+        own: used,
+      }),
+    ),
+    completion: z
+      .object({
+        id: z.string(),
+        reported_by: z.enum(REPORTERS),
+        told_by: z.array(z.string()).describe("All calls of the trace that report it"),
+        borne_by: z.string().describe("The call that counts it"),
+      })
+      .nullable(),
+    lines: z.array(line).describe("They add up to `total`"),
+    unpriced: z.array(
+      line.pick({ of: true, llm: true, provider: true, tier: true, unit: true, quantity: true }),
+    ),
+    total,
+  })
+  .meta({ id: "Receipt" });
+export type Receipt = z.output<typeof receipt>;
+export const receiptRes = receipt;

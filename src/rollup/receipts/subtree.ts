@@ -1,0 +1,60 @@
+import { buildForest } from "../fold/forest.ts";
+import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import { UsageEntries } from "../table/usage-entries.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
+
+/** A call and everything below it, as a table of its own. */
+export interface Subtree {
+  readonly calls: CallTable;
+  /** The number of each call in the original table; the call itself comes first. */
+  readonly numbers: readonly number[];
+}
+
+/** Each call of a cycle contains the whole cycle. */
+export function subtreeOf(call: number, calls: CallTable): Subtree {
+  const forest = buildForest(calls.parents);
+  const inside = new Set([call, ...(forest.cycles.find((cycle) => cycle.includes(call)) ?? [])]);
+  for (const one of inside) {
+    for (let child = forest.firstChild[one]!; child !== NONE; child = forest.nextSibling[child]!) {
+      inside.add(child);
+    }
+  }
+  const numbers = [...inside];
+  return { calls: tableOf(numbers, calls), numbers };
+}
+
+function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
+  const places = new Map(numbers.map((number, place) => [number, place]));
+  const usage = new UsageEntries();
+  const usageEnd = Int32Array.from(numbers, (number) => {
+    for (let used = usageStartOf(calls, number); used < calls.usageEnd[number]!; used++)
+      copyEntry(used, calls.usage, usage);
+    return usage.length;
+  });
+  const { ids, completionOf } = calls;
+  return {
+    count: numbers.length,
+    traceCount: 1,
+    source: calls.source,
+    ids: {
+      starts: Uint32Array.from(numbers, (number) => ids.starts[number]!),
+      ends: Uint32Array.from(numbers, (number) => ids.ends[number]!),
+    },
+    parents: Int32Array.from(numbers, (number) => places.get(calls.parents[number]!) ?? NONE),
+    flags: Uint8Array.from(numbers, (number) => calls.flags[number]!),
+    startedAtUs: Float64Array.from(numbers, (number) => calls.startedAtUs[number]!),
+    usageEnd,
+    usage,
+    completionOf:
+      completionOf === undefined ? undefined : Int32Array.from(numbers, (number) => completionOf[number]!),
+  };
+}
+
+function copyEntry(used: number, from: UsageEntries, into: UsageEntries): void {
+  const entry = into.add(from.llms[used]!);
+  into.counts.set(from.counts.subarray(used * COUNT_SLOTS, (used + 1) * COUNT_SLOTS), entry * COUNT_SLOTS);
+  into.cacheOutsidePrompt[entry] = from.cacheOutsidePrompt[used]!;
+  into.services[entry] = from.services[used]!;
+  const units = from.units.get(used);
+  if (units !== undefined) into.units.set(entry, units);
+}

@@ -1,0 +1,145 @@
+import { param, sql, type Sql } from "../../../query/sql.ts";
+import type { Engine } from "../../engine.ts";
+import type { ReplicaState } from "./replica-health.ts";
+import { arrangedFor, isArrangedFor, shardCountOf } from "../shards/shards.ts";
+import { toStorageError } from "../../storage-error.ts";
+
+export interface ReplicaLook {
+  state(): ReplicaState;
+  again(): Promise<void>;
+}
+
+/** How long a look may take. */
+const LOOK_MS = 700;
+/** So many slow looks in a row, and the server, or its keeper, counts as gone. */
+const SLOW_LOOKS = 4;
+const SLOW_KEEPER_LOOKS = 2;
+/** For so long a table that was just made, or whose server was just started, takes no writes yet. */
+const STARTING_MS = 3000;
+/** UNKNOWN_TABLE, UNKNOWN_DATABASE */
+const NO_STORE = new Set(["60", "81"]);
+
+/** Checks one server, and what its keeper reports, each with its own timeout. */
+export function createReplicaLook(
+  watcher: Engine,
+  { name, cluster }: { name: string; cluster: string | undefined },
+): ReplicaLook {
+  const own = ownQuery(cluster);
+  const readonlySinceMs = new Map<string, number>();
+  let slow = 0;
+  let slowKeeper = 0;
+  let state: ReplicaState = {
+    name,
+    answers: "no",
+    hasStore: false,
+    shard: undefined,
+    shards: 1,
+    isArranged: true,
+    configured: 1,
+    replicatedTables: [],
+    readonlyTables: 0,
+    keeper: undefined,
+    keeperAwaySinceMs: performance.now(),
+  };
+
+  const without = (): Pick<ReplicaState, "keeper" | "keeperAwaySinceMs"> => ({
+    keeper: undefined,
+    keeperAwaySinceMs: state.keeperAwaySinceMs ?? performance.now(),
+  });
+  const afterFailure = (reason: unknown, tookMs: number): ReplicaState => {
+    const { kind, engineCode = "" } = toStorageError(reason, "replica_look");
+    if (NO_STORE.has(engineCode)) {
+      return { ...state, answers: "yes", hasStore: false, replicatedTables: [], ...without() };
+    }
+    if (kind !== "aborted") return { ...state, answers: "no", ...without() };
+    // this process itself was late
+    if (tookMs > LOOK_MS * 1.5) return state;
+    return { ...state, answers: ++slow < SLOW_LOOKS ? "suspect" : "no" };
+  };
+  const stuck = (tables: readonly string[]): number => {
+    const nowMs = performance.now();
+    for (const table of readonlySinceMs.keys()) if (!tables.includes(table)) readonlySinceMs.delete(table);
+    for (const table of tables) if (!readonlySinceMs.has(table)) readonlySinceMs.set(table, nowMs);
+    return [...readonlySinceMs.values()].filter((sinceMs) => nowMs - sinceMs > STARTING_MS).length;
+  };
+  const keeperOf = (
+    answer: PromiseSettledResult<KeeperRow | undefined>,
+  ): Pick<ReplicaState, "keeper" | "keeperAwaySinceMs"> => {
+    if (answer.status === "rejected" && ++slowKeeper < SLOW_KEEPER_LOOKS) {
+      return { keeper: state.keeper, keeperAwaySinceMs: state.keeperAwaySinceMs };
+    }
+    if (answer.status === "rejected" || answer.value?.is_readonly === 1) return without();
+    slowKeeper = 0;
+    const [total, active] = [answer.value?.total_replicas ?? 0, answer.value?.active_replicas ?? 0];
+    return { keeper: { total, active }, keeperAwaySinceMs: undefined };
+  };
+
+  return {
+    state: () => state,
+    async again() {
+      const beganMs = performance.now();
+      const [seen, keeper] = await Promise.allSettled([
+        firstRow<OwnRow>(watcher, own, "replica_look"),
+        firstRow<KeeperRow>(watcher, keeperQuery, "replica_keeper"),
+      ]);
+      if (seen.status === "rejected") {
+        state = afterFailure(seen.reason, performance.now() - beganMs);
+        return;
+      }
+      slow = 0;
+      const row = seen.value!;
+      state = {
+        name,
+        answers: "yes",
+        hasStore: row.has_store > 0,
+        shard: row.shard,
+        shards: row.shards,
+        isArranged: isArrangedFor(row.shards, row.arranged_for),
+        configured: row.configured,
+        replicatedTables: row.tables,
+        readonlyTables: stuck(row.readonly_tables),
+        ...keeperOf(keeper),
+      };
+    },
+  };
+}
+
+interface OwnRow {
+  readonly has_store: number;
+  readonly shard: number;
+  readonly shards: number;
+  readonly arranged_for: readonly number[];
+  readonly configured: number;
+  readonly tables: readonly string[];
+  readonly readonly_tables: readonly string[];
+}
+interface KeeperRow {
+  readonly total_replicas: number;
+  readonly active_replicas: number;
+  readonly is_readonly: number;
+}
+
+/** Reads only columns for which the server does not contact its keeper. */
+function ownQuery(cluster: string | undefined): Sql {
+  const servers = sql`system.clusters WHERE cluster = ${param("String", cluster ?? "")}`;
+  return sql`
+    WITH (SELECT max(shard_num * is_local) FROM ${servers}) AS own_shard
+    SELECT
+      (SELECT count() FROM system.tables
+       WHERE database = currentDatabase() AND name = 'schema_migrations') AS has_store,
+      greatest(own_shard, 1) AS shard,
+      ${shardCountOf(cluster)} AS shards,
+      (${arrangedFor}) AS arranged_for,
+      (SELECT countIf(shard_num = greatest(own_shard, 1)) FROM ${servers}) AS configured,
+      groupArray(table) AS tables,
+      groupArrayIf(table, is_readonly) AS readonly_tables
+    FROM system.replicas WHERE database = currentDatabase()`;
+}
+
+const keeperQuery = sql`SELECT total_replicas, active_replicas, is_readonly FROM system.replicas
+  WHERE database = currentDatabase() AND table = 'schema_migrations'`;
+
+async function firstRow<Row>(watcher: Engine, query: Sql, name: string): Promise<Row | undefined> {
+  const [row] = await watcher.rows<Row>(query, { name, signal: AbortSignal.timeout(LOOK_MS) });
+  return row;
+}

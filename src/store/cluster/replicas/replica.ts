@@ -1,0 +1,162 @@
+import { trusted } from "../../../query/sql.ts";
+import { createEngine } from "../../transport/create-engine.ts";
+import type { ReplicaState } from "./replica-health.ts";
+import { createReplicaLook } from "./replica-look.ts";
+import { createSharedRuns } from "./shared-runs.ts";
+import { readStoredBlocks, type StoredBlocks } from "./stored-blocks.ts";
+import { StorageError } from "../../storage-error.ts";
+import type { SendOptions, Transport } from "../../transport/transport.ts";
+
+export type Access = "reads" | "writes";
+
+/** One server of the store, watched. */
+export interface Replica {
+  /** To its own tables. */
+  readonly transport: Transport;
+  /** To the tables of all shards. */
+  together(): Transport;
+  state(): ReplicaState;
+  /** Resolves after a look that began now or later; never rejects. */
+  look(): Promise<void>;
+  /** Runs a statement there. Errors: `StorageError` "unavailable" when `cut` is called meanwhile. */
+  run<Result>(
+    access: Access,
+    options: SendOptions,
+    task: (options: SendOptions) => Promise<Result>,
+  ): Promise<Result>;
+  /** Aborts the statements that run there. */
+  cut(access: Access): void;
+  /**
+   * Waits until it has everything that other replicas had acknowledged at the call, the longer the more tries there were
+   * before. Errors: `BEHIND`.
+   */
+  catchUp(tables: readonly string[], name: string, triesBefore: number): Promise<void>;
+  /** What it has of these tables now. Errors: `StorageError`. */
+  storedBlocks(tables: readonly string[]): Promise<readonly StoredBlocks[]>;
+  /** Whether it has caught up with everything since it was last away. */
+  isCurrent(): boolean;
+  close(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly name: string;
+  /** For statements: to its own tables, and to those of so many shards. */
+  readonly transport: Transport;
+  readonly ofShards: (shards: number) => Transport;
+  /** For looking at it, so that this waits for no statement. */
+  readonly watching: Transport;
+  /** For having it catch up, which may take long. */
+  readonly syncing: Transport;
+  readonly cluster: string | undefined;
+}
+
+/** The code of a replica that does not catch up in time, and of one that statements have been taken from. */
+export const BEHIND = "REPLICA_BEHIND";
+export const LEFT = "REPLICA_LEFT";
+
+/** How long it may take to catch up, by the number of tries before. */
+const CATCH_UP_MS = [800, 1600, 3200, 6400];
+const CATCH_UP_ALL_MS = 60_000;
+/** How long a replica that did not catch up is taken to be behind without asking it again, at first. */
+const LATE_MS = 2000;
+
+export function createReplica(options: ReplicaOptions): Replica {
+  const { name, transport, watching, syncing, cluster } = options;
+  const together = new Map<number, Transport>();
+  const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
+  const syncs = CATCH_UP_MS.map((ms) => createSharedRuns((table) => sendSync(syncing, table, ms)));
+  const look = createReplicaLook(createEngine(watching), { name, cluster });
+  let catchingUp: Promise<void> | undefined;
+  let isCurrent = false;
+  let lateUntilMs = 0;
+
+  const observe = async (): Promise<void> => {
+    await look.again();
+    const { answers, hasStore, keeper, replicatedTables } = look.state();
+    if (answers !== "yes" || !hasStore || keeper === undefined) isCurrent = false;
+    else if (!isCurrent) catchingUp ??= catchUpWithAll(replicatedTables);
+  };
+  const catchUpWithAll = async (tables: readonly string[]): Promise<void> => {
+    try {
+      for (const table of tables) await sendSync(syncing, table, CATCH_UP_ALL_MS);
+      isCurrent = true;
+      lateUntilMs = 0;
+    } catch {
+      // the next look tries again
+    } finally {
+      catchingUp = undefined;
+    }
+  };
+  const looks = createSharedRuns(observe);
+  const behind = (statement: string): StorageError =>
+    new StorageError("unavailable", statement, BEHIND, `${name} lacks what others have acknowledged`);
+
+  return {
+    transport,
+    together() {
+      const { shards } = look.state();
+      if (shards === 1) return transport;
+      const known = together.get(shards);
+      if (known !== undefined) return known;
+      const made = options.ofShards(shards);
+      together.set(shards, made);
+      return made;
+    },
+    state: () => look.state(),
+    look: () => looks.after(name),
+    async run(access, options, task) {
+      const cut = new AbortController();
+      const { signal } = options;
+      running[access].add(cut);
+      try {
+        return await task({
+          ...options,
+          signal: signal === undefined ? cut.signal : AbortSignal.any([signal, cut.signal]),
+        });
+      } catch (error) {
+        if (!cut.signal.aborted) throw error;
+        throw new StorageError("unavailable", options.name, LEFT, `${name} does not answer any more`);
+      } finally {
+        running[access].delete(cut);
+      }
+    },
+    cut(access) {
+      for (const one of running[access]) one.abort();
+    },
+    async catchUp(tables, statement, triesBefore) {
+      const isLate = triesBefore === 0 && performance.now() < lateUntilMs;
+      if (look.state().keeper === undefined || isLate) throw behind(statement);
+      const sync = syncs[Math.min(triesBefore, syncs.length - 1)]!;
+      try {
+        await Promise.all(tables.map((table) => sync.after(table)));
+      } catch {
+        lateUntilMs = performance.now() + LATE_MS;
+        throw behind(statement);
+      }
+    },
+    storedBlocks: createBlockReader(syncing),
+    isCurrent: () => isCurrent,
+    async close() {
+      await Promise.all([transport, watching, syncing, ...together.values()].map((one) => one.close()));
+    },
+  };
+}
+
+function createBlockReader(syncing: Transport): Replica["storedBlocks"] {
+  const engine = createEngine(syncing);
+  const blocks = createSharedRuns((table) =>
+    readStoredBlocks(engine, table, AbortSignal.timeout(CATCH_UP_MS[0]!)),
+  );
+  return async (tables) => (await Promise.all(tables.map((table) => blocks.after(table)))).flat();
+}
+
+/** Not without LIGHTWEIGHT: that would wait for merges as well. */
+function sendSync(syncing: Transport, table: string, timeoutMs: number): Promise<void> {
+  const seconds = Math.ceil(timeoutMs / 1000);
+  return syncing.command(trusted(`SYSTEM SYNC REPLICA \`${table}\` LIGHTWEIGHT`), {
+    name: "replica_catch_up",
+    profile: "interactive",
+    settings: { max_execution_time: seconds + 1, receive_timeout: seconds },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+}

@@ -1,0 +1,171 @@
+import { join, param, sql, trusted, type Sql } from "../../../query/sql.ts";
+import type { Engine } from "../../engine.ts";
+import { MigrationError } from "../../migration-error.ts";
+import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from "../../rows/row-checksum.ts";
+import { databaseOfShards, shardCountOf, TABLES_OF_SHARDS } from "./shards.ts";
+
+export interface CopyOptions {
+  /** The database of the store to copy, on the same servers. */
+  readonly from: string;
+  readonly cluster: string;
+  /** About so many rows are copied, and compared, at once. */
+  readonly rowsPerSlice?: number;
+  readonly report?: (table: string, rows: number) => void;
+}
+
+/** A row's random number, which would count twice if the row was copied twice, and the ledger, which has the sums of these numbers. */
+const MADE_ANEW = { column: "fingerprint", table: "usage_hours" };
+const COPIED = TABLES_OF_SHARDS.filter((table) => table !== MADE_ANEW.table);
+const ROWS_PER_SLICE = 1_000_000;
+
+/**
+ * Copies another store, arranged for any number of shards, into this one, which is empty; then compares both, every
+ * column of every row. Nobody may write to either. Cut off anywhere, it can be run again: what is there twice folds into
+ * one. Errors: `MigrationError` when the other one is not of this version, is being deleted from, or differs afterwards.
+ */
+export async function copyStore(engine: Engine, options: CopyOptions): Promise<void> {
+  const target = await layoutOf(engine, options.cluster);
+  const sources = await sourcesOf(engine, options.from, target.shards);
+  await refuseUnfit(engine, options.from, sources);
+  const copy: Copy = {
+    engine,
+    from: options.from,
+    sources,
+    target,
+    rowsPerSlice: options.rowsPerSlice ?? ROWS_PER_SLICE,
+  };
+  for (const table of await tablesOf(engine, options.from, sources[0]!)) {
+    let rows = 0;
+    for (const slice of await slicesOf(copy, table)) rows += await copySlice(copy, table, slice);
+    options.report?.(table.table, rows);
+  }
+}
+
+interface Copy {
+  readonly engine: Engine;
+  readonly from: string;
+  /** The shards that hold it. */
+  readonly sources: readonly number[];
+  readonly target: { readonly database: string; readonly shards: number; readonly replicas: number };
+  readonly rowsPerSlice: number;
+}
+interface Table {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly sorting_key: string;
+}
+interface Slice {
+  readonly partition: string;
+  readonly part: number;
+  readonly parts: number;
+}
+
+const named = (name: string): Sql => trusted(`\`${name.replaceAll(/[\\`]/g, "\\$&")}\``);
+
+async function layoutOf(engine: Engine, cluster: string): Promise<Copy["target"]> {
+  const [row] = await engine.rows<{ own: string; shards: number; replicas: number }>(
+    sql`SELECT currentDatabase() AS own, ${shardCountOf(cluster)} AS shards, toUInt32(max(replica_num)) AS replicas
+        FROM system.clusters WHERE cluster = ${param("String", cluster)}`,
+    { name: "copy_layout", tables: "own" },
+  );
+  const { own, shards, replicas } = row!;
+  return { database: shards > 1 ? databaseOfShards(own, shards) : own, shards, replicas };
+}
+
+async function sourcesOf(engine: Engine, from: string, shards: number): Promise<readonly number[]> {
+  const sources: number[] = [];
+  for (let shard = 1; shard <= shards; shard++) {
+    const found = await engine.rows(
+      sql`SELECT 1 AS one FROM system.tables WHERE database = ${param("String", from)} AND name = 'schema_migrations'`,
+      { name: "copy_sources", tables: shard },
+    );
+    if (found.length > 0) sources.push(shard);
+  }
+  if (sources.length === 0) throw new MigrationError(`There is no store in the database ${from}.`);
+  return sources;
+}
+
+async function refuseUnfit(engine: Engine, from: string, sources: readonly number[]): Promise<void> {
+  const applied = (database: Sql, shard: number) =>
+    engine.rows<{ name: string }>(sql`SELECT name FROM ${database}schema_migrations FINAL ORDER BY name`, {
+      name: "copy_version",
+      tables: shard,
+    });
+  for (const shard of sources) {
+    const [ours, theirs] = [await applied(sql``, shard), await applied(sql`${named(from)}.`, shard)];
+    if (JSON.stringify(ours) !== JSON.stringify(theirs))
+      throw new MigrationError(
+        `The store in ${from} is of another version: migrate it before its cluster grows.`,
+      );
+    const [row] = await engine.rows<{ n: number }>(
+      sql`SELECT (SELECT count() FROM system.mutations WHERE database = ${param("String", from)} AND NOT is_done) +
+            (SELECT count() FROM ${named(from)}.deletions FINAL WHERE step = 1) AS n`,
+      { name: "copy_deletions", tables: shard },
+    );
+    if (row!.n > 0)
+      throw new MigrationError(`Deletions are under way in ${from}: wait until their receipts are done.`);
+  }
+}
+
+function tablesOf(engine: Engine, from: string, shard: number): Promise<Table[]> {
+  return engine.rows<Table>(
+    sql`SELECT name AS table, sorting_key, (SELECT groupArray((table, name)) FROM
+            (SELECT table, name FROM system.columns WHERE database = ${param("String", from)} ORDER BY position)) AS all,
+          arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", MADE_ANEW.column)}, all)) AS columns
+        FROM system.tables WHERE database = ${param("String", from)} AND name IN ${param("Array(String)", COPIED)} ORDER BY name`,
+    { name: "copy_tables", tables: shard },
+  );
+}
+
+async function slicesOf(
+  { engine, from, sources, rowsPerSlice }: Copy,
+  { table }: Table,
+): Promise<readonly Slice[]> {
+  const largest = new Map<string, number>();
+  for (const shard of sources) {
+    const rows = await engine.rows<{ partition: string; n: number }>(
+      sql`SELECT partition_id AS partition, sum(rows) AS n FROM system.parts
+          WHERE active AND database = ${param("String", from)} AND table = ${param("String", table)} GROUP BY partition`,
+      { name: "copy_parts", tables: shard },
+    );
+    for (const { partition, n } of rows) largest.set(partition, Math.max(n, largest.get(partition) ?? 0));
+  }
+  return [...largest].flatMap(([partition, n]) => {
+    const parts = Math.ceil(n / rowsPerSlice);
+    return Array.from({ length: parts }, (_, part) => ({ partition, part, parts }));
+  });
+}
+
+/** Returns how many rows it has. */
+async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number> {
+  const { engine, from, sources, target } = copy;
+  const columns = join(table.columns.map(named), ", ");
+  const source = sql`${named(from)}.${named(table.table)}`;
+  const goal = sql`${named(target.database)}.${named(table.table)}`;
+  const within = sql`_partition_id = ${param("String", slice.partition)}
+    AND cityHash64(${trusted(table.sorting_key)}) % ${param("UInt64", slice.parts)} = ${param("UInt64", slice.part)}`;
+  const checksumIn = (rows: Sql, shard: number): Promise<RowChecksum> =>
+    rowChecksum(engine, table.columns.map(named), sql`${rows} FINAL WHERE ${within}`, {
+      name: "copy_check",
+      tables: shard,
+    });
+  const expected: RowChecksum[] = [];
+  for (const shard of sources) {
+    await engine.command(
+      sql`INSERT INTO ${goal} (${columns}) SELECT ${columns} FROM ${source} FINAL WHERE ${within}
+          SETTINGS distributed_foreground_insert = 1, max_partitions_per_insert_block = 0, max_insert_threads = 1,
+            insert_quorum = ${trusted(String(target.replicas > 1 ? target.replicas : 0))}`,
+      { name: "copy_rows", limits: "maintenance", tables: shard },
+    );
+    expected.push(await checksumIn(source, shard));
+  }
+  const copied = await checksumIn(goal, sources[0]!);
+  const whole = sumOfChecksums(expected);
+  if (!isSameChecksum(copied, whole)) {
+    throw new MigrationError(
+      `The copy of ${table.table} has ${copied.rows} rows of ${whole.rows}, or others. The store in ${from} is as it was. ` +
+        "Was this one empty, and nobody writing? Drop it, make it anew and copy again.",
+    );
+  }
+  return copied.rows;
+}

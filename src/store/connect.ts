@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { createAdmission, type Admission } from "./transport/admission.ts";
+import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
+import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
+import type { Engine } from "./engine.ts";
+import { defaultLimits } from "./limits.ts";
+import { createReplicaSet } from "./cluster/replicas/replica-set.ts";
+import { watchReplicas, type WatchOptions } from "./cluster/replicas/replica-watch.ts";
+import { createReplica } from "./cluster/replicas/replica.ts";
+import { databaseOfShards } from "./cluster/shards/shards.ts";
+import { createServerTransport } from "./transport/server-transport.ts";
+import { StoreOpenError } from "./store-open-error.ts";
+import type { Transport } from "./transport/transport.ts";
+
+export interface StoreOptions extends EngineOptions {
+  /** Concurrent statements. Default: a good number for the kind of store. */
+  readonly maxRunning?: number | undefined;
+  readonly maxWaiting?: number;
+  readonly maxWaitMs?: number;
+  /** How long a server may stay silent beyond a statement's own time. */
+  readonly graceMs?: number;
+}
+
+interface EmbeddedOptions extends StoreOptions {
+  /** The one directory outside `dataDir` that BACKUP may write to and RESTORE may read from. */
+  readonly backupDir?: string | undefined;
+}
+
+export interface ServerOptions extends StoreOptions, Partial<WatchOptions> {
+  /** Name of the cluster that the servers belong to. */
+  readonly cluster?: string | undefined;
+}
+
+/** ClickHouse over HTTP, one server or several of one cluster: `http(s)://user:password@host:8123/database`. */
+export function connectServer(urls: string | readonly string[], options: ServerOptions = {}): Engine {
+  const {
+    limits = defaultLimits,
+    maxRunning = 32,
+    graceMs = 10_000,
+    cluster,
+    insertQuorum,
+    onChange,
+  } = options;
+  const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
+  const admission = admissionOf(options, maxRunning);
+  const transportTo = (url: string, connections: number, gate: Admission): Transport => {
+    const client = createClient({
+      url,
+      // the transport ends a request first; this is for a socket that is stuck
+      request_timeout: longestMs + 60_000,
+      max_open_connections: connections,
+      keep_alive: { enabled: true },
+      // it would write statements' errors, and so their values, to the console
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+    return createServerTransport(client, { admission: gate, graceMs });
+  };
+  const all = typeof urls === "string" ? [urls] : urls;
+  if (all.length === 1 && cluster === undefined) {
+    return createEngine(transportTo(all[0]!, maxRunning, admission), { limits });
+  }
+  const replicas = all.map((url) =>
+    createReplica({
+      name: new URL(url).host,
+      transport: transportTo(url, maxRunning, admission),
+      ofShards: (shards) => transportTo(urlOfShards(url, shards), maxRunning, admission),
+      watching: transportTo(url, 4, admissionOf({}, 4)),
+      syncing: transportTo(url, 16, admissionOf({}, 16)),
+      cluster,
+    }),
+  );
+  const quorum = cluster === undefined ? undefined : (insertQuorum ?? "auto");
+  return createEngine(createReplicaSet(watchReplicas(replicas, { insertQuorum: quorum, onChange })), {
+    limits,
+  });
+}
+
+function urlOfShards(url: string, shards: number): string {
+  const own = new URL(url);
+  const database = decodeURIComponent(own.pathname.slice(1)) || "default";
+  own.pathname = `/${encodeURIComponent(databaseOfShards(database, shards))}`;
+  return own.href;
+}
+
+/** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
+export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Engine> {
+  const { maxRunning = 8, backupDir } = options;
+  // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
+  process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
+  const path = resolve(dataDir);
+  // These files contain users' prompts.
+  process.umask(0o077);
+  try {
+    const { createEmbeddedTransport } = await import("./transport/embedded-transport.ts");
+    prepareDataDir(path);
+    return createEngine(
+      createEmbeddedTransport(path, { admission: admissionOf(options, maxRunning), backupDir }),
+      options,
+    );
+  } catch (error) {
+    throw toStoreOpenError(error, path);
+  }
+}
+
+/** Why `path` could not be opened: the engine reports it only on stderr, so this reads its lock file. */
+function toStoreOpenError(error: unknown, path: string): StoreOpenError {
+  if (error instanceof StoreOpenError) return error;
+  if (isMissing(error)) {
+    const text = "The embedded engine is not installed here or does not run here. Set CLICKHOUSE_URL.";
+    return new StoreOpenError("missing", text, error);
+  }
+  const owner = ownerOf(path);
+  if (owner !== undefined) return locked(path, owner, error);
+  return new StoreOpenError("other", `DATA_DIR ${path} cannot be opened: ${String(error)}`, error);
+}
+
+/** The package, or its build for this platform, is not there. */
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND" || code === "CHDB_PLATFORM";
+}
+
+/** A quarter of the places, at least one, is for short statements alone. */
+function admissionOf({ maxWaiting = 1000, maxWaitMs = 10_000 }: StoreOptions, maxRunning: number): Admission {
+  const maxHeavy = Math.max(1, Math.floor(maxRunning * 0.75));
+  return createAdmission({ maxRunning, maxHeavy, maxWaiting, maxWaitMs });
+}

@@ -1,0 +1,234 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { param, sql, trusted } from "../../query/sql.ts";
+import { arrangeShards, beginShards, refuseOtherShards } from "./arrange-shards.ts";
+import { carryCallsOver, type CarryOptions } from "./carry-calls-over.ts";
+import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
+import type { Engine } from "../engine.ts";
+import { MigrationError } from "../migration-error.ts";
+import { BEHIND } from "../cluster/replicas/replica.ts";
+import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
+import { patientEngine, type OnWait } from "./patient-engine.ts";
+import { restoreReplicas } from "./restore-replicas.ts";
+import { arrangedFor } from "../cluster/shards/shards.ts";
+import { StorageError } from "../storage-error.ts";
+
+export interface MigrateOptions {
+  /** Name of the cluster whose tables are replicated; undefined for one node. */
+  readonly cluster: string | undefined;
+  readonly carry?: CarryOptions | undefined;
+  /** Hears what a migration of a cluster waits for. */
+  readonly onWait?: OnWait;
+}
+
+export interface Migration {
+  /** The file's name, like `0001_create_calls.sql`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+const LEDGER = "schema_migrations";
+/** Statements that need more than SQL, by their name in a migration. */
+const WORK: Readonly<Record<string, (engine: Engine, options: MigrateOptions) => Promise<void>>> = {
+  carry_calls_over: (engine, { carry }) => carryCallsOver(engine, carry),
+};
+
+const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
+
+/**
+ * Applies the migrations that are missing, in order; returns their names. Each is idempotent, so that several
+ * replicas may start at once and a killed one may start again. In a cluster, replicas that came back empty get their
+ * tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a file
+ * that was changed after it was applied; a store that a newer version has migrated; replicas that must be there.
+ */
+export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
+  const { cluster } = options;
+  const engine = cluster === undefined ? impatient : patientEngine(impatient, options.onWait);
+  const nodes = cluster === undefined ? [] : await restored(engine, cluster);
+  const arrange = async (): Promise<void> => {
+    if (cluster !== undefined) await arrangeShards(engine, { cluster, nodes });
+  };
+  if (cluster === undefined) await refuseShards(engine);
+  const migrations = readMigrations();
+  const missingIn = (applied: ReadonlyMap<string, string>): readonly Migration[] => {
+    refuseSurprises(migrations, applied);
+    return migrations.filter((migration) => !applied.has(migration.name));
+  };
+  let missing = missingIn(await appliedChecksums(impatient, false));
+  // waiting for a keeper helps only if something is missing
+  if (missing.length > 0) missing = missingIn(await appliedNow(engine));
+  if (missing.length === 0) {
+    await arrange();
+    return [];
+  }
+  refuseAbsence(nodes, missing[0]!);
+  await engine.command(createLedger(options), { name: "migrate_ledger", tables: "own" });
+  for (const migration of missing) {
+    for (const statement of statementsOf(migration, options)) {
+      const work = WORK[statement];
+      if (work !== undefined) await work(engine, options);
+      else {
+        // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
+        const tables = statement.startsWith("INSERT") ? "each" : "own";
+        await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}`, tables });
+      }
+    }
+    await engine.insert("schema_migrations", [{ name: migration.name, checksum: checksumOf(migration) }], {
+      name: "migrate_record",
+      tables: "each",
+    });
+  }
+  await arrange();
+  return missing.map((migration) => migration.name);
+}
+
+async function restored(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
+  const nodes = await surveyCluster(engine, cluster);
+  refuseOtherShards(nodes);
+  const { reads } = await engine.health();
+  if (reads?.includes(NOT_NAMED)) throw new MigrationError(`The store cannot be used: ${reads}.`);
+  await beginShards(engine, { cluster, nodes });
+  const names = await restoreReplicas(engine, cluster, nodes);
+  // the tables just created are known from here on
+  if (names.length > 0) await engine.health();
+  return nodes;
+}
+
+/** Without the cluster, one shard would be taken for all. */
+async function refuseShards(engine: Engine): Promise<void> {
+  const [row] = await engine.rows<{ shards: readonly number[] }>(sql`SELECT (${arrangedFor}) AS shards`, {
+    name: "migrate_shards",
+    tables: "own",
+  });
+  if (row!.shards.length === 0) return;
+  throw new MigrationError(
+    `The store has ${row!.shards.join(" and ")} shards: set CLICKHOUSE_CLUSTER to its cluster.`,
+  );
+}
+
+/** Otherwise, statements that a replica has executed and those that it has not would look the same. */
+function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void {
+  const away = nodes.filter((node) => node.macro === undefined).map((node) => node.name);
+  if (away.length === 0) return;
+  throw new MigrationError(
+    `Migration ${name} needs every replica, and ${away.join(", ")} does not answer. ` +
+      "Start it, or take it out of the cluster's definition.",
+  );
+}
+
+/** The migrations that the store does not have yet. */
+export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
+  const applied = await appliedChecksums(engine, false);
+  return readMigrations()
+    .filter((migration) => !applied.has(migration.name))
+    .map((migration) => migration.name);
+}
+
+export function readMigrations(): readonly Migration[] {
+  return readdirSync(MIGRATIONS_DIR)
+    .filter((name) => name.endsWith(".sql"))
+    .sort()
+    .map((name) => ({ name, text: readFileSync(join(MIGRATIONS_DIR, name), "utf8") }));
+}
+
+/** A migration's statements for one node, or for a cluster with replicated tables. */
+export function statementsOf(migration: Migration, options: MigrateOptions): readonly string[] {
+  const { cluster } = options;
+  const text = migration.text
+    .replace(/^\s*--.*$/gm, "")
+    .replaceAll("{{on_cluster}}", cluster === undefined ? "" : `ON CLUSTER '${cluster}'`)
+    .replaceAll(/\{\{engine:([^}]+)\}\}/g, (_, name: string) =>
+      cluster === undefined ? name : replicated(name),
+    );
+  const statements = text
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== "");
+  return cluster === undefined ? statements : statements.map(withoutDeduplication);
+}
+
+/**
+ * A fixed place in the keeper: an empty replica can only join what is there, never begin a store of its own. `{table}`
+ * is the name at the time of the creation.
+ */
+function replicated(engine: string): string {
+  const [, name, columns] = /^(\w+)(?:\((.*)\))?$/.exec(engine)!;
+  const more = columns === undefined ? "" : `, ${columns}`;
+  return `Replicated${name}('/sumtree/{database}/{shard}/{table}', '{replica}'${more})`;
+}
+
+/**
+ * A replicated table drops a block that is equal to a recent one. Ours need it written: a call renamed to A, to B
+ * and to A again must end as A. Sent twice, they count once by themselves.
+ */
+function withoutDeduplication(statement: string): string {
+  if (!statement.startsWith("CREATE TABLE")) return statement;
+  const off = "SETTINGS replicated_deduplication_window = 0";
+  return /^SETTINGS /m.test(statement)
+    ? statement.replace(/^SETTINGS /m, `${off}, `)
+    : `${statement}\n${off}`;
+}
+
+function createLedger(options: MigrateOptions) {
+  const [statement] = statementsOf(
+    {
+      name: "ledger",
+      text: `CREATE TABLE IF NOT EXISTS schema_migrations {{on_cluster}}
+        (name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+        ENGINE = {{engine:ReplacingMergeTree}} ORDER BY name
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
+    },
+    options,
+  );
+  return trusted(statement!);
+}
+
+/** What no replica knows more of. Errors: a replica's keeper does not answer. */
+async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> {
+  try {
+    return await appliedChecksums(engine, true);
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
+    throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
+  }
+}
+
+async function appliedChecksums(
+  engine: Engine,
+  mustBeCurrent: boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const [ledger] = await engine.rows<{ n: number }>(
+    sql`SELECT count() AS n FROM system.tables
+        WHERE database = currentDatabase() AND name = ${param("String", LEDGER)}`,
+    { name: "migrate_exists", tables: "own" },
+  );
+  if (ledger?.n === 0) return new Map();
+  const rows = await engine.rows<{ name: string; checksum: string }>(
+    sql`SELECT name, checksum FROM schema_migrations FINAL`,
+    {
+      name: "migrate_applied",
+      mustBeCurrent,
+      tables: "own",
+    },
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+  const known = new Map(migrations.map((migration) => [migration.name, checksumOf(migration)]));
+  for (const [name, checksum] of applied) {
+    const ours = known.get(name);
+    if (ours === undefined) {
+      throw new MigrationError(
+        `The store has migration ${name}, which this version does not know: start the newer version.`,
+      );
+    }
+    if (ours !== checksum)
+      throw new MigrationError(`Migration ${name} was changed after it was applied. Restore the file.`);
+  }
+}
+
+function checksumOf(migration: Migration): string {
+  return createHash("sha256").update(migration.text).digest("hex");
+}

@@ -1,0 +1,48 @@
+import type { Engine } from "../engine.ts";
+import { BEHIND } from "../cluster/replicas/replica.ts";
+import { StorageError } from "../storage-error.ts";
+
+/** Hears each problem, in words for operators, when it is first seen. */
+export type OnWait = (problem: string) => void;
+
+/** Servers and tables that were just started take writes after a few seconds. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 200;
+/** TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS */
+const STARTING = new Set(["242", "285", BEHIND]);
+
+/** The same engine, which waits with writes, and with what must be current, until a cluster's servers take them. Writes must be safe to repeat. */
+export function patientEngine(engine: Engine, onWait: OnWait = () => undefined): Engine {
+  let said: string | undefined;
+  const insist = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+    const giveUpMs = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await run();
+      } catch (error) {
+        if (!mayEndByItself(error) || performance.now() > giveUpMs) throw error;
+        const { reads, writes } = await engine.health();
+        const problem = reads ?? writes ?? error.message;
+        if (problem !== said) onWait(problem);
+        said = problem;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  };
+  return {
+    ...engine,
+    rows: (query, options) =>
+      options.mustBeCurrent === true
+        ? insist(() => engine.rows(query, options))
+        : engine.rows(query, options),
+    command: (statement, options) => insist(() => engine.command(statement, options)),
+    insert: (table, rows, options) => insist(() => engine.insert(table, rows, options)),
+  };
+}
+
+/** A refusal by what is known of the servers has no code of the engine. */
+function mayEndByItself(error: unknown): error is StorageError {
+  if (!(error instanceof StorageError)) return false;
+  const { kind, engineCode } = error;
+  return engineCode === undefined ? kind === "read_only" || kind === "unavailable" : STARTING.has(engineCode);
+}

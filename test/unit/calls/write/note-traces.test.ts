@@ -1,0 +1,238 @@
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { NewTraces, type NewTracesLimits } from "../../../../src/calls/write/new-traces.ts";
+import {
+  createTraceNotes,
+  type NoteTraces,
+  type TraceHour,
+} from "../../../../src/calls/write/note-traces.ts";
+import { ChangeCounts } from "../../../../src/store/change-counts.ts";
+import type { Engine, QueryOptions } from "../../../../src/store/engine.ts";
+import { render } from "../../../../src/query/sql.ts";
+import type { Project } from "../../../../src/shared/project.ts";
+import type { Fate } from "../../../helpers/faulty-engine.ts";
+import { chosenSeed } from "../../../helpers/seeded-random.ts";
+
+const project_id = "acme/notes" as Project;
+const place = (trace_id: string, hour: number): TraceHour => ({ project_id, trace_id, hour });
+
+/** A store of notes whose statements take effect at some moment while they run. */
+class Notes {
+  readonly rows: Record<string, TraceHour[]> = { trace_hours: [], spanning_traces: [] };
+  readonly asked: string[] = [];
+  readonly #counts = new ChangeCounts();
+  readonly #pause: () => Promise<void>;
+  readonly #fates: Fate[];
+
+  constructor(pause: () => Promise<void> = async () => undefined, fates: readonly Fate[] = []) {
+    this.#pause = pause;
+    this.#fates = [...fates];
+  }
+
+  /** What is used of an engine. */
+  get engine(): Engine {
+    const used: Partial<Engine> = {
+      changesOf: (table) => this.#counts.of(table),
+      insert: (table, rows) => this.#insert(table, rows as readonly TraceHour[]),
+      rows: async <Row>(_: unknown, { name }: QueryOptions) => (await this.#look(name)) as Row[],
+      bytes: async (query, _, { name }) => {
+        const limit = Number(Object.values(render(query).params)[0]);
+        return Buffer.from(((await this.#look(name)) as Uint8Array).subarray(0, 4 * limit));
+      },
+    };
+    return used as Engine;
+  }
+
+  hoursOf(table: string, trace: string): number[] {
+    const hours = this.rows[table]!.filter((row) => row.trace_id === trace).map((row) => row.hour);
+    return [...new Set(hours)].toSorted((a, b) => a - b);
+  }
+
+  async deleteAll(): Promise<void> {
+    await this.#counts.during(undefined, async () => {
+      for (const table of Object.keys(this.rows)) this.rows[table] = [];
+    });
+  }
+
+  async #insert(table: string, rows: readonly TraceHour[]): Promise<void> {
+    if (rows.length === 0) return;
+    // it waits for its turn before it begins
+    await this.#pause();
+    await this.#counts.during(table, async () => {
+      const fate = this.#fates.shift() ?? "done";
+      await this.#pause();
+      if (fate !== "refused") this.rows[table]!.push(...rows);
+      await this.#pause();
+      if (fate !== "done") throw new Error(fate);
+    });
+  }
+
+  async #look(name: string): Promise<unknown> {
+    this.asked.push(name);
+    await this.#pause();
+    const found = this.#found(name);
+    await this.#pause();
+    return found;
+  }
+
+  #found(name: string): unknown {
+    const stored = this.rows["trace_hours"]!;
+    if (name === "trace_hours_count") return [{ notes: stored.length }];
+    if (name === "trace_hours_hash") {
+      const hashes = Uint32Array.from(stored, (row) => crc32(`${row.project_id}/${row.trace_id}`));
+      return new Uint8Array(hashes.buffer);
+    }
+    return [...new Set(stored.map((row) => row.trace_id))].map((trace_id) => ({
+      project_id,
+      trace_id,
+      hours: this.hoursOf("trace_hours", trace_id),
+    }));
+  }
+}
+
+const writerOf = (store: Notes, limits: NewTracesLimits): NoteTraces =>
+  createTraceNotes(store.engine, new NewTraces(store.engine, limits));
+
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      does: fc.constant("note" as const),
+      by: fc.nat(1),
+      places: fc.array(
+        fc
+          .tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.nat(2))
+          .map(([trace, hour]) => place(trace, hour)),
+        { minLength: 1, maxLength: 3 },
+      ),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("rest" as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("delete" as const) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("restart" as const), by: fc.nat(1) }) },
+);
+const limits = fc.record({
+  maxNotes: fc.constantFrom(2, 4, 1000),
+  notesPerLookUp: fc.constantFrom(1, 3, 1000),
+});
+const fates = fc.array(fc.constantFrom<Fate>("done", "done", "done", "done", "refused", "untold"), {
+  size: "max",
+  maxLength: 20,
+});
+
+describe("two writers that note traces at the same time, by statements that fail now and then", () => {
+  it("note all hours of each trace that has several, and are told them", async () => {
+    let spared = 0;
+    const property = fc.asyncProperty(
+      fc.array(step, { maxLength: 20, size: "max" }),
+      limits,
+      fates,
+      fc.scheduler(),
+      async (steps, limit, fate, scheduler) => {
+        const store = new Notes(() => scheduler.schedule(Promise.resolve()), fate);
+        const writers = [0, 1].map(() => writerOf(store, limit));
+        // of notes that have succeeded since the last deletion
+        let noted: TraceHour[] = [];
+        let running: Promise<void>[] = [];
+        let begun = 0;
+        const rest = async (): Promise<void> => {
+          await scheduler.waitIdle();
+          await Promise.all(running);
+          running = [];
+          for (const trace of new Set(noted.map((one) => one.trace_id))) {
+            const hours = new Set(noted.filter((one) => one.trace_id === trace).map((one) => one.hour));
+            const [stored, spanning] = ["trace_hours", "spanning_traces"].map((table) =>
+              store.hoursOf(table, trace),
+            );
+            expect(stored).toEqual(expect.arrayContaining([...hours]));
+            if (hours.size > 1) expect(spanning).toEqual(expect.arrayContaining([...hours]));
+          }
+        };
+        const note = async (by: number, places: readonly TraceHour[]): Promise<void> => {
+          const turn = ++begun;
+          const isFirst = running.length === 0;
+          const before = store.asked.length;
+          const hours = await writers[by]!(places).catch(() => undefined);
+          if (hours === undefined) return;
+          noted.push(...places);
+          const isAlone = isFirst && begun === turn;
+          if (isAlone && !store.asked.slice(before).includes("trace_hours_find")) spared++;
+          for (const { trace_id, hour } of places) {
+            const told = [...hours].find(([key]) => key.endsWith(trace_id))![1];
+            expect(told).toContain(hour);
+            if (isAlone)
+              expect(told.toSorted((a, b) => a - b)).toEqual(store.hoursOf("trace_hours", trace_id));
+          }
+        };
+        for (const one of steps) {
+          if (one.does === "note") {
+            running.push(note(one.by, one.places));
+            if (scheduler.count() > 0) await scheduler.waitOne();
+            continue;
+          }
+          await rest();
+          if (one.does === "restart") writers[one.by] = writerOf(store, limit);
+          if (one.does !== "delete") continue;
+          await store.deleteAll();
+          noted = [];
+        }
+        await rest();
+      },
+    );
+    await fc.assert(property, { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 200), seed: chosenSeed() });
+    expect(spared).toBeGreaterThan(0);
+  });
+});
+
+describe("a trace that is new", () => {
+  it("is not looked up, also after a restart", async () => {
+    const store = new Notes();
+    for (let run = 0; run < 2; run++) {
+      const note = writerOf(store, { maxNotes: 1000, notesPerLookUp: 1000 });
+      for (let trace = 0; trace < 100; trace++) await note([place(`${run} ${trace}`, trace % 3)]);
+    }
+    expect(store.asked).toEqual([
+      "trace_hours_count",
+      "trace_hours_hash",
+      "trace_hours_count",
+      "trace_hours_hash",
+    ]);
+  });
+
+  it("is looked up until that has taken as long as reading all traces does", async () => {
+    const store = new Notes();
+    await writerOf(store, { maxNotes: 1000, notesPerLookUp: 1000 })(
+      Array.from({ length: 50 }, (_, trace) => place(`old ${trace}`, 1)),
+    );
+    store.asked.length = 0;
+    const note = writerOf(store, { maxNotes: 1000, notesPerLookUp: 10 });
+    for (let trace = 0; trace < 20; trace++) await note([place(`new ${trace}`, 1)]);
+    const lookUp = "trace_hours_find";
+    expect(store.asked).toEqual(["trace_hours_count", ...Array(4).fill(lookUp), "trace_hours_hash"]);
+  });
+
+  it("is looked up in a store with more traces than are read, without asking often how many", async () => {
+    const store = new Notes();
+    await writerOf(store, { maxNotes: 1000, notesPerLookUp: 1000 })(
+      Array.from({ length: 50 }, (_, trace) => place(`old ${trace}`, 1)),
+    );
+    store.asked.length = 0;
+    const note = writerOf(store, { maxNotes: 40, notesPerLookUp: 10 });
+    for (let trace = 0; trace < 20; trace++) await note([place(`new ${trace}`, 1)]);
+    const times = (name: string): number => store.asked.filter((one) => one === name).length;
+    expect(times("trace_hours_find")).toBe(20);
+    expect(times("trace_hours_hash")).toBe(0);
+    expect(times("trace_hours_count")).toBeLessThan(5);
+  });
+
+  it("is looked up again once more of them are noted than are kept", async () => {
+    const store = new Notes();
+    const note = writerOf(store, { maxNotes: 10, notesPerLookUp: 1000 });
+    for (let trace = 0; trace < 20; trace++) await note([place(`new ${trace}`, 1)]);
+    const lookUps = store.asked.filter((one) => one === "trace_hours_find").length;
+    expect(lookUps).toBeGreaterThan(5);
+    expect(lookUps).toBeLessThan(15);
+  });
+});

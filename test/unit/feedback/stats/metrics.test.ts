@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import {
+  outputKey,
+  outputNames,
+  planMetrics,
+  type MetricSpec,
+} from "../../../../src/feedback/stats/metrics.ts";
+
+function spec(json_path: string, more: Partial<MetricSpec> = {}): MetricSpec {
+  return { json_path, value_type: "numeric", aggregations: [], percentiles: [], ...more };
+}
+
+/** The keys of a bucket, in order. */
+function keys(...specs: MetricSpec[]): string[] {
+  return planMetrics(specs).flatMap((metric) =>
+    outputNames(metric).map((name) => outputKey(name, metric.slug)),
+  );
+}
+
+describe("planMetrics", () => {
+  it("asks for what its type is asked for by default", () => {
+    expect(keys(spec("n"))).toEqual(["avg_n", "min_n", "max_n"]);
+    expect(keys(spec("b", { value_type: "boolean" }))).toEqual(["count_true_b", "count_false_b"]);
+    expect(keys(spec("c", { value_type: "categorical" }))).toEqual(["count_c"]);
+  });
+
+  it("names percentiles as they are written, and ignores them where there are no numbers", () => {
+    const percentiles = [95, 99.9, 2.5, 0, 100, -0, 95];
+    const wanted = { aggregations: ["sum"], percentiles } as const;
+    expect(keys(spec("x", wanted))).toEqual(["sum_x", "p95_x", "p99.9_x", "p2.5_x", "p0_x", "p100_x"]);
+    expect(keys(spec("x", { ...wanted, value_type: "boolean" }))).toEqual(["sum_x"]);
+  });
+
+  it("makes slugs of whatever a path holds", () => {
+    expect(keys(spec("output.Low quality.é-1", { aggregations: ["sum"] }))).toEqual([
+      "sum_output_Low_quality___1",
+    ]);
+  });
+
+  it("merges one path and type, and lets two types share a slug", () => {
+    const metrics = planMetrics([
+      spec("x", { aggregations: ["sum"] }),
+      spec("x", { value_type: "boolean", aggregations: ["count_true"] }),
+      spec("x", { aggregations: ["avg", "sum"], percentiles: [50] }),
+    ]);
+    expect(metrics.map(({ slug, aggregations, percentiles }) => [slug, aggregations, percentiles])).toEqual([
+      ["x", ["sum", "avg"], [50]],
+      ["x", ["count_true"], []],
+    ]);
+  });
+
+  it("gives the later of two metrics with one key or one slug the next free slug", () => {
+    const sum = { aggregations: ["sum"] } as const;
+    expect(keys(spec("a.b", sum), spec("a_b", sum), spec("a b", sum))).toEqual([
+      "sum_a_b",
+      "sum_a_b_2",
+      "sum_a_b_3",
+    ]);
+    expect(keys(spec("a.b", sum), spec("a_b_2", sum), spec("a_b", sum))).toEqual([
+      "sum_a_b",
+      "sum_a_b_2",
+      "sum_a_b_3",
+    ]);
+    const count = { aggregations: ["count"] } as const;
+    expect(
+      keys(spec("true_x", count), spec("x", { value_type: "boolean", aggregations: ["count_true"] })),
+    ).toEqual(["count_true_x", "count_true_x_2"]);
+  });
+});

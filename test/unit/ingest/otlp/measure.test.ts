@@ -1,0 +1,53 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { countItems } from "../../../../src/ingest/otlp/measure.ts";
+import {
+  AnyValueSchema,
+  ExportTraceServiceRequestSchema,
+  SpanSchema,
+} from "../../../../src/ingest/otlp/otlp_pb.ts";
+
+describe("countItems", () => {
+  it("counts messages and list items at every level", () => {
+    const bytes = toBinary(
+      SpanSchema,
+      create(SpanSchema, {
+        name: "a span",
+        attributes: [
+          { key: "a", value: { value: { case: "stringValue", value: "x" } } },
+          { key: "b", value: { value: { case: "arrayValue", value: { values: [{}, {}] } } } },
+        ],
+        status: { code: 1 },
+      }),
+    );
+    // two attributes, two values, a list and its two items, a status
+    expect(countItems(SpanSchema, bytes, 1000)).toBe(8);
+    expect(countItems(SpanSchema, bytes, 3)).toBe(3);
+  });
+
+  it("counts encoded spans as items of a request", () => {
+    const request = create(ExportTraceServiceRequestSchema, {
+      resourceSpans: [{ scopeSpans: [{ spans: [new Uint8Array(3), new Uint8Array(3)] }] }],
+    });
+    expect(
+      countItems(ExportTraceServiceRequestSchema, toBinary(ExportTraceServiceRequestSchema, request), 99),
+    ).toBe(4);
+  });
+
+  it.each([
+    ["an item longer than what holds it", [0x0a, 0x05, 0x0a, 0x09, 0x00, 0x00, 0x00]],
+    ["a cut length", [0x0a, 0xff]],
+    ["an unknown kind of field", [0x0f]],
+  ])("refuses %s", (_, bytes) => {
+    expect(() => countItems(ExportTraceServiceRequestSchema, Uint8Array.from(bytes), 99)).toThrow();
+  });
+
+  it("refuses values that nest too deep", () => {
+    let value = create(AnyValueSchema);
+    for (let level = 0; level < 60; level++) {
+      value = create(AnyValueSchema, { value: { case: "arrayValue", value: { values: [value] } } });
+    }
+    const bytes = toBinary(AnyValueSchema, value);
+    expect(() => countItems(AnyValueSchema, bytes, 1000)).toThrow("nested too deep");
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from "vitest";
+import { MODEL, NO_REQUESTS, TOKENS } from "../../../../src/ingest/otlp/attribute-rows.ts";
+import type { SpanOfProducer } from "../../../../src/ingest/otlp/producers.ts";
+import { usageOfSpan } from "../../../../src/ingest/otlp/usage-of-span.ts";
+
+const usage = (record: Record<string, unknown>, sent: Partial<SpanOfProducer> = {}) =>
+  usageOfSpan({ name: "chat", scopeName: "app", attributes: new Map(Object.entries(record)), ...sent });
+/** Counts under the unknown model. */
+const countsOf = (record: Record<string, unknown>, sent: Partial<SpanOfProducer> = {}) =>
+  usage(record, sent)?.["usage"];
+
+const TOKEN_ROWS = Object.entries(TOKENS).flatMap(([count, row]) => row.map((key) => [key, count] as const));
+
+describe("usageOfSpan", () => {
+  it.each(TOKEN_ROWS)("reads %s as %s, whatever it is written as", (key, count) => {
+    for (const seven of [7, "7", 7.0, " 7 "]) {
+      expect(usage({ [key]: seven })).toEqual({ usage: { requests: 1, [count]: 7 } });
+    }
+    for (const nothing of [-7, "seven", "", Number.NaN, Number.POSITIVE_INFINITY, true, null, [7], {}]) {
+      expect(usage({ [key]: nothing })).toBeUndefined();
+    }
+  });
+
+  it.each(Object.entries(TOKENS))(
+    "takes the first of %s that is present, and never adds two",
+    (count, row) => {
+      const all = Object.fromEntries(row.map((key, index) => [key, index + 1]));
+      expect(usage(all)?.["usage"]?.[count]).toBe(1);
+      expect(usage({ ...all, [row[0]]: -1 })?.["usage"]?.[count]).toBe(row.length > 1 ? 2 : undefined);
+      expect(usage({ ...all, [row[0]]: 0 })?.["usage"]?.[count]).toBe(0);
+    },
+  );
+
+  it.each(MODEL)("counts under the model of %s", (key) => {
+    expect(usage({ [key]: "gpt-4o", "gen_ai.usage.input_tokens": 1 })).toEqual({
+      "gpt-4o": { requests: 1, prompt_tokens: 1 },
+    });
+  });
+
+  it("prefers the model that answered", () => {
+    const both = { "gen_ai.request.model": "asked", "gen_ai.response.model": "answered" };
+    expect(Object.keys(usage({ ...both, "gen_ai.usage.input_tokens": 1 })!)).toEqual(["answered"]);
+  });
+
+  it("is nothing without tokens", () => {
+    expect(usage({ "gen_ai.request.model": "gpt-4o" })).toBeUndefined();
+  });
+});
+
+describe("the requests of a span that reports tokens", () => {
+  const tokens = { "gen_ai.usage.input_tokens": 4 };
+  const rows = NO_REQUESTS.flatMap(({ attribute, values }) =>
+    [...values].map((value) => [attribute, value] as const),
+  );
+
+  it.each(rows)("are none for %s = %s, which asks no model itself", (attribute, value) => {
+    expect(countsOf({ ...tokens, [attribute]: value })).toEqual({ prompt_tokens: 4 });
+  });
+
+  it("are none for an outer span of the AI SDK by its name alone", () => {
+    expect(countsOf(tokens, { name: "ai.streamText" })).toEqual({ prompt_tokens: 4 });
+  });
+
+  it.each([
+    ["chat gpt-4o", { "gen_ai.operation.name": "chat" }],
+    ["ai.generateText.doGenerate", { "ai.operationId": "ai.generateText.doGenerate" }],
+    ["ai.streamText", { "ai.operationId": "ai.streamText.doStream" }],
+    ["llm", { "openinference.span.kind": "LLM" }],
+  ])("are one for %s with %o", (name, record) => {
+    expect(countsOf({ ...tokens, ...record }, { name })).toEqual({ requests: 1, prompt_tokens: 4 });
+  });
+});
+
+describe("counts in a document", () => {
+  it.each([
+    [
+      "gen_ai.usage.input_token_details",
+      { cache_read: 4, cache_creation: 3, audio: 1 },
+      { cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
+    ],
+    ["gen_ai.usage.output_token_details", { reasoning: 5 }, { reasoning_tokens: 5 }],
+    [
+      "langfuse.observation.usage_details",
+      {
+        input: 228,
+        input_cached_tokens: 128,
+        input_cache_write_tokens: 64,
+        output: 32,
+        output_reasoning_tokens: 5,
+        total: 457,
+      },
+      {
+        prompt_tokens: 420,
+        completion_tokens: 37,
+        total_tokens: 457,
+        cache_read_input_tokens: 128,
+        cache_creation_input_tokens: 64,
+        reasoning_tokens: 5,
+      },
+    ],
+    [
+      "langfuse.observation.usage_details",
+      { input: 215, cache_read_input_tokens: 801, output: 50, total: 1066 },
+      { prompt_tokens: 1016, completion_tokens: 50, total_tokens: 1066, cache_read_input_tokens: 801 },
+    ],
+    [
+      "langfuse.observation.usage_details",
+      { prompt_tokens: 7, completion_tokens: 2 },
+      { prompt_tokens: 7, completion_tokens: 2 },
+    ],
+    [
+      "mlflow.chat.tokenUsage",
+      { input_tokens: 10, output_tokens: 3, total_tokens: 13 },
+      { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
+    ],
+    [
+      "langwatch.metrics",
+      { type: "json", value: { promptTokens: 10, completionTokens: 3, cost: 0.1 } },
+      { prompt_tokens: 10, completion_tokens: 3 },
+    ],
+    [
+      "ai.response.providerMetadata",
+      {
+        anthropic: { usage: { input_tokens: 2, cache_read_input_tokens: 8, cache_creation_input_tokens: 3 } },
+      },
+      { cache_read_input_tokens: 8, cache_creation_input_tokens: 3 },
+    ],
+    [
+      "ai.response.providerMetadata",
+      { bedrock: { usage: { cacheReadInputTokens: 8, cacheWriteInputTokens: 3 } } },
+      { cache_read_input_tokens: 8, cache_creation_input_tokens: 3 },
+    ],
+    ["ai.response.providerMetadata", { openai: { cachedPromptTokens: 8 } }, { cache_read_input_tokens: 8 }],
+  ])("%s %o is read, as text and as an object", (attribute, document, expected) => {
+    expect(countsOf({ [attribute]: JSON.stringify(document) })).toEqual({ requests: 1, ...expected });
+    expect(countsOf({ [attribute]: document })).toEqual({ requests: 1, ...expected });
+  });
+
+  it("loses against an attribute, and what is no document is nothing", () => {
+    const attribute = "mlflow.chat.tokenUsage";
+    const counts = { "gen_ai.usage.input_tokens": 4, "gen_ai.usage.output_tokens": 2 };
+    const document = JSON.stringify({ input_tokens: 10, output_tokens: 3, total_tokens: 13 });
+    expect(countsOf({ ...counts, [attribute]: document })).toEqual({
+      requests: 1,
+      prompt_tokens: 4,
+      completion_tokens: 2,
+      total_tokens: 13,
+    });
+    for (const broken of ["", "{", "[1]", "12", "null", null, 7, { input_tokens: "many" }]) {
+      expect(countsOf({ [attribute]: broken })?.["prompt_tokens"] ?? 0).toBe(0);
+    }
+  });
+
+  it("is under the model that its producer names, also written as JSON", () => {
+    const document = { input_tokens: 1 };
+    expect(usage({ "mlflow.llm.model": '"gpt-4o"', "mlflow.chat.tokenUsage": document })).toEqual({
+      "gpt-4o": { requests: 1, prompt_tokens: 1 },
+    });
+  });
+});
+
+describe("prompt tokens of a producer that leaves cached ones out", () => {
+  const counts = {
+    "gen_ai.usage.input_tokens": 900,
+    "gen_ai.usage.output_tokens": 50,
+    "gen_ai.usage.total_tokens": 950,
+    "gen_ai.usage.cache_read.input_tokens": 80,
+    "gen_ai.usage.cache_write.input_tokens": 20,
+  };
+  const within = { prompt_tokens: 1000, total_tokens: 1050 };
+
+  it.each([
+    ["@traceloop/instrumentation-anthropic", {}],
+    ["@traceloop/instrumentation-bedrock", {}],
+    ["ai", { "ai.model.provider": "anthropic.messages" }],
+    ["ai", { "ai.model.provider": "amazon-bedrock" }],
+  ])("get them from %s %o", (scopeName, more) => {
+    expect(countsOf({ ...counts, ...more }, { scopeName })).toMatchObject(within);
+  });
+
+  it.each([
+    ["another scope", "com.anthropic.sdk.typescript", {}],
+    ["another provider", "ai", { "ai.model.provider": "openai.chat" }],
+    [
+      "a version that counts them",
+      "ai",
+      { "ai.model.provider": "anthropic.messages", "ai.usage.inputTokenDetails.noCacheTokens": 800 },
+    ],
+  ])("are left alone for %s", (_, scopeName, more) => {
+    expect(countsOf({ ...counts, ...more }, { scopeName })).toMatchObject({
+      prompt_tokens: 900,
+      total_tokens: 950,
+    });
+  });
+
+  it("get them from everybody who reports more cached than prompt tokens", () => {
+    expect(countsOf({ ...counts, "gen_ai.usage.input_tokens": 10 })).toMatchObject({
+      prompt_tokens: 110,
+      total_tokens: 160,
+    });
+  });
+});
+
+describe("Claude Code's bare names", () => {
+  const bare = {
+    model: "claude-opus-5",
+    input_tokens: 2,
+    output_tokens: 1200,
+    cache_read_tokens: 84_562,
+    cache_creation_tokens: 7096,
+  };
+
+  it("are usage on its own spans", () => {
+    expect(usage(bare, { name: "claude_code.llm_request" })).toEqual({
+      "claude-opus-5": {
+        requests: 1,
+        prompt_tokens: 91_660,
+        completion_tokens: 1200,
+        total_tokens: 92_860,
+        cache_read_input_tokens: 84_562,
+        cache_creation_input_tokens: 7096,
+      },
+    });
+  });
+
+  it("mean nothing elsewhere", () => {
+    expect(usage(bare)).toBeUndefined();
+  });
+});

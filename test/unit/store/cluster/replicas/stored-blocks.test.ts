@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hasBlocksOf, type StoredBlocks } from "../../../../../src/store/cluster/replicas/stored-blocks.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 500);
+
+/** Parts that hold these blocks of two partitions; each is merged with some of those that follow it directly. */
+const replica = fc
+  .array(fc.record({ partition: fc.constantFrom("t/1", "t/2"), block: fc.nat(8), isMerged: fc.boolean() }))
+  .map((chosen) => {
+    const parts: StoredBlocks[] = [];
+    for (const { partition, block, isMerged } of chosen.toSorted((a, b) => a.block - b.block)) {
+      const before = parts.findLast((part) => part.partition === partition);
+      if (before !== undefined && before.last >= block) continue;
+      if (before !== undefined && isMerged && before.last + 1 === block)
+        parts[parts.indexOf(before)] = { ...before, last: block };
+      else parts.push({ partition, first: block, last: block });
+    }
+    return parts;
+  });
+
+const blocksIn = (parts: readonly StoredBlocks[]): Set<string> =>
+  new Set(
+    parts.flatMap(({ partition, first, last }) =>
+      Array.from({ length: last - first + 1 }, (_, index) => `${partition}:${first + index}`),
+    ),
+  );
+
+describe("the blocks that a replica has", () => {
+  it("are all of another's exactly if it has each of them, however either has merged them", () => {
+    fc.assert(
+      fc.property(replica, replica, (own, others) => {
+        const there = blocksIn(own);
+        expect(hasBlocksOf(own, others)).toBe([...blocksIn(others)].every((block) => there.has(block)));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("include numbers between merged blocks that were never written, once both have merged them", () => {
+    const merged = [{ partition: "t/1", first: 0, last: 4 }];
+    const apart = [
+      { partition: "t/1", first: 0, last: 1 },
+      { partition: "t/1", first: 3, last: 4 },
+    ];
+    expect(hasBlocksOf(merged, apart)).toBe(true);
+    expect(hasBlocksOf(apart, merged)).toBe(false);
+  });
+});

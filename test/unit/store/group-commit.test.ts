@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { createGroupCommit, type GroupCommit } from "../../../src/store/group-commit.ts";
+import { StorageError } from "../../../src/store/storage-error.ts";
+
+function commitTo(
+  flush: (items: readonly string[]) => Promise<void>,
+  maxPendingBytes = 1000,
+): GroupCommit<string> {
+  return createGroupCommit({
+    name: "test",
+    flush,
+    sizeOf: (item) => item.length,
+    lingerMs: 1,
+    maxBatchBytes: 10,
+    maxPendingBytes,
+  });
+}
+
+describe("createGroupCommit", () => {
+  it("gathers what comes while a batch is being written, in the order it came", async () => {
+    const batches: string[][] = [];
+    const { promise: written, resolve: release } = Promise.withResolvers<void>();
+    const commit = commitTo(async (items) => {
+      batches.push([...items]);
+      if (batches.length === 1) await written;
+    });
+    const first = commit.write(["a"]);
+    while (batches.length === 0) await new Promise(setImmediate);
+    const others = [commit.write(["b"]), commit.write(["c", "d"]), commit.write([])];
+    release();
+    await Promise.all([first, ...others]);
+    expect(batches).toEqual([["a"], ["b", "c", "d"]]);
+  });
+
+  it("answers a writer only when its items are written", async () => {
+    let durable = false;
+    const commit = commitTo(async () => {
+      await new Promise(setImmediate);
+      durable = true;
+    });
+    await commit.write(["a"]);
+    expect(durable).toBe(true);
+  });
+
+  it("lets a refused item fail its own writer alone", async () => {
+    const stored: string[] = [];
+    const commit = commitTo((items) => {
+      if (items.includes("bad")) return Promise.reject(new StorageError("statement", "test", "1", "bad"));
+      stored.push(...items);
+      return Promise.resolve();
+    });
+    const outcomes = await Promise.allSettled([
+      commit.write(["a"]),
+      commit.write(["bad"]),
+      commit.write(["c"]),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(stored.sort()).toEqual(["a", "c"]);
+  });
+
+  it("fails everyone when the store is away, and goes on when it is back", async () => {
+    let away = true;
+    const commit = commitTo(() =>
+      away ? Promise.reject(new StorageError("unavailable", "test", undefined, "")) : Promise.resolve(),
+    );
+    const outcomes = await Promise.allSettled([commit.write(["a"]), commit.write(["b"])]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
+    away = false;
+    await commit.write(["c"]);
+  });
+
+  it("refuses at once when too much waits, but never a single large write", async () => {
+    const { promise: written, resolve: release } = Promise.withResolvers<void>();
+    const commit = commitTo(() => written, 20);
+    const large = commit.write(["x".repeat(50)]);
+    await expect(commit.write(["y"])).rejects.toMatchObject({ kind: "overloaded" });
+    release();
+    await large;
+    await commit.drain();
+    expect(commit.pendingBytes()).toBe(0);
+    await commit.write(["y"]);
+  });
+
+  /** Says what it does; the batch with the first item is written until `release` is called. */
+  function commitBeside(first: string, minBytesBeside: number) {
+    const said: string[] = [];
+    const { promise: written, resolve: release } = Promise.withResolvers<void>();
+    const commit = createGroupCommit<string>({
+      name: "test",
+      prepare: async (items) => void said.push(`prepare ${items.join("")}`),
+      minBytesBeside,
+      flush: async (items) => {
+        said.push(`write ${items.join("")}`);
+        if (items.includes(first)) await written;
+        said.push(`written ${items.join("")}`);
+      },
+      sizeOf: (item) => item.length,
+      lingerMs: 1,
+      maxBatchBytes: 10,
+      maxPendingBytes: 1000,
+    });
+    return { commit, said, release };
+  }
+
+  it("readies a batch beside the one that is being written when enough waits", async () => {
+    const { commit, said, release } = commitBeside("a", 3);
+    const writes = [commit.write(["a"])];
+    while (!said.includes("write a")) await new Promise(setImmediate);
+    writes.push(commit.write(["b"]), commit.write(["c"]));
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    expect(said).toEqual(["prepare a", "write a"]);
+    writes.push(commit.write(["d"]));
+    while (!said.includes("prepare bcd")) await new Promise(setImmediate);
+    writes.push(commit.write(["e"]));
+    release();
+    await Promise.all(writes);
+    expect(said.slice(2)).toEqual([
+      "prepare bcd",
+      "written a",
+      "write bcd",
+      "written bcd",
+      "prepare e",
+      "write e",
+      "written e",
+    ]);
+  });
+
+  it("does other work between two batches although one waits for more", async () => {
+    const { commit, said, release } = commitBeside("a", 3);
+    const writes = [commit.write(["a"])];
+    while (!said.includes("write a")) await new Promise(setImmediate);
+    writes.push(commit.write(["b"]));
+    const between = commit.between(async () => void said.push("between"));
+    release();
+    await Promise.all([...writes, between]);
+    expect(said).toEqual([
+      "prepare a",
+      "write a",
+      "written a",
+      "between",
+      "prepare b",
+      "write b",
+      "written b",
+    ]);
+  });
+
+  it("readies a batch while the one before is being written, and does other work between neither", async () => {
+    const { commit, said, release } = commitBeside("a", 0);
+    const writes = [commit.write(["a"])];
+    while (!said.includes("write a")) await new Promise(setImmediate);
+    writes.push(commit.write(["b"]));
+    while (!said.includes("prepare b")) await new Promise(setImmediate);
+    const between = commit.between(async () => void said.push("between"));
+    release();
+    await Promise.all([...writes, between]);
+    expect(said).toEqual([
+      "prepare a",
+      "write a",
+      "prepare b",
+      "written a",
+      "write b",
+      "written b",
+      "between",
+    ]);
+  });
+
+  it("writes nothing of a writer whose items can not be readied", async () => {
+    const stored: string[] = [];
+    const commit = createGroupCommit<string>({
+      name: "test",
+      prepare: (items) =>
+        items.includes("bad")
+          ? Promise.reject(new StorageError("statement", "test", "1", "bad"))
+          : Promise.resolve(),
+      flush: async (items) => void stored.push(...items),
+      sizeOf: (item) => item.length,
+      lingerMs: 1,
+      maxBatchBytes: 10,
+      maxPendingBytes: 1000,
+    });
+    const outcomes = await Promise.allSettled([
+      commit.write(["a"]),
+      commit.write(["bad"]),
+      commit.write(["c"]),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(stored).toEqual(["a", "c"]);
+  });
+});

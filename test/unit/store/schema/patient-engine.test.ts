@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Engine } from "../../../../src/store/engine.ts";
+import { patientEngine } from "../../../../src/store/schema/patient-engine.ts";
+import { StorageError, type StorageErrorKind } from "../../../../src/store/storage-error.ts";
+import { trusted } from "../../../../src/query/sql.ts";
+
+const away = "its keeper does not answer";
+const statement = trusted("CREATE TABLE t");
+const options = { name: "test" };
+
+/** Refuses writes, and reads that must be current, so many times. */
+function startingEngine(refusals: number, kind: StorageErrorKind = "read_only", code?: string) {
+  let tries = 0;
+  const answer = async (): Promise<void> => {
+    if (++tries <= refusals) throw new StorageError(kind, "test", code, away);
+  };
+  const port: Partial<Engine> = {
+    command: answer,
+    insert: answer,
+    rows: () => answer().then(() => []),
+    health: async () => ({ reads: undefined, writes: tries <= refusals ? away : undefined }),
+  };
+  return { engine: port as Engine, tries: () => tries };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+afterEach(() => vi.useRealTimers());
+
+describe("writes to servers that are just starting", () => {
+  it.each([
+    ["a refusal by what is known of the servers", "read_only", undefined],
+    ["a table without its keeper's session", "read_only", "242"],
+    ["replicas that have not joined yet", "read_only", "285"],
+    ["servers that do not answer yet", "unavailable", undefined],
+  ] as const)("wait for %s, and say so once", async (_, kind, code) => {
+    const { engine, tries } = startingEngine(10, kind, code);
+    const said: string[] = [];
+    const done = patientEngine(engine, (problem) => said.push(problem)).command(statement, options);
+    await vi.advanceTimersByTimeAsync(3000);
+    await done;
+    expect(tries()).toBe(11);
+    expect(said).toEqual([away]);
+  });
+
+  it("are refused with their reason after half a minute", async () => {
+    const { engine } = startingEngine(Infinity);
+    const refused = expect(patientEngine(engine).insert("t", [], options)).rejects.toMatchObject({
+      detail: away,
+    });
+    await vi.advanceTimersByTimeAsync(31_000);
+    await refused;
+  });
+
+  it.each([
+    ["statement", "62"],
+    ["unavailable", "516"],
+    ["read_only", "999"],
+  ] as const)("do not wait for what waiting does not mend: %s, code %s", async (kind, code) => {
+    const { engine, tries } = startingEngine(1, kind, code);
+    await expect(patientEngine(engine).command(statement, options)).rejects.toMatchObject({
+      engineCode: code,
+    });
+    expect(tries()).toBe(1);
+  });
+});
+
+describe("reads from servers that are just starting", () => {
+  it("wait only if they must be current", async () => {
+    const { engine } = startingEngine(1);
+    await expect(patientEngine(engine).rows(statement, options)).rejects.toMatchObject({ detail: away });
+    const current = patientEngine(startingEngine(5).engine).rows(statement, {
+      ...options,
+      mustBeCurrent: true,
+    });
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(await current).toEqual([]);
+  });
+});
