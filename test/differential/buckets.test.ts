@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { bucketStarts, MAX_BUCKETS, planBuckets, type TimeWindow } from "../../src/buckets/buckets.ts";
 import { openZone } from "../../src/buckets/zone.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { wallClock, zoneNames } from "../helpers/zones.ts";
+import { wallClock, zoneNames } from "../models/zones.ts";
 
 /** Windows per property, and zones whose every day of 1970–2100 is looked at. `BUCKET_ZONES=1000` takes all of them. */
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 75);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { live, type Service } from "../helpers/call-model/live.ts";
-import { replicaOf } from "../helpers/call-model/replica.ts";
-import { events, sequence } from "../helpers/call-model/steps.ts";
+import { live, type Service } from "../models/call-model/live.ts";
+import { replicaOf } from "../models/call-model/replica.ts";
+import { events, sequence } from "../models/call-model/steps.ts";
 import { sql } from "../../src/query/sql.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { settleAll } from "../helpers/settle.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { Model } from "../helpers/noted-places/model.ts";
-import { checkReads } from "../helpers/noted-places/reads.ts";
-import { PROJECTS, step, type Step } from "../helpers/noted-places/steps.ts";
-import { takeStep, type Run } from "../helpers/noted-places/take-step.ts";
-import { World } from "../helpers/noted-places/world.ts";
+import { Model } from "../models/noted-places/model.ts";
+import { checkReads } from "../models/noted-places/reads.ts";
+import { PROJECTS, step, type Step } from "../models/noted-places/steps.ts";
+import { takeStep, type Run } from "../models/noted-places/take-step.ts";
+import { World } from "../models/noted-places/world.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 
 const RUNS = Number(process.env["PLACES_RUNS"] ?? 2);

@@ -10,7 +10,7 @@ import {
   type TestApp,
   type TestEngine,
 } from "../helpers/start-app.ts";
-import { toMongo } from "../helpers/to-mongo.ts";
+import { toMongo } from "../models/to-mongo.ts";
 
 /** Random histories per run. */
 const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 6);

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Project } from "../../src/shared/project.ts";
-import { aimedOperation } from "../helpers/aimed-queries.ts";
-import { evaluateQuery } from "../helpers/evaluate-query.ts";
-import { randomCall, randomOperation } from "../helpers/random-queries.ts";
+import { aimedOperation } from "../models/aimed-queries.ts";
+import { evaluateQuery } from "../models/evaluate-query.ts";
+import { randomCall, randomOperation } from "../models/random-queries.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";

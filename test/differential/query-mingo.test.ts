@@ -6,7 +6,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
-import { toMongo } from "../helpers/to-mongo.ts";
+import { toMongo } from "../models/to-mongo.ts";
 
 const SEED = chosenSeed();
 const EXPRESSIONS = Number(process.env["MINGO_EXPRESSIONS"] ?? 1000);

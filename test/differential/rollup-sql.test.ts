@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
-import { forest, type CallRow } from "../helpers/forests.ts";
+import { forest, type CallRow } from "../models/forests.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 

@@ -6,10 +6,10 @@ import { rowsOf } from "../../src/ledger/settled-rows.ts";
 import { createSettler } from "../../src/ledger/settler.ts";
 import { sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
-import { forest } from "../helpers/forests.ts";
+import { forest } from "../models/forests.ts";
 import { settleAll, withoutLedger } from "../helpers/settle.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
-import { messagesOf, step, take, WINDOW } from "../helpers/usage-history.ts";
+import { messagesOf, step, take, WINDOW } from "../models/usage-history.ts";
 
 const RUNS = Number(process.env["USAGE_LEDGER_RUNS"] ?? 3);
 const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forest } from "../helpers/forests.ts";
+import { forest } from "../models/forests.ts";
 import { settleAll } from "../helpers/settle.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 import {
@@ -12,8 +12,8 @@ import {
   take,
   usageOf,
   WINDOW,
-} from "../helpers/usage-history.ts";
-import { picodollars } from "../helpers/usage-totals.ts";
+} from "../models/usage-history.ts";
+import { picodollars } from "../models/usage-totals.ts";
 
 /** Histories of a project, each of several steps. */
 const RUNS = Number(process.env["USAGE_STATS_RUNS"] ?? 12);

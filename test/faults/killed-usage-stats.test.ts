@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forest } from "../helpers/forests.ts";
+import { forest } from "../models/forests.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
@@ -16,8 +16,8 @@ import {
   usageOf,
   WINDOW,
   type Ask,
-} from "../helpers/usage-history.ts";
-import { picodollars } from "../helpers/usage-totals.ts";
+} from "../models/usage-history.ts";
+import { picodollars } from "../models/usage-totals.ts";
 
 const LIVES = Number(process.env["KILLED_LIVES"] ?? 1);
 const { seed, ...seeded } = seededRandom();

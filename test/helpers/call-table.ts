@@ -4,7 +4,7 @@ import { encodeUsage } from "../../src/usage/usage-column.ts";
 import type { CallTable } from "../../src/rollup/table/call-table.ts";
 import type { LlmNames } from "../../src/rollup/table/llm-names.ts";
 import { readCallTable } from "../../src/rollup/table/read-call-table.ts";
-import type { CallRow } from "./forests.ts";
+import type { CallRow } from "../models/forests.ts";
 import { nativeBlock } from "./native-bytes.ts";
 
 /** The table that the engine's rows for these calls give, when they come in two blocks. */

@@ -5,8 +5,8 @@ import {
   startRandomUpstream,
   type Arrival,
   type RandomUpstream,
-} from "../helpers/random-relay/play.ts";
-import { planOf, type Plan } from "../helpers/random-relay/plan.ts";
+} from "../models/random-relay/play.ts";
+import { planOf, type Plan } from "../models/random-relay/plan.ts";
 import { head } from "../helpers/raw-http.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bills, type Bill } from "../helpers/published-bills.ts";
+import { bills, type Bill } from "../models/published-bills.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;

@@ -6,7 +6,7 @@ import { render, sql } from "../../../src/query/sql.ts";
 import type { Issue } from "../../../src/shared/errors.ts";
 import { parseJson } from "../../../src/shared/json.ts";
 import type { Project } from "../../../src/shared/project.ts";
-import { randomOperation } from "../../helpers/random-queries.ts";
+import { randomOperation } from "../../models/random-queries.ts";
 
 const project = "acme/demo" as Project;
 const x = { $getField: "inputs.x" };

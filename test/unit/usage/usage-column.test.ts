@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decodeUsage, encodeUsage } from "../../../src/usage/usage-column.ts";
 import fc from "fast-check";
-import { unitCounts } from "../../helpers/forests.ts";
+import { unitCounts } from "../../models/forests.ts";
 
 const text = fc.string({ unit: "grapheme" });
 

@@ -6,8 +6,8 @@ import { idOf, NONE, type CallTable } from "../../../../src/rollup/table/call-ta
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { COUNT_SLOTS } from "../../../../src/usage/count-fields.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
-import { forest, type CallRow, type ForestOptions } from "../../../helpers/forests.ts";
-import { naiveRollUp, naiveTraceTotal } from "../../../helpers/naive-rollup.ts";
+import { forest, type CallRow, type ForestOptions } from "../../../models/forests.ts";
+import { naiveRollUp, naiveTraceTotal } from "../../../models/naive-rollup.ts";
 import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);

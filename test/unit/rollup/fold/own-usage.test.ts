@@ -6,8 +6,8 @@ import { usageOf } from "../../../../src/rollup/fold/usage-of.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { COUNT_SLOTS, countRow } from "../../../../src/usage/count-fields.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
-import { forest, type CallRow, type ForestOptions } from "../../../helpers/forests.ts";
-import { naiveRollUp, naiveTraceTotal } from "../../../helpers/naive-rollup.ts";
+import { forest, type CallRow, type ForestOptions } from "../../../models/forests.ts";
+import { naiveRollUp, naiveTraceTotal } from "../../../models/naive-rollup.ts";
 import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1000);

@@ -16,8 +16,8 @@ import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { COUNT_SLOTS, countFields } from "../../../../src/usage/count-fields.ts";
 import type { Usage } from "../../../../src/usage/usage.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
-import { forest, type CallRow } from "../../../helpers/forests.ts";
-import { naiveRollUp, type NaiveTotals } from "../../../helpers/naive-rollup.ts";
+import { forest, type CallRow } from "../../../models/forests.ts";
+import { naiveRollUp, type NaiveTotals } from "../../../models/naive-rollup.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
 

@@ -12,7 +12,7 @@ import { rollUp } from "../../../../src/rollup/fold/rollup.ts";
 import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
-import { forest, type CallRow } from "../../../helpers/forests.ts";
+import { forest, type CallRow } from "../../../models/forests.ts";
 
 const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
 const book = createPriceBook({

@@ -4,7 +4,7 @@ import { COUNT_SLOTS, countsAt } from "../../../../src/usage/count-fields.ts";
 import type { Usage } from "../../../../src/usage/usage.ts";
 import { encodeUsage } from "../../../../src/usage/usage-column.ts";
 import { viewOf } from "../../../../src/shared/buffers.ts";
-import { unitCounts } from "../../../helpers/forests.ts";
+import { unitCounts } from "../../../models/forests.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { parseUsageColumn } from "../../../../src/rollup/table/parse-usage-column.ts";
 import { UsageEntries } from "../../../../src/rollup/table/usage-entries.ts";

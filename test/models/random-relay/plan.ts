@@ -1,4 +1,4 @@
-import type { SeededRandom } from "../seeded-random.ts";
+import type { SeededRandom } from "../../helpers/seeded-random.ts";
 
 /** One exchange through the gateway, drawn at random. */
 export interface Plan {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { TestApp } from "../start-app.ts";
+import type { TestApp } from "../../helpers/start-app.ts";
 import { ALL_IDS, ALL_TRACES, EDGES, isNoSpan, WINDOW, type LiveCall, type Model } from "./model.ts";
 
 export interface Reading {

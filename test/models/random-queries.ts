@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { StoredCall } from "./stored-calls.ts";
+import type { StoredCall } from "../helpers/stored-calls.ts";
 
 const TEXTS = [
   "",

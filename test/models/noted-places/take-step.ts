@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { settleAll } from "../settle.ts";
-import { authorization, type TestApp } from "../start-app.ts";
+import { settleAll } from "../../helpers/settle.ts";
+import { authorization, type TestApp } from "../../helpers/start-app.ts";
 import { keyOf, Model, startOf } from "./model.ts";
 import { HOUR_MS, KEPT_DAYS, type Sent, type Step } from "./steps.ts";
 import type { World } from "./world.ts";

@@ -11,8 +11,8 @@ import { createMutations } from "../../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../../src/admin/projects/retention.ts";
 import { trusted } from "../../../src/query/sql.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
-import { startAppOn, type TestApp } from "../start-app.ts";
-import { until } from "../until.ts";
+import { startAppOn, type TestApp } from "../../helpers/start-app.ts";
+import { until } from "../../helpers/until.ts";
 
 const settings = {
   INGEST_LINGER_MS: "1",

@@ -1,5 +1,5 @@
 import type { App } from "../../../src/app.ts";
-import { authorization } from "../start-app.ts";
+import { authorization } from "../../helpers/start-app.ts";
 
 interface Sent {
   readonly method: "POST" | "DELETE";

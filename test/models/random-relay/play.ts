@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { seededRandom } from "../seeded-random.ts";
+import { seededRandom } from "../../helpers/seeded-random.ts";
 import type { Plan } from "./plan.ts";
 
 /** What arrived on the other side, and whether its own framing says that it is whole. */

@@ -1,4 +1,4 @@
-import { encodeRequest, textAttribute, type SpanInit } from "../otlp-request.ts";
+import { encodeRequest, textAttribute, type SpanInit } from "../../helpers/otlp-request.ts";
 import { micros } from "./answers.ts";
 import type { CallName, Message } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-import type { StoredCall } from "./stored-calls.ts";
+import type { StoredCall } from "../helpers/stored-calls.ts";
 
 /**
  * The query language as its reference page has it, over a call in memory. It shares nothing with the compiler: no

@@ -1,4 +1,4 @@
-import { partialSuccess } from "../otlp-request.ts";
+import { partialSuccess } from "../../helpers/otlp-request.ts";
 import { micros } from "./answers.ts";
 import type { Lane } from "./lane.ts";
 import type { CallName } from "./messages.ts";
