@@ -56,7 +56,7 @@ import { createDeletionStore, newDeletion } from "./admin/projects/deletion-stor
 import { createMutations } from "./admin/projects/mutations.ts";
 import { projectRoutes } from "./admin/projects/routes.ts";
 import { deleteExpired } from "./admin/projects/retention.ts";
-import { seeThrough } from "./admin/projects/settle.ts";
+import { advanceDeletions } from "./admin/projects/settle.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
@@ -180,7 +180,7 @@ async function registerProjects(
   const deletions = createDeletionStore(engine);
   const deps = { engine, clock, mutations, deletions, betweenWrites: between };
   await app.register(projectRoutes, deps);
-  registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => seeThrough(deps) });
+  registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
   registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: () => deleteExpired(deps) });
   return async (project) => {
     const deletion = newDeletion(project, "calls", clock);

@@ -1,4 +1,4 @@
-import { chargedOf, shapeOf, type Charged } from "../prices/cost-of-cell.ts";
+import { chargedOf, usedKindsOf, type Charged } from "../prices/cost-of-cell.ts";
 import { inputOfRequest } from "../prices/cost-of-call.ts";
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import { countFields, countMembers, countRow, countsAt, type CountWire } from "../usage/count-fields.ts";
@@ -108,7 +108,7 @@ export function usageOfEntry(usage: Usage): UsageOfEntry | undefined {
     tier: usage.service?.tier ?? "",
     uncached: charged.uncached,
     charged_requests: charged.requests,
-    shape: shapeOf(charged),
+    shape: usedKindsOf(charged),
     input_min: input,
     input_max: input,
     detail: usage.units === undefined ? "" : detailOf(usage, usage.units),

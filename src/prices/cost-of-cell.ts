@@ -3,7 +3,7 @@ import { requestsOf, uncachedTokens } from "./cost-of-call.ts";
 import type { TokenPrices } from "./rates.ts";
 import type { PricedUsage } from "../usage/usage.ts";
 
-/** What a usage is charged for, where it has no units beside plain tokens; or several of one shape, added up. */
+/** What a usage is charged for, where it has no units beside plain tokens; or several that use the same kinds, added up. */
 export interface Charged {
   readonly uncached: number;
   readonly completion: number;
@@ -22,8 +22,8 @@ export function chargedOf(usage: PricedUsage): Charged {
   };
 }
 
-/** Which tokens were used at all. Usages of one shape at one price know the same of their costs. */
-export function shapeOf({ uncached, completion, cacheRead, cacheCreation }: Charged): number {
+/** The kinds of tokens used at all. Usages of the same kinds, at one price, have the same costs known. */
+export function usedKindsOf({ uncached, completion, cacheRead, cacheCreation }: Charged): number {
   return (
     Number(uncached > 0) +
     2 * Number(completion > 0) +
@@ -41,7 +41,7 @@ export type CellCost = readonly (Product | null)[];
 
 const UNKNOWN: CellCost = Array.from({ length: COST_SLOTS }, () => null);
 
-/** The sum of `costOfCall` over usages without units that have one shape and one price, in the order of `costFields`. */
+/** The sum of `costOfCall` over usages without units with the same kinds and price, in the order of `costFields`. */
 export function costOfCell(charged: Charged, prices: TokenPrices | null): CellCost {
   if (prices === null) return UNKNOWN;
   const used: readonly (readonly [number, number | null])[] = [

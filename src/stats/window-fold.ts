@@ -9,7 +9,7 @@ import { isSelected, NONE, usageStartOf, type CallTable } from "../rollup/table/
 import type { LlmNames } from "../rollup/table/llm-names.ts";
 import type { UsageEntries } from "../rollup/table/usage-entries.ts";
 import { COST_SLOTS, costSlots, costsInto, type CostKind } from "../prices/cost-fields.ts";
-import { COUNT_SLOTS, countsAt, countSlots } from "../usage/count-fields.ts";
+import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../usage/count-fields.ts";
 import { isMore, NOTHING_YET } from "../usage/most-used.ts";
 import { release } from "../shared/buffers.ts";
 import { bucketFinder } from "./bucket-finder.ts";
@@ -88,7 +88,7 @@ export class WindowFold {
     let callCell = NONE;
     let most = NOTHING_YET;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
-      if (isNothing(own, used)) continue;
+      if (!own.units.has(used) && areZero(own.counts, used)) continue;
       const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
       this.addUsage(cell, used, { ...read, startedAtMs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
@@ -196,11 +196,6 @@ interface Read {
   readonly calls: CallTable;
   readonly own: OwnUsage;
   readonly columns: CallColumns;
-}
-
-function isNothing({ counts, units }: OwnUsage, used: number): boolean {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[used * COUNT_SLOTS + slot]! > 0) return false;
-  return !units.has(used);
 }
 
 /** What a cell costs, in the order of `costFields`. */

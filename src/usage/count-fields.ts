@@ -38,6 +38,12 @@ export function countsAt(row: ArrayLike<number>, at: number): Counts {
   };
 }
 
+/** Whether all counts of an entry are 0, where those of several entries follow each other. */
+export function areZero(counts: ArrayLike<number>, entry = 0): boolean {
+  for (let at = entry * COUNT_SLOTS; at < (entry + 1) * COUNT_SLOTS; at++) if (counts[at]! > 0) return false;
+  return true;
+}
+
 /** The counts in order. */
 export function countRow(counts: Counts): number[] {
   return countFields.map(({ name }) => counts[name]);

@@ -7,7 +7,7 @@ import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts"
 import { ERASED_LISTS, ERASED_TEXTS } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import { seeThrough } from "../../src/admin/projects/settle.ts";
+import { advanceDeletions } from "../../src/admin/projects/settle.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { namedCluster } from "../helpers/named-store.ts";
 import { settleAll } from "../helpers/settle.ts";
@@ -178,7 +178,7 @@ describe("deleting calls", () => {
   });
   const end = (id: string) => ({ project_id, id, ended_at: at, output: "secret", summary: { a: "secret" } });
   const seeItThrough = async (): Promise<void> =>
-    seeThrough({
+    advanceDeletions({
       engine: test.engine,
       deletions: createDeletionStore(test.engine),
       mutations: createMutations(test.engine, namedCluster),

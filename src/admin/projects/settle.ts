@@ -15,7 +15,7 @@ export async function settle(deps: SettleDeps, deletion: Deletion): Promise<Dele
 }
 
 /** Takes all deletions one step further. */
-export async function seeThrough(deps: DeletionDeps): Promise<void> {
+export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
   await eraseDeletedCalls(deps);
   for (const deletion of await deps.deletions.at("running", MAX_SETTLED_PER_RUN))
     await settle(deps, deletion);

@@ -12,7 +12,7 @@ import {
   startMembers,
   type Columns,
   type Inclusive,
-  type Said,
+  type Patch,
 } from "./message-columns.ts";
 
 /** What a client says when a call begins. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
@@ -20,31 +20,31 @@ export interface CallStart {
   readonly id: string;
   /** Undefined: the trace the call already has, else its parent's, else one derived from the call's id. */
   readonly traceId: string | undefined;
-  readonly parentId?: Said<string>;
+  readonly parentId?: Patch<string>;
   readonly opName: string;
   readonly startedAt: EpochMicros;
-  readonly displayName?: Said<string>;
-  readonly threadId?: Said<string>;
-  readonly turnId?: Said<string>;
-  readonly userId?: Said<string>;
-  readonly runId?: Said<string>;
-  readonly runStep?: Said<number>;
+  readonly displayName?: Patch<string>;
+  readonly threadId?: Patch<string>;
+  readonly turnId?: Patch<string>;
+  readonly userId?: Patch<string>;
+  readonly runId?: Patch<string>;
+  readonly runStep?: Patch<number>;
   readonly inputs?: unknown;
   readonly attributes?: unknown;
   /** The id of the API key that it was sent with. */
-  readonly apiKey?: Said<string>;
+  readonly apiKey?: Patch<string>;
   /** Set together with the attributes that it is read from. */
-  readonly inclusive?: Said<Inclusive>;
+  readonly inclusive?: Patch<Inclusive>;
 }
 
 /** What a client says when a call ends. */
 export interface CallEnd {
   readonly id: string;
-  readonly endedAt?: Said<EpochMicros>;
-  readonly displayName?: Said<string>;
+  readonly endedAt?: Patch<EpochMicros>;
+  readonly displayName?: Patch<string>;
   readonly output?: unknown;
   readonly summary?: unknown;
-  readonly exception?: Said<string>;
+  readonly exception?: Patch<string>;
   /** Default: read from `summary.usage` and `output`. */
   readonly usage?: readonly Usage[] | undefined;
   /** The provider's id of the completion whose usage this is, '' for none. Default: read from `output`. */

@@ -7,14 +7,14 @@ import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
 import { refsText } from "./refs.ts";
 
 /** A member of a message: undefined leaves the stored value, null clears it, a value replaces it. */
-export type Said<Value> = Value | null | undefined;
+export type Patch<Value> = Value | null | undefined;
 
 export type Columns = Readonly<Record<string, string | number>>;
 
 type Written = Record<string, string | number>;
 
 /** Writes the columns of a member that is present: always all of them, so that columns from one value stay together. */
-type Members = Readonly<Record<string, (said: never, row: Written) => void>>;
+type Members = Readonly<Record<string, (value: never, row: Written) => void>>;
 
 /**
  * Whether a call's usage includes its children's. `per_llm`: yes, each under its own LLM, as the Weave SDKs send it.
@@ -38,50 +38,50 @@ export const startMembers = {
   turnId: text("turn_id"),
   userId: text("svc_user_id"),
   runId: text("svc_run_id"),
-  runStep: (said: number | null, row: Written) => {
-    row["svc_run_step"] = said ?? CLEARED_COUNT;
+  runStep: (value: number | null, row: Written) => {
+    row["svc_run_step"] = value ?? CLEARED_COUNT;
   },
-  inputs: (said: unknown, row: Written) => {
-    row["inputs"] = stringifyJson(said ?? {});
-    row["input_references"] = refsText(said);
+  inputs: (value: unknown, row: Written) => {
+    row["inputs"] = stringifyJson(value ?? {});
+    row["input_references"] = refsText(value);
   },
-  attributes: (said: unknown, row: Written) => {
-    row["attributes"] = stringifyJson(said ?? {});
+  attributes: (value: unknown, row: Written) => {
+    row["attributes"] = stringifyJson(value ?? {});
   },
   apiKey: text("api_key"),
-  inclusive: (said: Inclusive | null, row: Written) => {
-    row["inclusive"] = INCLUSIVE.indexOf(said ?? false);
+  inclusive: (value: Inclusive | null, row: Written) => {
+    row["inclusive"] = INCLUSIVE.indexOf(value ?? false);
   },
 } satisfies Members;
 
 export const endMembers = {
   endedAt: instant("ended_at"),
   displayName: text("end_display_name"),
-  output: (said: unknown, row: Written) => {
-    row["output"] = stringifyJson(said ?? null);
-    row["output_references"] = refsText(said);
-    row["completion_id"] = completionIdOf(said);
+  output: (value: unknown, row: Written) => {
+    row["output"] = stringifyJson(value ?? null);
+    row["output_references"] = refsText(value);
+    row["completion_id"] = completionIdOf(value);
   },
-  summary: (said: unknown, row: Written) => {
-    row["summary"] = stringifyJson(said ?? {});
+  summary: (value: unknown, row: Written) => {
+    row["summary"] = stringifyJson(value ?? {});
     row["reported_by"] = REPORTERS.indexOf("client");
   },
   exception: text("exception"),
-  usage: (said: readonly Usage[] | null, row: Written) => {
-    row["usage"] = encodeUsage(said ?? []);
+  usage: (value: readonly Usage[] | null, row: Written) => {
+    row["usage"] = encodeUsage(value ?? []);
   },
   // these override what output and summary say
   completionId: text("completion_id"),
-  reportedBy: (said: Reporter | null, row: Written) => {
-    row["reported_by"] = REPORTERS.indexOf(said ?? "client");
+  reportedBy: (value: Reporter | null, row: Written) => {
+    row["reported_by"] = REPORTERS.indexOf(value ?? "client");
   },
 } satisfies Members;
 
 export const renameMembers = { displayName: text("renamed_to") } satisfies Members;
 
 export const deleteMembers = {
-  deletedAt: (said: EpochMicros, row: Written) => {
-    row["deleted_at"] = toStoreText(said);
+  deletedAt: (value: EpochMicros, row: Written) => {
+    row["deleted_at"] = toStoreText(value);
   },
 } satisfies Members;
 
@@ -94,28 +94,28 @@ export const startColumnNames: ReadonlySet<string> = new Set(
   }),
 );
 
-type SaidOf<Table extends Members> = {
+type PatchOf<Table extends Members> = {
   readonly [Name in keyof Table]?: Parameters<Table[Name]>[0] | null | undefined;
 };
 
 /** The columns of all members present in a message. */
-export function columnsOf<Table extends Members>(members: Table, message: SaidOf<Table>): Columns {
+export function columnsOf<Table extends Members>(members: Table, message: PatchOf<Table>): Columns {
   const row: Written = {};
   for (const name in members) {
-    const said = message[name];
-    if (said !== undefined) members[name]!(said as never, row);
+    const value = message[name];
+    if (value !== undefined) members[name]!(value as never, row);
   }
   return row;
 }
 
 function text(column: string) {
-  return (said: string | null, row: Written): void => {
-    row[column] = (said ?? "").toWellFormed();
+  return (value: string | null, row: Written): void => {
+    row[column] = (value ?? "").toWellFormed();
   };
 }
 
 function instant(column: string) {
-  return (said: EpochMicros | null, row: Written): void => {
-    row[column] = said === null ? CLEARED_INSTANT : toStoreText(said);
+  return (value: EpochMicros | null, row: Written): void => {
+    row[column] = value === null ? CLEARED_INSTANT : toStoreText(value);
   };
 }

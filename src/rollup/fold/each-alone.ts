@@ -1,5 +1,5 @@
 import { release } from "../../shared/buffers.ts";
-import { COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
@@ -17,7 +17,8 @@ export function eachAlone(calls: CallTable, names: LlmNames): CallTable {
   usage.reserve(calls.usage.length);
   for (let call = 0; call < calls.count; call++) {
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
-      if (!isNothing(own, used)) copyEntry(used, { from: calls.usage, own, to: usage });
+      if (own.units.has(used) || !areZero(own.counts, used))
+        copyEntry(used, { from: calls.usage, own, to: usage });
     }
     usageEnd[call] = usage.length;
   }
@@ -27,11 +28,6 @@ export function eachAlone(calls: CallTable, names: LlmNames): CallTable {
   calls.usage.release();
   const parents = new Int32Array(calls.count).fill(NONE);
   return { ...calls, parents, usage, usageEnd, completionOf: undefined };
-}
-
-function isNothing({ counts, units }: OwnUsage, used: number): boolean {
-  for (let at = used * COUNT_SLOTS; at < (used + 1) * COUNT_SLOTS; at++) if (counts[at]! > 0) return false;
-  return !units.has(used);
 }
 
 function copyEntry(

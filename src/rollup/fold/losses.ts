@@ -17,7 +17,7 @@ export interface Losses {
   readonly next: Int32Array;
   readonly lost: Int32Array;
   /** 1 for a report replaced by a better one of the same trace, in its own tree or another. */
-  readonly borneElsewhere: Uint8Array;
+  readonly countedElsewhere: Uint8Array;
 }
 
 /** Cost: O(calls + reports × log depth), iterative. */
@@ -29,11 +29,11 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
     first: new Int32Array(calls.count + forest.cycles.length).fill(NONE),
     next: new Int32Array(meetings.reports.length),
     lost: new Int32Array(meetings.reports.length),
-    borneElsewhere: new Uint8Array(calls.count),
+    countedElsewhere: new Uint8Array(calls.count),
   };
   let count = 0;
   const lose = (call: number, at: number): void => {
-    losses.borneElsewhere[call] = 1;
+    losses.countedElsewhere[call] = 1;
     losses.lost[count] = call;
     losses.next[count] = losses.first[at]!;
     losses.first[at] = count++;
@@ -44,7 +44,7 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
     let to = from + 1;
     while (to < meetings.reports.length && sameCompletion(completionOf, meetings, from, to)) to++;
     rounds.play(from, to);
-    playAcrossTrees(meetings.reports.subarray(from, to), losses.borneElsewhere, isBetter);
+    playAcrossTrees(meetings.reports.subarray(from, to), losses.countedElsewhere, isBetter);
     from = to;
   }
   rounds.release();
@@ -52,21 +52,21 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
   return losses;
 }
 
-export function releaseLosses({ completionOf, first, next, lost, borneElsewhere }: Losses): void {
-  release(completionOf, first, next, lost, borneElsewhere);
+export function releaseLosses({ completionOf, first, next, lost, countedElsewhere }: Losses): void {
+  release(completionOf, first, next, lost, countedElsewhere);
 }
 
 /** The best reports of one completion in different trees never meet; for the trace, only one of them counts. */
 function playAcrossTrees(
   reports: Int32Array,
-  borneElsewhere: Uint8Array,
+  countedElsewhere: Uint8Array,
   isBetter: (one: number, other: number) => boolean,
 ): void {
   let best = NONE;
   for (const report of reports) {
-    if (borneElsewhere[report] === 1) continue;
-    if (best !== NONE) borneElsewhere[isBetter(report, best) ? best : report] = 1;
-    if (best === NONE || borneElsewhere[best] === 1) best = report;
+    if (countedElsewhere[report] === 1) continue;
+    if (best !== NONE) countedElsewhere[isBetter(report, best) ? best : report] = 1;
+    if (best === NONE || countedElsewhere[best] === 1) best = report;
   }
 }
 

@@ -2,7 +2,7 @@ import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
-import { COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
 import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { lossesOf, releaseLosses, type Losses } from "./losses.ts";
@@ -12,7 +12,7 @@ import { addCosts, addParts, takeOffCosts } from "./part-costs.ts";
 import { Totals } from "./totals.ts";
 import { totalsAbove } from "./totals-above.ts";
 import { usageOf } from "./usage-of.ts";
-import { isNothing, takeFrom, type Used } from "./used.ts";
+import { takeFrom, type Used } from "./used.ts";
 
 export interface RolledUp {
   readonly forest: Forest;
@@ -86,7 +86,7 @@ function foldForest(
     }
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);
-  if (losses !== undefined && kept !== undefined) dropBorneElsewhere(calls, losses, kept);
+  if (losses !== undefined && kept !== undefined) dropCountedElsewhere(calls, losses, kept);
   if (losses !== undefined) releaseLosses(losses);
   return { forest, totals };
 }
@@ -122,9 +122,9 @@ export interface OwnUsage {
 }
 
 /** A report replaced by another one of its trace adds nothing. */
-function dropBorneElsewhere(calls: CallTable, { borneElsewhere }: Losses, kept: OwnUsage): void {
+function dropCountedElsewhere(calls: CallTable, { countedElsewhere }: Losses, kept: OwnUsage): void {
   for (let call = 0; call < calls.count; call++) {
-    if (borneElsewhere[call] === 0) continue;
+    if (countedElsewhere[call] === 0) continue;
     const [from, to] = [usageStartOf(calls, call), calls.usageEnd[call]!];
     kept.counts.fill(0, from * COUNT_SLOTS, to * COUNT_SLOTS);
     for (let used = from; used < to; used++) kept.units.delete(used);
@@ -167,7 +167,7 @@ function addOwn(call: number, fold: Fold): void {
     if (explained !== undefined) takeFrom(explained, own);
     const llm = calls.usage.llms[used]!;
     if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
-    if (inclusive !== false && isNothing(own)) continue;
+    if (inclusive !== false && own.units === undefined && areZero(own.counts)) continue;
     if (fold.kept !== undefined) keep(used, own, fold.kept);
     const entry = entryFor(llm, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)

@@ -7,11 +7,6 @@ export interface Used {
   units: UnitCounts | undefined;
 }
 
-export function isNothing({ counts, units }: Used): boolean {
-  for (let slot = 0; slot < COUNT_SLOTS; slot++) if (counts[slot]! > 0) return false;
-  return units === undefined;
-}
-
 /** Subtracts the reported and the explained counts from each other. */
 export function takeFrom(explained: Used, own: Used): void {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) {

@@ -6,7 +6,7 @@ import {
   chargedOf,
   costOfCell,
   costOfEqual,
-  shapeOf,
+  usedKindsOf,
   type Charged,
 } from "../../../src/prices/cost-of-cell.ts";
 import type { Rates, TokenPrices } from "../../../src/prices/rates.ts";
@@ -47,7 +47,7 @@ describe("the costs of usages that are added up", () => {
     fc.assert(
       fc.property(fc.array(usage, { minLength: 1, maxLength: 30 }), fc.option(prices), (usages, base) => {
         const rates: Rates | null = base === null ? null : { base, tiers: [] };
-        for (const same of Map.groupBy(usages, (one) => shapeOf(chargedOf(one))).values()) {
+        for (const same of Map.groupBy(usages, (one) => usedKindsOf(chargedOf(one))).values()) {
           const costs = same.map((one) => costOfCall(one, rates));
           const cell = costOfCell(added(same.map(chargedOf)), base);
           for (const [slot, { kind }] of costFields.entries()) {

@@ -28,8 +28,8 @@ export function createChooser(watch: ReplicaWatch, query: Sql, statement: string
     const giveUpMs = performance.now() + COMPARE_MS;
     for (;;) {
       const view = watch.view();
-      const whole = await findWhole(candidates, view, tablesIn(query, view));
-      if (whole !== undefined) return whole;
+      const complete = await findCompleteReplica(candidates, view, tablesIn(query, view));
+      if (complete !== undefined) return complete;
       // without a keeper no replica fetches anything, and too few of them cannot tell at any time
       const mayChange =
         areEnough(candidates, view) && candidates.some((replica) => replica.state().keeper !== undefined);
@@ -51,7 +51,7 @@ export function createChooser(watch: ReplicaWatch, query: Sql, statement: string
  * A replica with all that was acknowledged before, found without the keeper: it has the rows of all replicas that answer, and
  * so many of them answer that each acknowledged row is on at least one.
  */
-async function findWhole(
+async function findCompleteReplica(
   candidates: readonly Replica[],
   view: View,
   tables: readonly string[],
