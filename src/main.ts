@@ -31,9 +31,8 @@ async function start(settings: Config): Promise<void> {
   );
   const version = await engine.version();
   if (isOlder(version)) throw new ServerTooOldError(version);
-  const report = (calls: number): void => logger.info({ calls }, "calls are carried over");
   const onWait = (problem: string): void => logger.warn({ problem }, "waiting for the store's servers");
-  const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER, carry: { report }, onWait });
+  const applied = await migrate(engine, { cluster: settings.CLICKHOUSE_CLUSTER, onWait });
   const store = settings.CLICKHOUSE_URL === undefined ? "embedded" : "server";
   logger.info({ store, store_version: version, applied }, "store is ready");
   const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;

@@ -54,7 +54,7 @@ async function emptyStore(): Promise<void> {
     sql`spanning_traces`,
     sql`call_hours`,
     sql`usage_hours`,
-    sql`parked_parts`,
+    sql`pending_parts`,
     sql`deletions`,
   ])
     await store.engine.command(sql`TRUNCATE TABLE ${table}`, { name: "truncate" });

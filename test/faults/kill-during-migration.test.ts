@@ -1,11 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { gunzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
@@ -15,12 +13,6 @@ import { until } from "../helpers/until.ts";
 const KILLS = Number(process.env["KILLS"] ?? 6);
 const KILLS_PER_DIRECTORY = 3;
 const random = seededRandom();
-
-const OLD_STORE = join(import.meta.dirname, "../fixtures/stores/by-trace");
-/** What that store's own version answered. */
-const answered = JSON.parse(
-  gunzipSync(readFileSync(join(OLD_STORE, "answers.json.gz"))).toString(),
-) as readonly { readonly path: string; readonly body: object; readonly answer: string }[];
 
 type Service = Awaited<ReturnType<typeof startProcess>>;
 
@@ -114,28 +106,4 @@ describe(`kill -9 while the service migrates (seed ${random.seed}, ${KILLS} kill
       },
     ),
   );
-
-  it(
-    "leaves the calls of a store in the order of traces, carried over by the next start",
-    { timeout: 300_000 },
-    () =>
-      startAfterKills(
-        (dir) => void execFileSync("tar", ["-xzf", join(OLD_STORE, "store.tgz"), "-C", dir]),
-        async (service) => {
-          for (const { path, body, answer } of answered) {
-            const now = await service.post(path, body);
-            expect(now.status).toBe(200);
-            expect(valueOf(await now.text()), `${path} ${JSON.stringify(body)}`).toEqual(valueOf(answer));
-          }
-        },
-      ),
-  );
 });
-
-/** Of JSON, or of lines of it. */
-function valueOf(text: string): unknown {
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as unknown);
-}

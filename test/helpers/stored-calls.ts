@@ -46,12 +46,12 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     svc_run_step: call.svc_run_step,
     inputs: stringifyJson(call.inputs),
     attributes: stringifyJson(call.attributes),
-    input_references: JSON.stringify(call.input_refs),
+    input_refs: JSON.stringify(call.input_refs),
     ended_at: call.ended_at === null ? null : storeText(call.ended_at),
     output: call.ended_at === null ? null : stringifyJson(call.output),
     summary: call.ended_at === null ? null : stringifyJson(call.summary),
     exception: call.ended_at === null ? null : (call.exception ?? ""),
-    output_references: JSON.stringify(call.output_refs),
+    output_refs: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
   const { noteTraces, noteCalls } = createNotes(engine);

@@ -4,7 +4,7 @@ import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts";
-import { ERASED_LISTS, ERASED_TEXTS } from "../../src/admin/projects/erase-deleted-calls.ts";
+import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
 import { advanceDeletions } from "../../src/admin/projects/settle.ts";
@@ -190,7 +190,7 @@ describe("deleting calls", () => {
       sql`SELECT DISTINCT id FROM (
             SELECT id, formatRowNoNewline('JSONEachRow', *) AS text FROM calls WHERE project_id = ${param("String", project_id)}
             UNION ALL
-            SELECT id, columns AS text FROM parked_parts WHERE project_id = ${param("String", project_id)}
+            SELECT id, columns AS text FROM pending_parts WHERE project_id = ${param("String", project_id)}
           ) WHERE position(text, 'secret') > 0 ORDER BY id`,
       options,
     );
@@ -261,7 +261,7 @@ describe("deleting calls", () => {
       sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'calls'`,
       options,
     );
-    expect([...kept, ...ERASED_TEXTS, ...ERASED_LISTS].sort()).toEqual(rows.map((row) => row.name).sort());
+    expect([...kept, ...ERASED_COLUMNS].sort()).toEqual(rows.map((row) => row.name).sort());
   });
 });
 
@@ -304,7 +304,7 @@ describe("retention", () => {
       "call_hours",
       "feedback",
       "feedback_times",
-      "parked_parts",
+      "pending_parts",
       "usage_hours",
     ]) {
       await until(async () => (await countRows(table, "acme/old")) === 0);

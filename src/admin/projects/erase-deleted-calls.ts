@@ -4,7 +4,7 @@ import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-project.ts";
 
 /** What a deleted call loses. It keeps its ids, its times, and that it is deleted, so that late parts stay deleted too. */
-export const ERASED_TEXTS = [
+export const ERASED_COLUMNS = [
   "op_name",
   "start_display_name",
   "end_display_name",
@@ -16,16 +16,15 @@ export const ERASED_TEXTS = [
   "svc_run_step",
   "api_key",
   "inputs",
-  "input_references",
+  "input_refs",
   "attributes",
   "output",
-  "output_references",
+  "output_refs",
   "summary",
   "exception",
   "usage",
   "completion_id",
 ] as const;
-export const ERASED_LISTS = ["input_refs", "output_refs"] as const;
 
 const TAG = "deleted calls";
 const MAX_PENDING = 10_000;
@@ -35,16 +34,11 @@ const MAX_KEYS = 1000;
 const LATE_MS = 7 * 86_400_000;
 
 const assignments = join(
-  [...ERASED_TEXTS.map((name) => `${name} = NULL`), ...ERASED_LISTS.map((name) => `${name} = []`)].map(
-    trusted,
-  ),
+  ERASED_COLUMNS.map((name) => trusted(`${name} = NULL`)),
   ", ",
 );
 const holds = join(
-  [
-    ...ERASED_TEXTS.map((name) => `${name} IS NOT NULL`),
-    ...ERASED_LISTS.map((name) => `notEmpty(${name})`),
-  ].map(trusted),
+  ERASED_COLUMNS.map((name) => trusted(`${name} IS NOT NULL`)),
   " OR ",
 );
 const callKey = sql`concat(project_id, '\n', toString(length(trace_id)), '\n', trace_id, id)`;
@@ -76,10 +70,10 @@ const places: readonly Place[] = [
       WHERE project_id IN ${projects} AND (${holds}) AND (deleted_at IS NOT NULL OR ${callKey} IN ${keys})`,
   },
   {
-    table: "parked_parts",
-    find: (projects) => sql`SELECT DISTINCT ${pendingKey} AS key FROM parked_parts
+    table: "pending_parts",
+    find: (projects) => sql`SELECT DISTINCT ${pendingKey} AS key FROM pending_parts
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND
-        ((project_id, id) IN (SELECT project_id, id FROM parked_parts WHERE project_id IN ${projects} AND kind = 'delete')
+        ((project_id, id) IN (SELECT project_id, id FROM pending_parts WHERE project_id IN ${projects} AND kind = 'delete')
          OR (project_id, id) IN (SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))`,
     change: (projects, keys) => sql`DELETE
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${pendingKey} IN ${keys}`,

@@ -44,7 +44,7 @@ const isOlder: Readonly<Record<string, (age: Age) => Sql>> = {
   spanning_traces: isOlderHour,
   call_hours: isOlderHour,
   usage_hours: isOlderHour,
-  parked_parts: ({ cutoff }) => sql`parked_at < ${cutoff}`,
+  pending_parts: ({ cutoff }) => sql`stored_at < ${cutoff}`,
   feedback: ({ cutoff }) => sql`created_at < ${cutoff}`,
   feedback_times: ({ cutoff }) => sql`created_at < ${cutoff}`,
 };

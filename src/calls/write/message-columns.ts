@@ -43,7 +43,7 @@ export const startMembers = {
   },
   inputs: (value: unknown, row: Written) => {
     row["inputs"] = stringifyJson(value ?? {});
-    row["input_references"] = refsText(value);
+    row["input_refs"] = refsText(value);
   },
   attributes: (value: unknown, row: Written) => {
     row["attributes"] = stringifyJson(value ?? {});
@@ -59,7 +59,7 @@ export const endMembers = {
   displayName: text("end_display_name"),
   output: (value: unknown, row: Written) => {
     row["output"] = stringifyJson(value ?? null);
-    row["output_references"] = refsText(value);
+    row["output_refs"] = refsText(value);
     row["completion_id"] = completionIdOf(value);
   },
   summary: (value: unknown, row: Written) => {

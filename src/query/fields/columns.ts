@@ -29,8 +29,8 @@ export interface Column {
 export const HAS_ENDED = sql`ifNull(ended_at < ${trusted(`toDateTime64('${CLEARED_INSTANT}', 6, 'UTC')`)}, 0)`;
 const endedAt = sql`if(${HAS_ENDED}, ended_at, NULL)`;
 /** References of a payload, `Array(String)`. */
-export const INPUT_REFS = sql`JSONExtract(ifNull(input_references, ''), 'Array(String)')`;
-export const OUTPUT_REFS = sql`JSONExtract(ifNull(output_references, ''), 'Array(String)')`;
+export const INPUT_REFS = sql`JSONExtract(ifNull(input_refs, ''), 'Array(String)')`;
+export const OUTPUT_REFS = sql`JSONExtract(ifNull(output_refs, ''), 'Array(String)')`;
 
 const opName = sql`ifNull(op_name, '')`;
 const displayName = sql`ifNull(coalesce(renamed_to, end_display_name, start_display_name), '')`;

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { param, sql, trusted } from "../../query/sql.ts";
 import { arrangeShards, beginShards, refuseOtherShards } from "./arrange-shards.ts";
-import { carryCallsOver, type CarryOptions } from "./carry-calls-over.ts";
 import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
 import { MigrationError } from "../migration-error.ts";
@@ -17,30 +16,30 @@ import { StorageError } from "../storage-error.ts";
 export interface MigrateOptions {
   /** Name of the cluster whose tables are replicated; undefined for one node. */
   readonly cluster: string | undefined;
-  readonly carry?: CarryOptions | undefined;
   /** Hears what a migration of a cluster waits for. */
   readonly onWait?: OnWait;
 }
 
 export interface Migration {
-  /** The file's name, like `0001_create_calls.sql`. */
+  /** `1.0`, or the file's name, like `0001_add_teams.sql`. */
   readonly name: string;
   readonly text: string;
 }
 
 const LEDGER = "schema_migrations";
-/** Statements that need more than SQL, by their name in a migration. */
-const WORK: Readonly<Record<string, (engine: Engine, options: MigrateOptions) => Promise<void>>> = {
-  carry_calls_over: (engine, { carry }) => carryCallsOver(engine, carry),
-};
+/** All tables, in a file each. */
+const FIRST = "1.0";
+/** Every store from before has it, and none since. */
+const FROM_BEFORE = "0001_create_calls.sql";
 
 const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
 
 /**
- * Applies the migrations that are missing, in order; returns their names. Each is idempotent, so that several
- * replicas may start at once and a killed one may start again. In a cluster, replicas that came back empty get their
- * tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a file
- * that was changed after it was applied; a store that a newer version has migrated; replicas that must be there.
+ * Applies the migrations that are missing, in order: 1.0 makes all tables, others change them. Returns their names. Each is
+ * idempotent, so that several replicas may start at once and a killed one may start again. In a cluster, replicas that came
+ * back empty get their tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a
+ * file that was changed after it was applied; a store from before 1.0, or one that a newer version has migrated; replicas that
+ * must be there.
  */
 export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
   const { cluster } = options;
@@ -66,13 +65,9 @@ export async function migrate(impatient: Engine, options: MigrateOptions): Promi
   await engine.command(createLedger(options), { name: "migrate_ledger", tables: "own" });
   for (const migration of missing) {
     for (const statement of statementsOf(migration, options)) {
-      const work = WORK[statement];
-      if (work !== undefined) await work(engine, options);
-      else {
-        // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
-        const tables = statement.startsWith("INSERT") ? "each" : "own";
-        await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}`, tables });
-      }
+      // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
+      const tables = statement.startsWith("INSERT") ? "each" : "own";
+      await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}`, tables });
     }
     await engine.insert("schema_migrations", [{ name: migration.name, checksum: checksumOf(migration) }], {
       name: "migrate_record",
@@ -117,7 +112,7 @@ function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void
   );
 }
 
-/** The migrations that the store does not have yet. */
+/** The migrations that the store does not have yet. Errors: `MigrationError` for a store from before 1.0. */
 export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
   const applied = await appliedChecksums(engine, false);
   return readMigrations()
@@ -126,10 +121,15 @@ export async function pendingMigrations(engine: Engine): Promise<readonly string
 }
 
 export function readMigrations(): readonly Migration[] {
-  return readdirSync(MIGRATIONS_DIR)
+  const tables = filesIn(join(MIGRATIONS_DIR, FIRST)).map(({ text }) => text);
+  return [{ name: FIRST, text: tables.join("\n") }, ...filesIn(MIGRATIONS_DIR)];
+}
+
+function filesIn(dir: string): readonly Migration[] {
+  return readdirSync(dir)
     .filter((name) => name.endsWith(".sql"))
     .sort()
-    .map((name) => ({ name, text: readFileSync(join(MIGRATIONS_DIR, name), "utf8") }));
+    .map((name) => ({ name, text: readFileSync(join(dir, name), "utf8") }));
 }
 
 /** A migration's statements for one node, or for a cluster with replicated tables. */
@@ -212,6 +212,12 @@ async function appliedChecksums(
       tables: "own",
     },
   );
+  if (rows.some(({ name }) => name === FROM_BEFORE)) {
+    throw new MigrationError(
+      "The store is of a version before 1.0, which this version cannot read. Nothing was changed. " +
+        "To bring its data over, see A store from before 1.0 in docs/operate/upgrade.md.",
+    );
+  }
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 

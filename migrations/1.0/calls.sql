@@ -4,6 +4,9 @@
 CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
 (
     project_id LowCardinality(String),
+    -- hours since the epoch, of the call's first start that the store has known. It never changes, so that all parts of a
+    -- call have one key, also when another start says another time
+    hour Int32,
     trace_id String,
     id String,
 
@@ -18,57 +21,42 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     svc_run_id SimpleAggregateFunction(anyLast, Nullable(String)),
     svc_run_step SimpleAggregateFunction(anyLast, Nullable(UInt64)),
     inputs SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
+    -- the references in the inputs, as a list in JSON; '' for none
+    input_refs SimpleAggregateFunction(anyLast, Nullable(String)),
     attributes SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
+    -- the id of the API key that the call was sent with
+    api_key SimpleAggregateFunction(anyLast, LowCardinality(Nullable(String))),
+    -- whether its usage includes that of the calls below it: see src/calls/write/message-columns.ts
     inclusive SimpleAggregateFunction(anyLast, Nullable(UInt8)),
-    input_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
 
     -- from the end
     ended_at SimpleAggregateFunction(anyLast, Nullable(DateTime64(6, 'UTC'))),
     end_display_name SimpleAggregateFunction(anyLast, Nullable(String)),
     output SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
+    -- the references in the output, as a list in JSON; '' for none
+    output_refs SimpleAggregateFunction(anyLast, Nullable(String)),
     summary SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
     exception SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- [[llm, requests, prompt, completion, total, cache_read, cache_creation, cache_outside_prompt], …]
+    -- a list in JSON with an entry for each LLM: see src/usage/usage-column.ts
     usage SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    output_refs SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
+    -- the provider's id of the completion that the usage belongs to, so that calls that report one completion count once;
+    -- '' for none
+    completion_id SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
+    -- who reports it: 0 a client, 1 the gateway, 2 the gateway by an estimate
+    reported_by SimpleAggregateFunction(anyLast, Nullable(UInt8)),
 
     -- from a rename
     renamed_to SimpleAggregateFunction(anyLast, Nullable(String)),
 
     -- from a delete
-    deleted_at SimpleAggregateFunction(anyLast, Nullable(DateTime64(6, 'UTC')))
+    deleted_at SimpleAggregateFunction(anyLast, Nullable(DateTime64(6, 'UTC'))),
+
+    -- a random number for each row. Merges add those of the rows that they fold, so that the sum over an hour is the same before
+    -- and after them, and changes with every part that is stored and every row that is deleted
+    fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64()
 )
 ENGINE = {{engine:AggregatingMergeTree}}
-ORDER BY (project_id, trace_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
--- Which trace a call belongs to: an end, a rename and a delete name their call by id alone.
-CREATE TABLE IF NOT EXISTS call_traces {{on_cluster}}
-(
-    project_id LowCardinality(String),
-    id String,
-    trace_id String
-)
-ENGINE = {{engine:ReplacingMergeTree}}
-ORDER BY (project_id, id, trace_id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS call_traces_of_starts {{on_cluster}} TO call_traces AS
-SELECT project_id, id, trace_id FROM calls WHERE started_at IS NOT NULL;
-
--- Parts whose call has not started yet, with the columns they will write as JSON. A resolved part stays marked as
--- such for a while, so that no other replica writes it again.
-CREATE TABLE IF NOT EXISTS parked_parts {{on_cluster}}
-(
-    project_id LowCardinality(String),
-    id String,
-    kind LowCardinality(String),
-    columns_hash String,
-    columns String CODEC(ZSTD(1)),
-    resolved UInt8,
-    parked_at DateTime64(3, 'UTC') DEFAULT now64(3)
-)
-ENGINE = {{engine:ReplacingMergeTree(resolved)}}
-ORDER BY (project_id, id, kind, columns_hash)
-TTL toDateTime(parked_at) + INTERVAL 1 DAY DELETE WHERE resolved = 1
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+-- whatever is not of the years 2015 to 2049 shares a partition, so that no batch can make thousands
+PARTITION BY if(hour BETWEEN 394464 AND 701279, toYYYYMM(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
+ORDER BY (project_id, hour, trace_id, id)
+SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,3 +1,4 @@
+-- API keys. Of a secret its hash alone is kept.
 CREATE TABLE IF NOT EXISTS api_keys {{on_cluster}}
 (
     id String,

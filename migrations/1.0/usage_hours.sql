@@ -1,20 +1,11 @@
--- Rows of `calls` have a random number each. Merges add the numbers of the rows that they fold, so that the sum over an hour
--- is the same before and after them, and changes with every part that is stored and every row that is deleted. A migration
--- that changes what stored calls say must empty usage_hours.
-ALTER TABLE calls {{on_cluster}}
-    ADD COLUMN IF NOT EXISTS fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64();
-
--- Rows from before have no number of their own and would read another one each time, and on each replica.
-ALTER TABLE calls {{on_cluster}}
-    UPDATE fingerprint = cityHash64(project_id, hour, trace_id, id) WHERE 1;
-
--- What the calls of an hour themselves used: of the traces that lie under this hour alone. It is true while the hour's
--- fingerprint and its spanning traces are those that were folded; whoever reads it compares. An hour has several pieces if it
--- has many calls. Written again, the later row replaces the earlier one.
+-- What the calls of an hour themselves used. A row is of the traces that lie under this hour alone, or of those that lie under
+-- several hours, the same for all of them. It is true while the fingerprints of its hours and its spanning traces are those that
+-- were folded; whoever reads it compares. An hour has several pieces if it has many calls. Written again, the later row
+-- replaces the earlier one. A migration that changes what stored calls say must empty this table.
 CREATE TABLE IF NOT EXISTS usage_hours {{on_cluster}}
 (
     project_id LowCardinality(String),
-    -- 0: entries of calls; 1: entries of quarters of an hour, without what tells calls apart
+    -- 0: entries of calls; 1: these by quarters of an hour, both of the traces under one hour alone; 2: of those under several
     grain UInt8,
     hour Int32,
     piece UInt32,
@@ -23,9 +14,12 @@ CREATE TABLE IF NOT EXISTS usage_hours {{on_cluster}}
     version UInt32,
     -- the pieces that were written together
     settlement String,
-    -- sum of `fingerprint` over the hour's rows, and of the hashes of the spanning traces that are left out
+    -- sum of `fingerprint` over the hour's rows, and of the hashes of the spanning traces that are left out; in the grain 2, the
+    -- digest of the traces that lie under just these hours
     fingerprint UInt64,
     spanning UInt64,
+    hours Array(Int32) DEFAULT [hour],
+    fingerprints Array(UInt64) DEFAULT [fingerprint],
     settled_at DateTime64(3, 'UTC') DEFAULT now64(3),
     -- microseconds since the epoch
     first_at Int64,
@@ -33,10 +27,11 @@ CREATE TABLE IF NOT EXISTS usage_hours {{on_cluster}}
     entries UInt32,
     -- [llm, provider, tier] as JSON, each once
     served Array(String) CODEC(ZSTD(1)),
+    -- what the entries come to by quarters of an hour, as JSON: see src/ledger/packed-quarters.ts. A question that needs no more
+    -- reads this one column; rows of the grain 1 have nothing else
+    quarters String CODEC(ZSTD(1)),
 
     -- from here on a value for each entry: a call and an LLM that it used, or a call that used none
-    -- 1 for the first entry
-    head Array(UInt8) CODEC(ZSTD(1)),
     at Array(Int64) CODEC(ZSTD(1)),
     -- a call counts in one of its entries
     calls Array(UInt32) CODEC(ZSTD(1)),
@@ -63,8 +58,6 @@ CREATE TABLE IF NOT EXISTS usage_hours {{on_cluster}}
     input_max Array(Float64) CODEC(ZSTD(1)),
     -- the whole usage as JSON, where it has units; equal ones may share an entry
     detail Array(LowCardinality(String)) CODEC(ZSTD(1)),
-
-    -- '' in quarters of an hour
     op_name Array(LowCardinality(String)) CODEC(ZSTD(1)),
     trace_id Array(String) CODEC(ZSTD(1)),
     thread_id Array(String) CODEC(ZSTD(1)),

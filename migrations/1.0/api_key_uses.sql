@@ -1,3 +1,4 @@
+-- When a key was last used.
 CREATE TABLE IF NOT EXISTS api_key_uses {{on_cluster}}
 (
     id String,

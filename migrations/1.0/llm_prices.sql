@@ -12,6 +12,10 @@ CREATE TABLE IF NOT EXISTS llm_prices {{on_cluster}}
     -- NULL: not set, so that the price of prompt tokens holds
     cache_read_input_token_cost Nullable(Float64),
     cache_creation_input_token_cost Nullable(Float64),
+    -- '' for the usual one
+    service_tier LowCardinality(String),
+    -- USD for one unit beside plain tokens, by the unit's name
+    unit_costs Map(LowCardinality(String), Float64),
     created_by String,
     created_at DateTime64(3, 'UTC'),
     -- a purged price never comes back: the purged row wins whatever the order

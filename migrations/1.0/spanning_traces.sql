@@ -9,8 +9,3 @@ ENGINE = {{engine:ReplacingMergeTree}}
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYear(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
 ORDER BY (project_id, hour, trace_id)
 SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1;
-
-INSERT INTO spanning_traces (project_id, hour, trace_id)
-SELECT project_id, hour, trace_id FROM trace_hours WHERE (project_id, trace_id) IN
-    (SELECT project_id, trace_id FROM trace_hours GROUP BY project_id, trace_id HAVING min(hour) != max(hour)
-     SETTINGS optimize_aggregation_in_order = 1);

@@ -30,14 +30,3 @@ CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
 ENGINE = {{engine:ReplacingMergeTree(version)}}
 ORDER BY (project_id, created_at, id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
--- Every time that a feedback has, or may have, been written under.
-CREATE TABLE IF NOT EXISTS feedback_times {{on_cluster}}
-(
-    project_id LowCardinality(String),
-    id String,
-    created_at DateTime64(3, 'UTC')
-)
-ENGINE = {{engine:ReplacingMergeTree}}
-ORDER BY (project_id, id, created_at)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

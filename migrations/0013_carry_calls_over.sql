@@ -1,2 +1,0 @@
--- src/clickhouse/carry-calls-over.ts
-carry_calls_over;

@@ -1,0 +1,10 @@
+-- A table is a list of rows, which tables share.
+CREATE TABLE IF NOT EXISTS data_tables {{on_cluster}}
+(
+    project_id LowCardinality(String),
+    digest String,
+    row_digests Array(String) CODEC(ZSTD(1))
+)
+ENGINE = {{engine:ReplacingMergeTree}}
+ORDER BY (project_id, digest)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

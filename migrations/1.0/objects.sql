@@ -1,0 +1,16 @@
+-- One row per version of an object. Of versions written again the first one holds: it says when the version appeared.
+CREATE TABLE IF NOT EXISTS objects {{on_cluster}}
+(
+    project_id LowCardinality(String),
+    object_id String,
+    digest String,
+    kind LowCardinality(String),
+    -- '' for none
+    base_object_class LowCardinality(String),
+    val String CODEC(ZSTD(1)),
+    created_at DateTime64(6, 'UTC') DEFAULT now64(6),
+    earliness UInt64 DEFAULT bitNot(toUInt64(toUnixTimestamp64Micro(created_at)))
+)
+ENGINE = {{engine:ReplacingMergeTree(earliness)}}
+ORDER BY (project_id, object_id, digest)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,0 +1,19 @@
+-- Parts whose call has not started yet, with the columns they will write as JSON. Those that are written to their call stay for
+-- a day: no other replica writes them again, and whatever comes for the call meanwhile goes by the same order.
+CREATE TABLE IF NOT EXISTS pending_parts {{on_cluster}}
+(
+    project_id LowCardinality(String),
+    id String,
+    kind LowCardinality(String),
+    columns_hash String,
+    -- of two parts of a call, the one acknowledged later has the larger one
+    version UInt64,
+    columns String CODEC(ZSTD(1)),
+    -- 1: written to its call
+    resolved UInt8,
+    stored_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = {{engine:ReplacingMergeTree(resolved)}}
+ORDER BY (project_id, id, kind, columns_hash, version)
+TTL toDateTime(stored_at) + INTERVAL 1 DAY DELETE WHERE resolved = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
