@@ -39,7 +39,7 @@ import { registerRequestLog } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
 import { registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/limits/slow-clients.ts";
-import { respondBadUrl, respondUnreadable } from "./http/unreadable.ts";
+import { refuseTunnels, respondBadUrl, respondUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { BUILT_PAGE, pageRoutes } from "./web/routes.ts";
@@ -220,6 +220,7 @@ async function createServer(
   config: Config,
   { logger, registry, steady }: { logger: FastifyBaseLogger; registry: Registry; steady: Clock },
 ): Promise<App> {
+  const unreadable = { log: logger, bodyOf: envelopeOf };
   const app: App = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
@@ -236,8 +237,7 @@ async function createServer(
     // training bodies of a gigabyte take their time; the gateway ends uploads that stall
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
-    clientErrorHandler: (error, socket) =>
-      respondUnreadable(error, socket, { log: logger, bodyOf: envelopeOf }),
+    clientErrorHandler: (error, socket) => respondUnreadable(error, socket, unreadable),
     frameworkErrors: (error, request, reply) =>
       respondBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
@@ -245,6 +245,7 @@ async function createServer(
   registerRequestLog(app, registry);
   registerConnections(app, { max: connectionCap(config), registry });
   registerNodeResponses(app);
+  refuseTunnels(app, unreadable);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
   registerJsonBody(app);

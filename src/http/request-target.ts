@@ -5,17 +5,19 @@ import { AppError } from "../shared/errors.ts";
 /** A path of plain segments and a query: already in its normal form. */
 const PLAIN = /^(?:\/(?!\.)[\w.~:@!$&'()*+,=-]+)+\/?(?:\?[\x21-\x22\x24-\x7e]*)?$/;
 
+/** Scheme and host of an absolute form. Source: RFC 9110, 4.2: a user or an empty host is an error. */
+const ORIGIN = /^https?:\/\/(?!:)[^/?#@\\\s,]+(?=[/?#]|$)/i;
+
 /**
  * Normalises a request's target, for routes, rules and the gateway alike. It drops the origin of an absolute form, joins
  * repeated slashes, and keeps an escape only if its character needs one. The Weave SDKs turn a host name into
  * `https://HOST/traces`, so every route exists below `/traces` as well. Source: RFC 9110, 4.2.3; WANDB_BASE_URL in npm
- * `weave` 0.11.1. Errors: undefined if a segment is `.` or `..` in any spelling.
+ * `weave` 0.11.1. Errors: undefined if it is no path, or a segment is `.` or `..` in any spelling.
  */
 export function readTarget(target: string): string | undefined {
   if (PLAIN.test(target) && !target.startsWith("/traces/")) return target;
-  const local = target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
-  if (local !== target && !local.startsWith("/")) return readTarget(`/${local}`);
-  if (!local.startsWith("/")) return target;
+  const local = pathOf(target);
+  if (local === undefined) return undefined;
 
   const question = local.indexOf("?");
   const path = question === -1 ? local : local.slice(0, question);
@@ -24,17 +26,30 @@ export function readTarget(target: string): string | undefined {
   return question === -1 ? read : read + escaped(local.slice(question));
 }
 
+/** The target without an origin; undefined of `*`, of an authority alone, and of what is no URL of ours. */
+function pathOf(target: string): string | undefined {
+  if (target.startsWith("/")) return target;
+  const [origin] = ORIGIN.exec(target) ?? [];
+  if (origin === undefined) return undefined;
+  const rest = target.slice(origin.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
 /** For `rewriteUrl`, which cannot reject a request: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
   return readTarget(target) ?? target;
 }
 
-/** Rejects the targets that `readTarget` rejects. */
+/** Rejects the targets that `readTarget` rejects. The router would take any first character for the slash. */
 export function registerTargets(app: FastifyInstance): void {
-  app.addHook("onRequest", (request, _reply, done) => {
-    const isRefused = readTarget(request.originalUrl) === undefined;
-    done(isRefused ? new AppError("not_found", "There is nothing here.") : undefined);
+  app.addHook("onRequest", (request, reply, done) => {
+    const { method, originalUrl } = request;
+    if (readTarget(originalUrl) !== undefined) done();
+    // of the service as a whole: RFC 9110, 9.3.7
+    else if (method === "OPTIONS" && originalUrl === "*") void reply.code(204).send();
+    else if (pathOf(originalUrl) !== undefined) done(new AppError("not_found", "There is nothing here."));
+    else done(new AppError("bad_request", "The target of the request is not a path."));
   });
 }
 

@@ -1,25 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
+import type { Duplex } from "node:stream";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import type { sendError } from "./errors.ts";
 
+const TUNNEL = "CONNECT";
+
 /** The errors of Node's HTTP parser, and the messages to clients. Source: nodejs.org/api/http.html, "clientError". */
 const responses: Readonly<Record<string, { status: number; text: string }>> = {
+  [TUNNEL]: { status: 400, text: "The target of the request is not a path." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
 const unreadable = { status: 400, text: "The request cannot be read." };
 
-/**
- * Responds to what is not HTTP with JSON and a request id. `bodyOf` writes the error for a client of any route, because
- * the route is unknown.
- */
+interface Means {
+  readonly log: FastifyBaseLogger;
+  /** Writes the error for a client of any route, because the route is unknown. */
+  readonly bodyOf: (error: AppError) => unknown;
+}
+
+/** Responds to what is not HTTP with JSON and a request id. */
 export function respondUnreadable(
   error: Error & { code?: string },
-  socket: Socket,
-  { log, bodyOf }: { log: FastifyBaseLogger; bodyOf: (error: AppError) => unknown },
+  socket: Duplex,
+  { log, bodyOf }: Means,
 ): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const { status, text } = responses[error.code ?? ""] ?? unreadable;
@@ -41,6 +47,16 @@ export function respondUnreadable(
       body,
     ].join("\r\n"),
   );
+}
+
+/** Responds to CONNECT, whose connection Node would close without a word. */
+export function refuseTunnels(app: FastifyInstance, means: Means): void {
+  app.server.on("connect", (_request, socket) => {
+    // whoever takes the connection from Node takes its errors
+    socket.on("error", () => undefined);
+    respondUnreadable(Object.assign(new Error("a tunnel"), { code: TUNNEL }), socket, means);
+    socket.once("finish", () => socket.destroy());
+  });
 }
 
 /**

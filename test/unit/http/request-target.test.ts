@@ -73,9 +73,15 @@ describe("readTarget", () => {
       "/v1/training/runs/r1:close?x=%70#",
       "/call/read",
       "/a%2Fb",
-      "*",
     ]) {
       expect(readTarget(plain)).toBe(plain.replace("#", "%23"));
     }
+  });
+
+  it("reads the path of an absolute form, and nothing else without a slash", () => {
+    expect(readTarget("HTTPS://a.example:80?x=/")).toBe("/?x=/");
+    expect(readTarget("http://a/http://b/x")).toBe("/http:/b/x");
+    for (const none of ["*", "", "a", "a:80", "ftp://a/", "http:///", "http://u@a/", "http://:80/", "http:a"])
+      expect([none, readTarget(none)]).toEqual([none, undefined]);
   });
 });

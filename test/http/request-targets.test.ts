@@ -1,0 +1,109 @@
+import fc from "fast-check";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { METHODS } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { head, sendRaw } from "../helpers/raw-http.ts";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+const PAGE = "<!doctype html><title>the page</title>";
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 400);
+
+let dir: string;
+let test: TestApp;
+let port: number;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "sumtree-targets-"));
+  mkdirSync(join(dir, "assets"));
+  writeFileSync(join(dir, "index.html"), PAGE);
+  test = await startApp({ deps: { pageDir: dir } });
+  await test.app.listen({ port: 0, host: "127.0.0.1" });
+  ({ port } = test.app.server.address() as AddressInfo);
+});
+afterAll(async () => {
+  await test.close();
+  rmSync(dir, { recursive: true });
+});
+
+async function ask(method: string, target: string) {
+  const body = method === "POST" ? '{"project_id":"acme/a"}' : "";
+  const lines = [
+    `${method} ${target} HTTP/1.1`,
+    "Host: sumtree.example",
+    `Authorization: ${authorization()}`,
+    "Connection: close",
+    ...(body === "" ? [] : ["Content-Type: application/json", `Content-Length: ${body.length}`]),
+  ];
+  const answer = await sendRaw(port, head(...lines), body).answer;
+  return { ...answer, text: answer.body.toString() };
+}
+
+const PATHS = ["", "/", "/healthz", "/openapi.json", "/api-keys", "/trace/usage", "/v1/models", "/?x=1"];
+const path = fc.constantFrom(...PATHS);
+const method = fc.constantFrom(...METHODS, "GET", "POST");
+const host = fc.constantFrom("sumtree.example", "127.0.0.1:8080", "[::1]:80", "evil.example");
+
+/** Targets that name nothing which this service has, in every form that RFC 9112, 3.2, and its breakers know. */
+const noPath = fc.oneof(
+  path.map((rest) => `*${rest}`),
+  path.map((rest) => `*${rest.slice(1)}`),
+  path.map((rest) => rest.slice(1)).filter((rest) => rest !== ""),
+  host,
+  fc.tuple(host, path).map(([name, rest]) => name + rest),
+  fc.tuple(fc.constantFrom("ftp", "file", "ws", "javascript", "x"), host, path).map(
+    ([scheme, name, rest]) => `${scheme}://${name}${rest}`,
+  ),
+  fc.tuple(host, path).map(([name, rest]) => `http://user:secret@${name}${rest}`),
+  path.map((rest) => `http://${rest}`),
+  fc.constantFrom("http:", "http:/", "https:///", "http://:80/", "http:healthz", "http://?x=1", "**", "*?", "*#"),
+);
+
+describe("a request target that is no path", () => {
+  it("is a 400 in JSON with a request id, whatever the method, and reaches no route", async () => {
+    await fc.assert(
+      fc.asyncProperty(method, noPath, async (verb, target) => {
+        fc.pre(!(verb === "OPTIONS" && target === "*"));
+        const { status, headers, text } = await ask(verb, target);
+        expect([status, headers["x-request-id"]]).toEqual([400, expect.stringMatching(/^[\w-]{8,}$/)]);
+        if (verb !== "HEAD") expect(JSON.parse(text)).toMatchObject({ detail: expect.any(String) });
+      }),
+      { numRuns: RUNS, seed: 30 },
+    );
+  });
+
+  it("is not the page, nor any other route without its slash", async () => {
+    for (const target of ["*", "*healthz", "*openapi.json", "*trace/usage", "*v1/models"])
+      for (const verb of ["GET", "POST"])
+        expect([verb, target, (await ask(verb, target)).text]).toEqual([
+          verb,
+          target,
+          '{"detail":"The target of the request is not a path."}',
+        ]);
+  });
+
+  it("is answered as OpenAI clients read it where it looks like one of /v1", async () => {
+    expect(JSON.parse((await ask("CONNECT", "/v1/models")).text)).toMatchObject({
+      error: { code: "bad_request" },
+    });
+  });
+});
+
+describe("a request target in absolute form", () => {
+  it("is the path it names, whatever the host", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom("http", "HTTPS"), host, path, async (scheme, name, rest) => {
+        const absolute = await ask("GET", `${scheme}://${name}${rest}`);
+        const plain = await ask("GET", rest.startsWith("/") ? rest : `/${rest}`);
+        expect([absolute.status, absolute.text]).toEqual([plain.status, plain.text]);
+      }),
+      { numRuns: 50, seed: 30 },
+    );
+  });
+});
+
+it("OPTIONS * asks nothing of any route, and gets an answer without content", async () => {
+  const { status, text } = await ask("OPTIONS", "*");
+  expect([status, text]).toEqual([204, ""]);
+});
