@@ -22,6 +22,7 @@ const typeByCode = {
   not_found: "not_found_error",
   method_not_allowed: "invalid_request_error",
   client_stalled: "invalid_request_error",
+  already_running: "invalid_request_error",
   payload_too_large: "invalid_request_error",
   too_many_calls: "invalid_request_error",
   unsupported_media_type: "invalid_request_error",

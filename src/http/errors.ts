@@ -15,6 +15,7 @@ const statusByCode = {
   not_found: 404,
   method_not_allowed: 405,
   client_stalled: 408,
+  already_running: 409,
   payload_too_large: 413,
   too_many_calls: 413,
   unsupported_media_type: 415,

@@ -6,6 +6,7 @@ export type ErrorCode =
   | "not_found"
   | "method_not_allowed"
   | "client_stalled"
+  | "already_running"
   | "payload_too_large"
   | "unsupported_media_type"
   | "validation"

@@ -1,7 +1,17 @@
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
@@ -59,6 +69,26 @@ function keepWriting(service: ServiceProcess) {
       await Promise.all(writers);
     },
   };
+}
+
+/** Everything below a path, in one text. */
+function contentOf(path: string): string {
+  if (!statSync(path).isDirectory()) return createHash("sha256").update(readFileSync(path)).digest("hex");
+  const names = readdirSync(path).toSorted();
+  return names.map((name) => `${name}: ${contentOf(join(path, name))}`).join("\n");
+}
+
+function newest(backups: string, kept: ReadonlyMap<string, string>): string[] {
+  return readdirSync(backups).filter((name) => !kept.has(name));
+}
+
+function mount(...options: string[]): boolean {
+  try {
+    execFileSync("mount", options, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function callIds(service: ServiceProcess): Promise<string[]> {
@@ -159,7 +189,80 @@ describe("a backup of the embedded store", () => {
       service.post("/backups", undefined),
       service.post("/backups", undefined),
     ]);
-    expect(both.map((response) => response.status).toSorted((a, b) => a - b)).toEqual([201, 429]);
+    expect(both.map((response) => response.status).toSorted((a, b) => a - b)).toEqual([201, 409]);
+    await service.end("SIGTERM");
+  });
+
+  it("is never touched by a kill while the next one is made, and what is left of that one is no backup", async () => {
+    const data = join(dir, "restored");
+    const backups = join(data, "backups");
+    const kept = new Map<string, string>();
+    for (const name of readdirSync(backups)) kept.set(name, contentOf(join(backups, name)));
+    for (let kill = 0; kill < Number(process.env["BACKUP_KILLS"] ?? 2); kill++) {
+      const service = await start(data);
+      const made = (await (await service.post("/backups", undefined)).json()) as { name: string };
+      expect(kept.has(made.name)).toBe(false);
+      kept.set(made.name, contentOf(join(backups, made.name)));
+      const cut = service.post("/backups", undefined).catch(() => undefined);
+      await until(() => newest(backups, kept).some((name) => readdirSync(join(backups, name)).length > kill));
+      await service.end("SIGKILL");
+      await cut;
+      for (const name of newest(backups, kept)) {
+        kept.set(name, contentOf(join(backups, name)));
+        if (existsSync(join(backups, name, ".backup"))) continue;
+        const refused = await script("restore", [join(backups, name)], join(dir, "other"));
+        expect(refused.stderr).toContain("is no backup: it has no file .backup.");
+      }
+    }
+    const made = await script("backup", [], data);
+    expect([made.code, kept.has(basename(made.stdout.trim()))]).toEqual([0, false]);
+    for (const [name, content] of kept)
+      expect([name, contentOf(join(backups, name))]).toEqual([name, content]);
+  });
+
+  it("leaves nothing when two commands make one at once, but what they name", async () => {
+    const both = await Promise.all([0, 1].map(() => script("backup", [], join(dir, "restored"))));
+    const paths = both.filter(({ code }) => code === 0).map(({ stdout }) => stdout.trim());
+    expect(paths.length).toBeGreaterThan(0);
+    expect(new Set(paths).size).toBe(paths.length);
+    for (const path of paths) expect(existsSync(join(path, ".backup"))).toBe(true);
+  });
+});
+
+const small = mkdtempSync(join(tmpdir(), "sumtree-small-"));
+/** A file system of its own needs the right to mount one. */
+const mounted = mount("-t", "tmpfs", "-o", "size=2m", "tmpfs", small);
+afterAll(() => {
+  if (mounted) execFileSync("umount", ["--lazy", small]);
+  rmSync(small, { recursive: true, force: true });
+});
+
+describe("a full disk for backups", () => {
+  it.skipIf(!mounted)("is a 503, and takes nothing from what is there", async () => {
+    const service = await startProcess({
+      DATA_DIR: join(dir, "small"),
+      BACKUP_DIR: small,
+      ROOT_API_KEY: ROOT_KEY,
+    });
+    const made = (await (await service.post("/backups", undefined)).json()) as { path: string };
+    const content = contentOf(made.path);
+    const batch = Array.from({ length: 10 }, (_, n) => ({
+      id: `noise-${n}`,
+      trace_id: "t",
+      op_name: "op",
+      started_at: "2026-01-01T00:00:00Z",
+      inputs: { noise: randomBytes(300_000).toString("base64") },
+    }));
+    expect((await service.post(`/v2/${project_id}/calls/complete`, { batch })).status).toBe(200);
+    for (let again = 0; again < 2; again++) {
+      const failed = await service.post("/backups", undefined);
+      expect([failed.status, await failed.json()]).toEqual([
+        503,
+        { detail: "There is not enough space for a backup." },
+      ]);
+      expect(readdirSync(small)).toEqual([basename(made.path)]);
+      expect(contentOf(made.path)).toBe(content);
+    }
     await service.end("SIGTERM");
   });
 });

@@ -79,6 +79,7 @@ function addSharedResponses(
     body: described.requestBody !== undefined || method === "delete" || method === "post",
     path: path.includes("{"),
     findsOne: FINDS_ONE.test(path),
+    runsAlone: path === "/backups",
   });
   described.responses = { ...shared, ...own };
 }

@@ -119,18 +119,28 @@ const notFound: Readonly<Record<string, SharedResponse>> = {
   "404": { name: "NotFound", description: "Not found", detail: "There is no such object." },
 };
 
+const alreadyRunning: Readonly<Record<string, SharedResponse>> = {
+  "409": {
+    name: "AlreadyRunning",
+    description: "The same is being done already",
+    detail: "A backup is being made. Try again when it is done.",
+  },
+};
+
 /** The responses that a route can give beside its own, by status. */
 export function errorResponses(route: {
   readonly secured: boolean;
   readonly body: boolean;
   readonly path: boolean;
   readonly findsOne: boolean;
+  readonly runsAlone: boolean;
 }): Record<string, Reference> {
   const all = {
     ...(route.secured ? withKey : {}),
     ...(route.path ? withPath : {}),
     ...(route.body ? withBody : {}),
     ...(route.findsOne ? notFound : {}),
+    ...(route.runsAlone ? alreadyRunning : {}),
     ...always,
   };
   return Object.fromEntries(
@@ -140,7 +150,7 @@ export function errorResponses(route: {
 
 /** The responses as components, by name. */
 export const sharedResponses: Record<string, Response> = Object.fromEntries(
-  [withKey, withBody, notFound, always]
+  [withKey, withBody, notFound, alreadyRunning, always]
     .flatMap((responses) => Object.values(responses))
     .map(({ name, description, schema = "ErrorRes", header, detail }) => [
       name,
