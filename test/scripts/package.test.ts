@@ -58,6 +58,7 @@ describe("the packed file", () => {
       "CHANGELOG.md",
       "bin/sumtree.js",
       "dist/migrations",
+      "dist/src/prices/list/corrections.json",
       "dist/web/built/index.html",
       "deploy",
     ])

@@ -4,12 +4,8 @@ import { basename } from "node:path";
 import { waitForUpdate, type Provider } from "@pydantic/genai-prices";
 import { z } from "zod";
 import { parseJson } from "../../shared/json.ts";
-import type { Correction } from "./correction.ts";
-import { listCorrections } from "./list-corrections.ts";
-import { missingModels } from "./missing-models.ts";
+import { corrections, type Correction } from "./corrections.ts";
 import { createPriceList, type PriceList } from "./price-list.ts";
-
-const allCorrections = [...listCorrections, ...missingModels];
 
 /** The version of `@pydantic/genai-prices` that is bundled with the service. A test compares it with package.json. */
 export const builtInListVersion = "0.1.8";
@@ -32,7 +28,7 @@ export async function loadPriceList(path?: string): Promise<PriceList> {
     return createPriceList({
       name: `genai-prices ${builtInListVersion}`,
       providers: builtIn,
-      corrections: allCorrections,
+      corrections: corrections.models,
     });
   }
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
@@ -76,7 +72,7 @@ function readProviders(text: string): readonly Provider[] {
 
 /** A correction also applies to a newer list, until that list changes one of the correction's models. */
 function stillNeeded(newer: readonly Provider[], builtIn: readonly Provider[]): readonly Correction[] {
-  return allCorrections.filter(
+  return corrections.models.filter(
     ({ provider, models }) => entriesOf(newer, provider, models) === entriesOf(builtIn, provider, models),
   );
 }

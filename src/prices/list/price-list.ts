@@ -1,7 +1,8 @@
 import { calcPrice, type MatchLogic, type ModelInfo, type Provider } from "@pydantic/genai-prices";
 import { freeRates, ratesOfListedPrice } from "./built-in-rates.ts";
-import { correctedSchedule, type Correction } from "./correction.ts";
-import { adjusted, adjustedSchedule, adjustmentsOf, type Adjustment } from "./list-adjustments.ts";
+import { correctedSchedule } from "./corrected-schedule.ts";
+import type { Adjustment, Correction } from "./corrections.ts";
+import { adjusted, adjustedSchedule, adjustmentsOf } from "./list-adjustments.ts";
 import type { ModelName } from "./model-names.ts";
 import { priceGrid } from "../price-grid.ts";
 import type { Schedule } from "../rates.ts";

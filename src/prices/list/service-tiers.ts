@@ -1,15 +1,11 @@
 import type { ListedModel } from "./price-list.ts";
 import { exact, picodollars } from "../picodollars.ts";
 import type { Rates, Schedule, TokenPrices } from "../rates.ts";
-import { tierPrices, type TierPrice, type TokenPricesAtTier } from "./tier-prices.ts";
+import { corrections, type TierPrice } from "./corrections.ts";
 import { pricedUnits, type UnitPrices } from "../units.ts";
 import type { Unit } from "../../usage/units.ts";
 
-/** Tiers that cost the list price at one provider, and something else at others. */
-const usualAt: Readonly<Record<string, readonly string[]>> = {
-  // https://console.groq.com/docs/flex-processing: the same price as on demand. Seen 2026-11-22.
-  groq: ["flex"],
-};
+type PricesAtTier = Extract<TierPrice, { prices: unknown }>["prices"][string];
 
 /** The search context, which only matters at Perplexity, and only for the fee. */
 const searchContexts = ["low_context", "medium_context"];
@@ -17,7 +13,7 @@ const searchContexts = ["low_context", "medium_context"];
 /** Whether a tier costs the list price at a provider of the list. */
 export function isUsualTier(tier: string, provider: string | undefined): boolean {
   if (tier === "" || (searchContexts.includes(tier) && provider !== "perplexity")) return true;
-  return provider !== undefined && (usualAt[provider] ?? []).includes(tier);
+  return corrections.list_price_tiers.some((one) => one.provider === provider && one.tiers.includes(tier));
 }
 
 /** Whether a price set for the standard tier also applies to this one. */
@@ -30,30 +26,28 @@ export function scheduleAtTier(listed: ListedModel, tier: string): Schedule | nu
   if (isUsualTier(tier, listed.provider)) return listed.schedule;
   let schedule: Schedule = listed.schedule;
   for (const name of tier.split("+")) {
-    const known = tierPrices.find((one) => holdsFor(one, listed, name));
+    const known = corrections.tiers.find((one) => holdsFor(one, listed, name));
     if (known !== undefined) schedule = atTier(schedule, known, listed.model);
     else if (!searchContexts.includes(name)) return null;
   }
   return schedule;
 }
 
-function holdsFor(
-  { provider, tiers, factor, models, requests }: TierPrice,
-  listed: ListedModel,
-  tier: string,
-): boolean {
-  if (provider !== listed.provider || !tiers.includes(tier)) return false;
-  if (factor !== undefined) return factor.models?.test(listed.model) ?? true;
-  return (models ?? requests)?.[listed.model] !== undefined;
+function holdsFor(known: TierPrice, { provider, model }: ListedModel, tier: string): boolean {
+  if (known.provider !== provider || !known.tiers.includes(tier)) return false;
+  if ("factor" in known) return known.matching?.test(model) ?? true;
+  return Object.hasOwn("prices" in known ? known.prices : known.requests_kcount, model);
 }
 
-function atTier(schedule: Schedule, { factor, models, requests }: TierPrice, model: string): Schedule {
+function atTier(schedule: Schedule, known: TierPrice, model: string): Schedule {
   return {
     ratesAt(atMs) {
       const rates = schedule.ratesAt(atMs);
       if (rates === null) return null;
-      if (factor !== undefined) return scaled(rates, factor.times);
-      return models === undefined ? withFee(requests![model]!, rates) : ratesOf(models[model]!, rates);
+      if ("factor" in known) return scaled(rates, known.factor);
+      return "prices" in known
+        ? ratesOf(known.prices[model]!, rates)
+        : withFee(known.requests_kcount[model]!, rates);
     },
     sinceAt: (atMs) => schedule.sinceAt(atMs),
     steadyUntil: (atMs) => schedule.steadyUntil(atMs),
@@ -102,10 +96,11 @@ function scaledUnits(units: UnitPrices, factor: number): UnitPrices {
 }
 
 /** A tier's own prices. Token units that the list prices differently have no price at this tier. */
-function ratesOf([input, cachedInput, output]: TokenPricesAtTier, listed: Rates): Rates {
+function ratesOf(own: PricesAtTier, listed: Rates): Rates {
+  const { input_mtok: input, cache_read_mtok: cachedInput = input, output_mtok: output } = own;
   const perToken = (usd: number): number => picodollars(usd, 1_000_000);
   const base = pricesOf(
-    { prompt: perToken(input), completion: perToken(output), cacheRead: perToken(cachedInput ?? input) },
+    { prompt: perToken(input), completion: perToken(output), cacheRead: perToken(cachedInput) },
     listed.base,
   );
   const unknown = pricesOf({ prompt: null, completion: null, cacheRead: null }, listed.base);

@@ -1,10 +1,10 @@
-import { waitForUpdate } from "@pydantic/genai-prices";
+import { waitForUpdate, type ModelPrice } from "@pydantic/genai-prices";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createBuiltInPrices, type BuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
 import { costOfCall } from "../../../../src/prices/cost-of-call.ts";
-import { listCorrections } from "../../../../src/prices/list/list-corrections.ts";
-import { listAdjustments } from "../../../../src/prices/list/list-adjustments.ts";
-import { missingModels } from "../../../../src/prices/list/missing-models.ts";
+import { corrections, correctionsSchema } from "../../../../src/prices/list/corrections.ts";
+import file from "../../../../src/prices/list/corrections.json" with { type: "json" };
+import { adjust } from "../../../../src/prices/list/list-adjustments.ts";
 import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 import { inUsd } from "../../../../src/prices/picodollars.ts";
 import { createPriceList } from "../../../../src/prices/list/price-list.ts";
@@ -72,9 +72,7 @@ describe("corrections of the price list", () => {
   });
 
   it.each(
-    [...listCorrections, ...missingModels].flatMap((correction) =>
-      correction.models.map((id) => [id, correction] as const),
-    ),
+    corrections.models.flatMap((correction) => correction.models.map((id) => [id, correction] as const)),
   )("is still needed for %s: delete it when the list has caught up", (id, { periods }) => {
     const long = usageOf({ promptTokens: 250_000, cacheReadTokens: 10_000, completionTokens: 1_000 });
     const differs = periods.some(({ from }) =>
@@ -88,28 +86,58 @@ describe("corrections of the price list", () => {
     expect(differs).toBe(true);
   });
 
-  it("keeps its periods in order, with a source and the day of the last look", () => {
-    for (const { periods, source, checked, why } of [...listCorrections, ...missingModels]) {
-      expect(periods.map(({ from }) => from)).toEqual(periods.map(({ from }) => from).toSorted());
-      expect(source).toMatch(/^https:\/\//);
-      expect(checked).toMatch(/^20\d\d-\d\d-\d\d$/);
-      expect(why).not.toBe("");
-    }
+  it.each([
+    ["a correction without a source", { models: [{ ...file.models[0], source: undefined }] }],
+    ["one whose source is no address", { models: [{ ...file.models[0], source: "a colleague" }] }],
+    ["one that nobody has checked", { adjustments: [{ ...file.adjustments[0], checked: "2026-02-30" }] }],
+    [
+      "periods that are not in order",
+      {
+        models: [
+          {
+            ...file.models[0],
+            periods: [{ from: "2026-04-26T00:00:00Z" }, { from: "2026-04-24T00:00:00Z" }],
+          },
+        ],
+      },
+    ],
+    [
+      "a misspelt price",
+      {
+        models: [
+          { ...file.models[0], periods: [{ from: "2026-04-26T00:00:00Z", prices: { inputs_mtok: 1 } }] },
+        ],
+      },
+    ],
+    [
+      "a price below 0",
+      {
+        models: [
+          { ...file.models[0], periods: [{ from: "2026-04-26T00:00:00Z", prices: { input_mtok: -1 } }] },
+        ],
+      },
+    ],
+    ["a tier with two prices", { tiers: [{ ...file.tiers[0], requests_kcount: { sonar: 5 } }] }],
+    ["a change of no known kind", { adjustments: [{ ...file.adjustments[0], change: { kind: "half" } }] }],
+    ["peak hours that are not there", { peak_hours: {} }],
+  ])("refuse %s", (_, mistake) => {
+    expect(correctionsSchema.safeParse(file).success).toBe(true);
+    expect(correctionsSchema.safeParse({ ...file, ...mistake }).success).toBe(false);
   });
 
-  it.each(listAdjustments.map((adjustment) => [adjustment.why, adjustment] as const))(
+  it.each(corrections.adjustments.map((adjustment) => [adjustment.why, adjustment] as const))(
     "is still needed because %s",
-    async (_, { providers, models, source, checked, adjust }) => {
+    async (_, adjustment) => {
+      const { providers, matching } = adjustment;
+      const adjusted = (price: ModelPrice) => adjust(price, adjustment);
       const listed = ((await waitForUpdate()) ?? [])
         .filter(({ id }) => providers.includes(id))
-        .flatMap((provider) => provider.models.filter(({ id }) => models.test(id.toLowerCase())))
+        .flatMap((provider) => provider.models.filter(({ id }) => matching.test(id.toLowerCase())))
         .flatMap(({ prices }) => (Array.isArray(prices) ? prices.map((one) => one.prices) : [prices]));
-      expect(listed.filter((price) => JSON.stringify(adjust(price)) !== JSON.stringify(price))).not.toEqual(
+      expect(listed.filter((price) => JSON.stringify(adjusted(price)) !== JSON.stringify(price))).not.toEqual(
         [],
       );
-      for (const price of listed) expect(adjust(adjust(price))).toEqual(adjust(price));
-      expect(source).toMatch(/^https:\/\//);
-      expect(checked).toMatch(/^20\d\d-\d\d-\d\d$/);
+      for (const price of listed) expect(adjusted(adjusted(price))).toEqual(adjusted(price));
     },
   );
 
