@@ -54,7 +54,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic|ledger-jobs";
+  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic|ledger-jobs|stop-times";
 
 interface Allowed {
   readonly imports: readonly string[];

@@ -59,6 +59,7 @@ import { deleteExpired } from "./admin/projects/retention.ts";
 import { advanceDeletions } from "./admin/projects/settle.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
+import { stopTimes } from "./stop-times.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
 import { envelopeOf } from "./gateway/error-envelope.ts";
@@ -243,7 +244,7 @@ async function createServer(
   });
   registerRequestId(app);
   registerRequestLog(app, registry);
-  registerConnections(app, { max: connectionCap(config), registry });
+  registerConnections(app, { max: connectionCap(config), closeMs: stopTimes(config).closeMs, registry });
   registerNodeResponses(app);
   refuseTunnels(app, unreadable);
   registerTargets(app);
@@ -315,7 +316,7 @@ function gatewayRoutesSettings(config: Config): GatewayRoutesSettings {
     passThrough: config.TRAINING_PASS_THROUGH,
     askForUsage: config.ASK_FOR_USAGE,
     keepContent: config.RECORD_COMPLETION_CONTENT,
-    drainMs: config.SHUTDOWN_TIMEOUT_MS / 3,
+    ...stopTimes(config),
     maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,
     maxPendingBytes: config.RECORDER_MAX_PENDING_BYTES,
   };

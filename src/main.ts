@@ -60,7 +60,10 @@ interface Running {
 /** A terminal, npm and a supervisor may each pass on the same signal. */
 const SAME_SIGNAL_MS = 500;
 
-/** The first signal: stop accepting, finish what runs, flush, exit 0. The deadline or a second signal: exit 1. */
+/**
+ * The first signal: stop accepting, finish what ends in time, cut the rest, flush, exit 0. The deadline or a second
+ * signal: exit 1.
+ */
 function stopOnSignals({ app, engine, logger, timeoutMs }: Running): void {
   let stoppingSince: number | undefined;
   const stop = async (signal: string): Promise<void> => {
@@ -74,8 +77,11 @@ function stopOnSignals({ app, engine, logger, timeoutMs }: Running): void {
       logger.error({ timeout_ms: timeoutMs }, "could not stop in time");
       process.exit(1);
     }, timeoutMs).unref();
-    await app.close();
-    await engine.close();
+    try {
+      await app.close();
+    } finally {
+      await engine.close();
+    }
     process.exit(0);
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

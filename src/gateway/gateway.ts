@@ -35,6 +35,7 @@ export class Gateway {
   readonly #open = new Set<RunningRelay>();
   #entered = 0;
   #stopping = false;
+  #grace: NodeJS.Timeout | undefined;
 
   constructor(settings: GatewaySettings) {
     this.#settings = settings;
@@ -99,19 +100,16 @@ export class Gateway {
     }
   }
 
-  /** Waits `graceMs` for open relays to end, then aborts the rest. No new one begins. */
-  async drain(graceMs: number): Promise<void> {
+  /** No relay begins from now on, and those that are still open after `graceMs` are aborted. */
+  stop(graceMs: number): void {
     this.#stopping = true;
-    const all = Promise.allSettled([...this.#open].map((relay) => relay.closed));
-    const grace = Promise.withResolvers<void>();
-    const timer = setTimeout(grace.resolve, graceMs);
-    await Promise.race([all, grace.promise]);
-    clearTimeout(timer);
-    for (const relay of this.#open) relay.stop();
-    await all;
+    this.#grace = setTimeout(() => {
+      for (const relay of this.#open) relay.stop();
+    }, graceMs);
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#grace);
     await Promise.all([this.#training?.upstream.close(), this.#chat?.upstream.close()]);
   }
 

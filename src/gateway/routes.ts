@@ -27,8 +27,10 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   /** Whether to ask for the usage of a recorded stream if its client does not. */
   readonly askForUsage: boolean;
   readonly keepContent: boolean;
-  /** How long open responses may continue when the service stops, and then how long recording may take. */
-  readonly drainMs: number;
+  /** How long open responses may continue when the service stops. */
+  readonly graceMs: number;
+  /** How long recording may then take. */
+  readonly recordMs: number;
   readonly maxPendingCalls: number;
   readonly maxPendingBytes: number;
 }
@@ -155,9 +157,9 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     openRequests: () => gateway.openRequests,
     recorder,
   });
-  app.addHook("preClose", () => gateway.drain(settings.drainMs));
+  app.addHook("preClose", async () => gateway.stop(settings.graceMs));
   app.addHook("onClose", async () => {
-    await recorder.drain(settings.drainMs);
+    await recorder.drain(settings.recordMs);
     await gateway.close();
   });
   registerGatewayErrors(app);

@@ -118,9 +118,9 @@ class Relay implements UpstreamListener, DownstreamListener {
   stop(): void {
     this.#call?.abort();
     const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
-    this.#options.observer?.onError(cause.message);
+    if (this.#outcome === undefined) this.#options.observer?.onError(cause.message);
     this.#settle("aborted");
-    if (this.#response === undefined) this.#settled.reject(cause);
+    if (this.#response === undefined) this.#refuse({ kind: "broken", cause });
     else if (this.#response.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
     else this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
   }
@@ -151,7 +151,6 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const { repeatable } = this.#options;
     if (this.#response !== undefined) {
       if (this.#response.delivered) return;
       this.#response.fail(failure);
@@ -159,8 +158,7 @@ class Relay implements UpstreamListener, DownstreamListener {
       return;
     }
     this.#failed(failure, "error");
-    if (!repeatable && rowOf(failure).mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
-    this.#settled.reject(errorOf(failure));
+    this.#refuse(failure);
   }
 
   onDrain(): void {
@@ -191,6 +189,13 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#reply.hijack();
     this.#settled.resolve();
     if (this.#response?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
+  }
+
+  /** An error response instead of the upstream's. */
+  #refuse(failure: UpstreamFailure): void {
+    const { repeatable } = this.#options;
+    if (!repeatable && rowOf(failure).mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
+    this.#settled.reject(errorOf(failure));
   }
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {

@@ -11,12 +11,12 @@ const MAX_REFUSED = 32;
  * Limits the connections. At `max`, a new one replaces the one that has been idle longest. If none is idle, the new one
  * gets a 503.
  *
- * When the app closes, idle connections end at once, and the others after their last response. Node alone would wait for
- * connections that never sent a request, and for those that respond after the close began.
+ * When the app closes, idle connections end at once, and the others after their last response, or after `closeMs`. Node
+ * alone would wait for connections that never sent a request, and for those that respond after the close began.
  */
 export function registerConnections(
   app: FastifyInstance,
-  { max, registry }: { max: number; registry: Registry },
+  { max, closeMs, registry }: { max: number; closeMs: number; registry: Registry },
 ): void {
   /** Idle connections, the longest idle first. */
   const idle = new Set<Socket>();
@@ -24,6 +24,7 @@ export function registerConnections(
   const refused = new Set<Socket>();
   const closed = meter(registry, () => idle.size + busy.size + refused.size);
   let closing = false;
+  let lastMoment: NodeJS.Timeout | undefined;
 
   const drop = (socket: Socket, why: Why): void => {
     closed.inc({ why });
@@ -80,7 +81,12 @@ export function registerConnections(
   app.addHook("preClose", async () => {
     closing = true;
     for (const socket of [...idle, ...refused]) socket.destroySoon();
+    lastMoment = setTimeout(() => {
+      app.log.warn({ connections: busy.size }, "connections were cut, because the service stops");
+      app.server.closeAllConnections();
+    }, closeMs);
   });
+  app.addHook("onClose", async () => clearTimeout(lastMoment));
 }
 
 type Why = "idle" | "full";
