@@ -5,6 +5,7 @@ import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
 import { modelNames, sellerNamed } from "./list/model-names.ts";
 import type { ListedModel } from "./list/price-list.ts";
+import { ownNames } from "./project/own-names.ts";
 import {
   scheduleKey,
   type ProjectPrice,
@@ -142,8 +143,7 @@ class Prices {
 }
 
 function ownSchedules(llmId: string, tier: string, project: ProjectSchedules): readonly ProjectSchedule[] {
-  const ids = new Set(modelNames(llmId).map((name) => name.id));
-  return [...ids]
+  return [...ownNames(llmId)]
     .map((id) => project.get(scheduleKey(id, tier)))
     .filter((schedule) => schedule !== undefined);
 }

@@ -167,4 +167,30 @@ describe("POST /call/receipt", () => {
     expect((await receipt("twin", { trace_id: "e2" })).json()).toMatchObject({ trace_id: "e2", lines: [] });
     expect((await receipt("twin", { trace_id: "e3" })).status).toBe(404);
   });
+
+  it("names the price of a trained model at each of its checkpoints, and the checkpoint's own where it has one", async () => {
+    const agent = "wandb-artifact:///acme/rl/agent-1";
+    const own = { completion_token_cost: 0.002, effective_date: "2026-01-01T00:00:00Z" };
+    const set = await test.post("/cost/create", {
+      project_id,
+      costs: {
+        [agent]: { prompt_token_cost: 0.001, ...own },
+        [`${agent}:step2`]: { prompt_token_cost: 0.003, ...own },
+      },
+    });
+    const [ofModel, ofStep] = (set.json() as { ids: [string, string][] }).ids.map(([priceId]) => priceId);
+    const priceOf = { step1: ofModel, step2: ofStep, step10: ofModel, latest: ofModel, v3: ofModel };
+    await store(
+      Object.keys(priceOf).map((version) => ({
+        id: version,
+        trace_id: version,
+        summary: { usage: { [`${agent}:${version}`]: { prompt_tokens: 1000 } } },
+      })),
+    );
+    for (const [version, priceId] of Object.entries(priceOf)) {
+      const { lines, total } = (await receipt(version)).json();
+      expect([lines[0].price.source, lines[0].price.id]).toEqual(["project", priceId]);
+      expect(total.total_cost).toBe(version === "step2" ? 3 : 1);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { maxIdLength, modelNames, namesAt, sellerNamed } from "./model-names.ts";
+import { artifactOf, maxIdLength, modelNames, namesAt, sellerNamed, type ModelName } from "./model-names.ts";
 import type { ListedModel, PriceList } from "./price-list.ts";
 
 /** The public list prices. They only change with a release or with `PRICES_FILE`. */
@@ -13,14 +13,19 @@ export interface BuiltInPrices {
 
 const maxRemembered = 5_000;
 
-/** Ollama names open models with their size: `deepseek-r1:7b` runs on the user's own machine. */
-const ollamaTag = /:\d+(?:\.\d+)?b$/i;
+/**
+ * A tag names a variant, which may cost something else: `deepseek-r1:7b` and `:latest` run on the user's own machine,
+ * OpenRouter's `:nitro` is served by somebody else, `:step25` is trained further.
+ */
+const tag = /:[^/:]+$/;
+/** Colons within a name: of fine-tuned models of OpenAI, and of Bedrock's versions. */
+const ownColons = /^ft:|-v\d+(?::\d+k?)+$/i;
 
 export function createBuiltInPrices(list: PriceList): BuiltInPrices {
   const remembered = new LRUCache<string, { readonly entry: ListedModel | null }>({ max: maxRemembered });
   return {
     find(llmId, provider = "") {
-      if (llmId.length > maxIdLength || ollamaTag.test(llmId)) return null;
+      if (llmId.length > maxIdLength || artifactOf(llmId) !== undefined) return null;
       const key = provider === "" ? llmId : `${provider}\n${llmId}`;
       const known = remembered.get(key);
       if (known !== undefined) return known.entry;
@@ -35,7 +40,7 @@ function findAt(list: PriceList, llmId: string, provider: string): ListedModel |
   const seller = sellerNamed(provider);
   if (seller === undefined) return findIn(list, llmId);
   for (const name of namesAt(seller.id, llmId)) {
-    const entry = list.find(name);
+    const entry = findListed(list, name);
     if (entry !== null) return entry;
   }
   return seller.ownPrices ? null : findIn(list, llmId);
@@ -45,8 +50,16 @@ function findIn(list: PriceList, llmId: string): ListedModel | null {
   for (const name of modelNames(llmId)) {
     const seller = name.seller ?? list.sellerOf(name.id);
     // Without a provider, the list infers it from the name. If it cannot, the id may still belong to a single provider.
-    const entry = list.find(name) ?? (seller === name.seller ? null : list.find({ ...name, seller }));
+    const entry =
+      findListed(list, name) ?? (seller === name.seller ? null : findListed(list, { ...name, seller }));
     if (entry !== null) return entry;
   }
   return null;
+}
+
+/** The list goes by how a name begins. */
+function findListed(list: PriceList, name: ModelName): ListedModel | null {
+  const entry = list.find(name);
+  const isVariant = tag.test(name.id) && !ownColons.test(name.id);
+  return isVariant && entry?.model.toLowerCase() !== name.id.toLowerCase() ? null : entry;
 }

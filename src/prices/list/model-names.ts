@@ -106,6 +106,20 @@ export function namesAt(seller: string, llmId: string): readonly ModelName[] {
   return [...new Set(ids)].map((id) => ({ id, seller }));
 }
 
+const artifactUri = /(?:^|\/)wandb-artifact:\/\/\/?([^/]+\/[^/]+\/[^/:]+)(:[^/:]+)?$/;
+
+/**
+ * The version of a model that a training service has made, with its colon, and its URI as documents write it, with three
+ * slashes and with two. Undefined of other ids.
+ */
+export function artifactOf(
+  llmId: string,
+): { readonly uris: readonly string[]; readonly version: string } | undefined {
+  const [, path, version = ""] = artifactUri.exec(llmId) ?? [];
+  if (path === undefined) return undefined;
+  return { uris: [`wandb-artifact:///${path}${version}`, `wandb-artifact://${path}${version}`], version };
+}
+
 /** Prefixes that do not name a provider: gateways, endpoints, cloud regions. */
 const route =
   /^(?:us|eu|global|models|litellm|litellm_proxy|custom_openai|converse|invoke|(?:us|us-gov|eu|ap|ca|sa|me|af|il|northamerica|southamerica|europe|asia|australia)-[a-z]+-?\d{1,2})$/;
