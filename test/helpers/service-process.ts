@@ -21,9 +21,12 @@ export interface ServiceProcess {
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
-/** The service as a process of its own, on a free port. */
-export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const child = spawnProcess(environment);
+/** The service as a process of its own, on a free port; `main`: that of another version. */
+export async function startProcess(
+  environment: Readonly<Record<string, string>>,
+  main?: string,
+): Promise<ServiceProcess> {
+  const child = spawnProcess(environment, main);
   const url = await listeningUrl(child);
   return {
     url,
@@ -52,8 +55,8 @@ export async function startProcess(environment: Readonly<Record<string, string>>
 }
 
 /** The process alone, which has done nothing yet. */
-export function spawnProcess(environment: Readonly<Record<string, string>>): ServiceChild {
-  return spawn(process.execPath, [MAIN], {
+export function spawnProcess(environment: Readonly<Record<string, string>>, main = MAIN): ServiceChild {
+  return spawn(process.execPath, [main], {
     env: { ...CHILD_ENVIRONMENT, PORT: "0", LOG_LEVEL: "info", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -80,6 +80,14 @@ describe("the packed file", () => {
     });
   });
 
+  it("holds every command of its usage", () => {
+    const { stdout } = sumtree(process.execPath, "--help");
+    const commands = [...stdout.matchAll(/^ {2}sumtree ([a-z][a-z-]+)/gm)].map(([, name]) => name!);
+    expect(commands.length).toBeGreaterThan(8);
+    for (const name of commands)
+      expect(existsSync(join(modules, "sumtree/dist/scripts", `${name}.js`)), name).toBe(true);
+  });
+
   it.each(nodes)("makes keys, starts, is ready and stops in order, on %s", async (node) => {
     const made = sumtree(node, "keys", "create", "--name", "x", "--scope", "read", "--project", "*");
     expect(made).toMatchObject({ status: 0, stdout: expect.stringMatching(/^st_\w{12}_/) });
