@@ -6,13 +6,14 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import {
+  askOf,
   comparable,
   fillStore,
   KEPT,
   QUESTIONS,
   RECORDED,
   SPAN_QUESTIONS,
-  type Ask,
+  sendSpans,
 } from "../helpers/kept-store.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
@@ -35,7 +36,8 @@ beforeAll(async () => {
   const settings = { ROOT_API_KEY: ROOT_KEY, CHAT_UPSTREAM_URL: upstream.url };
   from = await startProcess({ ...settings, DATA_DIR: join(dir, "from") }, OLD_MAIN);
   to = await startProcess({ ...settings, DATA_DIR: join(dir, "to") });
-  await fillStore(askOf(from));
+  await fillStore(askOf(from.url));
+  await sendSpans(askOf(from.url));
   await complete();
   const retention = { method: "PUT", ...withKey({ "content-type": "application/json" }) };
   await fetch(`${from.url}/projects/${RECORDED}/retention`, { ...retention, body: '{"days":3000}' });
@@ -51,20 +53,6 @@ const withKey = (headers: object = {}) => ({
   headers: { authorization: authorization(ROOT_KEY), ...headers },
 });
 
-function askOf({ url }: ServiceProcess): Ask {
-  return async (path, body, headers) => {
-    const text = typeof body === "string" ? body : JSON.stringify(body);
-    const init = {
-      method: "POST",
-      body: text,
-      ...withKey({ "content-type": "application/json", ...headers }),
-    };
-    const answer = await fetch(url + path, init);
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return answer;
-  };
-}
-
 const GATEWAY = "acme/gateway";
 
 /** A completion through the gateway, and the call of an SDK that tells of it too. */
@@ -75,7 +63,7 @@ async function complete(): Promise<void> {
     "x-sumtree-trace-id": "t",
     authorization: `Bearer ${ROOT_KEY}`,
   };
-  const output = (await (await askOf(from)("/v1/chat/completions", chat, headers)).json()) as {
+  const output = (await (await askOf(from.url)("/v1/chat/completions", chat, headers)).json()) as {
     model: string;
     usage: object;
   };
@@ -83,9 +71,11 @@ async function complete(): Promise<void> {
   const at = "2026-01-01T00:00:00Z";
   const call = { id: "wrapper", trace_id: "t", op_name: "o", started_at: at, ended_at: at, inputs: {} };
   const batch = [{ ...call, output, summary: { usage } }];
-  await askOf(from)(`/v2/${GATEWAY}/calls/complete`, { batch });
+  await askOf(from.url)(`/v2/${GATEWAY}/calls/complete`, { batch });
   const count = async () =>
-    (await (await askOf(from)("/calls/query_stats", { project_id: GATEWAY })).json()) as { count: number };
+    (await (await askOf(from.url)("/calls/query_stats", { project_id: GATEWAY })).json()) as {
+      count: number;
+    };
   await until(async () => (await count()).count === 2);
 }
 
@@ -103,7 +93,7 @@ async function answersOf(service: ServiceProcess) {
   const prices = { path: "/cost/query", body: { project_id: KEPT } };
   const answers: Record<string, unknown> = {};
   for (const { path, body } of [...QUESTIONS, ...SPAN_QUESTIONS, ...gateway, prices]) {
-    const text = await (await askOf(service)(path, body)).text();
+    const text = await (await askOf(service.url)(path, body)).text();
     answers[`${path} ${JSON.stringify(body)}`] = comparable(path, text);
   }
   for (const project of [KEPT, RECORDED]) {
@@ -121,7 +111,7 @@ describe("npm run bring-over", () => {
       const before = await answersOf(from);
       const first = await bringOver();
       expect(first).toMatch(
-        /acme\/kept: 158 calls, 0 spans, 39 feedback, 2 prices, 1 factors, 3 objects, 1 tables, 2 files/,
+        /acme\/kept: 74 calls, 0 spans, 39 feedback, 2 prices, 1 factors, 3 objects, 1 tables, 2 files/,
       );
       expect(await answersOf(to)).toEqual(before);
       expect(await bringOver()).toBe(first);

@@ -1,0 +1,174 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sql } from "../../src/query/sql.ts";
+import { openEmbedded } from "../../src/store/connect.ts";
+import type { Engine } from "../../src/store/engine.ts";
+import { migrate, pendingMigrations, type Migration } from "../../src/store/schema/migrate.ts";
+import { comparable, KEPT } from "../helpers/kept-store.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { startAppOn, type TestApp } from "../helpers/start-app.ts";
+
+const FIXTURE = join(import.meta.dirname, "../fixtures/stores/1.0");
+
+interface Answered {
+  readonly path: string;
+  readonly body: object;
+  readonly answer: unknown;
+}
+
+/** What the version answered that made the store. */
+const answered = JSON.parse(
+  gunzipSync(readFileSync(join(FIXTURE, "answers.json.gz"))).toString(),
+) as readonly Answered[];
+
+let dir: string;
+let engine: Engine;
+let test: TestApp;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "sumtree-kept-store-"));
+  execFileSync("tar", ["-xzf", join(FIXTURE, "store.tgz"), "-C", dir]);
+  engine = await openEmbedded(dir);
+  await migrate(engine, { cluster: undefined });
+  test = await startAppOn(engine);
+}, 60_000);
+afterAll(async () => {
+  await test.close();
+  await engine.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function expectSameAnswers(): Promise<void> {
+  for (const { path, body, answer } of answered) {
+    const now = await test.post(path, body);
+    expect(now.status).toBe(200);
+    expect(comparable(path, now.text), `${path} ${JSON.stringify(body)}`).toEqual(answer);
+  }
+}
+
+class Cut extends Error {}
+
+/** Stops before a statement when `isLast` says so. */
+function cutBefore(isLast: () => boolean): Engine {
+  const hear = async (): Promise<void> => {
+    if (isLast()) throw new Cut();
+  };
+  return {
+    ...engine,
+    rows: async (query, options) => hear().then(() => engine.rows(query, options)),
+    command: async (statement, options) => hear().then(() => engine.command(statement, options)),
+    insert: async (table, rows, options) => hear().then(() => engine.insert(table, rows, options)),
+  };
+}
+
+/** Makes a table, fills it, widens another one and changes its rows. */
+const LATER: Migration = {
+  name: "0001_count_models.sql",
+  text: `-- What was used of each model.
+    CREATE TABLE IF NOT EXISTS models {{on_cluster}} (project_id String, hour Int32, id String, usage String)
+    ENGINE = {{engine:ReplacingMergeTree}} ORDER BY (project_id, hour, id);
+
+    INSERT INTO models (project_id, hour, id, usage)
+    SELECT project_id, hour, id, assumeNotNull(usage) FROM calls FINAL WHERE usage != '[]';
+
+    ALTER TABLE llm_prices {{on_cluster}} ADD COLUMN IF NOT EXISTS currency String DEFAULT 'USD';
+
+    ALTER TABLE llm_prices {{on_cluster}} UPDATE currency = 'EUR' WHERE llm_id = 'gpt-4o' SETTINGS mutations_sync = 2;
+`,
+};
+const options = { cluster: undefined, later: [LATER] };
+const STATEMENTS = 4;
+
+async function contents(): Promise<unknown> {
+  const rows = await engine.rows(
+    sql`SELECT (SELECT (count(), sum(cityHash64(*))) FROM models FINAL) AS models,
+          (SELECT groupUniqArray(currency) FROM llm_prices) AS currencies`,
+    { name: "test" },
+  );
+  return rows[0];
+}
+
+describe("a store of 1.0", () => {
+  it("answers as the version that made it", async () => {
+    expect(answered.length).toBeGreaterThan(30);
+    await expectSameAnswers();
+  });
+
+  it("takes what comes late for its calls: an end that waited, an end of an open call, a delete", async () => {
+    const project_id = KEPT;
+    const started = { project_id, id: "later", trace_id: "t-later", op_name: "o" };
+    await test.post("/call/start", { start: { ...started, started_at: "2026-01-01T00:00:00Z" } });
+    const read = await test.post("/call/read", { project_id, id: "later" });
+    expect(read.json().call).toMatchObject({ output: "waits", ended_at: "2026-01-02T00:00:00.000000Z" });
+
+    const end = { project_id, id: "c-0-2", ended_at: "2026-06-01T00:00:00Z", output: "late", summary: {} };
+    await test.post("/call/end", { end });
+    const ended = await test.post("/call/read", { project_id, id: "c-0-2" });
+    expect(ended.json().call).toMatchObject({ output: "late", inputs: { n: 2 } });
+    const deleted = await test.post("/calls/delete", { project_id, call_ids: ["c-0-0", "later"] });
+    expect(deleted.json().num_deleted).toBe(7);
+  });
+});
+
+describe("a migration after 1.0", () => {
+  beforeAll(async () => {
+    // what came late is in no answer
+    await test.close();
+    await engine.close();
+    rmSync(dir, { recursive: true });
+    dir = mkdtempSync(join(tmpdir(), "sumtree-kept-store-"));
+    execFileSync("tar", ["-xzf", join(FIXTURE, "store.tgz"), "-C", dir]);
+    engine = await openEmbedded(dir);
+    test = await startAppOn(engine);
+  });
+
+  it("is applied whole, cut off before any of its statements, and by several at once", async () => {
+    const random = seededRandom();
+    let cuts = 0;
+    for (let last = 0; ; last++) {
+      let count = 0;
+      const cut = migrate(
+        cutBefore(() => count++ >= last),
+        options,
+      );
+      const done = await cut.catch((error: unknown) => error);
+      if (!(done instanceof Cut)) {
+        expect(done).toEqual([LATER.name]);
+        break;
+      }
+      cuts++;
+      const several = Array.from({ length: 3 }, async () => {
+        let left = Math.floor(random.next() * (last + 1));
+        return migrate(
+          cutBefore(() => left-- <= 0),
+          options,
+        );
+      });
+      for (const one of await Promise.allSettled(several))
+        if (one.status === "rejected") expect(one.reason).toBeInstanceOf(Cut);
+    }
+    expect(cuts).toBeGreaterThan(STATEMENTS);
+    const [row] = await engine.rows<{ n: number }>(sql`SELECT countIf(usage != '[]') AS n FROM calls FINAL`, {
+      name: "test",
+    });
+    expect(row!.n).toBeGreaterThan(20);
+    expect(await contents()).toMatchObject({ models: [row!.n, expect.anything()], currencies: ["EUR"] });
+    await expectSameAnswers();
+    expect(await migrate(engine, options)).toEqual([]);
+  });
+
+  it("is refused by the version before it, and when its file has changed", async () => {
+    await expect(migrate(engine, { cluster: undefined })).rejects.toThrow(
+      `The store has migration ${LATER.name}, which this version does not know: start the newer version.`,
+    );
+    const changed = { cluster: undefined, later: [{ ...LATER, text: `${LATER.text}\nSELECT 1;` }] };
+    await expect(migrate(engine, changed)).rejects.toThrow(
+      `Migration ${LATER.name} was changed after it was applied. Restore the file.`,
+    );
+    // the old services continue meanwhile
+    expect(await pendingMigrations(engine)).toEqual([]);
+  });
+});
