@@ -1,16 +1,17 @@
 import { AskError, refusal } from "./failure.ts";
 import { keptKey } from "./key.ts";
 import { readLines } from "./lines.ts";
+import type { AnswerOf, BodyOf, LineOf, Route } from "./routes.ts";
 
 /** A question to the service: what is asked, and what can be pasted into a shell to ask it again. */
-export interface Question {
-  readonly path: string;
-  readonly body: object;
+export interface Question<Path extends Route> {
+  readonly path: Path;
+  readonly body: BodyOf<Path>;
 }
 
 export interface Asking {
   readonly signal: AbortSignal;
-  /** Told how many calls or bytes have come. */
+  /** Called with the number of lines received so far. */
   readonly onProgress?: (count: number) => void;
   /** The tab, unless it says otherwise. */
   readonly caller?: Caller;
@@ -26,10 +27,10 @@ export function callerOfTab(): Caller {
   return { base: document.baseURI, key: keptKey() ?? "" };
 }
 
-/** Said to the window when a key did not do. */
+/** The event of the window when the service has refused the key. */
 export const KEY_REFUSED = "sumtree-key-refused";
 
-export function sayKeyRefused(): void {
+export function announceKeyRefused(): void {
   dispatchEvent(new Event(KEY_REFUSED));
 }
 
@@ -49,8 +50,8 @@ async function send(path: string, init: RequestInit, { base, key }: Caller): Pro
   }).catch((error: unknown) => {
     throw isAbort(error) ? error : new AskError({ kind: "unreachable" });
   });
-  // who asks whether the key does is told by the answer alone
-  if (response.status === 401 && init.method === "POST") sayKeyRefused();
+  // a GET only asks whether the key is valid: its caller handles the refusal
+  if (response.status === 401 && init.method === "POST") announceKeyRefused();
   if (!response.ok) throw await refusal(response);
   return response;
 }
@@ -62,9 +63,12 @@ export interface Answer<Body> {
   readonly nextPage: string | null;
 }
 
-export async function ask<Body>(question: Question, asking: Asking): Promise<Answer<Body>> {
+export async function ask<Path extends Route>(
+  question: Question<Path>,
+  asking: Asking,
+): Promise<Answer<AnswerOf<Path>>> {
   const response = await post(question, asking);
-  return answerOf(response, await whole<Body>(response));
+  return answerOf(response, await whole<AnswerOf<Path>>(response));
 }
 
 export async function get<Body>(path: string, signal: AbortSignal): Promise<Body> {
@@ -72,16 +76,16 @@ export async function get<Body>(path: string, signal: AbortSignal): Promise<Body
 }
 
 /** An answer of one JSON object a line; each is handed on as soon as it is there. */
-export async function askLines<Line>(
-  question: Question,
-  onLine: (line: Line) => void,
+export async function askLines<Path extends Route>(
+  question: Question<Path>,
+  onLine: (line: LineOf<Path>) => void,
   asking: Asking,
 ): Promise<Answer<number>> {
   const response = await post(question, asking);
   let count = 0;
   try {
     for await (const lines of readLines(response)) {
-      for (const line of lines) onLine(JSON.parse(line) as Line);
+      for (const line of lines) onLine(JSON.parse(line) as LineOf<Path>);
       count += lines.length;
       asking.onProgress?.(count);
     }
@@ -91,7 +95,10 @@ export async function askLines<Line>(
   return answerOf(response, count);
 }
 
-function post({ path, body }: Question, { signal, caller = callerOfTab() }: Asking): Promise<Response> {
+function post<Path extends Route>(
+  { path, body }: Question<Path>,
+  { signal, caller = callerOfTab() }: Asking,
+): Promise<Response> {
   return send(path, { method: "POST", body: JSON.stringify(body), signal }, caller);
 }
 
@@ -117,7 +124,7 @@ export function isAbort(error: unknown): boolean {
 }
 
 /** The same question for a shell. The key is the reader's own. */
-export function asCurl({ path, body }: Question): string {
+export function asCurl<Path extends Route>({ path, body }: Question<Path>): string {
   const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
   return `curl -s -u "api:$KEY" -H content-type:application/json ${urlOf(path, document.baseURI)} -d '${text}'`;
 }

@@ -1,36 +1,39 @@
-import type { components, operations } from "./schema.d.ts";
+import type { components, paths } from "./schema.d.ts";
 
 type Schemas = components["schemas"];
-type JsonBody<Operation> = Operation extends { requestBody: { content: { "application/json": infer Body } } }
-  ? Body
-  : never;
 
+interface Posted {
+  requestBody: { content: { "application/json": object } };
+  responses: { 200: { content: object } };
+}
+
+/** A route that takes a question by POST. */
+export type Route = {
+  [Path in keyof paths]: paths[Path] extends { post: Posted } ? Path : never;
+}[keyof paths];
+
+type PostOf<Path extends Route> = Extract<paths[Path]["post"], Posted>;
+
+export type BodyOf<Path extends Route> = PostOf<Path>["requestBody"]["content"]["application/json"];
+
+type ContentOf<Path extends Route> = PostOf<Path>["responses"][200]["content"];
+
+export type AnswerOf<Path extends Route> =
+  ContentOf<Path> extends { "application/json": infer Body } ? Body : never;
+
+/** One line of an answer that has many. */
+export type LineOf<Path extends Route> =
+  ContentOf<Path> extends { "application/x-ndjson": infer Line } ? Line : never;
+
+export type Query = Schemas["Query"];
 export type Whoami = Schemas["WhoamiRes"];
 export type Call = Schemas["Call"];
 export type Receipt = Schemas["Receipt"];
-export type ReceiptQuery = Schemas["ReceiptReq"];
 export type TraceUsage = Schemas["TraceUsageRes"];
-export type TraceCallsQuery = Schemas["TraceCallsReq"];
 export type TraceSizes = Schemas["TraceSizesRes"];
-export type TraceSizesQuery = Schemas["TraceSizesReq"];
-export type CallsQuery = Schemas["CallsQueryReq"];
-export type TraceUsageQuery = JsonBody<operations["traceUsage"]>;
 export type Feedback = Schemas["Feedback"];
-export type FeedbackQuery = Schemas["FeedbackQueryReq"];
 export type FeedbackPath = Schemas["FeedbackPath"];
-export type FeedbackPaths = Schemas["FeedbackPayloadSchemaRes"];
+export type FeedbackMetric = Schemas["FeedbackMetric"];
 export type FeedbackStats = Schemas["FeedbackStatsRes"];
-export type FeedbackStatsQuery = Omit<Schemas["FeedbackStatsReq"], "timezone" | "metrics"> & {
-  readonly timezone?: string;
-  readonly metrics?: FeedbackMetric[];
-};
-export type FeedbackMetric = Omit<Schemas["FeedbackMetric"], "value_type"> & {
-  readonly value_type: FeedbackPath["value_type"];
-};
 export type UsageStats = Schemas["UsageStatsRes"];
 export type UsageTotal = Schemas["UsageTotal"];
-export type UsageStatsQuery = Omit<Schemas["UsageStatsReq"], "timezone" | "include_costs" | "limit"> & {
-  readonly timezone?: string;
-  readonly include_costs?: boolean;
-  readonly limit?: number;
-};

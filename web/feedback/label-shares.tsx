@@ -1,5 +1,5 @@
 import { ask } from "../api/ask.ts";
-import type { Feedback, FeedbackQuery } from "../api/routes.ts";
+import type { Query } from "../api/routes.ts";
 import { useLoad } from "../api/use-load.ts";
 import { share, tokens } from "../numbers/figure.ts";
 import { oneLine } from "../numbers/plain-text.ts";
@@ -26,11 +26,11 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
     const body = {
       project_id: project,
       fields: ["payload"],
-      query: { $expr: { $and: conditions } } as FeedbackQuery["query"] & object,
+      query: { $expr: { $and: conditions } } as Query,
       sort_by: [{ field: "created_at", direction: "desc" }],
       limit: MAX_READ,
-    } satisfies FeedbackQuery;
-    const answer = await ask<{ result: Feedback[] }>({ path: "/feedback/query", body }, asking);
+    } as const;
+    const answer = await ask({ path: "/feedback/query", body }, asking);
     const counts = labelCounts(
       answer.body.result.map(({ payload }) => payload ?? {}),
       path,

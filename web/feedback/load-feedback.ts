@@ -1,5 +1,5 @@
 import { ask, type Asking, type Question } from "../api/ask.ts";
-import type { FeedbackPath, FeedbackPaths, FeedbackStats, FeedbackStatsQuery } from "../api/routes.ts";
+import type { FeedbackPath, FeedbackStats } from "../api/routes.ts";
 import type { TimeWindow } from "../state/time-window.ts";
 import { metricOf, questionsOf, slugOf } from "./paths.ts";
 
@@ -33,14 +33,11 @@ const MAX_PATHS = 60;
 export function statsQuestion(
   { project, window, zone }: FeedbackQuestion,
   paths: readonly FeedbackPath[],
-): Question {
-  const body = {
-    project_id: project,
-    ...bounds(window),
-    timezone: zone,
-    metrics: paths.map(metricOf),
-  } satisfies FeedbackStatsQuery;
-  return { path: "/feedback/stats", body };
+): Question<"/feedback/stats"> {
+  return {
+    path: "/feedback/stats",
+    body: { project_id: project, ...bounds(window), timezone: zone, metrics: paths.map(metricOf) },
+  };
 }
 
 function bounds({ fromMs, toMs }: TimeWindow): { readonly start: string; readonly end?: string } {
@@ -50,15 +47,12 @@ function bounds({ fromMs, toMs }: TimeWindow): { readonly start: string; readonl
 
 export async function loadFeedback(question: FeedbackQuestion, asking: Asking): Promise<LoadedFeedback> {
   const schema = { project_id: question.project, ...bounds(question.window) };
-  const { body: found } = await ask<FeedbackPaths>(
-    { path: "/feedback/payload_schema", body: schema },
-    asking,
-  );
+  const { body: found } = await ask({ path: "/feedback/payload_schema", body: schema }, asking);
   const shown = found.paths.slice(0, MAX_PATHS);
   const asked = shown.length === 0 ? [[]] : questionsOf(shown);
   const answers = await Promise.all(
     asked.map(async (paths) => {
-      const { body } = await ask<FeedbackStats>(statsQuestion(question, paths), asking);
+      const { body } = await ask(statsQuestion(question, paths), asking);
       return { body, paths: paths.map((path) => statsOf(path, body)) };
     }),
   );

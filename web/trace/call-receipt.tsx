@@ -1,5 +1,5 @@
 import { ask } from "../api/ask.ts";
-import type { Receipt, ReceiptQuery } from "../api/routes.ts";
+import type { Receipt } from "../api/routes.ts";
 import { useAgainOn, useLoad } from "../api/use-load.ts";
 import { dollars, plainNumber, tokens } from "../numbers/figure.ts";
 import { fullInstant } from "../numbers/instants.ts";
@@ -21,8 +21,8 @@ interface CallReceiptProps {
 export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptProps) {
   const key = `${project}\n${traceId}\n${id}`;
   const load = useLoad(key, async (asking) => {
-    const body = { project_id: project, trace_id: traceId, call_id: id } satisfies ReceiptQuery;
-    return (await ask<Receipt>({ path: "/call/receipt", body }, asking)).body;
+    const body = { project_id: project, trace_id: traceId, call_id: id };
+    return (await ask({ path: "/call/receipt", body }, asking)).body;
   });
   useAgainOn(load, key, used);
   return (

@@ -1,5 +1,5 @@
 import { ask, askLines } from "../api/ask.ts";
-import type { Call, CallsQuery, Feedback, FeedbackQuery } from "../api/routes.ts";
+import type { Call } from "../api/routes.ts";
 import { useAgainOn, useLoad } from "../api/use-load.ts";
 import { LoadState } from "../parts/notice.tsx";
 import { LongText } from "../parts/long-text.tsx";
@@ -48,8 +48,8 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
   const load = useLoad(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
-    const body = { project_id: project, filter, include_costs: true } satisfies CallsQuery;
-    await askLines<Call>({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
+    const body = { project_id: project, filter, include_costs: true };
+    await askLines({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
     return calls[0];
   });
   useAgainOn(load, key, endMs);
@@ -105,8 +105,8 @@ function CallFeedback({
       project_id: project,
       query: { $expr: { $eq: [{ $getField: "weave_ref" }, { $literal: `weave:///${project}/call/${id}` }] } },
       limit: 100,
-    } satisfies FeedbackQuery;
-    return ask<{ result: Feedback[] }>({ path: "/feedback/query", body }, asking);
+    };
+    return ask({ path: "/feedback/query", body }, asking);
   });
   return (
     <div aria-busy={load.busy}>

@@ -1,5 +1,4 @@
 import { ask, type Asking } from "../api/ask.ts";
-import type { Feedback, FeedbackQuery } from "../api/routes.ts";
 
 /** What was said about the root of a trace, in short. */
 export interface FeedbackMark {
@@ -19,13 +18,19 @@ export async function loadMarks(
   asking: Asking,
 ): Promise<ReadonlyMap<string, FeedbackMark>> {
   const prefix = `weave:///${project_id}/call/`;
-  const body = {
-    project_id,
-    fields: ["weave_ref", "payload"],
-    query: { $expr: { $in: [{ $getField: "weave_ref" }, ids.map((id) => ({ $literal: prefix + id }))] } },
-    limit: MAX_READ,
-  } satisfies FeedbackQuery;
-  const { body: answer } = await ask<{ result: Feedback[] }>({ path: "/feedback/query", body }, asking);
+  const refs = ids.map((id) => ({ $literal: prefix + id }));
+  const { body: answer } = await ask(
+    {
+      path: "/feedback/query",
+      body: {
+        project_id,
+        fields: ["weave_ref", "payload"],
+        query: { $expr: { $in: [{ $getField: "weave_ref" }, refs] } },
+        limit: MAX_READ,
+      },
+    },
+    asking,
+  );
   const byCall = Map.groupBy(answer.result, ({ weave_ref }) => (weave_ref ?? "").slice(prefix.length));
   return new Map([...byCall].map(([id, all]) => [id, markOf(all.map(({ payload }) => payload ?? {}))]));
 }

@@ -1,5 +1,5 @@
 import { ask, askLines, type Asking } from "../api/ask.ts";
-import type { Call, CallsQuery, TraceUsage } from "../api/routes.ts";
+import type { BodyOf, Call } from "../api/routes.ts";
 import { NOTHING, totalOf, type Total } from "../numbers/usage.ts";
 import { queryOf, type Sort, type TracesQuestion } from "./traces-question.ts";
 
@@ -31,7 +31,7 @@ export async function loadUsed(
 ): Promise<ReadonlyMap<string, Total>> {
   if (call_ids.length === 0) return new Map();
   const body = { project_id, call_ids, include_costs: true };
-  const { body: answer } = await ask<TraceUsage>({ path: "/calls/usage", body }, asking);
+  const { body: answer } = await ask({ path: "/calls/usage", body }, asking);
   return new Map(call_ids.map((id) => [id, totalOf(answer.call_usage[id] ?? {})]));
 }
 
@@ -51,7 +51,7 @@ const newestFirst = [{ field: "started_at", direction: "desc" as const }];
 /** The newest of a window: they do not wait for what all of it costs, nor for what they cost themselves. */
 export async function loadNewest(question: TracesQuestion, asking: Asking): Promise<readonly TraceRow[]> {
   const { project: project_id } = question;
-  const query = queryOf(question) as CallsQuery["query"] & object;
+  const query = queryOf(question);
   const body = { project_id, filter: { trace_roots_only: true }, query, sort_by: newestFirst };
   const calls = await readCalls(body, asking);
   return calls.map((call) => ({ call, total: undefined }));
@@ -74,10 +74,10 @@ export async function loadChosen(
   });
 }
 
-async function readCalls(body: CallsQuery, asking: Asking): Promise<readonly Call[]> {
+async function readCalls(body: BodyOf<"/calls/stream_query">, asking: Asking): Promise<readonly Call[]> {
   const calls: Call[] = [];
   const full = { ...body, columns: COLUMNS, limit: MAX_ROWS };
-  await askLines<Call>({ path: "/calls/stream_query", body: full }, (call) => calls.push(call), asking);
+  await askLines({ path: "/calls/stream_query", body: full }, (call) => calls.push(call), asking);
   return calls;
 }
 

@@ -18,7 +18,7 @@ export interface WindowTotals {
 }
 
 export async function loadTotals(question: TracesQuestion, asking: Asking): Promise<WindowTotals> {
-  const { body, truncated } = await ask<TraceUsage>(usageQuestion(question), asking);
+  const { body, truncated } = await ask(usageQuestion(question), asking);
   const all = Object.entries(body.call_usage).map(([id, byLlm]) => [id, totalOf(byLlm)] as const);
   const byRoot = new Map(all.filter(([, total]) => isWanted(question.cost, total)));
   return {

@@ -1,5 +1,5 @@
 import { ask, type Asking } from "../api/ask.ts";
-import type { TraceSizes, TraceSizesQuery } from "../api/routes.ts";
+import type { TraceSizes } from "../api/routes.ts";
 
 /** How many calls a trace has, and how many of them failed. */
 export type TraceSize = TraceSizes["sizes"][number];
@@ -11,7 +11,7 @@ export async function loadSizes(
   asking: Asking,
 ): Promise<ReadonlyMap<string, TraceSize>> {
   if (trace_ids.length === 0) return new Map();
-  const body = { project_id, trace_ids: [...trace_ids] } satisfies TraceSizesQuery;
-  const { body: answer } = await ask<TraceSizes>({ path: "/trace/sizes", body }, asking);
+  const body = { project_id, trace_ids };
+  const { body: answer } = await ask({ path: "/trace/sizes", body }, asking);
   return new Map(answer.sizes.map((size) => [size.trace_id, size]));
 }

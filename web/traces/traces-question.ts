@@ -1,5 +1,5 @@
 import type { Question } from "../api/ask.ts";
-import type { TraceUsageQuery } from "../api/routes.ts";
+import type { Query } from "../api/routes.ts";
 import type { TimeWindow } from "../state/time-window.ts";
 import type { CostFilter } from "./cost-filter.ts";
 
@@ -18,22 +18,22 @@ export interface TracesQuestion {
 
 const MAX_COUNTED = 10_000;
 
-export function queryOf({ window, operand }: TracesQuestion): { $expr: { $and: unknown[] } } {
+export function queryOf({ window, operand }: TracesQuestion): Query {
   const at = (ms: number) => [{ $getField: "started_at" }, { $literal: new Date(ms).toISOString() }];
   const conditions: unknown[] = [{ $gte: at(window.fromMs) }];
   if (window.toMs !== undefined) conditions.push({ $lt: at(window.toMs) });
   if (operand !== undefined) conditions.push(operand);
-  return { $expr: { $and: conditions } };
+  return { $expr: { $and: conditions } } as Query;
 }
 
 /** What every trace of the window cost. */
-export function usageQuestion(question: TracesQuestion): Question {
+export function usageQuestion(question: TracesQuestion): Question<"/trace/usage"> {
   const body = {
     project_id: question.project,
     filter: { trace_roots_only: true },
-    query: queryOf(question) as TraceUsageQuery["query"] & object,
+    query: queryOf(question),
     include_costs: true,
     limit: MAX_COUNTED,
-  } satisfies TraceUsageQuery;
+  };
   return { path: "/trace/usage", body };
 }

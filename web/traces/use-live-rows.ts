@@ -46,7 +46,7 @@ async function refreshed(
   const calls: Call[] = [];
   const filter = { call_ids: ids, trace_roots_only: true };
   const [, used] = await Promise.all([
-    askLines<Call>(
+    askLines(
       { path: "/calls/stream_query", body: { project_id, filter, columns: ["id"] } },
       (call) => calls.push(call),
       { signal },

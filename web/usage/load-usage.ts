@@ -1,5 +1,5 @@
 import { ask, type Asking, type Question } from "../api/ask.ts";
-import type { UsageStats, UsageStatsQuery } from "../api/routes.ts";
+import type { UsageStats, Query } from "../api/routes.ts";
 import { isNamed } from "./groups.ts";
 import type { TimeWindow } from "../state/time-window.ts";
 
@@ -29,18 +29,18 @@ export interface LoadedUsage {
   readonly before: UsageStats["total"];
 }
 
-export function usageQuestion(question: UsageQuestion): Question {
+export function usageQuestion(question: UsageQuestion): Question<"/usage/stats"> {
   const { project, window, zone, groups, measure, operand } = question;
   const body = {
     project_id: project,
     start: new Date(window.fromMs).toISOString(),
     ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
     timezone: zone,
-    ...(operand !== undefined && { query: { $expr: operand } as UsageStatsQuery["query"] & object }),
+    ...(operand !== undefined && { query: { $expr: operand } as Query }),
     group_by: groups.map((group) => (isNamed(group) ? group : { $getField: group })),
     include_costs: true,
     order_by: MEASURES[measure].member,
-  } satisfies UsageStatsQuery;
+  };
   return { path: "/usage/stats", body };
 }
 
@@ -48,8 +48,8 @@ export async function loadUsage(question: UsageQuestion, asking: Asking): Promis
   const { fromMs, toMs = Date.now() } = question.window;
   const earlier = { ...question, groups: [], window: { fromMs: fromMs - (toMs - fromMs), toMs: fromMs } };
   const [stats, before] = await Promise.all([
-    ask<UsageStats>(usageQuestion(question), asking),
-    ask<UsageStats>(usageQuestion(earlier), asking),
+    ask(usageQuestion(question), asking),
+    ask(usageQuestion(earlier), asking),
   ]);
   return { stats: stats.body, before: before.body.total };
 }

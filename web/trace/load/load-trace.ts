@@ -1,4 +1,4 @@
-import { callerOfTab, sayKeyRefused, type Asking } from "../../api/ask.ts";
+import { callerOfTab, announceKeyRefused, type Asking } from "../../api/ask.ts";
 import { AskError, type Failure } from "../../api/failure.ts";
 import type { CallTree } from "../columns/call-tree.ts";
 import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
@@ -39,6 +39,6 @@ export function loadTrace(project: string, traceId: string, { asking, show }: Te
 }
 
 function failed(failure: Failure): AskError {
-  if (failure.kind === "refused" && failure.status === 401) sayKeyRefused();
+  if (failure.kind === "refused" && failure.status === 401) announceKeyRefused();
   return new AskError(failure);
 }

@@ -1,27 +1,25 @@
 import type { Question } from "../../api/ask.ts";
-import type { TraceCallsQuery, TraceUsageQuery } from "../../api/routes.ts";
 
 /** What a trace is made of. */
 export interface TraceQuestions {
-  readonly calls: Question;
+  readonly calls: Question<"/trace/calls">;
   /** What each call used with everything below it. */
-  readonly total: Question;
+  readonly total: Question<"/trace/usage">;
   /** What each adds to the trace. */
-  readonly own: Question;
+  readonly own: Question<"/trace/usage">;
 }
 
 const MAX_CALLS = 1_000_000;
 
 export function traceQuestions(project_id: string, trace_id: string): TraceQuestions {
-  const calls = { project_id, trace_id } satisfies TraceCallsQuery;
   const usage = {
     project_id,
     filter: { trace_ids: [trace_id] },
     include_costs: true,
     limit: MAX_CALLS,
-  } satisfies TraceUsageQuery;
+  };
   return {
-    calls: { path: "/trace/calls", body: calls },
+    calls: { path: "/trace/calls", body: { project_id, trace_id } },
     total: { path: "/trace/usage", body: usage },
     own: { path: "/trace/usage", body: { ...usage, own_only: true } },
   };

@@ -1,6 +1,5 @@
 import { ask, askLines, type Asking } from "../../api/ask.ts";
 import { AskError } from "../../api/failure.ts";
-import type { TraceUsage } from "../../api/routes.ts";
 import { countOf, idAt, placeOf, type CallTree } from "../columns/call-tree.ts";
 import { NOWHERE } from "../columns/text-index.ts";
 import { treeOf, type TraceCall } from "../columns/tree-of.ts";
@@ -35,7 +34,7 @@ async function loadCalls(questions: TraceTask["questions"], asking: Asking): Pro
     if (read === undefined) read = callReader(line);
     else calls.push(read(line));
   };
-  await askLines<CallLine>(questions.calls, take, asking);
+  await askLines(questions.calls, take, asking);
   return calls;
 }
 
@@ -44,10 +43,7 @@ async function loadUsed(
   tree: CallTree,
   asking: Asking,
 ): Promise<UsedByCalls> {
-  const [total, own] = await Promise.all([
-    ask<TraceUsage>(questions.total, asking),
-    ask<TraceUsage>(questions.own, asking),
-  ]);
+  const [total, own] = await Promise.all([ask(questions.total, asking), ask(questions.own, asking)]);
   const ids = Array.from({ length: countOf(tree) }, (_, place) => idAt(tree, place));
   const unfinished = new Uint8Array(ids.length);
   for (const id of total.body.unfinished_call_ids) {
