@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
@@ -235,6 +235,42 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       await page.getByRole("button", { name: "As it comes" }).click();
       await user.waitFor();
       await expect.poll(widthOf).toBe(74);
+      await page.context().close();
+    });
+
+    it.each([1200, 380])("open their boxes in sight, below what opens them, on %d pixels", async (width) => {
+      const page = await test.open(`/${PROJECT}/traces`, { viewport: { width, height: 700 } });
+      await settled(page);
+      const opener = page.getByRole("button", { name: "columns" });
+      const columns = page.getByRole("group", { name: "Columns" });
+      const expectBelow = async (box: Locator, above: Locator) => {
+        await box.waitFor();
+        const [inner, outer] = [(await box.boundingBox())!, (await above.boundingBox())!];
+        expect(inner.y).toBeGreaterThanOrEqual(outer.y + outer.height);
+        expect(inner.y).toBeLessThan(outer.y + outer.height + 20);
+        expect([inner.x >= 0, inner.x + inner.width <= width]).toEqual([true, true]);
+      };
+      await opener.click();
+      await expectBelow(columns, opener);
+      await page.keyboard.press("Escape");
+      await columns.waitFor({ state: "hidden" });
+      await opener.click();
+      await page.getByRole("banner").click({ position: { x: 2, y: 2 } });
+      await columns.waitFor({ state: "hidden" });
+
+      const window = page.getByLabel("Window", { exact: true });
+      await window.selectOption("other");
+      await expectBelow(page.locator(".between"), window);
+      await page.keyboard.press("Escape");
+      await page.locator(".between").waitFor({ state: "detached" });
+      expect(await window.inputValue()).toBe("7d");
+      await window.selectOption("other");
+      await page.getByLabel("from", { exact: true }).fill("2026-01-05T00:00");
+      await page.getByLabel(/^to\b/).fill("2026-01-06T12:00");
+      await page.getByRole("button", { name: "Show" }).click();
+      await page.locator(".between").waitFor({ state: "detached" });
+      expect(await window.inputValue()).toBe("own");
+      expect(decodeURIComponent(page.url())).toContain("2026-01-06T12:00");
       await page.context().close();
     });
 

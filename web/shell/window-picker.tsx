@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { span } from "../numbers/instants.ts";
 import { DEFAULT_SPAN, isSpan, printWindow, readWindow, SPANS } from "../state/time-window.ts";
 
@@ -35,34 +35,43 @@ export function WindowPicker({ text, zone, onWindow }: WindowPickerProps) {
         {isOwn && <option value="own">{span(fromMs, toMs, zone)}</option>}
         <option value={OTHER}>from … to …</option>
       </select>
-      {choosing && (
-        <Between
-          onWindow={(text) => {
-            setChoosing(false);
-            onWindow(text);
-          }}
-        />
-      )}
+      {choosing && <Between onWindow={onWindow} onClose={() => setChoosing(false)} />}
     </span>
   );
 }
 
+interface BetweenProps {
+  readonly onWindow: (text: string) => void;
+  readonly onClose: () => void;
+}
+
 /** In UTC, so that no hour is there twice. */
-function Between({ onWindow }: { readonly onWindow: (text: string) => void }) {
+function Between({ onWindow, onClose }: BetweenProps) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.showPopover(), []);
   const [from, setFrom] = useState("");
   const [to, setTo] = useState("");
   const [fromMs, toMs] = [Date.parse(`${from}Z`), Date.parse(`${to}Z`)];
   return (
     <form
+      ref={form}
       class="between"
+      popover="auto"
+      onToggle={(event) => event.newState === "closed" && onClose()}
       onSubmit={(event) => {
         event.preventDefault();
+        form.current?.hidePopover();
         onWindow(printWindow({ fromMs, toMs }));
       }}
     >
       <label>
         from{" "}
-        <input type="datetime-local" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+        <input
+          autofocus
+          type="datetime-local"
+          value={from}
+          onInput={(event) => setFrom(event.currentTarget.value)}
+        />
       </label>
       <label>
         to <input type="datetime-local" value={to} onInput={(event) => setTo(event.currentTarget.value)} />{" "}

@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks";
 import {
   COLUMN_NAMES,
   COLUMNS,
@@ -15,46 +14,43 @@ interface ColumnPickerProps {
   readonly onLayout: (layout: Layout) => void;
 }
 
-/** Which columns are shown, and how wide. With the pointer, a column is as well made wider at its edge. */
+/** Which columns are shown, and how wide. A pointer can also drag the edge of a column. */
 export function ColumnPicker({ layout, onLayout }: ColumnPickerProps) {
-  const [choosing, setChoosing] = useState(false);
   return (
-    <span class="column-picker" onKeyDown={(event) => event.key === "Escape" && setChoosing(false)}>
-      <button class="quiet" aria-expanded={choosing} onClick={() => setChoosing(!choosing)}>
+    <>
+      <button class="quiet" popovertarget="columns">
         columns
       </button>
-      {choosing && (
-        <fieldset class="columns">
-          <legend class="unseen">Columns</legend>
-          {COLUMN_NAMES.map((column) => {
-            const { label } = COLUMNS[column];
-            const isShown = !layout.hidden.includes(column);
-            return (
-              <div key={column}>
-                <label>
-                  <input
-                    type="checkbox"
-                    checked={isShown}
-                    onChange={(event) => onLayout(withShown(layout, column, event.currentTarget.checked))}
-                  />{" "}
-                  {label}
-                </label>
+      <fieldset id="columns" class="columns" popover="auto">
+        <legend class="unseen">Columns</legend>
+        {COLUMN_NAMES.map((column) => {
+          const { label } = COLUMNS[column];
+          const isShown = !layout.hidden.includes(column);
+          return (
+            <div key={column}>
+              <label>
                 <input
-                  type="number"
-                  aria-label={`Width of ${label} in pixels`}
-                  min={MIN_PX}
-                  max={MAX_PX}
-                  step={4}
-                  disabled={!isShown}
-                  value={widthOf(layout, column)}
-                  onChange={(event) => onLayout(withWidth(layout, column, Number(event.currentTarget.value)))}
-                />
-              </div>
-            );
-          })}
-          <button onClick={() => onLayout({ hidden: [], px: {} })}>As it comes</button>
-        </fieldset>
-      )}
-    </span>
+                  type="checkbox"
+                  checked={isShown}
+                  onChange={(event) => onLayout(withShown(layout, column, event.currentTarget.checked))}
+                />{" "}
+                {label}
+              </label>
+              <input
+                type="number"
+                aria-label={`Width of ${label} in pixels`}
+                min={MIN_PX}
+                max={MAX_PX}
+                step={4}
+                disabled={!isShown}
+                value={widthOf(layout, column)}
+                onChange={(event) => onLayout(withWidth(layout, column, Number(event.currentTarget.value)))}
+              />
+            </div>
+          );
+        })}
+        <button onClick={() => onLayout({ hidden: [], px: {} })}>As it comes</button>
+      </fieldset>
+    </>
   );
 }
