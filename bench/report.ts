@@ -18,7 +18,14 @@ export function rowOf(name: string, { what, subject, against, unit, target }: Sc
   return `| ${cells.join(" | ")} |`;
 }
 
-export function pageOf(rows: readonly string[], run: { minutes: number; engineVersion: string }): string {
+/** What is below this heading was measured once, for a decision, and stays as it is. */
+const ONCE = "\n## Measured once, for decisions\n";
+
+export function pageOf(
+  rows: readonly string[],
+  run: { minutes: number; engineVersion: string; page: string },
+): string {
+  const once = run.page.indexOf(ONCE);
   return `# Benchmarks
 
 Written by \`npm run bench\`, which took ${run.minutes.toFixed(1)} minutes on ${machine()}, Node ${process.version}, embedded ClickHouse ${run.engineVersion}.
@@ -28,7 +35,7 @@ machine only. What the targets mean, what is not met and why: [decision 9](decis
 
 ${TABLE_HEAD}
 ${rows.join("\n")}
-`;
+${once === -1 ? "" : run.page.slice(once)}`;
 }
 
 function machine(): string {

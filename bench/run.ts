@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmbedded } from "../src/store/connect.ts";
@@ -47,5 +47,6 @@ for (const name of asked.length === 0 ? all : asked) {
 const minutes = (performance.now() - began) / 60_000;
 console.log(`\n${rows.length} figures in ${minutes.toFixed(1)} minutes`);
 if (asked.length === 0) {
-  writeFileSync(PAGE, pageOf(rows, { minutes, engineVersion: await engineVersion() }));
+  const page = readFileSync(PAGE, "utf8");
+  writeFileSync(PAGE, pageOf(rows, { minutes, engineVersion: await engineVersion(), page }));
 }
