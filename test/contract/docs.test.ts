@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-const pages = ["README.md", "CONTRIBUTING.md", ...glob("docs")];
+const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...glob("docs")];
 const scripts = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object }).scripts;
 
 function glob(folder: string): string[] {
@@ -22,6 +22,12 @@ describe.each(pages)("%s", (page) => {
       (link) => !/^https?:|^\.\.\/\.\.\/actions\//.test(link) && !existsSync(join(ROOT, dirname(page), link)),
     );
     expect(missing).toEqual([]);
+  });
+
+  it.skipIf(/decisions\/00(?:01|09|11|12|14)/.test(page))("has lines of at most 160 characters", () => {
+    const prose = text.replaceAll(/^ *```[^]*?^ *```$/gm, "");
+    const long = prose.split("\n").filter((line) => line.length > 160 && !line.trimStart().startsWith("|"));
+    expect(long).toEqual([]);
   });
 
   it("names source files and commands that are there", () => {
