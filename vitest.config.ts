@@ -3,12 +3,21 @@ import { defineConfig } from "vitest/config";
 // Statements of the embedded engine run on these; a worker process reads it when it starts.
 process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
+/** These start an engine or a process of their own, or watch what their process does. */
+const ALONE = [
+  "test/{browser,engine,faults,scripts}/**/*.test.ts",
+  "test/contract/limits.test.ts",
+  "test/contract/readme.test.ts",
+  "test/differential/noted-places.test.ts",
+  "test/http/pressure.test.ts",
+];
+
+/** These need a store, and share the engine of their worker, which is empty for each of them. */
+const SHARED = ["test/{clients,contract,differential,http,security}/**/*.test.ts"];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // with commands of their own: these kill what they share, those need Python
-    exclude: ["test/cluster/**", "test/python/**"],
-    // One embedded engine per process: each test file gets a process of its own.
+    globalSetup: "test/helpers/temporary-files.ts",
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 120_000,
@@ -16,5 +25,11 @@ export default defineConfig({
     // a condition that is awaited may take long on a busy machine
     expect: { poll: { timeout: 90_000 } },
     coverage: { include: ["src/**"], provider: "v8" },
+    // they run in this order: a worker goes on with the next file of its project
+    projects: [
+      { extends: true, test: { name: "alone", include: ALONE } },
+      { extends: true, test: { name: "shared", include: SHARED, exclude: ALONE, isolate: false } },
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
+    ],
   },
 });

@@ -3,46 +3,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { buildApp, type App, type Deps } from "../../src/app.ts";
-import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { migrate } from "../../src/store/schema/migrate.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
+import { openProcessEngine } from "./process-engine.ts";
 import { hasNamedStore, namedStoreSettings, openNamedStore } from "./named-store.ts";
 
 export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 
 export interface TestEngine {
   readonly engine: Engine;
-  /** Of its data, and of backups. */
+  /** For what the service keeps beside the store. */
   readonly dir: string;
   close(): Promise<void>;
 }
 
-/**
- * The embedded engine, migrated, in a directory of its own; or a database of its own in the store that the environment
- * names. One per process: share it within a test file.
- */
+/** An empty store: in the engine of this process, or a database of its own in the store that the environment names. */
 export async function startEngine(): Promise<TestEngine> {
+  if (!hasNamedStore) return openProcessEngine();
   const dir = mkdtempSync(join(tmpdir(), "sumtree-test-"));
-  if (hasNamedStore) {
-    const store = await openNamedStore();
-    return {
-      engine: store.engine,
-      dir,
-      async close() {
-        await store.close();
-        rmSync(dir, { recursive: true, force: true });
-      },
-    };
-  }
-  const engine = await openEmbedded(dir, { backupDir: join(dir, "backups") });
-  await migrate(engine, { cluster: undefined });
+  const store = await openNamedStore();
   return {
-    engine,
+    engine: store.engine,
     dir,
     async close() {
-      await engine.close();
+      await store.close();
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Before all tests: what they keep in the directory for temporary files goes when the last one is over. */
+export function setup(): () => void {
+  const before = tmpdir();
+  const dir = mkdtempSync(join(before, "sumtree-tests-"));
+  process.env["TMPDIR"] = dir;
+  return () => {
+    process.env["TMPDIR"] = before;
+    rmSync(dir, { recursive: true, force: true });
+  };
+}
