@@ -21,7 +21,9 @@ const positiveMs = whole(1, MAX_TIMER_MS);
 const statementSeconds = whole(1, 86_400);
 const bytes = whole(1024);
 const count = whole(1);
-const upstreamUrl = z.url({ protocol: /^https?$/ });
+const upstreamUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine(hasReadableCredentials, "must have a user and a password whose escapes can be read");
 /** One server, or several of one cluster. */
 const oneServer = z.url({ protocol: /^https?$/ });
 const serverUrls = z
@@ -48,6 +50,16 @@ const corsOrigins = z
     (origins) => origins.every(isOrigin),
     "must be origins, like https://app.example.com, separated by commas",
   );
+
+function hasReadableCredentials(text: string): boolean {
+  const { username, password } = new URL(text);
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
@@ -187,6 +199,12 @@ export function readConfig(environment: Environment = process.env): Config {
   }
   if (given["CLICKHOUSE_URL"] !== undefined && given["ROOT_API_KEY"] === undefined) {
     problems.push("ROOT_API_KEY: must be set when CLICKHOUSE_URL is set, so that all replicas share it");
+  }
+  for (const upstream of ["TRAINING_UPSTREAM", "CHAT_UPSTREAM"]) {
+    const { username = "", password = "" } = URL.parse(given[`${upstream}_URL`] ?? "") ?? {};
+    if (username + password !== "" && given[`${upstream}_API_KEY`] !== undefined) {
+      problems.push(`${upstream}_API_KEY: must not be set beside a user and a password in ${upstream}_URL`);
+    }
   }
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(result.data);

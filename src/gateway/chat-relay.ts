@@ -11,6 +11,7 @@ import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMeter } from "./relay/relay.ts";
 import { headersFor } from "./request-relay.ts";
 import { readTraceContext } from "./recording/trace-context.ts";
+import type { TellUnrecorded, UnrecordedReason } from "./recording/unrecorded.ts";
 import {
   bodyToSend,
   checkDeclaredLength,
@@ -21,12 +22,13 @@ import {
   type UploadOptions,
 } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
-import { chatPath } from "./relay/upstream-path.ts";
+import { targetUnder, withQueryOf } from "./relay/upstream-path.ts";
 
 export interface ChatOptions {
   readonly gateway: Gateway;
   readonly meter: RelayMeter;
   readonly recorder: Recorder;
+  readonly tellUnrecorded: TellUnrecorded;
   readonly clock: Clock;
   readonly settings: {
     readonly chatBodyLimitBytes: number;
@@ -43,19 +45,20 @@ const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/com
 /** Longer chat requests are relayed unread: their completions are recorded, but without asking for usage. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 
-/** Relays a chat completion, and records it when the request names a project. */
+/** Relays a chat completion, and records it when the request names a project. `path`: other than the upstream's own. */
 export async function relayChat(
   request: FastifyRequest,
   reply: FastifyReply,
-  options: ChatOptions,
+  { path, ...options }: ChatOptions & { readonly path?: string },
 ): Promise<void> {
   const { gateway, settings } = options;
   const target = gateway.chat();
   if (!gateway.enter(reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
-  const project = projectOf(request);
-  const recording = project && recordingOf(request, project, target, options);
+  const named = projectOf(request);
+  const recording = named.project && recordingOf(request, named.project, target, options);
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
+  if (named.project === undefined) options.tellUnrecorded(request, reply, named.reason);
 
   const limits = { limitBytes: settings.chatBodyLimitBytes, idleMs: settings.uploadIdleMs };
   const { body, readChat, hideUsage }: ChatBody =
@@ -69,7 +72,7 @@ export async function relayChat(
     target,
     upstreamRequest: {
       method: "POST",
-      path: chatPath(target.upstream.basePath, target.chatPath, request.url),
+      path: targetUnder(target.upstream.base, path ?? withQueryOf(request.url, target.chatPath)),
       headers: headersFor(request, target, { body, identity: true }),
       body,
     },
@@ -78,21 +81,23 @@ export async function relayChat(
     hideUsage,
     keepAliveMs: settings.sseKeepAliveMs,
     stallMs: settings.stallMs,
-    onRedirect: (path) => {
-      if (CHAT_PATHS.has(path)) target.chatPath = path;
+    onRedirect: (leadsTo) => {
+      if (path === undefined && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
     },
     observer: recording,
   });
 }
 
-/**
- * The project to record in. Errors: forbidden, if the key may not use it. Names of other forms, such as OpenAI's project
- * ids, are ignored.
- */
-function projectOf(request: FastifyRequest): Project | undefined {
+/** The project to record in, or why there is none. Errors: forbidden, if the key may not use it. */
+function projectOf(
+  request: FastifyRequest,
+): { readonly project: Project } | { readonly project: undefined; readonly reason: UnrecordedReason } {
   const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
-  const project = typeof named === "string" ? headerText(named) : "";
-  return isProjectId(project) ? request.grant.project(project) : undefined;
+  const name = typeof named === "string" ? headerText(named) : "";
+  if (name === "") return { project: undefined, reason: "no_project" };
+  // the SDKs send OpenAI's own project ids in the same header
+  if (!isProjectId(name)) return { project: undefined, reason: "not_a_project" };
+  return { project: request.grant.project(name) };
 }
 
 function recordingOf(

@@ -5,7 +5,7 @@ import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } fr
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
 
 export interface UpstreamSettings {
-  /** With its path, e.g. `https://host/api/training/v1`. Undefined: there is no such upstream. */
+  /** With its path, and what else all requests have: a query, a user and a password. Undefined: there is no such upstream. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
   /** Who serves there. Undefined: whom its address tells, if anybody. */
@@ -20,7 +20,8 @@ export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "conn
 }
 
 export interface Target extends RelayTarget {
-  readonly apiKey: string | undefined;
+  /** The credential sent there. */
+  readonly authorization: string | undefined;
   /** Who serves there: as it is set, else as its address tells. */
   readonly provider: string | undefined;
   /** The path for chat: with a final slash once the upstream has redirected there. */
@@ -126,12 +127,20 @@ export class Gateway {
     });
     return {
       name,
-      apiKey,
+      authorization: authorizationOf(upstream.base.url, apiKey),
       upstream,
-      provider: provider ?? providerAt(upstream.base.hostname),
+      provider: provider ?? providerAt(upstream.base.url.hostname),
       chatPath: "/chat/completions",
     };
   }
+}
+
+/** The key, else the user and password of the URL. */
+function authorizationOf({ username, password }: URL, apiKey: string | undefined): string | undefined {
+  if (apiKey !== undefined) return `Bearer ${apiKey}`;
+  if (username === "" && password === "") return undefined;
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
 }
 
 function ready(target: Target | undefined, missing: string): Target {

@@ -6,7 +6,7 @@ import type { RelayMeter, RelayOptions } from "./relay/relay.ts";
 import { readTypedBody } from "./relay/typed-body.ts";
 import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
-import { upstreamPath } from "./relay/upstream-path.ts";
+import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
 
 export type BodyRule =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
@@ -37,7 +37,7 @@ export async function relayRequest(
     target,
     upstreamRequest: {
       method: request.method,
-      path: upstreamPath(target.upstream.basePath, request.url),
+      path: targetUnder(target.upstream.base, pathBehindPrefix(request.url)),
       headers: headersFor(request, target, { body, identity: reads === "errors" }),
       body,
     },
@@ -63,7 +63,7 @@ export function headersFor(
   { body, identity }: { body: UpstreamRequest["body"]; identity: boolean },
 ): Record<string, string | string[]> {
   return upstreamHeaders(request.headers, {
-    apiKey: target.apiKey,
+    authorization: target.authorization,
     requestId: request.id,
     contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
     identity,

@@ -5,11 +5,14 @@ import { trainAccess } from "../http/auth/guard.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayChat, type ChatOptions } from "./chat-relay.ts";
+import { isChatDoor, isPreview } from "./doors.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics } from "./metrics.ts";
 import { createRecorder, type CompletionStore } from "./recording/recorder.ts";
+import { createUnrecorded } from "./recording/unrecorded.ts";
 import type { RelayMeter } from "./relay/relay.ts";
+import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyRule } from "./request-relay.ts";
 import * as schema from "./schema.ts";
 
@@ -169,10 +172,12 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     app.route({ ...route, config, compress: false, decompress: false });
   };
   addHealth(add, gateway);
-  addChat(add, { settings, clock, recorder, gateway, meter });
+  const tellUnrecorded = createUnrecorded(registry, steadyClock);
+  const chat = { settings, clock, recorder, tellUnrecorded, gateway, meter };
+  addChat(add, chat);
   for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
-  if (settings.passThrough) addPassThrough(add, { gateway, meter, settings });
+  if (settings.passThrough) addPassThrough(add, { gateway, meter, settings }, chat);
 }
 
 type Add = (route: RouteOptions) => void;
@@ -246,20 +251,25 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   });
 }
 
-function addPassThrough(add: Add, shared: Shared): void {
+function addPassThrough(add: Add, shared: Shared, chat: ChatOptions): void {
   add({
     method: [...METHODS],
     url: "/*",
     schema: { hide: true },
-    handler: (request, reply) =>
-      relayRequest(request, reply, {
+    handler: (request, reply) => {
+      const isPost = request.method === "POST";
+      if (isPost && isChatDoor(request.url)) {
+        return relayChat(request, reply, { ...chat, path: pathBehindPrefix(request.url) });
+      }
+      return relayRequest(request, reply, {
         ...shared,
         route: "other",
         body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
         reads: "nothing",
         // other POSTs carry ids that make them safe to repeat
-        repeatable: request.method !== "POST" || !request.url.startsWith("/v1/preview/"),
-      }),
+        repeatable: !isPost || !isPreview(request.url),
+      });
+    },
   });
 }
 

@@ -9,6 +9,7 @@ const EXPOSED = [
   "retry-after",
   "www-authenticate",
   "x-sumtree-call-id",
+  "x-sumtree-recorded",
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const PREFLIGHT_SECONDS = 600;

@@ -300,15 +300,29 @@ async function post(
 }
 
 describe("recording", () => {
-  it("needs a project: without one, or with a name of another kind, the completion just passes", async () => {
-    for (const headers of [{}, { "openai-project": "proj_abc123" }]) {
+  it("needs a project: without one, or with a name of another kind, the completion passes, and says so", async () => {
+    const counts = async (): Promise<string[]> => {
+      const metrics = (await test.app.inject({ url: "/metrics", headers: bearer })).payload;
+      return metrics.split("\n").filter((line) => line.startsWith("sumtree_gateway_unrecorded_total{"));
+    };
+    const requests = [
+      [{}, "no_project"],
+      [{ "openai-project": "proj_abc123" }, "not_a_project"],
+      [{ "openai-project": "proj_abc123" }, "not_a_project"],
+    ] as const;
+    for (const [headers, reason] of requests) {
       const response = await fetch(`${test.baseUrl}/chat/completions`, {
         method: "POST",
         headers: { ...bearer, ...headers },
         body: JSON.stringify(chat),
       });
       expect([response.status, response.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
+      expect(response.headers.get("x-sumtree-recorded")).toBe(`no; reason=${reason}`);
     }
+    expect(await counts()).toEqual([
+      'sumtree_gateway_unrecorded_total{reason="no_project"} 1',
+      'sumtree_gateway_unrecorded_total{reason="not_a_project"} 2',
+    ]);
     expect(test.upstream.seen[1]!.headers["openai-project"]).toBe("proj_abc123");
   });
 

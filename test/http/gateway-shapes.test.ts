@@ -318,6 +318,7 @@ describe("the name of a project", () => {
   it.each(["a/b/c", "proj_1", "/x", "x/", "a b/c"])("of another kind passes unrecorded: %s", async (name) => {
     const answer = await post(name);
     expect([answer.status, answer.headers.get("x-sumtree-call-id")]).toEqual([200, null]);
+    expect(answer.headers.get("x-sumtree-recorded")).toBe("no; reason=not_a_project");
     expect(test.upstream.seen[0]!.headers["openai-project"]).toBe(name);
   });
 

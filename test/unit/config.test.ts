@@ -53,6 +53,7 @@ describe("readConfig", () => {
     ["CORS_ORIGINS", "https://app.example.com,null"],
     ["ROOT_API_KEY", "0123456789abcdef 0123456789abcdef"],
     ["CLICKHOUSE_INSERT_QUORUM", "most"],
+    ["CHAT_UPSTREAM_URL", "https://user:%zz@host/v1"],
   ])("names %s when it is %j", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(`^${name}: must`)]);
   });
@@ -67,6 +68,19 @@ describe("readConfig", () => {
     ["MAX_RSS_BYTES", "0", 0],
   ] as const)("%s=%j is %j", (name, value, expected) => {
     expect(readConfig({ [name]: value })[name]).toBe(expected);
+  });
+});
+
+describe("an upstream", () => {
+  it("has a key or a user, not both, and neither is repeated", () => {
+    const url = { TRAINING_UPSTREAM_URL: "https://user:secret@host/v1" };
+    expect(readConfig(url)).toMatchObject(url);
+    expect(problemsOf({ ...url, TRAINING_UPSTREAM_API_KEY: "secret" })).toEqual([
+      "TRAINING_UPSTREAM_API_KEY: must not be set beside a user and a password in TRAINING_UPSTREAM_URL",
+    ]);
+    expect(
+      readConfig({ ...url, CHAT_UPSTREAM_URL: "https://chat/v1", CHAT_UPSTREAM_API_KEY: "k" }),
+    ).toMatchObject(url);
   });
 });
 

@@ -50,8 +50,8 @@ const RESPONSE_HEADERS = new Set([
 const RESPONSE_PREFIXES = ["openai-", "x-ratelimit-"];
 
 export interface UpstreamHeaderOptions {
-  /** Replaces the client's credential. */
-  readonly apiKey: string | undefined;
+  /** Replaces the client's. */
+  readonly authorization: string | undefined;
   readonly requestId: string;
   /** Length of the body sent upstream; undefined if it is unknown or there is none. */
   readonly contentLength: number | undefined;
@@ -65,7 +65,7 @@ export interface UpstreamHeaderOptions {
  */
 export function upstreamHeaders(
   client: IncomingHttpHeaders,
-  { apiKey, requestId, contentLength, identity }: UpstreamHeaderOptions,
+  { authorization, requestId, contentLength, identity }: UpstreamHeaderOptions,
 ): Record<string, string | string[]> {
   const secret = secretOf(client.authorization);
   const headers = pick(client, REQUEST_HEADERS, REQUEST_PREFIXES);
@@ -75,7 +75,7 @@ export function upstreamHeaders(
     }
   }
   headers["x-request-id"] = requestId;
-  if (apiKey !== undefined) headers["authorization"] = `Bearer ${apiKey}`;
+  if (authorization !== undefined) headers["authorization"] = authorization;
   if (contentLength !== undefined) headers["content-length"] = String(contentLength);
   if (identity) headers["accept-encoding"] = "identity";
   return headers;

@@ -14,8 +14,8 @@ import type {
   UpstreamListener,
   UpstreamRequest,
 } from "./upstream.ts";
-import { errorOf, rowOf } from "./upstream-failure.ts";
-import { pathUnder } from "./upstream-path.ts";
+import { endlessRedirect, errorOf, rowOf } from "./upstream-failure.ts";
+import { readRedirect, type Redirect } from "./redirect.ts";
 
 /** How a relay ended for the client. */
 export type Outcome = "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
@@ -134,7 +134,11 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#status = status;
     meter.firstByte(route, this.#reply.elapsedTime / 1000);
     observer?.onHead(status, headers);
-    this.#response = this.#responseTo({ status, headers: this.#outHeaders(headers) }, headers);
+    const out = this.#outHeaders(headers);
+    const redirect = this.#readRedirect(status, headers);
+    if (redirect?.isEndless === true) return this.#refuseRedirect(redirect.upgrade);
+    if (redirect?.path !== undefined) out["location"] = `/v1${redirect.path}`;
+    this.#response = this.#responseTo({ status, headers: out }, headers);
     this.#reply.hijack();
   }
 
@@ -219,18 +223,31 @@ class Relay implements UpstreamListener, DownstreamListener {
     const headers = clientHeaders(upstream);
     const own = this.#request.id;
     const theirs = headers["x-request-id"];
-    if (typeof headers["location"] === "string") {
-      const path = pathUnder(this.#options.target.upstream.base, headers["location"]);
-      if (path !== undefined) {
-        this.#options.onRedirect?.(path);
-        headers["location"] = `/v1${path}`;
-      }
-    }
     for (const [name, value] of Object.entries(this.#reply.getHeaders())) headers[name] = toHeader(value);
     const clientNamedIt = this.#request.headers["x-request-id"] === own;
     headers["x-request-id"] = clientNamedIt || theirs === undefined ? own : theirs;
     if (theirs !== undefined && theirs !== own) headers["x-upstream-request-id"] = theirs;
     return headers;
+  }
+
+  #readRedirect(status: number, { location }: IncomingHttpHeaders): Redirect | undefined {
+    if (location === undefined) return undefined;
+    const { target, upstreamRequest, onRedirect } = this.#options;
+    const { method, path } = upstreamRequest;
+    const redirect = readRedirect(target.upstream.base, { method, target: path, status, location });
+    if (redirect.path !== undefined) onRedirect?.(redirect.path);
+    return redirect;
+  }
+
+  #refuseRedirect(upgrade: string | undefined): void {
+    const variable = `${this.#options.target.name.toUpperCase()}_UPSTREAM_URL`;
+    this.#call?.abort();
+    this.#request.log.error({ variable, set: upgrade }, "the upstream redirects requests to itself");
+    const failure = endlessRedirect(variable, upgrade);
+    this.#failed(failure, "error");
+    // what an operator must mend stays as it is for now
+    void this.#reply.header("x-should-retry", "false");
+    this.#refuse(failure);
   }
 
   #failed(failure: UpstreamFailure, outcome: "upstream_cut" | "error"): void {

@@ -34,6 +34,11 @@ const rows = {
     message: "The upstream's response is not valid HTTP.",
     mayHaveBeenTaken: true,
   },
+  redirected: {
+    code: "upstream_invalid",
+    message: "The upstream redirects the request to itself.",
+    mayHaveBeenTaken: false,
+  },
 } as const satisfies Record<FailureKind, FailureRow>;
 
 export function rowOf(failure: UpstreamFailure): FailureRow {
@@ -43,6 +48,13 @@ export function rowOf(failure: UpstreamFailure): FailureRow {
 /** The error to respond with. A body that ended too early is the client's error, not the upstream's. */
 export function errorOf({ kind, cause }: UpstreamFailure): AppError {
   return cause instanceof AppError ? cause : new AppError(rows[kind].code, rows[kind].message, { cause });
+}
+
+/** A client that follows the upstream's redirect would come back here. `upgrade`: the base URL that it redirects to. */
+export function endlessRedirect(variable: string, upgrade: string | undefined): UpstreamFailure {
+  const { code, message } = rows.redirected;
+  const advice = upgrade === undefined ? `See ${variable}.` : `Set ${variable} to ${upgrade}.`;
+  return { kind: "redirected", cause: new AppError(code, `${message} ${advice}`) };
 }
 
 /** The upstream ended a stream cleanly, but without its end marker. */

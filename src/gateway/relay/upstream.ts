@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { errors, Pool, type Dispatcher } from "undici";
-import { basePathOf } from "./upstream-path.ts";
+import "./interim-responses.ts";
+import { readBase, type UpstreamBase } from "./upstream-path.ts";
 
 export interface UpstreamOptions {
-  /** With its path, e.g. `https://host/api/training/v1`. */
+  /** With its path, and the query that every target gets, e.g. `https://host/api/training/v1`. */
   readonly baseUrl: string;
   /** The most sockets. More requests would queue, so keep it above the number of open requests. */
   readonly connections: number;
@@ -41,7 +42,7 @@ export interface UpstreamCall {
   resume(): void;
 }
 
-export type FailureKind = "unreachable" | "connect_timeout" | "timeout" | "broken" | "invalid";
+export type FailureKind = "unreachable" | "connect_timeout" | "timeout" | "broken" | "invalid" | "redirected";
 
 export interface UpstreamFailure {
   readonly kind: FailureKind;
@@ -49,9 +50,7 @@ export interface UpstreamFailure {
 }
 
 export interface Upstream {
-  readonly base: URL;
-  /** The base URL's path, without a final slash. */
-  readonly basePath: string;
+  readonly base: UpstreamBase;
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** Ends all connections at once. */
   close(): Promise<void>;
@@ -59,8 +58,8 @@ export interface Upstream {
 
 /** One upstream service behind a pool of HTTP/1.1 connections. No request is ever sent twice. */
 export function openUpstream(options: UpstreamOptions): Upstream {
-  const base = new URL(options.baseUrl);
-  const pool = new Pool(base.origin, {
+  const base = readBase(options.baseUrl);
+  const pool = new Pool(base.url.origin, {
     connections: options.connections,
     connectTimeout: options.connectTimeoutMs,
     headersTimeout: options.headersTimeoutMs,
@@ -71,7 +70,6 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   });
   return {
     base,
-    basePath: basePathOf(base),
     send(request, listener) {
       const call = new Call(listener);
       try {

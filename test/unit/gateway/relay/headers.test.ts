@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { clientHeaders, upstreamHeaders } from "../../../../src/gateway/relay/headers.ts";
 
-const options = { apiKey: "operator", requestId: "r1", contentLength: undefined, identity: false };
+const options = {
+  authorization: "Bearer operator",
+  requestId: "r1",
+  contentLength: undefined,
+  identity: false,
+};
 
 describe("upstreamHeaders", () => {
   it("passes what is on the list, and replaces the credential", () => {
@@ -62,7 +67,7 @@ describe("upstreamHeaders", () => {
         "openai-beta": "x",
         "user-agent": "curl st_secret",
       },
-      { ...options, apiKey: undefined },
+      { ...options, authorization: undefined },
     );
     expect(headers).toEqual({ "x-request-id": "r1" });
   });

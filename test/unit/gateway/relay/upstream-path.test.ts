@@ -1,35 +1,46 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chatPath, pathUnder, upstreamPath } from "../../../../src/gateway/relay/upstream-path.ts";
+import {
+  pathBehindPrefix,
+  readBase,
+  targetUnder,
+  withQueryOf,
+} from "../../../../src/gateway/relay/upstream-path.ts";
 
-describe("upstreamPath", () => {
+describe("targetUnder", () => {
   it("puts everything behind /v1 under the upstream's own base path, to the character", () => {
-    expect(upstreamPath("/api/training/v1", "/v1/preview/models/a%20b/?x=1&y=%2F")).toBe(
+    const targetOf = (base: string, url: string): string =>
+      targetUnder(readBase(base), pathBehindPrefix(url));
+    expect(targetOf("https://up/api/training/v1/", "/v1/preview/models/a%20b/?x=1&y=%2F")).toBe(
       "/api/training/v1/preview/models/a%20b/?x=1&y=%2F",
     );
-    expect(upstreamPath("", "/v1/training/runs/r1:close")).toBe("/training/runs/r1:close");
+    expect(targetOf("https://up", "/v1/training/runs/r1:close")).toBe("/training/runs/r1:close");
   });
-});
 
-describe("chatPath", () => {
-  it("is the form that the upstream takes for both forms of ours, with the query", () => {
-    expect(chatPath("/v1", "/chat/completions", "/v1/chat/completions/?a=1")).toBe(
-      "/v1/chat/completions?a=1",
+  it("keeps the client's query to the character, and adds each parameter of the base that it does not name", () => {
+    const name = fc.constantFrom("api-version", "code", "a", "a b", "é");
+    const parameter = fc
+      .tuple(name, fc.constantFrom("", "1", "2024-10-21", "x=y", "%2F"))
+      .map(([key, value]) => ({
+        key,
+        text: `${encodeURIComponent(key)}=${value}`,
+      }));
+    const parameters = fc.array(parameter, { maxLength: 4 });
+    fc.assert(
+      fc.property(parameters, parameters, (ofBase, ofClient) => {
+        const queryOf = (some: typeof ofBase): string =>
+          some.length === 0 ? "" : `?${some.map(({ text }) => text).join("&")}`;
+        const target = targetUnder(readBase(`https://up/v1${queryOf(ofBase)}`), `/x${queryOf(ofClient)}`);
+        const added = ofBase.filter(({ key }) => !ofClient.some((one) => one.key === key));
+        expect(target).toBe(`/v1/x${queryOf([...ofClient, ...added])}`);
+      }),
     );
-    expect(chatPath("/v1", "/chat/completions/", "/v1/chat/completions")).toBe("/v1/chat/completions/");
   });
 });
 
-describe("pathUnder", () => {
-  const base = new URL("https://up/api/v1/");
-  it("is where a redirect within the upstream leads, whatever scheme the upstream believes in", () => {
-    expect(pathUnder(base, "https://up/api/v1/x?y=1")).toBe("/x?y=1");
-    expect(pathUnder(base, "/api/v1/x")).toBe("/x");
-    expect(pathUnder(base, "http://up/api/v1/x/")).toBe("/x/");
+describe("withQueryOf", () => {
+  it("is another path with the query of the request", () => {
+    expect(withQueryOf("/v1/chat/completions/?a=1", "/chat/completions")).toBe("/chat/completions?a=1");
+    expect(withQueryOf("/v1/chat/completions", "/chat/completions/")).toBe("/chat/completions/");
   });
-  it.each(["https://files/x", "/login", "https://up:8443/api/v1/x", "http://"])(
-    "is nowhere for %s",
-    (location) => {
-      expect(pathUnder(base, location)).toBeUndefined();
-    },
-  );
 });

@@ -1,0 +1,33 @@
+/*
+ * Which door of an upstream a path leads to, as the most lenient server may read it: servers differ in what they decode,
+ * join, cut off and ignore before they look for a route.
+ */
+
+/** Whether some server could take a path for the door of chat completions, or one of its kind below another path. */
+export function isChatDoor(url: string): boolean {
+  const path = fullyRead(url);
+  const at = path.search(CHAT);
+  return at !== -1 && COMPLETIONS.test(path.slice(at));
+}
+
+/** Whether some server could take a path for one of `/v1/preview`. */
+export function isPreview(url: string): boolean {
+  return PREVIEW.test(fullyRead(url));
+}
+
+// A segment may have white space before its name, and after it parameters, an extension, or what ends the path early.
+const CHAT = /\/\s*chat(?=[/;.?#\0-\x20])/;
+const COMPLETIONS = /\/\s*completions(?=\/*(?:$|[;.?#\0-\x20]))/;
+const PREVIEW = /\/\s*preview(?:$|[/;.?#\0-\x20])/;
+const MAX_DECODINGS = 3;
+
+function fullyRead(url: string): string {
+  let path = url.split("?", 1)[0]!;
+  for (let times = 0; times < MAX_DECODINGS; times++) {
+    path = path.replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+  }
+  const text = Buffer.from(path, "latin1").toString("utf8");
+  return text.normalize("NFKC").toLowerCase().replaceAll("\\", "/");
+}
