@@ -1,24 +1,24 @@
 import { jsonOf } from "./client.ts";
-import type { Soak } from "./operations.ts";
+import type { Soak } from "./soak.ts";
 import { sampleTrace, type SampleTrace } from "./sample-trace.ts";
 
 const CALLS_PER_TRACE = 20;
 const PROJECTS = 20;
 
 /** Pairs in one batch, as SDKs send them; one in twenty is sent again. */
-export async function sendTrace({ client, ledger, random }: Soak, n: number): Promise<void> {
+export async function sendTrace({ client, expected, random }: Soak, n: number): Promise<void> {
   const project = `soak/batches-${n % PROJECTS}`;
   const trace = sampleTrace(project, `b${n}`, { calls: CALLS_PER_TRACE, random });
   const body = batchOf(trace);
   for (let times = n % 20 === 0 ? 2 : 1; times > 0; times--) {
     jsonOf(await client.send("trace of 20 calls", "/call/upsert_batch", body));
   }
-  ledger.acknowledge(project, trace.used);
-  ledger.traces.push(trace);
+  expected.acknowledge(project, trace.used);
+  expected.traces.push(trace);
 }
 
 /** A start and an end, each in a request of its own; of every fourth call the end comes first. */
-export async function sendSingle({ client, ledger, random }: Soak, n: number): Promise<void> {
+export async function sendSingle({ client, expected, random }: Soak, n: number): Promise<void> {
   const project = `soak/singles-${n % 5}`;
   const trace = sampleTrace(project, `s${n}`, { calls: 1, random });
   const { start, end } = trace.pairs[0]!;
@@ -28,10 +28,10 @@ export async function sendSingle({ client, ledger, random }: Soak, n: number): P
   ];
   if (n % 4 === 0) messages.reverse();
   for (const { path, body } of messages) jsonOf(await client.send("single call", path, body));
-  ledger.acknowledge(project, trace.used);
+  expected.acknowledge(project, trace.used);
 }
 
-export async function deleteTrace({ client, ledger, random }: Soak, n: number): Promise<void> {
+export async function deleteTrace({ client, expected, random }: Soak, n: number): Promise<void> {
   const project = `soak/batches-${n % PROJECTS}`;
   const trace = sampleTrace(project, `d${n}`, { calls: CALLS_PER_TRACE, random });
   jsonOf(await client.send("trace deleted", "/call/upsert_batch", batchOf(trace)));
@@ -39,7 +39,7 @@ export async function deleteTrace({ client, ledger, random }: Soak, n: number): 
   const answer = jsonOf(await client.send("trace deleted", "/calls/delete", request));
   const { num_deleted } = answer as { num_deleted: number };
   if (num_deleted !== CALLS_PER_TRACE) throw new Error(`${num_deleted} calls of a trace were deleted`);
-  ledger.deny(project, trace.used.keys());
+  expected.deny(project, trace.used.keys());
 }
 
 export function batchOf({ pairs }: SampleTrace): object {

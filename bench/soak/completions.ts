@@ -1,6 +1,6 @@
 import { answeredModel, usageOf, type ChatBody } from "../../test/helpers/reference-upstream/chat.ts";
 import type { Reply } from "./client.ts";
-import type { Soak } from "./operations.ts";
+import type { Soak } from "./soak.ts";
 
 const PATH = "/v1/chat/completions";
 
@@ -16,7 +16,7 @@ export async function stream(soak: Soak, n: number): Promise<void> {
 }
 
 async function ask(
-  { client, ledger }: Soak,
+  { client, expected }: Soak,
   { operation, project, asked }: { operation: string; project: string; asked: ChatBody },
 ): Promise<Reply> {
   const headers = { ...client.tokenHeaders, "openai-project": project };
@@ -24,7 +24,7 @@ async function ask(
   if (reply.status !== 200) throw new Error(`a completion was answered ${reply.status}`);
   const { prompt_tokens, completion_tokens } = usageOf(asked);
   const used = { llm: answeredModel(asked), requests: 1, prompt_tokens, completion_tokens };
-  ledger.acknowledge(project, new Map([[String(reply.headers["x-sumtree-call-id"]), used]]));
+  expected.acknowledge(project, new Map([[String(reply.headers["x-sumtree-call-id"]), used]]));
   return reply;
 }
 

@@ -1,10 +1,10 @@
 import { jsonOf } from "./client.ts";
-import type { Soak } from "./operations.ts";
+import type { Soak } from "./soak.ts";
 
 const PROJECTS = 3;
 const HOUR_MS = 3_600_000;
 
-export async function giveFeedback({ client, ledger }: Soak, n: number): Promise<void> {
+export async function giveFeedback({ client, expected }: Soak, n: number): Promise<void> {
   const project_id = `soak/feedback-${n % PROJECTS}`;
   const score = n % 10;
   const body = {
@@ -15,7 +15,7 @@ export async function giveFeedback({ client, ledger }: Soak, n: number): Promise
     payload: { output: { score, passed: score > 4, reason: "because ".repeat(20) } },
   };
   jsonOf(await client.send("feedback", "/feedback/create", body));
-  ledger.score(project_id, score);
+  expected.score(project_id, score);
 }
 
 export async function askStatistics(soak: Soak, n: number): Promise<void> {

@@ -1,18 +1,10 @@
-import type { SeededRandom } from "../../test/helpers/seeded-random.ts";
-import type { SoakClient } from "./client.ts";
 import { deleteTrace, sendSingle, sendTrace } from "./calls.ts";
 import { complete, stream } from "./completions.ts";
 import { askStatistics, giveFeedback } from "./feedback.ts";
-import type { Ledger } from "./ledger.ts";
 import { askByQuery, askRoots, askTrace, readBack } from "./questions.ts";
 import { hangUp, sendNonsense } from "./rude.ts";
+import type { Operation } from "./soak.ts";
 import { sendSpans } from "./spans.ts";
-
-export interface Soak {
-  readonly client: SoakClient;
-  readonly ledger: Ledger;
-  readonly random: SeededRandom;
-}
 
 export type OperationName =
   | "trace of 20 calls"
@@ -30,9 +22,6 @@ export type OperationName =
   | "bad request"
   | "hang-up"
   | "trace deleted";
-
-/** One operation. `n` is its number, and makes its ids. Errors: an answer that is wrong. */
-export type Operation = (soak: Soak, n: number) => Promise<void>;
 
 export const operations: Readonly<Record<OperationName, Operation>> = {
   "trace of 20 calls": sendTrace,

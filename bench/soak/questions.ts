@@ -1,20 +1,20 @@
 import { jsonOf } from "./client.ts";
-import type { Soak } from "./operations.ts";
+import type { Soak } from "./soak.ts";
 import { differenceOf, type UsageAnswer } from "./usage-answer.ts";
 
 /** A trace that was acknowledged is known at once, to the token. */
 export async function askTrace(
-  { client, ledger, random }: Soak,
+  { client, expected, random }: Soak,
   { costs }: { costs: boolean },
 ): Promise<void> {
-  const { traces } = ledger;
+  const { traces } = expected;
   const asked = traces[Math.floor(random.next() * traces.length)];
   if (asked === undefined) return;
   const { project, trace, root } = asked;
   const question = { project_id: project, filter: { trace_ids: [trace] }, include_costs: costs };
   const operation = costs ? "usage of a trace with costs" : "usage of a trace";
   const answer = jsonOf(await client.send(operation, "/trace/usage", question)) as UsageAnswer;
-  const difference = differenceOf(answer, root, ledger.calls.get(project)!.get(root)!);
+  const difference = differenceOf(answer, root, expected.calls.get(project)!.get(root)!);
   if (difference !== undefined) throw new Error(difference);
 }
 

@@ -3,7 +3,7 @@ import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { batchOf } from "./calls.ts";
 import { question } from "./completions.ts";
-import type { Operation, Soak } from "./operations.ts";
+import type { Operation, Soak } from "./soak.ts";
 import { sampleTrace } from "./sample-trace.ts";
 
 /** Requests that are wrong, and how each is to be refused. */
@@ -50,22 +50,22 @@ export async function sendNonsense({ client }: Soak, n: number): Promise<void> {
 
 /** Ways to leave too early. */
 const ways: readonly Operation[] = [
-  async function inTheMiddleOfAnUpload({ client, ledger, random }, n) {
+  async function inTheMiddleOfAnUpload({ client, expected, random }, n) {
     const trace = sampleTrace("soak/left", `half${n}`, { calls: 20, random });
     const text = JSON.stringify(batchOf(trace));
     const sent = begin(client, "/call/upsert_batch", { "content-length": Buffer.byteLength(text) });
     sent.write(text.slice(0, text.length / 2));
     await delay(random.next() * 20);
     sent.destroy();
-    ledger.deny("soak/left", trace.used.keys());
+    expected.deny("soak/left", trace.used.keys());
   },
-  async function beforeTheAnswerToAnUpload({ client, ledger, random }, n) {
-    const trace = sampleTrace("soak/left", `unheard${n}`, { calls: 20, random });
+  async function beforeTheAnswerToAnUpload({ client, expected, random }, n) {
+    const trace = sampleTrace("soak/left", `unacknowledged${n}`, { calls: 20, random });
     const sent = begin(client, "/call/upsert_batch");
     sent.end(JSON.stringify(batchOf(trace)));
     await delay(random.next() * 40);
     sent.destroy();
-    ledger.leave("soak/left", trace.used);
+    expected.leave("soak/left", trace.used);
   },
   async function inTheMiddleOfAnAnswer({ client }, n) {
     const sent = begin(client, "/calls/stream_query");

@@ -9,8 +9,9 @@ import { until } from "../../test/helpers/until.ts";
 import { createClient, type SoakClient } from "./client.ts";
 import { inspectable, openCollector } from "./collector.ts";
 import type { Mix } from "./hour.ts";
-import { Ledger } from "./ledger.ts";
-import { operations, type OperationName, type Soak } from "./operations.ts";
+import { Expected } from "./expected.ts";
+import { operations, type OperationName } from "./operations.ts";
+import type { Soak } from "./soak.ts";
 import { readMetrics, takeSample, type Sample } from "./sample.ts";
 import { verify, type Verdict } from "./verify.ts";
 
@@ -47,7 +48,7 @@ export async function runSoak(
   });
   const collector = await openCollector(service);
   const client = createClient(service.url, ROOT_KEY);
-  const soak: Soak = { client, ledger: new Ledger(), random };
+  const soak: Soak = { client, expected: new Expected(), random };
   try {
     const samples: Sample[] = [];
     const wrongAnswers: string[] = [];
@@ -66,7 +67,7 @@ export async function runSoak(
     const elapsedMs = performance.now() - began;
     collector.close(); // a process does not end before its debugger is gone
     const droppedCompletions = await untilRecorded(service);
-    const verdict = await verify(client, soak.ledger);
+    const verdict = await verify(client, soak.expected);
     const exitCode = await service.end("SIGTERM");
     return {
       ...verdict,

@@ -1,5 +1,5 @@
 import type { SeededRandom } from "../../test/helpers/seeded-random.ts";
-import type { Used } from "./ledger.ts";
+import type { Used } from "./expected.ts";
 
 export interface SampleTrace {
   readonly project: string;

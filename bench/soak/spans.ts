@@ -1,12 +1,12 @@
 import { encodeRequest, intAttribute, textAttribute } from "../../test/helpers/otlp-request.ts";
-import type { Used } from "./ledger.ts";
-import type { Soak } from "./operations.ts";
+import type { Used } from "./expected.ts";
+import type { Soak } from "./soak.ts";
 
 const SPANS = 10;
 const LLM = "gpt-4o-2024-08-06";
 
 /** A span that calls no model, and below it nine that do; as OpenTelemetry exporters send them. */
-export async function sendSpans({ client, ledger, random }: Soak, n: number): Promise<void> {
+export async function sendSpans({ client, expected, random }: Soak, n: number): Promise<void> {
   const project = `soak/spans-${n % 5}`;
   const traceId = (n + 1).toString(16).padStart(32, "0");
   const ids = Array.from({ length: SPANS }, (_, at) => (n * SPANS + at + 1).toString(16).padStart(16, "0"));
@@ -41,7 +41,7 @@ export async function sendSpans({ client, ledger, random }: Soak, n: number): Pr
   if (reply.status !== 200 || reply.body.length > 0) throw new Error(`spans were answered ${reply.status}`);
   const used = new Map(ids.map((id, at) => [id, own[at]! as Used]));
   used.set(ids[0]!, own.reduce(sum));
-  ledger.acknowledge(project, used);
+  expected.acknowledge(project, used);
 }
 
 function sum(one: Used, other: Used): Used {

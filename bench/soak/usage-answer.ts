@@ -1,4 +1,4 @@
-import type { Used } from "./ledger.ts";
+import type { Used } from "./expected.ts";
 
 type Told = Readonly<Record<string, number>>;
 

@@ -1,6 +1,6 @@
 import { jsonOf, type SoakClient } from "./client.ts";
 import { statisticsOf } from "./feedback.ts";
-import type { Ledger, Used } from "./ledger.ts";
+import type { Expected, Used } from "./expected.ts";
 import { differenceOf, type UsageAnswer } from "./usage-answer.ts";
 
 export interface Verdict {
@@ -12,28 +12,32 @@ export interface Verdict {
 }
 
 /** Asks for everything that was acknowledged. */
-export async function verify(client: SoakClient, ledger: Ledger): Promise<Verdict> {
+export async function verify(client: SoakClient, expected: Expected): Promise<Verdict> {
   const differences: string[] = [];
   let calls = 0;
-  const projects = new Set([...ledger.calls.keys(), ...ledger.absent.keys(), ...ledger.unheard.keys()]);
+  const projects = new Set([
+    ...expected.calls.keys(),
+    ...expected.absent.keys(),
+    ...expected.unacknowledged.keys(),
+  ]);
   for (const project of projects) {
     const answer = await usageOfAll(client, project);
-    const known = ledger.calls.get(project) ?? new Map<string, Used>();
-    const unheard = ledger.unheard.get(project) ?? new Map<string, Used>();
+    const known = expected.calls.get(project) ?? new Map<string, Used>();
+    const unacknowledged = expected.unacknowledged.get(project) ?? new Map<string, Used>();
     const wrong = [
       ...[...known].map(([id, used]) => differenceOf(answer, id, used)),
-      ...[...unheard].map(([id, used]) => answer.call_usage[id] && differenceOf(answer, id, used)),
-      ...[...(ledger.absent.get(project) ?? [])].map((id) => answer.call_usage[id] && `${id} is there`),
+      ...[...unacknowledged].map(([id, used]) => answer.call_usage[id] && differenceOf(answer, id, used)),
+      ...[...(expected.absent.get(project) ?? [])].map((id) => answer.call_usage[id] && `${id} is there`),
       ...answer.unfinished_call_ids.map((id) => `${id} has no end`),
     ].filter((difference) => typeof difference === "string");
-    if (unheard.size === 0 && Object.keys(answer.call_usage).length !== known.size) {
+    if (unacknowledged.size === 0 && Object.keys(answer.call_usage).length !== known.size) {
       wrong.push(`${Object.keys(answer.call_usage).length} calls instead of ${known.size}`);
     }
     differences.push(...wrong.map((difference) => `${project}: ${difference}`));
     calls += known.size;
   }
   let feedback = 0;
-  for (const [project, { count, sum }] of ledger.feedback) {
+  for (const [project, { count, sum }] of expected.feedback) {
     const told = await statisticsOf({ client }, project);
     if (told["count"] !== count || told["sum"] !== sum) {
       differences.push(`${project}: ${JSON.stringify(told)} instead of count ${count}, sum ${sum}`);

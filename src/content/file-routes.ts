@@ -6,7 +6,7 @@ import { describedBody } from "../http/schemas/validation.ts";
 import { sendPieces } from "../http/pieces.ts";
 import { notFound, projectByDigest } from "./by-digest.ts";
 import { readFile, saveFile } from "./files.ts";
-import type { ContentDeps } from "./routes.ts";
+import type { ContentDeps } from "./content-deps.ts";
 import { fileContentBody, fileContentRes, fileCreateForm, fileCreateRes } from "./schema.ts";
 import { readUpload } from "./upload.ts";
 

@@ -10,7 +10,7 @@ import { parseContentRef, type ContentRef } from "./content-ref.ts";
 import { objectListText, objectText } from "./object-text.ts";
 import { findVersion, listVersions } from "./object-versions.ts";
 import { refListText } from "./read-refs.ts";
-import type { ContentDeps } from "./routes.ts";
+import type { ContentDeps } from "./content-deps.ts";
 import { saveObject } from "./save-object.ts";
 import {
   MAX_LISTED_VERSIONS,

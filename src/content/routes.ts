@@ -1,16 +1,9 @@
 import multipart from "@fastify/multipart";
 import type { FastifyInstance } from "fastify";
-import type { Engine } from "../store/engine.ts";
-import type { ContentWriter } from "./content-writer.ts";
+import type { ContentDeps } from "./content-deps.ts";
 import { fileRoutes } from "./file-routes.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { tableRoutes } from "./table-routes.ts";
-
-export interface ContentDeps {
-  readonly engine: Engine;
-  readonly writer: ContentWriter;
-  readonly bodyLimitBytes: number;
-}
 
 /** What the Weave SDKs publish and read back by content: objects, files, tables. 2xx means durable. */
 export async function contentRoutes(root: FastifyInstance, deps: ContentDeps): Promise<void> {

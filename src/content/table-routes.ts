@@ -18,7 +18,7 @@ import {
   saveTable,
   tableText,
 } from "./data-tables.ts";
-import type { ContentDeps } from "./routes.ts";
+import type { ContentDeps } from "./content-deps.ts";
 import {
   MAX_ROWS,
   tableCreateBody,

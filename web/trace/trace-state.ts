@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { countOf, extentOf, type CallTree } from "./columns/call-tree.ts";
 import { openedBy, type Folding, type Opened } from "./columns/folding.ts";
-import { ledgerOf, type Ledger } from "./columns/ledger.ts";
+import { treeUsageOf, type TreeUsage } from "./columns/tree-usage.ts";
 import { rowsOf, type Rows } from "./columns/rows.ts";
 import type { LoadedTrace } from "./load/load-trace.ts";
 
@@ -11,7 +11,7 @@ export interface TraceState {
   readonly opened: Opened;
   readonly rows: Rows;
   /** Undefined: what calls used is not known yet. */
-  readonly ledger: Ledger | undefined;
+  readonly treeUsage: TreeUsage | undefined;
   readonly axis: { readonly fromMs: number; readonly toMs: number };
   readonly unfinished: Unfinished;
 }
@@ -26,11 +26,11 @@ export function useTraceState(trace: LoadedTrace | undefined, folding: Folding):
   const axis = useMemo(() => tree && extentOf(tree, Date.now()), [tree]);
   const opened = useMemo(() => tree && openedBy(tree, folding), [tree, folding]);
   const rows = useMemo(() => tree && opened && rowsOf(tree, opened), [tree, opened]);
-  const ledger = useMemo(() => tree && used && ledgerOf(tree, used.total, used.own), [tree, used]);
+  const treeUsage = useMemo(() => tree && used && treeUsageOf(tree, used.total, used.own), [tree, used]);
   const unfinished = useMemo(() => tree && unfinishedIn(tree, used), [tree, used]);
   return useMemo(
-    () => tree && opened && rows && axis && unfinished && { tree, opened, rows, ledger, axis, unfinished },
-    [tree, opened, rows, ledger, axis, unfinished],
+    () => tree && opened && rows && axis && unfinished && { tree, opened, rows, treeUsage, axis, unfinished },
+    [tree, opened, rows, treeUsage, axis, unfinished],
   );
 }
 

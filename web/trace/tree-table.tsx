@@ -5,7 +5,7 @@ import { Dollars, Live, Tokens } from "../parts/figure.tsx";
 import { RowList, ROW_PX } from "../parts/row-list.tsx";
 import { UsedOr } from "../parts/used-or.tsx";
 import type { Axis, Bar } from "./bars.ts";
-import type { Ledger } from "./columns/ledger.ts";
+import type { TreeUsage } from "./columns/tree-usage.ts";
 import { indexOfKey, keyAt, rowAt, type Row } from "./columns/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 import { Waterfall } from "./waterfall.tsx";
@@ -25,9 +25,9 @@ interface TreeTableProps {
 }
 
 export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTableProps) {
-  const { tree, rows, ledger, axis, unfinished } = state;
+  const { tree, rows, treeUsage, axis, unfinished } = state;
   const rowOf = (index: number): Row | undefined => rowAt(tree, rows, state.opened, index);
-  const whole = ledger?.all.usd ?? 0;
+  const whole = treeUsage?.all.usd ?? 0;
   const keys = useMemo(
     () => ({
       at: (index: number) => keyAt(tree, rows, index),
@@ -49,14 +49,14 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
       rowClass={(index) => (keyAt(tree, rows, index) === opened ? "opened" : "")}
       row={(index) => {
         const row = rowOf(index);
-        return row && <Cells {...{ row, ledger, isAdding, unfinished, axis, onFold }} />;
+        return row && <Cells {...{ row, treeUsage, isAdding, unfinished, axis, onFold }} />;
       }}
       layer={({ first, last, offsetPx }) => (
         <Waterfall
           axis={axis}
           offsetPx={offsetPx}
           bars={Array.from({ length: last + 1 - first }, (_, at) => rowOf(first + at)).flatMap((row, at) =>
-            row === undefined ? [] : [barOf(row, { topPx: (first + at) * ROW_PX, ledger, whole, axis })],
+            row === undefined ? [] : [barOf(row, { topPx: (first + at) * ROW_PX, treeUsage, whole, axis })],
           )}
         />
       )}
@@ -94,16 +94,16 @@ function Head({ axis }: { readonly axis: Axis }) {
 
 interface CellsProps {
   readonly row: Row;
-  readonly ledger: Ledger | undefined;
+  readonly treeUsage: TreeUsage | undefined;
   readonly isAdding: boolean;
   readonly unfinished: TraceState["unfinished"];
   readonly axis: Axis;
   readonly onFold: (key: string) => void;
 }
 
-function Cells({ row, ledger, isAdding, unfinished, axis, onFold }: CellsProps) {
-  const total = ledger && totalOfRow(row, ledger);
-  const own = row.kind === "call" ? ledger?.own(row.call.place) : undefined;
+function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProps) {
+  const total = treeUsage && totalOfRow(row, treeUsage);
+  const own = row.kind === "call" ? treeUsage?.own(row.call.place) : undefined;
   return (
     <>
       <span
@@ -138,8 +138,8 @@ function Cells({ row, ledger, isAdding, unfinished, axis, onFold }: CellsProps) 
   );
 }
 
-function totalOfRow(row: Row, ledger: Ledger): Total {
-  return row.kind === "call" ? ledger.total(row.call.place) : ledger.group(row.group.place);
+function totalOfRow(row: Row, treeUsage: TreeUsage): Total {
+  return row.kind === "call" ? treeUsage.total(row.call.place) : treeUsage.group(row.group.place);
 }
 
 /** A line for each call that it lies below. */
@@ -211,14 +211,14 @@ function timesOfRow(
 
 interface BarContext {
   readonly topPx: number;
-  readonly ledger: Ledger | undefined;
+  readonly treeUsage: TreeUsage | undefined;
   /** What all of the trace cost. */
   readonly whole: number;
   readonly axis: Axis;
 }
 
-function barOf(row: Row, { topPx, ledger, whole, axis }: BarContext): Bar {
-  const usd = ledger === undefined ? null : totalOfRow(row, ledger).usd;
+function barOf(row: Row, { topPx, treeUsage, whole, axis }: BarContext): Bar {
+  const usd = treeUsage === undefined ? null : totalOfRow(row, treeUsage).usd;
   return {
     topPx,
     ...timesOfRow(row, axis),

@@ -17,7 +17,7 @@ interface TreeKeys {
 /** Right and left fold, `/` finds, `e` goes to the next error, `$` to the call that made the bill, Escape closes the details. */
 export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
   const { state, active, choose, fold, reveal, nextFailed, close, find } = keys;
-  const { tree, rows, opened, ledger } = state;
+  const { tree, rows, opened, treeUsage } = state;
   const row = rowAt(tree, rows, opened, active);
   const goTo = (index: number): void => choose(keyAt(tree, rows, index));
   const actions: Readonly<Record<string, () => void>> = {
@@ -28,7 +28,7 @@ export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
     e: nextFailed,
     $: () => {
       const from = Math.max(0, placeOfRow(tree, rows, active));
-      if (ledger !== undefined) reveal(dearestBelow(tree, from, ledger));
+      if (treeUsage !== undefined) reveal(dearestBelow(tree, from, treeUsage));
     },
   };
   return ({ key }) => {

@@ -12,7 +12,7 @@ import type { Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
 import { callAt, childrenOf, countOf, hasFailed, idAt, placeOf } from "./columns/call-tree.ts";
 import { openedFor, type Folding } from "./columns/folding.ts";
-import type { Ledger } from "./columns/ledger.ts";
+import type { TreeUsage } from "./columns/tree-usage.ts";
 import { isGroup, keyAt } from "./columns/rows.ts";
 import { NOWHERE } from "./columns/text-index.ts";
 import { nextOf } from "./columns/walk.ts";
@@ -168,7 +168,7 @@ function Shell(props: ShellProps) {
         <Details
           {...{ project, traceId, zone, close }}
           treeCall={callAt(tree, openedPlace)}
-          used={state.ledger && usedBy(openedPlace, state.ledger)}
+          used={state.treeUsage && usedBy(openedPlace, state.treeUsage)}
           tab={options["tab"] ?? ""}
           onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
         />
@@ -177,8 +177,8 @@ function Shell(props: ShellProps) {
   );
 }
 
-function usedBy(place: number, ledger: Ledger): UsedByCall {
-  return { total: ledger.usage(place), own: ledger.own(place) };
+function usedBy(place: number, treeUsage: TreeUsage): UsedByCall {
+  return { total: treeUsage.usage(place), own: treeUsage.own(place) };
 }
 
 interface SummaryProps {
@@ -190,8 +190,8 @@ interface SummaryProps {
 }
 
 function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) {
-  const { tree, ledger, axis, unfinished } = state;
-  const total = ledger?.all;
+  const { tree, treeUsage, axis, unfinished } = state;
+  const total = treeUsage?.all;
   const roots = useMemo(() => [...childrenOf(tree, NOWHERE)], [tree]);
   const errors = roots.reduce((sum, root) => sum + tree.errors[root]!, 0);
   const startedAt = new Date(axis.fromMs).toISOString();

@@ -1,4 +1,3 @@
-import type { Groups } from "./groups.ts";
 import { knownTextAt, textAt, type KnownTexts, type TextColumn } from "./text-column.ts";
 import { NOWHERE, placeOfText, type TextIndex } from "./text-index.ts";
 
@@ -23,7 +22,21 @@ export interface CallTree {
   readonly groups: Groups;
 }
 
-/** A call that somebody looks at. */
+/** Like siblings, each such group at a place of its own. */
+export interface Groups {
+  /** The group of each call; `NOWHERE`: it is in none. */
+  readonly ofCalls: Int32Array<ArrayBuffer>;
+  /** The calls of the groups, one group after the other. */
+  readonly members: Uint32Array<ArrayBuffer>;
+  readonly ends: Uint32Array<ArrayBuffer>;
+  /** Of the members themselves. */
+  readonly failed: Uint32Array<ArrayBuffer>;
+  readonly running: Uint8Array<ArrayBuffer>;
+  readonly fromMs: Float64Array<ArrayBuffer>;
+  readonly toMs: Float64Array<ArrayBuffer>;
+}
+
+/** One call of the tree, as a row and the details show it. */
 export interface TreeCall {
   readonly place: number;
   readonly id: string;

@@ -1,22 +1,8 @@
-import { childrenOf, hasFailed, type CallTree } from "./call-tree.ts";
+import { childrenOf, hasFailed, type CallTree, type Groups } from "./call-tree.ts";
 import { NOWHERE } from "./text-index.ts";
 
 /** So many siblings of one name are shown as one line. */
 const LIKE_SIBLINGS = 4;
-
-/** Like siblings, each such group at a place of its own. */
-export interface Groups {
-  /** The group of each call; `NOWHERE`: it is in none. */
-  readonly ofCalls: Int32Array<ArrayBuffer>;
-  /** The calls of the groups, one group after the other. */
-  readonly members: Uint32Array<ArrayBuffer>;
-  readonly ends: Uint32Array<ArrayBuffer>;
-  /** Of the members themselves. */
-  readonly failed: Uint32Array<ArrayBuffer>;
-  readonly running: Uint8Array<ArrayBuffer>;
-  readonly fromMs: Float64Array<ArrayBuffer>;
-  readonly toMs: Float64Array<ArrayBuffer>;
-}
 
 type Calls = Omit<CallTree, "groups">;
 

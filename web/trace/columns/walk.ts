@@ -1,5 +1,5 @@
 import { childrenOf, countOf, type CallTree } from "./call-tree.ts";
-import type { Ledger } from "./ledger.ts";
+import type { TreeUsage } from "./tree-usage.ts";
 import { isGroup, lineOfGroup, type Rows } from "./rows.ts";
 import { membersOf } from "./groups.ts";
 import { NOWHERE } from "./text-index.ts";
@@ -15,8 +15,8 @@ export function nextOf(tree: CallTree, place: number, isWanted: (place: number) 
 }
 
 /** From a call down to the one call below it that made the bill: always to the dearest child, while it is dearer than its parent alone. */
-export function dearestBelow(tree: CallTree, start: number, ledger: Ledger): number {
-  const cost = (place: number): number => ledger.total(place).usd ?? 0;
+export function dearestBelow(tree: CallTree, start: number, treeUsage: TreeUsage): number {
+  const cost = (place: number): number => treeUsage.total(place).usd ?? 0;
   let at = start;
   for (;;) {
     let [dearest, most] = [NOWHERE, 0];
@@ -24,7 +24,7 @@ export function dearestBelow(tree: CallTree, start: number, ledger: Ledger): num
       const usd = cost(child);
       if (usd > most) [dearest, most] = [child, usd];
     }
-    if (dearest === NOWHERE || most < (ledger.own(at).usd ?? 0)) return at;
+    if (dearest === NOWHERE || most < (treeUsage.own(at).usd ?? 0)) return at;
     at = dearest;
   }
 }

@@ -5,7 +5,7 @@ import { NOWHERE } from "./text-index.ts";
 import { entriesOf, type UsageColumns } from "./usage-columns.ts";
 
 /** What calls used, as the service says it: with everything below them, and by themselves. */
-export interface Ledger {
+export interface TreeUsage {
   total(place: number): Total;
   /** The same by LLM. */
   usage(place: number): UsageByLlm;
@@ -18,7 +18,7 @@ export interface Ledger {
 }
 
 /** What is added up is added up when it is first seen. */
-export function ledgerOf(tree: CallTree, totals: UsageColumns, owns: UsageColumns): Ledger {
+export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageColumns): TreeUsage {
   const groups = new Map<number, Total>();
   const total = (place: number): Total => sumOfEntries(entriesOf(totals, place, place + 1));
   // totals of several calls can share a completion, so they are not added up

@@ -6,16 +6,16 @@ export interface Used {
   readonly completion_tokens: number;
 }
 
-/** What the service must know, because it said so. */
-export class Ledger {
+/** What the service has acknowledged, and must therefore answer. */
+export class Expected {
   /** By project and call. */
   readonly calls = new Map<string, Map<string, Used>>();
   /** Scores by project. */
   readonly feedback = new Map<string, { count: number; sum: number }>();
-  /** Calls that must be gone, and calls whose upload never ended. */
+  /** Deleted calls, and calls whose upload never ended. */
   readonly absent = new Map<string, Set<string>>();
-  /** Calls that were sent whole by clients that did not wait to hear. */
-  readonly unheard = new Map<string, Map<string, Used>>();
+  /** Calls sent whole by clients that did not wait for the answer: they may be there or not. */
+  readonly unacknowledged = new Map<string, Map<string, Used>>();
   /** Traces that can be asked about: project, trace and root. */
   readonly traces: { readonly project: string; readonly trace: string; readonly root: string }[] = [];
 
@@ -25,7 +25,7 @@ export class Ledger {
   }
 
   leave(project: string, calls: ReadonlyMap<string, Used>): void {
-    const known = entry(this.unheard, project, () => new Map<string, Used>());
+    const known = entry(this.unacknowledged, project, () => new Map<string, Used>());
     for (const [id, used] of calls) known.set(id, used);
   }
 

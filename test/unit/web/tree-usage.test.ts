@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sumOf, sumOfEntries, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
 import { placeOf } from "../../../web/trace/columns/call-tree.ts";
-import { ledgerOf } from "../../../web/trace/columns/ledger.ts";
+import { treeUsageOf } from "../../../web/trace/columns/tree-usage.ts";
 import { treeOf } from "../../../web/trace/columns/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
 import { rateOf, sumOfLines } from "../../../web/trace/receipt-lines.ts";
@@ -72,7 +72,7 @@ describe("what calls used, in columns", () => {
         const nodes = [...objects.inOrder(roots)];
         const [total, own] = [totals, owns].map(byId);
         const ids = nodes.map(({ call }) => call.id);
-        const ledger = ledgerOf(tree, usageColumnsOf(total!, ids), usageColumnsOf(own!, ids));
+        const treeUsage = treeUsageOf(tree, usageColumnsOf(total!, ids), usageColumnsOf(own!, ids));
         const sum = (below: readonly objects.TreeNode[]) =>
           sumOfEntries(
             [...objects.inOrder(below)].flatMap(({ call }) =>
@@ -80,16 +80,16 @@ describe("what calls used, in columns", () => {
             ),
           );
         for (const [place, { call }] of nodes.entries()) {
-          expect(ledger.usage(place)).toEqual(total![call.id] ?? {});
-          expect(ledger.total(place)).toEqual(totalOf(total![call.id] ?? {}));
-          expect(ledger.own(place)).toEqual(totalOf(own![call.id] ?? {}));
+          expect(treeUsage.usage(place)).toEqual(total![call.id] ?? {});
+          expect(treeUsage.total(place)).toEqual(totalOf(total![call.id] ?? {}));
+          expect(treeUsage.own(place)).toEqual(totalOf(own![call.id] ?? {}));
         }
         for (const row of objects.rowsOf(roots, { changed: new Set(), groupsOpen: true })) {
           if (row.kind === "call") continue;
           const place = tree.groups.ofCalls[placeOf(tree, row.group.nodes[0]!.call.id)]!;
-          expect(ledger.group(place)).toEqual(sum(row.group.nodes));
+          expect(treeUsage.group(place)).toEqual(sum(row.group.nodes));
         }
-        expect(ledger.all).toEqual(roots.length === 1 ? ledger.total(0) : sum(roots));
+        expect(treeUsage.all).toEqual(roots.length === 1 ? treeUsage.total(0) : sum(roots));
       }),
       { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 100) },
     );
@@ -108,10 +108,10 @@ describe("what calls used, in columns", () => {
     const tree = treeOf(ids.map((id) => call(id, id === "root" ? null : "root")));
     const shared = usageOf("gpt-4o", 100, 0.5);
     const totals = usageColumnsOf({ root: shared, a: shared, b: shared }, ids);
-    const ledger = ledgerOf(tree, totals, usageColumnsOf({ root: {}, a: shared, b: {} }, ids));
-    expect(ledger.group(0)).toMatchObject({ tokens: 100, usd: 0.5 });
-    expect(ids.map((_, place) => ledger.own(place).tokens)).toEqual([0, 100, 0, 0, 0]);
-    expect(ids.map((_, place) => ledger.total(place).tokens)).toEqual([100, 100, 100, 0, 0]);
+    const treeUsage = treeUsageOf(tree, totals, usageColumnsOf({ root: {}, a: shared, b: {} }, ids));
+    expect(treeUsage.group(0)).toMatchObject({ tokens: 100, usd: 0.5 });
+    expect(ids.map((_, place) => treeUsage.own(place).tokens)).toEqual([0, 100, 0, 0, 0]);
+    expect(ids.map((_, place) => treeUsage.total(place).tokens)).toEqual([100, 100, 100, 0, 0]);
   });
 });
 
