@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sql } from "../../src/query/sql.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
-import { migrate, pendingMigrations, type Migration } from "../../src/store/schema/migrate.ts";
+import { migrate, pendingMigrations } from "../../src/store/schema/migrate.ts";
 import { comparable, KEPT } from "../helpers/kept-store.ts";
+import { Cut, cutBefore, LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 
@@ -49,36 +50,6 @@ async function expectSameAnswers(): Promise<void> {
   }
 }
 
-class Cut extends Error {}
-
-/** Stops before a statement when `isLast` says so. */
-function cutBefore(isLast: () => boolean): Engine {
-  const hear = async (): Promise<void> => {
-    if (isLast()) throw new Cut();
-  };
-  return {
-    ...engine,
-    rows: async (query, options) => hear().then(() => engine.rows(query, options)),
-    command: async (statement, options) => hear().then(() => engine.command(statement, options)),
-    insert: async (table, rows, options) => hear().then(() => engine.insert(table, rows, options)),
-  };
-}
-
-/** Makes a table, fills it, widens another one and changes its rows. */
-const LATER: Migration = {
-  name: "0001_count_models.sql",
-  text: `-- What was used of each model.
-    CREATE TABLE IF NOT EXISTS models {{on_cluster}} (project_id String, hour Int32, id String, usage String)
-    ENGINE = {{engine:ReplacingMergeTree}} ORDER BY (project_id, hour, id);
-
-    INSERT INTO models (project_id, hour, id, usage)
-    SELECT project_id, hour, id, assumeNotNull(usage) FROM calls FINAL WHERE usage != '[]';
-
-    ALTER TABLE llm_prices {{on_cluster}} ADD COLUMN IF NOT EXISTS currency String DEFAULT 'USD';
-
-    ALTER TABLE llm_prices {{on_cluster}} UPDATE currency = 'EUR' WHERE llm_id = 'gpt-4o' SETTINGS mutations_sync = 2;
-`,
-};
 const options = { cluster: undefined, later: [LATER] };
 const STATEMENTS = 4;
 
@@ -131,7 +102,7 @@ describe("a migration after 1.0", () => {
     for (let last = 0; ; last++) {
       let count = 0;
       const cut = migrate(
-        cutBefore(() => count++ >= last),
+        cutBefore(engine, () => count++ >= last),
         options,
       );
       const done = await cut.catch((error: unknown) => error);
@@ -143,7 +114,7 @@ describe("a migration after 1.0", () => {
       const several = Array.from({ length: 3 }, async () => {
         let left = Math.floor(random.next() * (last + 1));
         return migrate(
-          cutBefore(() => left-- <= 0),
+          cutBefore(engine, () => left-- <= 0),
           options,
         );
       });

@@ -60,7 +60,7 @@ async function keepOldParts(seconds: number): Promise<void> {
           cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
       each,
     );
-    await test.engine.command(sql`DETACH TABLE ${name}`, each);
+    await test.engine.command(sql`DETACH TABLE ${name} SYNC`, each);
     await test.engine.command(sql`ATTACH TABLE ${name}`, each);
   }
 }

@@ -1,0 +1,34 @@
+import type { Engine } from "../../src/store/engine.ts";
+import type { Migration } from "../../src/store/schema/migrate.ts";
+
+/** A migration that could come after 1.0: it makes a table, fills it, widens another one and changes its rows. */
+export const LATER: Migration = {
+  name: "0001_count_models.sql",
+  text: `-- What was used of each model.
+    CREATE TABLE IF NOT EXISTS models {{on_cluster}}
+    (project_id String, hour Int32, trace_id String, id String, usage String)
+    ENGINE = {{engine:ReplacingMergeTree}} ORDER BY (project_id, hour, trace_id, id);
+
+    INSERT INTO models (project_id, hour, trace_id, id, usage)
+    SELECT project_id, hour, trace_id, id, assumeNotNull(usage) FROM calls FINAL WHERE usage != '[]';
+
+    ALTER TABLE llm_prices {{on_cluster}} ADD COLUMN IF NOT EXISTS currency String DEFAULT 'USD';
+
+    ALTER TABLE llm_prices {{on_cluster}} UPDATE currency = 'EUR' WHERE llm_id = 'gpt-4o' SETTINGS mutations_sync = 2;
+`,
+};
+
+export class Cut extends Error {}
+
+/** Stops before a statement when `isLast` says so. */
+export function cutBefore(engine: Engine, isLast: () => boolean): Engine {
+  const hear = async (): Promise<void> => {
+    if (isLast()) throw new Cut();
+  };
+  return {
+    ...engine,
+    rows: async (query, options) => hear().then(() => engine.rows(query, options)),
+    command: async (statement, options) => hear().then(() => engine.command(statement, options)),
+    insert: async (table, rows, options) => hear().then(() => engine.insert(table, rows, options)),
+  };
+}
