@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { readInstant } from "../src/shared/instant.ts";
 import { readUsage } from "../src/usage/read-usage.ts";
 import { ConfigError, readConfig } from "../src/config.ts";
 import { createBuiltInPrices } from "../src/prices/list/built-in-prices.ts";
@@ -26,10 +27,10 @@ try {
 async function run(): Promise<string> {
   const { command, llmId, at, usage } = readArguments();
   if (command !== "explain" || llmId === undefined) return USAGE;
-  const atMs = at === undefined ? Date.now() : Date.parse(at);
-  if (Number.isNaN(atMs)) throw new UsageError("--at: an instant such as 2026-03-01 or 2026-03-01T12:00:00Z");
+  const atUs = at === undefined ? Date.now() * 1000 : readInstant(at);
+  if (atUs === undefined) throw new UsageError("--at: an instant such as 2026-03-01 or 2026-03-01T12:00:00Z");
   const builtIn = createBuiltInPrices(await loadPriceList(readConfig().PRICES_FILE));
-  return explainPrice(builtIn, { llmId, atMs, usage: usage === undefined ? undefined : usageOf(usage) });
+  return explainPrice(builtIn, { llmId, atUs, usage: usage === undefined ? undefined : usageOf(usage) });
 }
 
 function readArguments() {

@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS cost_factors {{on_cluster}}
     -- '' for every provider that has no factor of its own
     provider LowCardinality(String),
     factor Float64,
-    effective_date DateTime64(3, 'UTC'),
+    effective_date DateTime64(6, 'UTC'),
     note String,
     created_by String,
     created_at DateTime64(3, 'UTC'),

@@ -4,7 +4,7 @@
 CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
 (
     project_id LowCardinality(String),
-    created_at DateTime64(3, 'UTC'),
+    created_at DateTime64(6, 'UTC'),
     id String,
     version UInt64,
     deleted UInt8,

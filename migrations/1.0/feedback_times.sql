@@ -3,7 +3,7 @@ CREATE TABLE IF NOT EXISTS feedback_times {{on_cluster}}
 (
     project_id LowCardinality(String),
     id String,
-    created_at DateTime64(3, 'UTC')
+    created_at DateTime64(6, 'UTC')
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (project_id, id, created_at)

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS llm_prices {{on_cluster}}
     id String,
     llm_id String,
     provider_id LowCardinality(String),
-    effective_date DateTime64(3, 'UTC'),
+    effective_date DateTime64(6, 'UTC'),
     -- USD per token
     prompt_token_cost Float64,
     completion_token_cost Float64,

@@ -1,15 +1,15 @@
 import { MAX_OFFSET_MS, type OffsetSpan, type Zone } from "./zone.ts";
 
-/** A half-open stretch of time: [startMs, endMs). */
+/** A half-open stretch of time: [startUs, endUs), microseconds since the epoch. */
 export interface TimeWindow {
-  readonly startMs: number;
-  readonly endMs: number;
+  readonly startUs: number;
+  readonly endUs: number;
 }
 
 export interface Buckets {
   readonly sizeSeconds: number;
   /** Where each bucket starts, ascending: from the one that holds the window's start to the last before its end. */
-  readonly startsMs: readonly number[];
+  readonly startsUs: readonly number[];
 }
 
 export const MAX_BUCKETS = 10_000;
@@ -28,7 +28,7 @@ const ROUND_SIZES_S = [
 
 /** The size for a window that names none. */
 export function defaultSizeSeconds(window: TimeWindow): number {
-  const spanS = (window.endMs - window.startMs) / 1000;
+  const spanS = secondsOf(window);
   if (spanS <= 2 * HOUR_S) return 5 * MINUTE_S;
   if (spanS <= 12 * HOUR_S) return HOUR_S;
   if (spanS <= 3 * DAY_S) return 6 * HOUR_S;
@@ -42,15 +42,30 @@ export function defaultSizeSeconds(window: TimeWindow): number {
  */
 export function planBuckets(window: TimeWindow, wantedSeconds: number, zone: Zone): Buckets {
   for (const sizeSeconds of sizesFrom(wantedSeconds, window)) {
-    const startsMs = bucketStarts(window, sizeSeconds * 1000, zone);
-    if (startsMs.length <= MAX_BUCKETS) return { sizeSeconds, startsMs };
+    const starts = bucketStarts(inMs(window), sizeSeconds * 1000, zone);
+    if (starts.length <= MAX_BUCKETS) return { sizeSeconds, startsUs: starts.map((ms) => ms * 1000) };
   }
   throw new Error("unreachable: the sizes never end");
 }
 
+function secondsOf({ startUs, endUs }: TimeWindow): number {
+  return (endUs - startUs) / 1_000_000;
+}
+
+interface WindowMs {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** A window with the same buckets: they start with whole seconds, because clocks change with them. */
+function inMs({ startUs, endUs }: TimeWindow): WindowMs {
+  const startMs = Math.floor(startUs / 1000);
+  return { startMs, endMs: startUs < endUs ? Math.ceil(endUs / 1000) : startMs };
+}
+
 /** The wanted size, then every round one above it; those whose span alone makes too many buckets are left out. */
 function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number> {
-  const leastSeconds = (window.endMs - window.startMs) / 1000 / MAX_BUCKETS;
+  const leastSeconds = secondsOf(window) / MAX_BUCKETS;
   if (wantedSeconds >= leastSeconds) yield wantedSeconds;
   for (const size of ROUND_SIZES_S) if (size > wantedSeconds && size >= leastSeconds) yield size;
   const firstDay = Math.max(Math.floor(wantedSeconds / DAY_S) + 1, Math.ceil(leastSeconds / DAY_S));
@@ -63,7 +78,7 @@ function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number
  * which the local clock reads k sizes since 1970-01-01T00:00 or later: a day lasts from midnight to midnight, and
  * buckets that the clock skips are not there.
  */
-export function bucketStarts(window: TimeWindow, sizeMs: number, zone: Zone): number[] {
+export function bucketStarts(window: WindowMs, sizeMs: number, zone: Zone): number[] {
   const { startMs, endMs } = window;
   if (startMs >= endMs) return [];
   // Two offsets of a zone never lie further apart than this: there is nothing to compare for larger sizes.
@@ -83,7 +98,7 @@ export function bucketStarts(window: TimeWindow, sizeMs: number, zone: Zone): nu
 }
 
 function wallClockStarts(
-  window: TimeWindow,
+  window: WindowMs,
   sizeMs: number,
   zone: Zone,
   spansNear: (localMs: number) => Iterable<OffsetSpan>,

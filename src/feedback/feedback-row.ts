@@ -40,7 +40,7 @@ export interface FeedbackChange extends FeedbackKey {
  */
 export interface FeedbackTime {
   readonly kind: "new" | "kept" | "set";
-  readonly ms: number;
+  readonly us: number;
 }
 
 export function keyText({ project, id }: FeedbackKey): string {

@@ -8,7 +8,7 @@ import { planRepair, planWrite } from "./write-plan.ts";
 /** The only way to store feedback. */
 export interface FeedbackWriter {
   /**
-   * Resolves when the changes are durable, with the time of each one's feedback, in milliseconds. Changes of one call
+   * Resolves when the changes are durable, with the time of each one's feedback, in microseconds. Changes of one call
    * are stored together. Errors: `StorageError`; the caller may retry.
    */
   write(changes: readonly FeedbackChange[]): Promise<readonly number[]>;
@@ -18,7 +18,7 @@ export interface FeedbackWriter {
 
 interface Item {
   readonly change: FeedbackChange;
-  storedMs: number;
+  storedUs: number;
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
@@ -37,7 +37,7 @@ export function createFeedbackWriter(
     await insertRows(engine, plan.rows);
     await insertRows(engine, planRepair(await findRows(engine, knowable)));
     items.forEach((item, index) => {
-      item.storedMs = plan.createdAtMs[index]!;
+      item.storedUs = plan.createdAtUs[index]!;
     });
   };
   const commit = createGroupCommit<Item>({
@@ -49,9 +49,9 @@ export function createFeedbackWriter(
   });
   return {
     async write(changes) {
-      const items = changes.map((change): Item => ({ change, storedMs: change.time.ms }));
+      const items = changes.map((change): Item => ({ change, storedUs: change.time.us }));
       await commit.write(items);
-      return items.map((item) => item.storedMs);
+      return items.map((item) => item.storedUs);
     },
     drain: () => commit.drain(),
   };

@@ -1,3 +1,4 @@
+import { isoOf } from "../shared/instant.ts";
 import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import { listFields, type ListField } from "./list-schema.ts";
 import type { ListedRow } from "./list.ts";
@@ -25,6 +26,6 @@ export function rowText(row: ListedRow, fields: ReadonlySet<string> = allFields)
 
 function valueText(row: ListedRow, field: ListField): string {
   if (field === "payload") return row.payload;
-  if (field === "created_at") return `"${new Date(row.created_at_ms).toISOString()}"`;
+  if (field === "created_at") return `"${isoOf(row.created_at_us)}"`;
   return JSON.stringify(row[field]);
 }

@@ -6,7 +6,7 @@ import { DEFAULT_LIMIT, listFields, type ListField, type ListRequest } from "./l
 
 /** A row of the response. Payload and scorer are empty for rows beyond the response's size limit. */
 export type ListedRow = Readonly<Record<Exclude<ListField, "created_at" | "payload">, string | null>> & {
-  readonly created_at_ms: number;
+  readonly created_at_us: number;
   /** JSON. */
   readonly payload: string;
   /** JSON, or empty. */
@@ -60,7 +60,7 @@ function printRows(project: Project, selection: RowSelection): Sql {
     plain.map((field) => trusted(`row.${columns[field]} AS ${field}`)),
     ", ",
   );
-  return sql`SELECT ${printed}, toUnixTimestamp64Milli(row.created_at) AS created_at_ms,
+  return sql`SELECT ${printed}, toUnixTimestamp64Micro(row.created_at) AS created_at_us,
       row.bytes_so_far <= ${param("UInt64", MAX_ANSWER_BYTES)} OR row.bytes_so_far = row.bytes AS has_room,
       if(has_room, row.payload, '') AS payload, if(has_room, row.scorer, '') AS scorer
     FROM (

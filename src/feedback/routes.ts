@@ -10,6 +10,7 @@ import { idsToPurge } from "../http/schemas/purge-by-id.ts";
 import { emptyRes } from "../http/schemas/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
+import { isoOf } from "../shared/instant.ts";
 import { AppError, invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 import type { FeedbackChange, FeedbackColumns } from "./feedback-row.ts";
@@ -46,9 +47,9 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     const project = grant.project(message.project_id);
     const columns = toColumns(message, grant.keyId);
     const id = message.id ?? randomUUID();
-    const ms = message.created_at ?? clock.now();
+    const us = message.created_at ?? clock.now() * 1000;
     const kind = message.created_at != null ? "set" : message.id != null ? "kept" : "new";
-    return { project, id, columns, time: { kind, ms }, bytes: bytesOf(columns) };
+    return { project, id, columns, time: { kind, us }, bytes: bytesOf(columns) };
   };
 
   app.post(
@@ -56,8 +57,8 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     { config, bodyLimit, schema: { body: createBody, response: { 200: createRes } } },
     async (request, reply) => {
       const change = toChange(request.grant, request.body);
-      const [createdAtMs] = await writer.write([change]);
-      return sendJsonText(reply, responseText(change, createdAtMs!));
+      const [createdAtUs] = await writer.write([change]);
+      return sendJsonText(reply, responseText(change, createdAtUs!));
     },
   );
 
@@ -72,9 +73,9 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
         bytes += change.bytes;
         return change;
       });
-      const createdAtMs = await writer.write(accepted);
+      const createdAtUs = await writer.write(accepted);
       const res = request.body.batch.map(() => "");
-      accepted.forEach((change, at) => (res[change.index] = responseText(change, createdAtMs[at]!)));
+      accepted.forEach((change, at) => (res[change.index] = responseText(change, createdAtUs[at]!)));
       for (const { index, detail } of rejected) res[index] = JSON.stringify({ error: detail });
       return sendJsonText(reply, `{"res":[${res.join(",")}],"rejected":${JSON.stringify(rejected)}}`);
     },
@@ -86,10 +87,10 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
-      const replaced = purgeOf(change.project, body.feedback_id, change.time.ms);
+      const replaced = purgeOf(change.project, body.feedback_id, change.time.us);
       const changes = change.id === replaced.id ? [change] : [replaced, change];
-      const createdAtMs = await writer.write(changes);
-      return sendJsonText(reply, responseText(change, createdAtMs.at(-1)!));
+      const createdAtUs = await writer.write(changes);
+      return sendJsonText(reply, responseText(change, createdAtUs.at(-1)!));
     },
   );
 
@@ -111,13 +112,13 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
   app.post("/feedback/purge", purge, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
-    await writer.write(idsToPurge(body.query).map((id) => purgeOf(project, id, clock.now())));
+    await writer.write(idsToPurge(body.query).map((id) => purgeOf(project, id, clock.now() * 1000)));
     return {};
   });
 }
 
-function purgeOf(project: Project, id: string, ms: number): FeedbackChange {
-  return { project, id, columns: undefined, time: { kind: "kept", ms }, bytes: ROW_BYTES };
+function purgeOf(project: Project, id: string, us: number): FeedbackChange {
+  return { project, id, columns: undefined, time: { kind: "kept", us }, bytes: ROW_BYTES };
 }
 
 function bytesOf(columns: FeedbackColumns): number {
@@ -132,8 +133,8 @@ function tooMuch(): AppError {
 type Stored = FeedbackChange & { readonly columns: NonNullable<FeedbackChange["columns"]> };
 
 /** Inserts the stored payload as text, because a parser would round its numbers. */
-function responseText({ id, columns }: Stored, createdAtMs: number): string {
-  const created_at = new Date(createdAtMs).toISOString();
+function responseText({ id, columns }: Stored, createdAtUs: number): string {
+  const created_at = isoOf(createdAtUs);
   const head = JSON.stringify({ id, created_at, wb_user_id: columns.svc_user_id });
   return `${head.slice(0, -1)},"payload":${columns.payload}}`;
 }

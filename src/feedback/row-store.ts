@@ -1,7 +1,7 @@
 import { chunksOf } from "../calls/write/trace-lookup.ts";
 import type { Engine } from "../store/engine.ts";
 import { param, sql } from "../query/sql.ts";
-import { toStoreTextMs } from "../shared/instant.ts";
+import { toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import { keyText, type FeedbackKey } from "./feedback-row.ts";
 import type { NewRow, StoredRow } from "./write-plan.ts";
@@ -11,7 +11,7 @@ const IDS_PER_QUERY = 2000;
 interface FoundRow {
   readonly project: Project;
   readonly id: string;
-  readonly created_at_ms: number;
+  readonly created_at_us: number;
   readonly version: number;
   readonly deleted: 0 | 1;
 }
@@ -28,15 +28,15 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
       chunk.map((key) => key.id),
     );
     const rows = await engine.rows<FoundRow>(
-      sql`SELECT project_id AS project, id, toUnixTimestamp64Milli(created_at) AS created_at_ms, version, deleted
+      sql`SELECT project_id AS project, id, toUnixTimestamp64Micro(created_at) AS created_at_us, version, deleted
         FROM feedback FINAL
         PREWHERE (project_id, created_at, id) IN
           (SELECT project_id, created_at, id FROM feedback_times WHERE project_id IN ${projects} AND id IN ${ids})`,
       { name: "feedback_find", limits: "ingest", mustBeCurrent: true },
     );
     // two projects may share an id, which may belong to another chunk
-    for (const { created_at_ms, deleted, ...row } of rows) {
-      if (asked.has(keyText(row))) found.push({ ...row, createdAtMs: created_at_ms, deleted: deleted === 1 });
+    for (const { created_at_us, deleted, ...row } of rows) {
+      if (asked.has(keyText(row))) found.push({ ...row, createdAtUs: created_at_us, deleted: deleted === 1 });
     }
   }
   return found;
@@ -58,6 +58,6 @@ export async function insertRows(engine: Engine, rows: readonly NewRow[]): Promi
   );
 }
 
-function keyColumns({ project, id, createdAtMs }: NewRow) {
-  return { project_id: project, id, created_at: toStoreTextMs(createdAtMs) };
+function keyColumns({ project, id, createdAtUs }: NewRow) {
+  return { project_id: project, id, created_at: toStoreText(createdAtUs) };
 }

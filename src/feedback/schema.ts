@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { describedAs, instantMs, projectId } from "../http/schemas/fields.ts";
+import { describedAs, instantMicros, projectId } from "../http/schemas/fields.ts";
 import { purgeQuery } from "../http/schemas/purge-by-id.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
 import type { Payload } from "./payload.ts";
@@ -66,7 +66,7 @@ const createShape = {
   trigger_ref: optionalText,
   queue_id: optionalText,
   wb_user_id: optionalText,
-  created_at: instantMs.nullish().describe("For keys of scope admin. Default: now"),
+  created_at: instantMicros.nullish().describe("For keys of scope admin. Default: now"),
   ...scorerShape,
 };
 export const createBody = z.object(createShape).meta({ id: "FeedbackCreateReq" });

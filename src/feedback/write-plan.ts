@@ -2,14 +2,14 @@ import { keyText, type FeedbackChange, type FeedbackColumns, type FeedbackKey } 
 
 /** A stored row of an id. */
 export interface StoredRow extends FeedbackKey {
-  readonly createdAtMs: number;
+  readonly createdAtUs: number;
   readonly version: number;
   readonly deleted: boolean;
 }
 
 /** A row to insert. Without columns it marks a deletion. */
 export interface NewRow extends FeedbackKey {
-  readonly createdAtMs: number;
+  readonly createdAtUs: number;
   readonly version: number;
   readonly columns: FeedbackColumns | undefined;
 }
@@ -17,7 +17,7 @@ export interface NewRow extends FeedbackKey {
 export interface WritePlan {
   readonly rows: readonly NewRow[];
   /** The time of each change's feedback, in the order of the changes. */
-  readonly createdAtMs: readonly number[];
+  readonly createdAtUs: readonly number[];
 }
 
 /** The rows that a batch of changes writes, given the stored rows of their ids. The last change of an id wins. */
@@ -28,36 +28,36 @@ export function planWrite(
 ): WritePlan {
   const storedByKey = Map.groupBy(stored, keyText);
   const states = new Map<string, State>();
-  const createdAtMs: number[] = [];
+  const createdAtUs: number[] = [];
   for (const change of changes) {
     const key = keyText(change);
     const before = states.get(key) ?? initialState(storedByKey.get(key) ?? []);
-    const { kind, ms } = change.time;
-    const timeMs = kind === "set" ? ms : (before.liveMs ?? ms);
-    states.set(key, { ...before, change, liveMs: change.columns === undefined ? undefined : timeMs });
-    createdAtMs.push(timeMs);
+    const { kind, us } = change.time;
+    const timeUs = kind === "set" ? us : (before.liveUs ?? us);
+    states.set(key, { ...before, change, liveUs: change.columns === undefined ? undefined : timeUs });
+    createdAtUs.push(timeUs);
   }
-  return { rows: [...states.values()].flatMap((state) => rowsOf(state, version)), createdAtMs };
+  return { rows: [...states.values()].flatMap((state) => rowsOf(state, version)), createdAtUs };
 }
 
 /** The state of one id while its changes are read. */
 interface State {
   readonly stored: readonly StoredRow[];
-  readonly liveMs: number | undefined;
+  readonly liveUs: number | undefined;
   readonly change?: FeedbackChange;
 }
 
 function initialState(stored: readonly StoredRow[]): State {
-  return { stored, liveMs: stored.filter((row) => !row.deleted).toSorted(byPrecedence)[0]?.createdAtMs };
+  return { stored, liveUs: stored.filter((row) => !row.deleted).toSorted(byPrecedence)[0]?.createdAtUs };
 }
 
-function rowsOf({ stored, liveMs, change }: State, version: number): NewRow[] {
+function rowsOf({ stored, liveUs, change }: State, version: number): NewRow[] {
   const { project, id, columns } = change!;
   const key = { project, id, version: Math.max(version, ...stored.map((row) => row.version + 1)) };
-  const moved = stored.filter((row) => !row.deleted && row.createdAtMs !== liveMs);
+  const moved = stored.filter((row) => !row.deleted && row.createdAtUs !== liveUs);
   return [
-    ...moved.map((row) => ({ ...key, createdAtMs: row.createdAtMs, columns: undefined })),
-    ...(liveMs === undefined ? [] : [{ ...key, createdAtMs: liveMs, columns }]),
+    ...moved.map((row) => ({ ...key, createdAtUs: row.createdAtUs, columns: undefined })),
+    ...(liveUs === undefined ? [] : [{ ...key, createdAtUs: liveUs, columns }]),
   ];
 }
 
@@ -70,11 +70,11 @@ export function planRepair(stored: readonly StoredRow[]): readonly NewRow[] {
   return [...Map.groupBy(live, keyText).values()].flatMap((rows) => {
     const [kept, ...others] = rows.toSorted(byPrecedence);
     return others
-      .filter((row) => row.createdAtMs !== kept?.createdAtMs)
+      .filter((row) => row.createdAtUs !== kept?.createdAtUs)
       .map(({ deleted: _live, version, ...key }) => ({ ...key, version: version + 1, columns: undefined }));
   });
 }
 
 function byPrecedence(a: StoredRow, b: StoredRow): number {
-  return b.version - a.version || a.createdAtMs - b.createdAtMs;
+  return b.version - a.version || a.createdAtUs - b.createdAtUs;
 }

@@ -4,8 +4,8 @@ import type { CallCost, CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
 import { pricedUnits, wholeOfCached } from "./units.ts";
 
-/** The cost of a call's own usage at the price in force when it started (ms since the epoch). */
-export type CostOf = (usage: Usage, startedAtMs: number) => CallCost;
+/** The cost of a call's own usage at the price in force when it started (µs since the epoch). */
+export type CostOf = (usage: Usage, startedAtUs: number) => CallCost;
 
 /** One unit of a bill. `price` in picodollars for one; `null`: unknown. */
 export interface CostLine {

@@ -1,3 +1,4 @@
+import { isoOf } from "../shared/instant.ts";
 import type { BuiltInPrices } from "./list/built-in-prices.ts";
 import type { PricedUsage } from "../usage/usage.ts";
 import { costLines, type CostLine } from "./cost-of-call.ts";
@@ -10,14 +11,14 @@ import { pricedUnits } from "./units.ts";
 
 export interface PriceQuestion {
   readonly llmId: string;
-  /** Milliseconds since the epoch. */
-  readonly atMs: number;
+  /** Microseconds since the epoch. */
+  readonly atUs: number;
   readonly usage: PricedUsage | undefined;
 }
 
 /** Explains, as text for people, which entry of the public list prices a model at an instant, its rates, and a bill for a
  * usage. */
-export function explainPrice(builtIn: BuiltInPrices, { llmId, atMs, usage }: PriceQuestion): string {
+export function explainPrice(builtIn: BuiltInPrices, { llmId, atUs, usage }: PriceQuestion): string {
   const entry = builtIn.find(llmId);
   if (entry === null) {
     const tried = modelNames(llmId).map(({ id, seller }) =>
@@ -25,24 +26,24 @@ export function explainPrice(builtIn: BuiltInPrices, { llmId, atMs, usage }: Pri
     );
     return `${llmId}: no entry. Its costs are null.\nTried: ${tried.join(", ")}`;
   }
-  const rates = entry.schedule.ratesAt(atMs);
+  const rates = entry.schedule.ratesAt(atUs);
   const lines = [
     `${llmId}: ${entry.provider}/${entry.model} of ${entry.list}`,
-    ...correctionLines(entry, atMs),
+    ...correctionLines(entry, atUs),
   ];
   if (rates === null) return [...lines, "No token price then. Its costs are null."].join("\n");
-  lines.push(`At ${new Date(atMs).toISOString()}, USD:`, ...rateLines(rates.base));
+  lines.push(`At ${isoOf(atUs)}, USD:`, ...rateLines(rates.base));
   for (const tier of rates.tiers)
     lines.push(`Above ${tier.aboveTokens} input tokens, for all tokens:`, ...rateLines(tier.prices));
   return [...lines, ...(usage === undefined ? [] : billLines(usage, rates))].join("\n");
 }
 
-function correctionLines({ correction, adjustments }: ListedModel, atMs: number): readonly string[] {
+function correctionLines({ correction, adjustments }: ListedModel, atUs: number): readonly string[] {
   const [first] = correction?.periods ?? [];
-  const isCorrected = first !== undefined && Date.parse(first.from) <= atMs;
+  const isCorrected = first !== undefined && Date.parse(first.from) * 1000 <= atUs;
   const inForce = isCorrected
     ? [correction!]
-    : adjustments.filter(({ from }) => from === undefined || Date.parse(from) <= atMs);
+    : adjustments.filter(({ from }) => from === undefined || Date.parse(from) * 1000 <= atUs);
   return inForce.flatMap(({ why, source, checked }) => [
     `Corrected here: ${why}`,
     `Source: ${source}, seen ${checked}`,

@@ -18,19 +18,19 @@ import { includesTier, scheduleAtTier } from "./list/service-tiers.ts";
 /** All prices of one project at the time the book was opened. One book serves one response. */
 export interface PriceBook {
   /**
-   * The cost of what a call used of an LLM, at the price that was in force when it started (ms since the epoch) for its
+   * The cost of what a call used of an LLM, at the price that was in force when it started (µs since the epoch) for its
    * provider and tier: the project's own price, or else the built-in one. Cost: one or two look-ups and four
    * multiplications once the LLM is known.
    */
-  cost(llmId: string, startedAtMs: number, usage: PricedUsage): CallCost;
+  cost(llmId: string, startedAtUs: number, usage: PricedUsage): CallCost;
   /** The rates that `cost` uses. */
-  ratesAt(llmId: string, startedAtMs: number, service: Service | undefined): Rates | null;
+  ratesAt(llmId: string, startedAtUs: number, service: Service | undefined): Rates | null;
   /** These rates hold from an instant until this later one, or longer. */
-  steadyUntil(llmId: string, atMs: number, service: Service | undefined): number;
+  steadyUntil(llmId: string, atUs: number, service: Service | undefined): number;
   /** The price used for that; null if none is known. */
-  priceOf(llmId: string, startedAtMs: number, service: Service | undefined): FoundPrice | null;
+  priceOf(llmId: string, startedAtUs: number, service: Service | undefined): FoundPrice | null;
   /** Who served it, as returned by `providerNamed`; null if neither the call, its price nor the id says so. */
-  providerOf(llmId: string, startedAtMs: number, service: Service | undefined): string | null;
+  providerOf(llmId: string, startedAtUs: number, service: Service | undefined): string | null;
 }
 
 /** A price and its source. */
@@ -38,7 +38,7 @@ export interface FoundPrice {
   readonly rates: Rates;
   readonly origin:
     | { readonly source: "project"; readonly price: ProjectPrice }
-    | { readonly source: "list"; readonly listed: ListedModel; readonly sinceMs: number | null };
+    | { readonly source: "list"; readonly listed: ListedModel; readonly sinceUs: number | null };
 }
 
 export interface BookOptions {
@@ -76,17 +76,17 @@ export function createPriceBook(options: BookOptions): PriceBook {
     unknown.add(llmId);
     options.onUnknown(llmId);
   };
-  const ratesAt: PriceBook["ratesAt"] = (llmId, startedAtMs, service) => {
-    const rates = pricesOf(llmId, service).ratesAt(startedAtMs);
+  const ratesAt: PriceBook["ratesAt"] = (llmId, startedAtUs, service) => {
+    const rates = pricesOf(llmId, service).ratesAt(startedAtUs);
     if (rates === null) reportUnknown(llmId);
     return rates;
   };
   return {
-    cost: (llmId, startedAtMs, usage) => costOfCall(usage, ratesAt(llmId, startedAtMs, usage.service)),
+    cost: (llmId, startedAtUs, usage) => costOfCall(usage, ratesAt(llmId, startedAtUs, usage.service)),
     ratesAt,
-    steadyUntil: (llmId, atMs, service) => pricesOf(llmId, service).steadyUntil(atMs),
-    priceOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).find(startedAtMs),
-    providerOf: (llmId, startedAtMs, service) => pricesOf(llmId, service).servedBy(startedAtMs),
+    steadyUntil: (llmId, atUs, service) => pricesOf(llmId, service).steadyUntil(atUs),
+    priceOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).find(startedAtUs),
+    providerOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).servedBy(startedAtUs),
   };
 }
 
@@ -108,37 +108,37 @@ class Prices {
     this.#looksLike = listed?.provider ?? modelNames(llmId).find((name) => name.seller !== undefined)?.seller;
   }
 
-  ratesAt(atMs: number): Rates | null {
+  ratesAt(atUs: number): Rates | null {
     for (const schedule of this.#own) {
-      const rates = schedule.ratesAt(atMs);
+      const rates = schedule.ratesAt(atUs);
       if (rates !== null) return rates;
     }
-    return this.#listed?.schedule.ratesAt(atMs) ?? null;
+    return this.#listed?.schedule.ratesAt(atUs) ?? null;
   }
 
-  steadyUntil(atMs: number): number {
-    const listed = this.#listed?.schedule.steadyUntil(atMs) ?? Infinity;
-    return Math.min(listed, ...this.#own.map((schedule) => schedule.steadyUntil(atMs)));
+  steadyUntil(atUs: number): number {
+    const listed = this.#listed?.schedule.steadyUntil(atUs) ?? Infinity;
+    return Math.min(listed, ...this.#own.map((schedule) => schedule.steadyUntil(atUs)));
   }
 
-  find(atMs: number): FoundPrice | null {
-    const rates = this.ratesAt(atMs);
+  find(atUs: number): FoundPrice | null {
+    const rates = this.ratesAt(atUs);
     if (rates === null) return null;
-    const price = this.#ownPriceAt(atMs);
+    const price = this.#ownPriceAt(atUs);
     if (price !== undefined) return { rates, origin: { source: "project", price } };
     const listed = this.#listed!;
-    return { rates, origin: { source: "list", listed, sinceMs: listed.schedule.sinceAt(atMs) } };
+    return { rates, origin: { source: "list", listed, sinceUs: listed.schedule.sinceAt(atUs) } };
   }
 
   /** The call's own provider takes precedence over the note at the project's price, and that over the id's form. */
-  servedBy(atMs: number): string | null {
+  servedBy(atUs: number): string | null {
     if (this.#served !== undefined) return this.#served;
-    const noted = this.#ownPriceAt(atMs)?.provider_id ?? NOT_NOTED;
+    const noted = this.#ownPriceAt(atUs)?.provider_id ?? NOT_NOTED;
     return noted === NOT_NOTED ? (this.#looksLike ?? null) : providerNamed(noted);
   }
 
-  #ownPriceAt(atMs: number): ProjectPrice | undefined {
-    return this.#own.map((schedule) => schedule.priceAt(atMs)).find((own) => own !== null) ?? undefined;
+  #ownPriceAt(atUs: number): ProjectPrice | undefined {
+    return this.#own.map((schedule) => schedule.priceAt(atUs)).find((own) => own !== null) ?? undefined;
   }
 }
 

@@ -41,6 +41,6 @@ export function createPrices(store: PriceStore, { list, ...options }: PricesOpti
 export function costsBy(prices: Prices): (project: Project) => Promise<CostOf> {
   return async (project) => {
     const book = await prices.bookFor(project);
-    return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
+    return (usage, startedAtUs) => book.cost(usage.llm, startedAtUs, usage);
   };
 }

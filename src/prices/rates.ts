@@ -27,12 +27,12 @@ export interface Rates {
 
 /** A model's prices over time. */
 export interface Schedule {
-  /** The rates in force at an instant (ms since the epoch); null if no token price is known. */
-  ratesAt(atMs: number): Rates | null;
-  /** The instant they took effect (ms since the epoch); null: unknown. */
-  sinceAt(atMs: number): number | null;
+  /** The rates in force at an instant (µs since the epoch); null if no token price is known. */
+  ratesAt(atUs: number): Rates | null;
+  /** The instant they took effect (µs since the epoch); null: unknown. */
+  sinceAt(atUs: number): number | null;
   /** The same rates are in force from an instant until this later one, or longer; infinite if they never change. */
-  steadyUntil(atMs: number): number;
+  steadyUntil(atUs: number): number;
 }
 
 /** The prices of a request with this many input tokens, including cached ones. */

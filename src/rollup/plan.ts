@@ -10,7 +10,7 @@ import {
 } from "../query/index.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";
-import { hourOf, toStoreTextMs } from "../shared/instant.ts";
+import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
 import type { Selection } from "./selection.ts";
@@ -51,24 +51,24 @@ export function planSelection(
 }
 
 /** The instants that the store can hold: beyond them there are no calls. */
-const FIRST_MS = Date.UTC(1900, 0, 1);
-const LAST_MS = Date.UTC(2255, 0, 1);
+const FIRST_US = Date.UTC(1900, 0, 1) * 1000;
+const LAST_US = Date.UTC(2255, 0, 1) * 1000;
 
-function startedIn({ startMs, endMs }: TimeWindow): Sql {
-  return sql`started_at >= ${instant(startMs)} AND started_at < ${instant(endMs)}`;
+function startedIn({ startUs, endUs }: TimeWindow): Sql {
+  return sql`started_at >= ${instant(startUs)} AND started_at < ${instant(endUs)}`;
 }
 
-function instant(ms: number) {
-  return param("DateTime64(3, 'UTC')", toStoreTextMs(bounded(ms)));
+function instant(us: number) {
+  return param("DateTime64(6, 'UTC')", toStoreText(bounded(us)));
 }
 
 /** The hours of the instants in it that the store can hold. */
-export function hoursOfWindow({ startMs, endMs }: TimeWindow): HourRange {
-  return { from: hourOf(bounded(startMs) * 1000), to: hourOf(bounded(endMs) * 1000 - 1) };
+export function hoursOfWindow({ startUs, endUs }: TimeWindow): HourRange {
+  return { from: hourOf(bounded(startUs)), to: hourOf(bounded(endUs) - 1) };
 }
 
-function bounded(ms: number): number {
-  return Math.min(Math.max(ms, FIRST_MS), LAST_MS);
+function bounded(us: number): number {
+  return Math.min(Math.max(us, FIRST_US), LAST_US);
 }
 
 /** The condition on the traces already implies it. */

@@ -78,6 +78,15 @@ export function toStoreTextMs(ms: number): string {
   return new Date(ms).toISOString().slice(0, -1).replace("T", " ");
 }
 
+/** ISO 8601 UTC ending in `Z`: to the millisecond, or to the microsecond where there is more. */
+export function isoOf(micros: EpochMicros): string {
+  // what is not an exact number of microseconds is one of milliseconds
+  const ms = Number.isSafeInteger(micros) ? Math.floor(micros / 1000) : Math.round(micros / 1000);
+  const text = new Date(ms).toISOString();
+  const rest = Number.isSafeInteger(micros) ? micros - ms * 1000 : 0;
+  return rest === 0 ? text : `${text.slice(0, -1)}${String(rest).padStart(3, "0")}Z`;
+}
+
 /** ISO 8601 UTC ending in `Z`, from the store's text. */
 export function toIso(storeText: string): string {
   return `${storeText.replace(" ", "T")}Z`;

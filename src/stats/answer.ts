@@ -1,3 +1,4 @@
+import { isoOf } from "../shared/instant.ts";
 import { countFields } from "../usage/count-fields.ts";
 import type { StatsPlan } from "./plan.ts";
 import { View } from "./views.ts";
@@ -28,7 +29,7 @@ export function rankGroups({ cells, groups }: WindowFold, plan: StatsPlan): Rank
 /** The answer's text, piece by piece. It is written directly: there can be a million totals. */
 export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<string> {
   const { cells, groups, unpriced } = fold;
-  const { startsMs, sizeSeconds } = plan.buckets;
+  const { startsUs, sizeSeconds } = plan.buckets;
   const ranking = rankGroups(fold, plan);
   const { shown, rest, placeOf } = ranking;
   const placeOfCell = (cell: number): number => placeOf[cells.groupOf[cell]!]!;
@@ -38,7 +39,7 @@ export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<strin
 
   const totals = view(shown.length, placeOfCell);
   yield (
-    `{"start":"${iso(plan.window.startMs)}","end":"${iso(plan.window.endMs)}","granularity":${sizeSeconds}` +
+    `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
       `,"timezone":${JSON.stringify(plan.timezone)},"groups":[`
   );
   for (const [place, group] of shown.entries())
@@ -48,16 +49,16 @@ export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<strin
   yield `],"other":${rest === 0 ? "null" : `{"groups":${rest},"total":${other.text(0)}}`}`;
   yield `,"total":${view(1, () => 0).text(0)},"buckets":[`;
 
-  const buckets = view(startsMs.length, (cell) => cells.bucketOf[cell]!);
-  const others = view(startsMs.length, (cell) => (isOther(cell) ? cells.bucketOf[cell]! : NOT_SHOWN));
+  const buckets = view(startsUs.length, (cell) => cells.bucketOf[cell]!);
+  const others = view(startsUs.length, (cell) => (isOther(cell) ? cells.bucketOf[cell]! : NOT_SHOWN));
   const single = view(cells.sums.length, (cell) => cell);
-  for (const [bucket, startMs] of startsMs.entries()) {
+  for (const [bucket, startUs] of startsUs.entries()) {
     const texts = shown.map((group) => {
       const cell = cells.find(group, bucket);
       return cell === undefined ? "null" : single.text(cell);
     });
     yield (
-      `${bucket === 0 ? "" : ","}{"timestamp":"${iso(startMs)}","total":${buckets.text(bucket)}` +
+      `${bucket === 0 ? "" : ","}{"timestamp":"${isoOf(startUs)}","total":${buckets.text(bucket)}` +
         `,"groups":[${texts.join(",")}],"other":${others.isUsed(bucket) ? others.text(bucket) : "null"}}`
     );
   }
@@ -66,8 +67,4 @@ export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<strin
     return JSON.stringify({ llm, provider, service_tier: tier, ...Object.fromEntries(members), units });
   });
   yield `],"unpriced":${plan.withCosts ? `[${left.join(",")}]` : "null"}}`;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

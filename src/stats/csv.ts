@@ -1,4 +1,5 @@
 import { csvLines, csvText } from "../http/csv.ts";
+import { isoOf } from "../shared/instant.ts";
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import { rankGroups } from "./answer.ts";
 import type { StatsPlan } from "./plan.ts";
@@ -20,12 +21,12 @@ export function* printCsv(fold: WindowFold, plan: StatsPlan): Generator<string> 
 
   const single = new View(cells, plan, { rows: cells.sums.length, rowOf: (cell) => cell });
   const others = new View(cells, plan, {
-    rows: plan.buckets.startsMs.length,
+    rows: plan.buckets.startsUs.length,
     rowOf: (cell) => (placeOf[cells.groupOf[cell]!] === NOT_SHOWN ? cells.bucketOf[cell]! : NOT_SHOWN),
   });
   const keys = shown.map((group) => keyFields(groups.keys[group]!, labels));
-  for (const [bucket, startMs] of plan.buckets.startsMs.entries()) {
-    const timestamp = new Date(startMs).toISOString();
+  for (const [bucket, startUs] of plan.buckets.startsUs.entries()) {
+    const timestamp = isoOf(startUs);
     const lines: Fields[] = shown.flatMap((group, place) => {
       const cell = cells.find(group, bucket);
       return cell === undefined ? [] : [[timestamp, place + 1, ...keys[place]!, ...fields(single, cell)]];

@@ -50,7 +50,7 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
     latency,
     order: orderOf(request),
     maxGroups: request.limit,
-    ledger: isRunning(bucketed.window.startMs, settings.nowMs)
+    ledger: isRunning(bucketed.window.startUs, settings.nowMs)
       ? undefined
       : ledgerQuestion({
           filter: request.filter,
@@ -62,6 +62,6 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
 }
 
 /** Whether what starts then starts in the hour that is running, which the ledger does not have. */
-function isRunning(startMs: number, nowMs: number): boolean {
-  return hourOf(startMs * 1000) >= hourOf(nowMs * 1000);
+function isRunning(startUs: number, nowMs: number): boolean {
+  return hourOf(startUs) >= hourOf(nowMs * 1000);
 }

@@ -27,7 +27,7 @@ export interface WindowToFold {
 
 /** Adds up all calls of a window. Errors: `StorageError`; too_many_calls. */
 export async function foldWindow(engine: Engine, window: WindowToFold, limits: WindowLimits): Promise<void> {
-  if (window.plan.buckets.startsMs.length === 0) return;
+  if (window.plan.buckets.startsUs.length === 0) return;
   await foldTraces(engine, window, await tracesOf(engine, window.plan.selection, limits), limits);
 }
 

@@ -106,7 +106,7 @@ async function send(reply: FastifyReply, texts: Iterable<string>): Promise<Fasti
 async function costsOf(plan: WindowPlan, deps: UsageStatsDeps): Promise<CostOf | undefined> {
   if (!plan.withCosts) return undefined;
   const book = await deps.bookFor(plan.selection.project);
-  return (usage, startedAtMs) => book.cost(usage.llm, startedAtMs, usage);
+  return (usage, startedAtUs) => book.cost(usage.llm, startedAtUs, usage);
 }
 
 const PIECE_CHARS = 256 * 1024;

@@ -42,7 +42,7 @@ export class WindowFold {
   readonly cells: Cells;
   readonly unpriced: Unpriced;
   private readonly options: FoldOptions;
-  private readonly bucketAt: (ms: number) => number;
+  private readonly bucketAt: (us: number) => number;
   /** Of the usage at hand. */
   private readonly costs = new Float64Array(COST_SLOTS);
   /** Of each call key the groups by LLM, and by who served it where that is asked for. */
@@ -55,11 +55,11 @@ export class WindowFold {
     this.options = options;
     this.groups = new Groups(plan.dimensions.all);
     this.unpriced = new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
-    this.bucketAt = bucketFinder(plan.buckets.startsMs);
+    this.bucketAt = bucketFinder(plan.buckets.startsUs);
     this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
     this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
     this.cells = new Cells({
-      buckets: plan.buckets.startsMs.length,
+      buckets: plan.buckets.startsUs.length,
       maxCells: options.maxCells,
       withCosts: options.book !== undefined,
       latencies: plan.latency?.percentiles.length ? new CellValues(MAX_VALUES) : undefined,
@@ -81,8 +81,8 @@ export class WindowFold {
    */
   private addCall(call: number, read: Read): void {
     const { calls, own, columns } = read;
-    const startedAtMs = calls.startedAtUs[call]! / 1000;
-    const bucket = this.bucketAt(startedAtMs);
+    const startedAtUs = calls.startedAtUs[call]!;
+    const bucket = this.bucketAt(startedAtUs);
     const key = columns.keyOf(call);
     const byLlm = this.groupsOf(key);
     let callCell = NONE;
@@ -90,7 +90,7 @@ export class WindowFold {
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (!own.units.has(used) && areZero(own.counts, used)) continue;
       const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
-      this.addUsage(cell, used, { ...read, startedAtMs });
+      this.addUsage(cell, used, { ...read, startedAtUs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (!isMore(tokens, most)) continue;
       most = tokens;
@@ -104,15 +104,15 @@ export class WindowFold {
     this.cells.latencies?.add(callCell, latency);
   }
 
-  private addUsage(cell: number, used: number, read: Read & { readonly startedAtMs: number }): void {
+  private addUsage(cell: number, used: number, read: Read & { readonly startedAtUs: number }): void {
     const { book, names } = this.options;
     const { sums } = this.cells;
-    const { calls, own, startedAtMs } = read;
+    const { calls, own, startedAtUs } = read;
     sums.addUsage(cell, own.counts, used * COUNT_SLOTS);
     if (book === undefined) return;
     const at = used * COUNT_SLOTS;
     const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
-    const cost = book.cost(usage.llm, startedAtMs, usage);
+    const cost = book.cost(usage.llm, startedAtUs, usage);
     costsInto(this.costs, cost);
     if (!sums.addCosts(cell, this.costs)) this.unpriced.add(usage, cost);
   }
@@ -121,27 +121,26 @@ export class WindowFold {
   addLedger({ cells, inputs }: LedgerCells): void {
     const { window } = this.options.plan;
     for (const cell of cells) {
-      const atMs = cell.slice / 1000;
-      if (atMs >= window.startMs && atMs < window.endMs)
-        this.addCell(cell, atMs, inputs[cell.band] ?? Infinity);
+      if (cell.slice >= window.startUs && cell.slice < window.endUs)
+        this.addCell(cell, inputs[cell.band] ?? Infinity);
     }
   }
 
   /** `input`: of a request that has the cell's price. */
-  private addCell(cell: Cell, atMs: number, input: number): void {
+  private addCell(cell: Cell, input: number): void {
     const { book, providerOf } = this.options;
     const { sums, latencies } = this.cells;
     const isUsed = cell.usages > 0;
     const provider = isUsed ? providerOf(cell.llm, cell.provider || undefined) : null;
     const group = this.groups.numberOf(cell.key, { llm: isUsed ? cell.llm : null, provider });
-    const into = this.cells.at(group, this.bucketAt(atMs));
+    const into = this.cells.at(group, this.bucketAt(cell.slice));
     sums.addCalls(into, cell.calls, cell.errors);
     if (cell.latency.count > 0) sums.addLatencies(into, cell.latency);
     for (const ms of cell.latencies) latencies?.add(into, ms);
     if (!isUsed) return;
     sums.addUsage(into, cell.counts, 0, cell.usages);
     if (book === undefined) return;
-    const costs = costsOf(cell, { book, atMs, input });
+    const costs = costsOf(cell, book, input);
     if (sums.addCell(into, costs)) return;
     const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
     const service = serviceOf(cell.provider, cell.tier);
@@ -199,12 +198,9 @@ interface Read {
 }
 
 /** What a cell costs, in the order of `costFields`. */
-function costsOf(
-  cell: Cell,
-  { book, atMs, input }: { readonly book: PriceBook; readonly atMs: number; readonly input: number },
-): CellCost {
+function costsOf(cell: Cell, book: PriceBook, input: number): CellCost {
   const service = serviceOf(cell.provider, cell.tier);
-  const rates = book.ratesAt(cell.llm, atMs, service);
+  const rates = book.ratesAt(cell.llm, cell.slice, service);
   if (cell.detail !== "")
     return costOfEqual(cell.usages, costOfCall({ ...readDetail(cell.detail), service }, rates));
   const { completionTokens, cacheReadTokens, cacheCreationTokens } = countsAt(cell.counts, 0);

@@ -63,7 +63,7 @@ describe("feedback sent to several replicas at once", () => {
             wave = [];
             last = [];
           }
-          const time = { kind, ms: Date.UTC(2026, 0, 1, 0, minute) } as const;
+          const time = { kind, us: Date.UTC(2026, 0, 1, 0, minute) * 1000 } as const;
           wave.push(
             replicas[replica]!.write([{ project, id, columns: columns(`{"at":${at}}`), time, bytes: 512 }]),
           );

@@ -3,6 +3,7 @@ import { loadPriceList } from "../../src/prices/list/load-price-list.ts";
 import { createPriceStore, type NewPrice, type PriceStore } from "../../src/prices/project/price-store.ts";
 import { createPrices } from "../../src/prices/prices.ts";
 import { param, sql } from "../../src/query/sql.ts";
+import { parseInstant } from "../../src/shared/instant.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
@@ -18,7 +19,7 @@ const origin = { createdBy: "key", createdAtMs: Date.parse("2026-02-02T02:02:02.
 const newPrice = (llm_id: string, from: string, prompt: number): NewPrice => ({
   llm_id,
   provider_id: "default",
-  effectiveAtMs: Date.parse(from),
+  effectiveAtUs: parseInstant(from)!,
   prompt_token_cost: prompt,
   completion_token_cost: 0.5,
   cache_read_input_token_cost: null,
@@ -32,13 +33,17 @@ const freshProject = (): Project => `acme/prices-${projects++}` as Project;
 describe("the price store", () => {
   it("gives a price back as it was set, an unset cache price as null and a free one as 0", async () => {
     const project = freshProject();
-    const [id] = await store.add(project, [newPrice("m", "1998-10-03T01:02:03.004Z", 0.000_002_5)], origin);
+    const [id] = await store.add(
+      project,
+      [newPrice("m", "1998-10-03T01:02:03.004005Z", 0.000_002_5)],
+      origin,
+    );
     expect(await store.all(project)).toEqual([
       {
         id,
         llm_id: "m",
         provider_id: "default",
-        effectiveAtMs: Date.parse("1998-10-03T01:02:03.004Z"),
+        effectiveAtUs: parseInstant("1998-10-03T01:02:03.004005Z"),
         createdAtMs: origin.createdAtMs,
         prompt_token_cost: 0.000_002_5,
         completion_token_cost: 0.5,
@@ -88,7 +93,7 @@ describe("bookFor", () => {
       cacheOutsidePrompt: false,
     };
     const promptCost = async (at: string): Promise<number | null> =>
-      (await prices.bookFor(project)).cost("m", Date.parse(at), usage).prompt;
+      (await prices.bookFor(project)).cost("m", parseInstant(at)!, usage).prompt;
     expect(await promptCost("2026-03-01")).toBeNull();
     const [, later] = await store.add(
       project,

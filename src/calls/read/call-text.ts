@@ -82,11 +82,11 @@ function withMember(object: string, name: string, value: string): string {
 }
 
 function costsOf(call: StoredCall, costOf: CostOf): Record<string, object> {
-  const startedAtMs = (parseInstant(call.started_at) ?? 0) / 1000;
+  const startedAtUs = parseInstant(call.started_at) ?? 0;
   return Object.fromEntries(
     decodeUsage(call.usage).map((usage) => [
       usage.llm,
-      { ...countMembers(usage), ...costMembers(costOf(usage, startedAtMs)) },
+      { ...countMembers(usage), ...costMembers(costOf(usage, startedAtUs)) },
     ]),
   );
 }

@@ -1,3 +1,4 @@
+import { isoOf } from "../../shared/instant.ts";
 import { csvLines } from "../../http/csv.ts";
 import { outputKey, outputNames } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
@@ -9,7 +10,7 @@ export function printCsv(plan: StatsPlan, series: Series): string {
     outputNames(metric).map((name) => outputKey(name, metric.slug)),
   );
   const lines = series.points.map((point, index) => [
-    new Date(plan.buckets.startsMs[index]!).toISOString(),
+    isoOf(plan.buckets.startsUs[index]!),
     point.rowCount,
     ...point.outputs,
   ]);

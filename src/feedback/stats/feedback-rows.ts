@@ -1,5 +1,5 @@
 import { join, param, sql, type Sql } from "../../query/sql.ts";
-import { toStoreTextMs } from "../../shared/instant.ts";
+import { toStoreText } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { TimeWindow } from "../../buckets/buckets.ts";
 
@@ -18,7 +18,7 @@ export function feedbackOf({ project, window, feedbackType, triggerRef }: Feedba
   if (triggerRef != null) conditions.push(triggerCondition(triggerRef));
   return sql`feedback FINAL
     PREWHERE project_id = ${param("String", project)}
-      AND created_at >= ${instant(window.startMs)} AND created_at < ${instant(window.endMs)}
+      AND created_at >= ${instant(window.startUs)} AND created_at < ${instant(window.endUs)}
     WHERE ${join(conditions, " AND ")}`;
 }
 
@@ -29,9 +29,9 @@ function triggerCondition(triggerRef: string): Sql {
 }
 
 /** What the store can hold: instants beyond have no rows. */
-const FIRST_MS = Date.UTC(1900, 0, 1);
-const LAST_MS = Date.UTC(2299, 11, 31);
+const FIRST_US = Date.UTC(1900, 0, 1) * 1000;
+const LAST_US = Date.UTC(2255, 0, 1) * 1000;
 
-function instant(ms: number) {
-  return param("DateTime64(3, 'UTC')", toStoreTextMs(Math.min(Math.max(ms, FIRST_MS), LAST_MS)));
+function instant(us: number) {
+  return param("DateTime64(6, 'UTC')", toStoreText(Math.min(Math.max(us, FIRST_US), LAST_US)));
 }

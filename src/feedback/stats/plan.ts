@@ -25,7 +25,7 @@ export function planStats(project: Project, request: StatsRequest, nowMs: number
   const metrics = planMetrics(request.metrics);
   rejectLargeResponse(buckets, metrics);
   const statement =
-    buckets.startsMs.length === 0 ? undefined : printStatement(rows, buckets.startsMs, metrics);
+    buckets.startsUs.length === 0 ? undefined : printStatement(rows, buckets.startsUs, metrics);
   return { window, timezone, buckets, metrics, statement };
 }
 
@@ -40,7 +40,7 @@ function rejectLargeResponse(buckets: Buckets, metrics: readonly Metric[]): void
   for (const metric of metrics) {
     for (const name of outputNames(metric)) bytes += outputKey(name, metric.slug).length + BYTES_PER_VALUE;
   }
-  const count = buckets.startsMs.length;
+  const count = buckets.startsUs.length;
   if (bytes * count <= MAX_ANSWER_BYTES) return;
   const msg = `The response would be too large: ${count} buckets of about ${bytes} bytes. Ask for fewer numbers or a larger granularity`;
   throw invalid([{ loc: ["body", "metrics"], msg, type: "too_long" }]);

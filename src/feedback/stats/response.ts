@@ -1,3 +1,4 @@
+import { isoOf } from "../../shared/instant.ts";
 import { outputKey, outputNames, type Metric } from "./metrics.ts";
 import type { StatsPlan } from "./plan.ts";
 import type { Point, Series } from "./series.ts";
@@ -8,14 +9,14 @@ export function printResponse(plan: StatsPlan, series: Series): string {
     outputNames(metric).map((name) => `,"${outputKey(name, metric.slug)}":`),
   );
   const buckets = series.points.map((point, index) => {
-    let text = `{"timestamp":"${iso(plan.buckets.startsMs[index]!)}","count":${point.rowCount}`;
+    let text = `{"timestamp":"${isoOf(plan.buckets.startsUs[index]!)}","count":${point.rowCount}`;
     for (let output = 0; output < keys.length; output++)
       text += keys[output]! + String(point.outputs[output]);
     return `${text}}`;
   });
   return `{${[
-    `"start":"${iso(plan.window.startMs)}"`,
-    `"end":"${iso(plan.window.endMs)}"`,
+    `"start":"${isoOf(plan.window.startUs)}"`,
+    `"end":"${isoOf(plan.window.endUs)}"`,
     `"granularity":${plan.buckets.sizeSeconds}`,
     `"timezone":${JSON.stringify(plan.timezone)}`,
     `"buckets":[${buckets.join(",")}]`,
@@ -33,8 +34,4 @@ function printWindow(metrics: readonly Metric[], window: Point): string {
     for (const name of outputNames(metric)) members.push(`"${name}":${String(window.outputs[output++])}`);
   }
   return `{${[...bySlug].map(([slug, members]) => `"${slug}":{${members.join(",")}}`).join(",")}}`;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

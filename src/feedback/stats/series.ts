@@ -22,9 +22,9 @@ export function fillSeries(plan: StatsPlan, rows: readonly StatsRow[]): Series {
   for (const row of rows) {
     const point = { rowCount: row.row_count, outputs: row.outputs };
     if (row.is_window === 1) window = point;
-    else byStart.set(row.start_ms, point);
+    else byStart.set(row.start_us, point);
   }
-  return { points: plan.buckets.startsMs.map((startMs) => byStart.get(startMs) ?? nothing), window };
+  return { points: plan.buckets.startsUs.map((startUs) => byStart.get(startUs) ?? nothing), window };
 }
 
 /** Of no values: counts and sums are 0, everything else is unknown. */

@@ -6,7 +6,7 @@ import type { Aggregation, Metric } from "./metrics.ts";
 /** One bucket that has rows, or all of them together. */
 export interface StatsRow {
   readonly is_window: 0 | 1;
-  readonly start_ms: number;
+  readonly start_us: number;
   readonly row_count: number;
   /** One per output, metric by metric. Null where there is nothing to aggregate, or the result is not finite. */
   readonly outputs: readonly (number | null)[];
@@ -18,16 +18,16 @@ export interface StatsRow {
  */
 export function printStatement(
   rows: FeedbackRows,
-  startsMs: readonly number[],
+  startsUs: readonly number[],
   metrics: readonly Metric[],
 ): Sql {
   const values = metrics.map((metric, index) => sql`, ${valueOf(metric)} AS ${valueName(index)}`);
-  return sql`SELECT grouping(start_ms) AS is_window, start_ms, count() AS row_count, ${outputsOf(metrics)} AS outputs
+  return sql`SELECT grouping(start_us) AS is_window, start_us, count() AS row_count, ${outputsOf(metrics)} AS outputs
     FROM (
-      SELECT roundDown(toUnixTimestamp64Milli(created_at), ${param("Array(Int64)", startsMs)}) AS start_ms${join(values, "")}
+      SELECT roundDown(toUnixTimestamp64Micro(created_at), ${param("Array(Int64)", startsUs)}) AS start_us${join(values, "")}
       FROM ${feedbackOf(rows)}
     )
-    GROUP BY start_ms WITH ROLLUP`;
+    GROUP BY start_us WITH ROLLUP`;
 }
 
 function valueName(index: number): Sql {

@@ -7,25 +7,26 @@ import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "
 import { openZone, type Zone } from "../../buckets/zone.ts";
 
 /** The first instant with a four-digit year. */
-const FIRST_MS = Date.parse("0000-01-01T00:00:00Z");
-const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+const FIRST_US = Date.parse("0000-01-01T00:00:00Z") * 1000;
+const LAST_US = Date.parse("9999-12-31T23:59:59.999Z") * 1000;
 /** A century. */
 const MAX_GRANULARITY_SECONDS = 3_155_760_000;
 
 /**
- * Milliseconds since the epoch, of any four-digit year, rounded down. Finer digits are cut off the text, because
- * microseconds of distant years are not exact numbers.
+ * Microseconds since the epoch, of any four-digit year. In distant years they are not exact numbers, so digits beyond
+ * milliseconds are cut off the text.
  */
 const instant = instantField((text) => {
-  const micros = readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
-  const ms = micros === undefined ? undefined : Math.round(micros / 1000);
-  return ms !== undefined && ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
+  const micros = readInstant(text);
+  const isExact = micros === undefined || Number.isSafeInteger(micros);
+  const known = isExact ? micros : readInstant(text.replace(/([.,]\d{3})\d+/, "$1"));
+  return known !== undefined && known >= FIRST_US && known <= LAST_US ? known : undefined;
 }, "0000 to 9999");
 
 /** The fields of a window. */
 export const windowFields = {
-  start: instant.describe("Inclusive; a naive instant is UTC. Digits beyond milliseconds are cut"),
-  end: instant.nullish().describe("Exclusive, cut likewise. Default: now"),
+  start: instant.describe("Inclusive, to the microsecond; a naive instant is UTC"),
+  end: instant.nullish().describe("Exclusive. Default: now"),
 };
 
 /** The fields of a window's buckets. */
@@ -76,8 +77,8 @@ export interface BucketedWindow {
 
 /** The window of a request; a missing end is now. Errors: validation, if it ends before it starts. */
 export function windowOf({ start, end }: WindowRequest, nowMs: number): TimeWindow {
-  const window = { startMs: start, endMs: end ?? nowMs };
-  if (window.endMs >= window.startMs) return window;
+  const window = { startUs: start, endUs: end ?? nowMs * 1000 };
+  if (window.endUs >= window.startUs) return window;
   const [member, msg] = end == null ? ["start", "start lies in the future"] : ["end", REVERSED];
   throw invalid([{ loc: ["body", member], msg, type: "value_error" }]);
 }
@@ -92,8 +93,8 @@ export function bucketsOf(request: BucketRequest, nowMs: number): BucketedWindow
 }
 
 /** A year before 0000 has a sign, which RFC 3339 does not allow. */
-function refuseSignedYears({ startsMs, sizeSeconds }: Buckets): void {
-  if (startsMs.length === 0 || startsMs[0]! >= FIRST_MS) return;
+function refuseSignedYears({ startsUs, sizeSeconds }: Buckets): void {
+  if (startsUs.length === 0 || startsUs[0]! >= FIRST_US) return;
   const msg = `The bucket of ${sizeSeconds} s that holds start would begin before the year 0000. Ask for a later start`;
   throw invalid([{ loc: ["body", "start"], msg, type: "value_error" }]);
 }

@@ -1,16 +1,16 @@
 import type { ModelPrice } from "@pydantic/genai-prices";
+import { HOUR_MICROS, hourOf } from "../../shared/instant.ts";
 import { exact } from "../picodollars.ts";
 import type { Rates, Schedule } from "../rates.ts";
 import { ratesOfListedPrice } from "./built-in-rates.ts";
 import { corrections, type CorrectedPeriod, type Correction, type PeakHours } from "./corrections.ts";
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
+const dayUs = 24 * HOUR_MICROS;
 
 /** The prices over time of a corrected model. Before the first correction, `listed` applies. */
 export function correctedSchedule(correction: Correction, listed: Schedule | null): Schedule {
   const periods = correction.periods.map((period) => ({
-    fromMs: Date.parse(period.from),
+    fromUs: Date.parse(period.from) * 1000,
     rates: ratesOf(period, 1),
     peak:
       period.peak === undefined
@@ -21,32 +21,32 @@ export function correctedSchedule(correction: Correction, listed: Schedule | nul
           },
   }));
   return {
-    ratesAt(atMs) {
-      const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
-      if (period === undefined) return listed?.ratesAt(atMs) ?? null;
-      return period.peak?.includes(atMs) === true ? period.peak.rates : period.rates;
+    ratesAt(atUs) {
+      const period = periods.findLast(({ fromUs }) => fromUs <= atUs);
+      if (period === undefined) return listed?.ratesAt(atUs) ?? null;
+      return period.peak?.includes(atUs) === true ? period.peak.rates : period.rates;
     },
-    sinceAt(atMs) {
-      const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
-      return period?.fromMs ?? listed?.sinceAt(atMs) ?? null;
+    sinceAt(atUs) {
+      const period = periods.findLast(({ fromUs }) => fromUs <= atUs);
+      return period?.fromUs ?? listed?.sinceAt(atUs) ?? null;
     },
-    steadyUntil(atMs) {
-      const next = periods.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Infinity;
-      const period = periods.findLast(({ fromMs }) => fromMs <= atMs);
-      if (period === undefined) return Math.min(next, listed?.steadyUntil(atMs) ?? Infinity);
-      return period.peak === undefined ? next : Math.min(next, (Math.floor(atMs / hourMs) + 1) * hourMs);
+    steadyUntil(atUs) {
+      const next = periods.find(({ fromUs }) => fromUs > atUs)?.fromUs ?? Infinity;
+      const period = periods.findLast(({ fromUs }) => fromUs <= atUs);
+      if (period === undefined) return Math.min(next, listed?.steadyUntil(atUs) ?? Infinity);
+      return period.peak === undefined ? next : Math.min(next, (hourOf(atUs) + 1) * HOUR_MICROS);
     },
   };
 }
 
-/** Whether an instant (ms since the epoch) lies in peak hours, which begin and end with whole hours of UTC. */
-function peakTimes(peak: PeakHours): (atMs: number) => boolean {
-  const workdaysSinceMs = Date.parse(peak.workdays_since);
-  return (atMs) => {
-    const hour = Math.floor((((atMs % dayMs) + dayMs) % dayMs) / hourMs);
+/** Whether an instant (µs since the epoch) lies in peak hours, which begin and end with whole hours of UTC. */
+function peakTimes(peak: PeakHours): (atUs: number) => boolean {
+  const workdaysSinceUs = Date.parse(peak.workdays_since) * 1000;
+  return (atUs) => {
+    const hour = Math.floor((((atUs % dayUs) + dayUs) % dayUs) / HOUR_MICROS);
     if (!peak.hours_utc.some(([from, until]) => hour >= from && hour < until)) return false;
-    if (atMs < workdaysSinceMs) return true;
-    const local = new Date(atMs + peak.utc_offset_hours * hourMs);
+    if (atUs < workdaysSinceUs) return true;
+    const local = new Date((atUs + peak.utc_offset_hours * HOUR_MICROS) / 1000);
     const day = local.toISOString().slice(0, 10);
     const isWeekend = local.getUTCDay() === 0 || local.getUTCDay() === 6;
     return !isWeekend && !peak.holidays.some(([first, last]) => day >= first && day <= last);

@@ -49,25 +49,26 @@ export function adjustedSchedule(
   adjustments: readonly Adjustment[],
   scheduleWith: (adjustments: readonly Adjustment[]) => Schedule,
 ): Schedule {
-  const startOf = ({ from }: Adjustment): number => (from === undefined ? -Infinity : Date.parse(from));
+  const startOf = ({ from }: Adjustment): number =>
+    from === undefined ? -Infinity : Date.parse(from) * 1000;
   const starts = [...new Set([-Infinity, ...adjustments.map(startOf)])].sort((one, other) => one - other);
-  const periods = starts.map((fromMs) => ({
-    fromMs,
-    schedule: scheduleWith(adjustments.filter((one) => startOf(one) <= fromMs)),
+  const periods = starts.map((fromUs) => ({
+    fromUs,
+    schedule: scheduleWith(adjustments.filter((one) => startOf(one) <= fromUs)),
   }));
   if (periods.length === 1) return periods[0]!.schedule;
-  const periodAt = (atMs: number) => periods.findLast(({ fromMs }) => fromMs <= atMs)!;
+  const periodAt = (atUs: number) => periods.findLast(({ fromUs }) => fromUs <= atUs)!;
   return {
-    ratesAt: (atMs) => periodAt(atMs).schedule.ratesAt(atMs),
-    sinceAt(atMs) {
-      const { fromMs, schedule } = periodAt(atMs);
-      const since = schedule.sinceAt(atMs);
-      if (fromMs === -Infinity) return since;
-      return since === null ? fromMs : Math.max(since, fromMs);
+    ratesAt: (atUs) => periodAt(atUs).schedule.ratesAt(atUs),
+    sinceAt(atUs) {
+      const { fromUs, schedule } = periodAt(atUs);
+      const since = schedule.sinceAt(atUs);
+      if (fromUs === -Infinity) return since;
+      return since === null ? fromUs : Math.max(since, fromUs);
     },
-    steadyUntil(atMs) {
-      const next = periods.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Infinity;
-      return Math.min(next, periodAt(atMs).schedule.steadyUntil(atMs));
+    steadyUntil(atUs) {
+      const next = periods.find(({ fromUs }) => fromUs > atUs)?.fromUs ?? Infinity;
+      return Math.min(next, periodAt(atUs).schedule.steadyUntil(atUs));
     },
   };
 }

@@ -41,16 +41,16 @@ function holdsFor(known: TierPrice, { provider, model }: ListedModel, tier: stri
 
 function atTier(schedule: Schedule, known: TierPrice, model: string): Schedule {
   return {
-    ratesAt(atMs) {
-      const rates = schedule.ratesAt(atMs);
+    ratesAt(atUs) {
+      const rates = schedule.ratesAt(atUs);
       if (rates === null) return null;
       if ("factor" in known) return scaled(rates, known.factor);
       return "prices" in known
         ? ratesOf(known.prices[model]!, rates)
         : withFee(known.requests_kcount[model]!, rates);
     },
-    sinceAt: (atMs) => schedule.sinceAt(atMs),
-    steadyUntil: (atMs) => schedule.steadyUntil(atMs),
+    sinceAt: (atUs) => schedule.sinceAt(atUs),
+    steadyUntil: (atUs) => schedule.steadyUntil(atUs),
   };
 }
 

@@ -11,10 +11,10 @@ export interface CostFactor extends Dated {
 /** The factors of a project at the time they were read. */
 export interface CostFactors {
   /**
-   * The factor in force at an instant (ms since the epoch) for the provider of a call (null: unknown): the latest one for that
+   * The factor in force at an instant (µs since the epoch) for the provider of a call (null: unknown): the latest one for that
    * provider, or else the latest one for all providers. Undefined: none, so the list cost is paid.
    */
-  at(provider: string | null, atMs: number): CostFactor | undefined;
+  at(provider: string | null, atUs: number): CostFactor | undefined;
 }
 
 /** One name per provider, whether a convention, an SDK or the price list names it. */
@@ -25,9 +25,9 @@ export function providerNamed(name: string): string {
 
 export function costFactors(factors: readonly CostFactor[]): CostFactors {
   const byProvider = Map.groupBy(factors.toSorted(byPrecedence), ({ provider }) => provider);
-  const latest = (provider: string, atMs: number) =>
-    byProvider.get(provider)?.findLast(({ effectiveAtMs }) => effectiveAtMs <= atMs);
+  const latest = (provider: string, atUs: number) =>
+    byProvider.get(provider)?.findLast(({ effectiveAtUs }) => effectiveAtUs <= atUs);
   return {
-    at: (provider, atMs) => (provider === null ? undefined : latest(provider, atMs)) ?? latest("", atMs),
+    at: (provider, atUs) => (provider === null ? undefined : latest(provider, atUs)) ?? latest("", atUs),
   };
 }

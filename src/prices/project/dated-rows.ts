@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { toStoreTextMs } from "../../shared/instant.ts";
+import { toStoreText, toStoreTextMs } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 
 /** Who set it, and when. */
@@ -9,16 +9,16 @@ export interface Origin {
 }
 
 /** Rows for settings that take effect at a date, each with a new id. */
-export function datedRows<Item extends { readonly effectiveAtMs: number }>(
+export function datedRows<Item extends { readonly effectiveAtUs: number }>(
   project: Project,
   items: readonly Item[],
   { createdBy, createdAtMs }: Origin,
 ) {
-  return items.map(({ effectiveAtMs, ...item }) => ({
+  return items.map(({ effectiveAtUs, ...item }) => ({
     project_id: project,
     id: randomUUID() as string,
     ...item,
-    effective_date: toStoreTextMs(effectiveAtMs),
+    effective_date: toStoreText(effectiveAtUs),
     created_by: createdBy,
     created_at: toStoreTextMs(createdAtMs),
     purged: 0,

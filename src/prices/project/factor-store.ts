@@ -34,7 +34,7 @@ export function createFactorStore(engine: Engine): FactorStore {
     all(project) {
       return engine.rows<StoredFactor>(
         sql`SELECT id, provider, factor, note, created_by AS createdBy,
-              toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
+              toUnixTimestamp64Micro(effective_date) AS effectiveAtUs,
               toUnixTimestamp64Milli(created_at) AS createdAtMs
             FROM cost_factors FINAL
             WHERE project_id = ${param("String", project)} AND purged = 0

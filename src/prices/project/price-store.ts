@@ -47,7 +47,7 @@ export function createPriceStore(engine: Engine): PriceStore {
       return memory.read(project, () =>
         engine.rows<ProjectPrice>(
           sql`SELECT id, llm_id, provider_id,
-                toUnixTimestamp64Milli(effective_date) AS effectiveAtMs,
+                toUnixTimestamp64Micro(effective_date) AS effectiveAtUs,
                 toUnixTimestamp64Milli(created_at) AS createdAtMs,
                 prompt_token_cost, completion_token_cost,
                 cache_read_input_token_cost, cache_creation_input_token_cost, service_tier, unit_costs

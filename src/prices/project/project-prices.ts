@@ -23,8 +23,8 @@ export interface ProjectPrice extends Dated {
 export type UnitCosts = { readonly [Name in Unit | "requests"]?: number | undefined };
 
 export interface ProjectSchedule extends Schedule {
-  /** The price in force at an instant (ms since the epoch). */
-  priceAt(atMs: number): ProjectPrice | null;
+  /** The price in force at an instant (µs since the epoch). */
+  priceAt(atUs: number): ProjectPrice | null;
 }
 
 /** A project's own prices by LLM id and service tier: see `scheduleKey`. */
@@ -43,22 +43,22 @@ export function projectSchedules(prices: readonly ProjectPrice[]): ProjectSchedu
 function datedSchedule(prices: readonly ProjectPrice[]): ProjectSchedule {
   const periods = prices
     .toSorted(byPrecedence)
-    .map((price) => ({ fromMs: price.effectiveAtMs, price, rates: ratesOfProjectPrice(price) }));
-  const periodAt = (atMs: number) => {
+    .map((price) => ({ fromUs: price.effectiveAtUs, price, rates: ratesOfProjectPrice(price) }));
+  const periodAt = (atUs: number) => {
     let low = 0;
     let high = periods.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (periods[middle]!.fromMs <= atMs) low = middle + 1;
+      if (periods[middle]!.fromUs <= atUs) low = middle + 1;
       else high = middle;
     }
     return periods[low - 1];
   };
   return {
-    ratesAt: (atMs) => periodAt(atMs)?.rates ?? null,
-    priceAt: (atMs) => periodAt(atMs)?.price ?? null,
-    sinceAt: (atMs) => periodAt(atMs)?.fromMs ?? null,
-    steadyUntil: (atMs) => periods.find(({ fromMs }) => fromMs > atMs)?.fromMs ?? Infinity,
+    ratesAt: (atUs) => periodAt(atUs)?.rates ?? null,
+    priceAt: (atUs) => periodAt(atUs)?.price ?? null,
+    sinceAt: (atUs) => periodAt(atUs)?.fromUs ?? null,
+    steadyUntil: (atUs) => periods.find(({ fromUs }) => fromUs > atUs)?.fromUs ?? Infinity,
   };
 }
 

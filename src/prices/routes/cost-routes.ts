@@ -72,7 +72,7 @@ function toPrice(llmId: string, message: PriceMessage, nowMs: number): NewPrice 
   return {
     llm_id: llmId.toWellFormed(),
     provider_id: message.provider_id?.toWellFormed() ?? "default",
-    effectiveAtMs: message.effective_date ?? nowMs,
+    effectiveAtUs: message.effective_date ?? nowMs * 1000,
     prompt_token_cost: message.prompt_token_cost,
     completion_token_cost: message.completion_token_cost,
     cache_read_input_token_cost: message.cache_read_input_token_cost,

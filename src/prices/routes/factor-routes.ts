@@ -6,6 +6,7 @@ import { emptyRes } from "../../http/schemas/response-schema.ts";
 import { providerNamed } from "../project/cost-factors.ts";
 import type { FactorStore } from "../project/factor-store.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { isoOf } from "../../shared/instant.ts";
 import { invalid } from "../../shared/errors.ts";
 import {
   createFactorsBody,
@@ -38,7 +39,7 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
       const added = body.factors.map(({ provider, factor, effective_date, note }) => ({
         provider: provider == null ? "" : providerNamed(provider),
         factor,
-        effectiveAtMs: effective_date ?? createdAtMs,
+        effectiveAtUs: effective_date ?? createdAtMs * 1000,
         note: note?.toWellFormed() ?? "",
       }));
       if ((await factors.all(project)).length + added.length > MAX_FACTORS) throw tooMany();
@@ -54,11 +55,11 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
     },
     async (request) => {
       const stored = await factors.all(request.grant.project(request.body.project_id));
-      const results = stored.map(({ id, provider, factor, effectiveAtMs, note, createdBy, createdAtMs }) => ({
+      const results = stored.map(({ id, provider, factor, effectiveAtUs, note, createdBy, createdAtMs }) => ({
         id,
         provider: provider || null,
         factor,
-        effective_date: new Date(effectiveAtMs).toISOString(),
+        effective_date: isoOf(effectiveAtUs),
         note,
         created_by: createdBy,
         created_at: new Date(createdAtMs).toISOString(),

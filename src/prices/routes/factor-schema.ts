@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instantMs, isoInstant, projectId } from "../../http/schemas/fields.ts";
+import { instantMicros, isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { purgeQuery } from "../../http/schemas/purge-by-id.ts";
 
 /** The maximum number of factors of a project: one receipt reads them all. */
@@ -20,7 +20,7 @@ const newFactor = z
         "The provider whose calls it applies to. Default: all providers without a factor of their own",
       ),
     factor,
-    effective_date: instantMs
+    effective_date: instantMicros
       .nullish()
       .describe("Applies to calls that start at this time or later. Default: now"),
     note: z.string().max(1_000).nullish().describe("A note, for example the reason"),

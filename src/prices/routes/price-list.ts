@@ -6,7 +6,8 @@ import { priceFields, type PriceField, type PriceQuery } from "./schema.ts";
 
 /** Columns that a response does not print unchanged. */
 const printed: Partial<Record<PriceField, string>> = {
-  effective_date: "concat(replaceOne(toString(effective_date), ' ', 'T'), 'Z')",
+  effective_date:
+    "concat(replaceOne(replaceRegexpOne(toString(effective_date), '(\\.\\d{3})000$', '\\\\1'), ' ', 'T'), 'Z')",
   created_at: "concat(replaceOne(toString(created_at), ' ', 'T'), 'Z')",
 };
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instantMs, isoInstant, projectId } from "../../http/schemas/fields.ts";
+import { instantMicros, isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { priceQuery } from "../../query/index.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { unitNames, type Unit } from "../../usage/units.ts";
@@ -62,7 +62,7 @@ const newPrice = z
     unit_costs: unitCosts.nullish(),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
-    effective_date: instantMs
+    effective_date: instantMicros
       .nullish()
       .describe("Applies to calls that start at this time or later. Default: now"),
     provider_id: z.string().min(1).max(256).nullish().describe('A note. Default: "default"'),

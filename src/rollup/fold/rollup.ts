@@ -271,7 +271,7 @@ function sumOfAllLlms(call: number, { heads, next, counts, units }: Totals): Use
 function costsOfOwn(used: number, call: number, fold: Fold): Float64Array {
   const { counts, units } = fold.own;
   const priced = usageOf(used, { counts, at: 0, units }, fold);
-  costsInto(fold.costs, fold.costOf!(priced, fold.calls.startedAtUs[call]! / 1000));
+  costsInto(fold.costs, fold.costOf!(priced, fold.calls.startedAtUs[call]!));
   return fold.costs;
 }
 

@@ -4,6 +4,7 @@ import { costLines, inputOfRequest, type CostLine } from "../../prices/cost-of-c
 import type { FoundPrice, PriceBook } from "../../prices/price-book.ts";
 import { tierFor } from "../../prices/rates.ts";
 import type { Part } from "./parts.ts";
+import { isoOf } from "../../shared/instant.ts";
 
 /** A line of a receipt. */
 export interface Line {
@@ -33,7 +34,8 @@ type LineFactor = Pick<CostFactor, "id" | "factor"> & {
 export interface Rules {
   readonly book: PriceBook;
   readonly factors: CostFactors;
-  readonly startedAtMs: (call: number) => number;
+  /** Of each call, microseconds since the epoch. */
+  readonly startedAtUs: Float64Array;
 }
 
 interface LinePrice {
@@ -55,10 +57,10 @@ export function linesOf(parts: readonly Part[], of: Line["of"], rules: Rules): r
 }
 
 function linesOfPart({ call, usage }: Part, of: Line["of"], rules: Rules): readonly Line[] {
-  const { book, factors } = rules;
-  const atMs = rules.startedAtMs(call);
-  const found = book.priceOf(usage.llm, atMs, usage.service);
-  const factor = factors.at(book.providerOf(usage.llm, atMs, usage.service), atMs);
+  const { book, factors, startedAtUs } = rules;
+  const atUs = startedAtUs[call]!;
+  const found = book.priceOf(usage.llm, atUs, usage.service);
+  const factor = factors.at(book.providerOf(usage.llm, atUs, usage.service), atUs);
   const above = found === null ? undefined : tierFor(found.rates, inputOfRequest(usage))?.aboveTokens;
   const service = usage.service?.tier || "standard";
   const price = found === null ? null : priceOf(found);
@@ -82,18 +84,18 @@ function decidedBy(serviceTier: string | undefined, above: number | undefined): 
   return above === undefined ? service : `${service}; the input of a request, cached tokens included`;
 }
 
-function factorOf({ id, provider, factor, effectiveAtMs }: CostFactor): LineFactor {
-  return { id, provider: provider || null, factor, effective_date: new Date(effectiveAtMs).toISOString() };
+function factorOf({ id, provider, factor, effectiveAtUs }: CostFactor): LineFactor {
+  return { id, provider: provider || null, factor, effective_date: isoOf(effectiveAtUs) };
 }
 
 function priceOf({ origin }: FoundPrice): LinePrice {
-  const date = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+  const date = (us: number | null): string | null => (us === null ? null : isoOf(us));
   if (origin.source === "project") {
-    const { id, effectiveAtMs } = origin.price;
-    return { source: "project", id, effective_date: date(effectiveAtMs) };
+    const { id, effectiveAtUs } = origin.price;
+    return { source: "project", id, effective_date: date(effectiveAtUs) };
   }
   const { list, provider, model } = origin.listed;
-  return { source: list, id: `${provider}/${model}`, effective_date: date(origin.sinceMs) };
+  return { source: list, id: `${provider}/${model}`, effective_date: date(origin.sinceUs) };
 }
 
 /** Combines lines that only differ in quantity. */

@@ -14,6 +14,7 @@ import { amountOf, billedOf, linesOf, type Line } from "./lines.ts";
 import { partsOf, usagesOf, type Part } from "./parts.ts";
 import type { Receipt } from "./schema.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
+import { isoOf } from "../../shared/instant.ts";
 
 export interface Sources {
   readonly traceId: string;
@@ -34,16 +35,16 @@ export function receiptOf(call: number, sources: Sources): Receipt {
   const { calls, names, book, factors } = sources;
   const subtree = subtreeOf(call, calls);
   const parts = partsOf({ calls: subtree.calls, names });
-  const startedAtMs = (of: number): number => subtree.calls.startedAtUs[of]! / 1000;
   const own = parts.filter((part) => part.call === ITSELF);
   const below = parts.filter((part) => part.call !== ITSELF);
-  const rules = { book, factors, startedAtMs };
+  const { startedAtUs } = subtree.calls;
+  const rules = { book, factors, startedAtUs };
   const lines = [...linesOf(own, "own", rules), ...linesOf(below, "below", rules)];
   const total = totalOf(subtree, sources);
   return {
     call_id: idOf(calls, call),
     trace_id: sources.traceId,
-    started_at: new Date(startedAtMs(ITSELF)).toISOString(),
+    started_at: isoOf(startedAtUs[ITSELF]!),
     usage: reportedUsages(own, subtree, names),
     completion: sources.completionId === "" ? null : completionOf(call, sources),
     lines: lines.map(lineMembers),
@@ -130,7 +131,7 @@ function unpricedOf(lines: readonly Line[]): Receipt["unpriced"] {
 
 /** The call's totals in `/trace/usage`, over all of its LLMs, including units that are not tokens. */
 function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
-  const { totals } = rollUp(calls, names, (usage, atMs) => book.cost(usage.llm, atMs, usage));
+  const { totals } = rollUp(calls, names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
   const sums: (number | null)[] = costFields.map(() => null);
   for (let entry = totals.heads[ITSELF]!; entry !== NONE; entry = totals.next[entry]!) {
     for (let slot = 0; slot < COST_SLOTS; slot++) {

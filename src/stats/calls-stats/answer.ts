@@ -1,21 +1,21 @@
+import { isoOf } from "../../shared/instant.ts";
 import type { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";
 
 /** The answer's text, piece by piece: every bucket, and in every bucket every model of the window. */
 export function* printCallsStats(fold: CallsFold, plan: CallsStatsPlan): Generator<string> {
-  const { startsMs, sizeSeconds } = plan.buckets;
-  const iso = (ms: number): string => new Date(ms).toISOString();
+  const { startsUs, sizeSeconds } = plan.buckets;
   yield (
-    `{"start":"${iso(plan.window.startMs)}","end":"${iso(plan.window.endMs)}","granularity":${sizeSeconds}` +
+    `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
       `,"timezone":${JSON.stringify(plan.timezone)},"usage_buckets":[`
   );
   const models = [...fold.models.entries()].sort(([, a], [, b]) => (a < b ? -1 : 1));
   let isFirst = true;
   if (plan.usageMetrics.length > 0) {
-    for (const [bucket, startMs] of startsMs.entries()) {
+    for (const [bucket, startUs] of startsUs.entries()) {
       for (const [number, model] of models) {
-        const row = number * startsMs.length + bucket;
-        const head = `{"timestamp":"${iso(startMs)}","model":${JSON.stringify(model)}`;
+        const row = number * startsUs.length + bucket;
+        const head = `{"timestamp":"${isoOf(startUs)}","model":${JSON.stringify(model)}`;
         const values = fold.usage.map((metric) => metric.text(row)).join("");
         yield `${isFirst ? "" : ","}${head}${values},"count":${fold.usageCounts[row] ?? 0}}`;
         isFirst = false;
@@ -24,9 +24,9 @@ export function* printCallsStats(fold: CallsFold, plan: CallsStatsPlan): Generat
   }
   yield '],"call_buckets":[';
   if (plan.callMetrics.length > 0) {
-    for (const [bucket, startMs] of startsMs.entries()) {
+    for (const [bucket, startUs] of startsUs.entries()) {
       const values = fold.calls.map((metric) => metric.text(bucket)).join("");
-      yield `${bucket === 0 ? "" : ","}{"timestamp":"${iso(startMs)}"${values},"count":${fold.callCounts[bucket] ?? 0}}`;
+      yield `${bucket === 0 ? "" : ","}{"timestamp":"${isoOf(startUs)}"${values},"count":${fold.callCounts[bucket] ?? 0}}`;
     }
   }
   yield "]}";

@@ -30,7 +30,7 @@ export class CallsFold {
   readonly callCounts: number[] = [];
   private readonly modelOf = new Map<number, number>();
   private readonly options: FoldOptions;
-  private readonly bucketAt: (ms: number) => number;
+  private readonly bucketAt: (us: number) => number;
 
   constructor(options: FoldOptions) {
     const { usageMetrics, callMetrics, buckets } = options.plan;
@@ -38,20 +38,20 @@ export class CallsFold {
     this.options = options;
     this.usage = usageMetrics.map((question) => new MetricRows(question, metrics));
     this.calls = callMetrics.map((question) => new MetricRows(question, metrics));
-    this.bucketAt = bucketFinder(buckets.startsMs);
+    this.bucketAt = bucketFinder(buckets.startsUs);
   }
 
   add(calls: CallTable, columns: CallColumns): void {
     const own = ownUsage(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
       if (!isSelected(calls, call)) continue;
-      const startedAtMs = calls.startedAtUs[call]! / 1000;
-      const bucket = this.bucketAt(startedAtMs);
+      const startedAtUs = calls.startedAtUs[call]!;
+      const bucket = this.bucketAt(startedAtUs);
       this.addCall(bucket, columns, call);
       for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
         const at = used * COUNT_SLOTS;
         const usage = usageOf(used, { ...own, at, units: own.units.get(used) }, { calls, ...this.options });
-        if (!isNothing(usage)) this.addUsage(calls.usage.llms[used]!, bucket, { usage, startedAtMs });
+        if (!isNothing(usage)) this.addUsage(calls.usage.llms[used]!, bucket, { usage, startedAtUs });
       }
     }
     if (own.counts !== calls.usage.counts) release(own.counts);
@@ -72,12 +72,12 @@ export class CallsFold {
   private addUsage(
     llm: number,
     bucket: number,
-    { usage, startedAtMs }: { usage: ReturnType<typeof usageOf>; startedAtMs: number },
+    { usage, startedAtUs }: { usage: ReturnType<typeof usageOf>; startedAtUs: number },
   ): void {
     const { plan, costOf } = this.options;
-    const row = this.numberOf(llm) * plan.buckets.startsMs.length + bucket;
+    const row = this.numberOf(llm) * plan.buckets.startsUs.length + bucket;
     this.usageCounts[row] = (this.usageCounts[row] ?? 0) + 1;
-    const cost = costOf?.(usage, startedAtMs);
+    const cost = costOf?.(usage, startedAtUs);
     for (const [index, { metric }] of plan.usageMetrics.entries())
       this.usage[index]!.add(row, usageValue(metric, usage, cost));
   }
@@ -86,7 +86,7 @@ export class CallsFold {
     const known = this.modelOf.get(llm);
     if (known !== undefined) return known;
     const { plan, names, maxCells } = this.options;
-    if ((this.models.length + 1) * plan.buckets.startsMs.length > maxCells) {
+    if ((this.models.length + 1) * plan.buckets.startsUs.length > maxCells) {
       throw new AppError(
         "too_many_calls",
         `The question has more than ${maxCells} models in buckets. Ask for a larger granularity or a shorter window, or raise MAX_STATS_CELLS.`,

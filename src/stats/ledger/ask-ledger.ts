@@ -29,7 +29,7 @@ export async function askLedger(
   { plan, book, memory, signal }: LedgerAsked,
 ): Promise<FoundLedger | undefined> {
   const { ledger, selection, buckets } = plan;
-  if (ledger === undefined || buckets.startsMs.length === 0) return undefined;
+  if (ledger === undefined || buckets.startsUs.length === 0) return undefined;
   const found = await findSettled(engine, {
     selection,
     started: hoursOfWindow(plan.window),

@@ -13,9 +13,9 @@ export interface Served {
   readonly maxInput: number;
 }
 
-/** What cuts the prices of some LLMs: instants (ms), and sizes of requests. Between two of them a price is the same. */
+/** What cuts the prices of some LLMs: instants (µs), and sizes of requests. Between two of them a price is the same. */
 export interface PriceCuts {
-  readonly instantsMs: readonly number[];
+  readonly instantsUs: readonly number[];
   readonly inputs: readonly number[];
   /** Where some tokens have a price and others none, it matters which of them a usage has. */
   readonly hasGaps: boolean;
@@ -23,7 +23,7 @@ export interface PriceCuts {
   readonly hasFees: boolean;
 }
 
-export const NO_PRICES: PriceCuts = { instantsMs: [], inputs: [], hasGaps: false, hasFees: false };
+export const NO_PRICES: PriceCuts = { instantsUs: [], inputs: [], hasGaps: false, hasFees: false };
 
 /** More than this, and it is quicker to look prices up call by call. */
 const MAX_LOOKUPS = 20_000;
@@ -59,26 +59,26 @@ export function serviceOf(provider: string, tier: string): Service | undefined {
 export function priceCuts(
   book: PriceBook,
   served: readonly Served[],
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  { fromUs, toUs }: { readonly fromUs: number; readonly toUs: number },
 ): PriceCuts | undefined {
   const instants = new Set<number>();
   const inputs = new Set<number>();
   const known: TokenPrices[] = [];
   let lookups = 0;
   for (const { llm, service } of served) {
-    for (let atMs = fromMs; atMs <= toMs; atMs = book.steadyUntil(llm, atMs, service)) {
+    for (let atUs = fromUs; atUs <= toUs; atUs = book.steadyUntil(llm, atUs, service)) {
       if (++lookups > MAX_LOOKUPS) return undefined;
-      instants.add(atMs);
-      const rates = book.ratesAt(llm, atMs, service);
+      instants.add(atUs);
+      const rates = book.ratesAt(llm, atUs, service);
       if (rates === null) continue;
       for (const { aboveTokens } of rates.tiers) inputs.add(aboveTokens);
       known.push(rates.base, ...rates.tiers.map(({ prices }) => prices));
     }
   }
-  instants.delete(fromMs);
+  instants.delete(fromUs);
   const ascending = (values: Iterable<number>): readonly number[] => [...values].sort((a, b) => a - b);
   return {
-    instantsMs: ascending(instants),
+    instantsUs: ascending(instants),
     inputs: ascending(inputs),
     hasGaps: known.some((prices) => TOKENS.some((kind) => prices[kind] === null)),
     hasFees: known.some(({ request }) => request !== undefined),

@@ -34,9 +34,8 @@ export async function readLedger(engine: Engine, asked: LedgerToRead): Promise<L
   if (used.length === 0) return { cells: [], inputs: [] };
   const firstUs = used.reduce((first, hour) => Math.min(first, hour.first_at), Infinity);
   const lastUs = used.reduce((last, hour) => Math.max(last, hour.last_at), -Infinity);
-  const span = { fromMs: Math.floor(firstUs / 1000), toMs: Math.ceil(lastUs / 1000) };
   const served = servedOf(settled.flatMap((hour) => hour.served));
-  const prices = book === undefined ? NO_PRICES : priceCuts(book, served, span);
+  const prices = book === undefined ? NO_PRICES : priceCuts(book, served, { fromUs: firstUs, toUs: lastUs });
   if (prices === undefined) return undefined;
   const cuts = cutsOf(plan, prices).filter((cut) => cut > firstUs && cut <= lastUs);
   const question: CellsQuestion = {
@@ -104,7 +103,7 @@ function stateOf({ hour, fingerprints, spanning }: SettledHour): string {
 }
 
 /** Where windows, buckets and prices begin and end, in microseconds since the epoch. */
-function cutsOf({ window, buckets }: StatsPlan, { instantsMs }: PriceCuts): readonly number[] {
-  const all = [window.startMs, window.endMs, ...buckets.startsMs, ...instantsMs].map((ms) => ms * 1000);
+function cutsOf({ window, buckets }: StatsPlan, { instantsUs }: PriceCuts): readonly number[] {
+  const all = [window.startUs, window.endUs, ...buckets.startsUs, ...instantsUs];
   return [...new Set(all)].sort((a, b) => a - b);
 }

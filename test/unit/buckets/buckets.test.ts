@@ -31,12 +31,9 @@ describe("bucketStarts", () => {
       "2011-12-30T10:00:00",
       "2011-12-31T10:00:00",
     ]);
-    const days = planBuckets(
-      windowOf("2011-12-28T10:00:00Z", "2012-01-02T10:00:00Z"),
-      DAY,
-      openZone("Pacific/Apia")!,
-    );
-    expect(days.startsMs).toHaveLength(5);
+    const { startMs, endMs } = windowOf("2011-12-28T10:00:00Z", "2012-01-02T10:00:00Z");
+    const window = { startUs: startMs * 1000, endUs: endMs * 1000 };
+    expect(planBuckets(window, DAY, openZone("Pacific/Apia")!).startsUs).toHaveLength(5);
   });
 
   it("starts a day without a midnight at its first instant", () => {
@@ -94,20 +91,25 @@ describe("defaultSizeSeconds", () => {
     [14 * DAY + 0.001, DAY],
     [0, 300],
   ])("of %d s is %d s", (spanSeconds, size) => {
-    expect(defaultSizeSeconds({ startMs: 0, endMs: spanSeconds * 1000 })).toBe(size);
+    expect(defaultSizeSeconds({ startUs: 0, endUs: spanSeconds * 1_000_000 })).toBe(size);
   });
 });
 
 describe("planBuckets", () => {
   const utc = openZone("UTC")!;
-  const plan = (spanSeconds: number, size: number, startMs = 0) => {
-    const { sizeSeconds, startsMs } = planBuckets(
-      { startMs, endMs: startMs + spanSeconds * 1000 },
-      size,
-      utc,
-    );
-    return [sizeSeconds, startsMs.length];
+  const plan = (spanSeconds: number, size: number, startUs = 0) => {
+    const window = { startUs, endUs: startUs + spanSeconds * 1_000_000 };
+    const { sizeSeconds, startsUs } = planBuckets(window, size, utc);
+    return [sizeSeconds, startsUs.length];
   };
+
+  it("has the bucket of a window within a millisecond, none of an empty one, and none that begins at its end", () => {
+    const startsOf = (startUs: number, endUs: number) => planBuckets({ startUs, endUs }, 1, utc).startsUs;
+    expect(startsOf(1_000_300, 1_000_301)).toEqual([1_000_000]);
+    expect(startsOf(1_000_300, 1_000_300)).toEqual([]);
+    expect(startsOf(999_999, 1_000_000)).toEqual([0]);
+    expect(startsOf(999_999, 1_000_001)).toEqual([0, 1_000_000]);
+  });
 
   it("keeps a size that makes 10,000 buckets, odd or not", () => {
     expect(plan(10_000, 1)).toEqual([1, 10_000]);
@@ -116,7 +118,7 @@ describe("planBuckets", () => {
 
   it("raises a size to the next round one when one bucket is too many", () => {
     expect(plan(10_001, 1)).toEqual([2, 5001]);
-    expect(plan(10_000, 1, 500)).toEqual([2, 5001]);
+    expect(plan(10_000, 1, 500_000)).toEqual([2, 5001]);
     expect(plan(50_005_000, 5000)).toEqual([2 * HOUR, 6946]);
     expect(plan(366 * DAY, 1)).toEqual([HOUR, 8784]);
     expect(plan(20_000 * DAY, HOUR)).toEqual([2 * DAY, 10_000]);

@@ -7,10 +7,10 @@ import type { Project } from "../../../src/shared/project.ts";
 const project = "acme/plan" as Project;
 const columns = { feedback_type: "custom" } as FeedbackColumns;
 
-function change(id: string, kind: "new" | "kept" | "set" | "purge", ms: number): FeedbackChange {
+function change(id: string, kind: "new" | "kept" | "set" | "purge", us: number): FeedbackChange {
   return kind === "purge"
-    ? { project, id, columns: undefined, time: { kind: "kept", ms }, bytes: 1 }
-    : { project, id, columns, time: { kind, ms }, bytes: 1 };
+    ? { project, id, columns: undefined, time: { kind: "kept", us }, bytes: 1 }
+    : { project, id, columns, time: { kind, us }, bytes: 1 };
 }
 
 /** A store in memory: of one key the highest version holds. */
@@ -18,7 +18,7 @@ class Store {
   readonly #rows = new Map<string, StoredRow>();
   add(rows: readonly NewRow[]): void {
     for (const { columns, ...row } of rows) {
-      const key = `${row.id} ${row.createdAtMs}`;
+      const key = `${row.id} ${row.createdAtUs}`;
       const before = this.#rows.get(key);
       if (before !== undefined && before.version > row.version) continue;
       this.#rows.set(key, { ...row, deleted: columns === undefined });
@@ -28,7 +28,7 @@ class Store {
     return [...this.#rows.values()];
   }
   live(id: string): readonly number[] {
-    return this.rows().flatMap((row) => (row.id === id && !row.deleted ? row.createdAtMs : []));
+    return this.rows().flatMap((row) => (row.id === id && !row.deleted ? row.createdAtUs : []));
   }
 }
 
@@ -38,7 +38,7 @@ describe("planWrite", () => {
     store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
     const again = planWrite([change("a", "kept", 2000)], store.rows(), 2);
     store.add(again.rows);
-    expect([again.createdAtMs, store.live("a")]).toEqual([[1000], [1000]]);
+    expect([again.createdAtUs, store.live("a")]).toEqual([[1000], [1000]]);
   });
 
   it("moves an id to the time that an import sets", () => {
@@ -64,7 +64,7 @@ describe("planWrite", () => {
   });
 
   it("writes above what a clock that runs ahead has written", () => {
-    const stored: StoredRow = { project, id: "a", createdAtMs: 1000, version: 900, deleted: false };
+    const stored: StoredRow = { project, id: "a", createdAtUs: 1000, version: 900, deleted: false };
     expect(planWrite([change("a", "kept", 1)], [stored], 5).rows[0]?.version).toBe(901);
   });
 
@@ -98,16 +98,16 @@ describe("planWrite", () => {
 describe("planRepair", () => {
   it("leaves the newest of two rows of an id, the same one whoever repairs", () => {
     const rows: StoredRow[] = [
-      { project, id: "a", createdAtMs: 1, version: 7, deleted: false },
-      { project, id: "a", createdAtMs: 2, version: 8, deleted: false },
-      { project, id: "b", createdAtMs: 2, version: 3, deleted: false },
-      { project, id: "b", createdAtMs: 1, version: 3, deleted: false },
-      { project, id: "c", createdAtMs: 1, version: 3, deleted: false },
-      { project, id: "c", createdAtMs: 2, version: 4, deleted: true },
+      { project, id: "a", createdAtUs: 1, version: 7, deleted: false },
+      { project, id: "a", createdAtUs: 2, version: 8, deleted: false },
+      { project, id: "b", createdAtUs: 2, version: 3, deleted: false },
+      { project, id: "b", createdAtUs: 1, version: 3, deleted: false },
+      { project, id: "c", createdAtUs: 1, version: 3, deleted: false },
+      { project, id: "c", createdAtUs: 2, version: 4, deleted: true },
     ];
     const deleted = [
-      { project, id: "a", createdAtMs: 1, version: 8, columns: undefined },
-      { project, id: "b", createdAtMs: 2, version: 4, columns: undefined },
+      { project, id: "a", createdAtUs: 1, version: 8, columns: undefined },
+      { project, id: "b", createdAtUs: 2, version: 4, columns: undefined },
     ];
     expect(planRepair(rows)).toEqual(deleted);
     expect(planRepair(rows.toReversed())).toEqual(expect.arrayContaining(deleted));

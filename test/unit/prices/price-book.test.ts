@@ -8,7 +8,7 @@ import { inUsd } from "../../../src/prices/picodollars.ts";
 import { usageOf } from "./usage.ts";
 
 const builtIn = createBuiltInPrices(await loadPriceList());
-const ms = (instant: string): number => Date.parse(instant);
+const us = (instant: string): number => Date.parse(instant) * 1000;
 const priced = (
   llm_id: string,
   from: string,
@@ -18,7 +18,7 @@ const priced = (
   id: "a",
   llm_id,
   provider_id: "default",
-  effectiveAtMs: ms(from),
+  effectiveAtUs: us(from),
   createdAtMs: 0,
   prompt_token_cost: prompt,
   completion_token_cost: 0,
@@ -36,7 +36,7 @@ const bookOf = (prices: readonly ProjectPrice[], onUnknown?: (llmId: string) => 
   });
 const thousand = usageOf({ promptTokens: 1_000 });
 const promptCost = (prices: readonly ProjectPrice[], llmId: string, at: string): number | null =>
-  usd(bookOf(prices).cost(llmId, ms(at), thousand).prompt);
+  usd(bookOf(prices).cost(llmId, us(at), thousand).prompt);
 const usd = (cost: number | null): number | null => (cost === null ? null : inUsd(cost));
 
 describe("createPriceBook", () => {
@@ -88,7 +88,7 @@ describe("createPriceBook", () => {
       cacheReadTokens: 600,
       cacheCreationTokens: 300,
     });
-    const at = ms("2026-01-01T00:00:00Z");
+    const at = us("2026-01-01T00:00:00Z");
     const unset = priced("own", "2020-01-01T00:00:00Z", 0.001);
     // 100 × $0.001, 600 × $0.001, 300 × $0.001
     expect(bookOf([unset]).cost("own", at, usage)).toEqual({
@@ -105,7 +105,7 @@ describe("createPriceBook", () => {
   it("tells of each LLM without a price once, and of none that has one", () => {
     const heard: string[] = [];
     const book = bookOf([priced("own", "2026-06-01T00:00:00Z", 1)], (llmId) => heard.push(llmId));
-    const at = ms("2026-01-01T00:00:00Z");
+    const at = us("2026-01-01T00:00:00Z");
     for (const llmId of ["gpt-4o", "mystery", "mystery", "own", "gemma-3"]) book.cost(llmId, at, thousand);
     expect(book.cost("mystery", at, thousand)).toEqual(unknownCost);
     expect(heard).toEqual(["mystery", "own", "gemma-3"]);
@@ -113,7 +113,7 @@ describe("createPriceBook", () => {
 
   it("answers the same after more LLM ids than it remembers", () => {
     const book = bookOf([]);
-    const at = ms("2026-01-01T00:00:00Z");
+    const at = us("2026-01-01T00:00:00Z");
     for (let index = 0; index < 11_000; index++) book.cost(`mystery-${index}`, at, thousand);
     expect(usd(book.cost("gpt-4o", at, thousand).prompt)).toBe(0.0025);
     expect(book.cost("mystery-0", at, thousand)).toEqual(unknownCost);
@@ -121,7 +121,7 @@ describe("createPriceBook", () => {
 });
 
 describe("the service that a call was served by", () => {
-  const at = ms("2026-11-01T00:00:00Z");
+  const at = us("2026-11-01T00:00:00Z");
   const million = usageOf({ promptTokens: 1_000_000, completionTokens: 1_000_000 });
   const pair = (llmId: string, provider: string, tier = "", prices: readonly ProjectPrice[] = []) => {
     const cost = bookOf(prices).cost(llmId, at, { ...million, service: { provider, tier } });

@@ -8,8 +8,8 @@ import { seededRandom } from "../../helpers/seeded-random.ts";
 
 const { seed } = seededRandom();
 const builtIn = createBuiltInPrices(await loadPriceList());
-const FROM = Date.UTC(2025, 0, 1);
-const TO = Date.UTC(2027, 0, 1);
+const FROM = Date.UTC(2025, 0, 1) * 1000;
+const TO = Date.UTC(2027, 0, 1) * 1000;
 
 /** Some that change by date, by time of day, by working day, and some that never do. */
 const LLMS = [
@@ -31,7 +31,7 @@ const SERVICES = [
 
 const projectPrice = fc.record({
   llm_id: fc.constantFrom(...LLMS),
-  effectiveAtMs: fc.integer({ min: FROM, max: TO }),
+  effectiveAtUs: fc.integer({ min: FROM, max: TO }),
   service_tier: fc.constantFrom("", "flex"),
   prompt_token_cost: fc.nat(9).map((usd) => usd / 1e6),
 });
@@ -44,10 +44,10 @@ describe("how long a price holds", () => {
         fc.record({
           llm: fc.constantFrom(...LLMS),
           service: fc.constantFrom(...SERVICES),
-          atMs: fc.integer({ min: FROM, max: TO }),
+          atUs: fc.integer({ min: FROM, max: TO }),
         }),
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 }),
-        (own, { llm, service, atMs }, places) => {
+        (own, { llm, service, atUs }, places) => {
           const project = own.map((price, number): ProjectPrice => ({
             id: String(number),
             provider_id: "default",
@@ -59,12 +59,12 @@ describe("how long a price holds", () => {
             ...price,
           }));
           const book = createPriceBook({ builtIn, project: projectSchedules(project) });
-          const rates = book.ratesAt(llm, atMs, service);
-          const until = book.steadyUntil(llm, atMs, service);
-          expect(until).toBeGreaterThan(atMs);
+          const rates = book.ratesAt(llm, atUs, service);
+          const until = book.steadyUntil(llm, atUs, service);
+          expect(until).toBeGreaterThan(atUs);
           const last = Math.min(until, TO + 1) - 1;
           for (const place of [...places, 1]) {
-            const then = Math.floor(atMs + Math.max(0, last - atMs) * place);
+            const then = Math.floor(atUs + Math.max(0, last - atUs) * place);
             expect(book.ratesAt(llm, then, service)).toEqual(rates);
           }
         },

@@ -83,7 +83,7 @@ const price = (llm_id: string): ProjectPrice => ({
   id: `price of ${llm_id}`,
   llm_id,
   provider_id: "default",
-  effectiveAtMs: 0,
+  effectiveAtUs: 0,
   createdAtMs: 0,
   prompt_token_cost: 1,
   completion_token_cost: 1,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseInstant, toIso, toStoreText } from "../../../src/shared/instant.ts";
+import { isoOf, parseInstant, readInstant, toIso, toStoreText } from "../../../src/shared/instant.ts";
 
 const MIN = Date.UTC(1900, 0, 1) * 1000;
 const MAX = Date.UTC(2255, 0, 1) * 1000 - 1;
@@ -28,5 +28,22 @@ describe("the store's text of an instant", () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("an instant in a response", () => {
+  it("is read back as it was, and has microseconds only where there are some", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyInstant, nearby), (instant) => {
+        expect(parseInstant(isoOf(instant))).toBe(instant);
+        expect(isoOf(instant)).toMatch(instant % 1000 === 0 ? /\.\d{3}Z$/ : /\.\d{6}Z$/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is exact to the millisecond in any year", () => {
+    for (const text of ["0000-01-01T00:00:00.001Z", "0999-06-01T00:00:00.999Z", "9999-12-31T23:59:59.999Z"])
+      expect(isoOf(readInstant(text)!)).toBe(text);
   });
 });

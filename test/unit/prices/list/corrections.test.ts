@@ -26,7 +26,7 @@ const million = usageOf({
   completionTokens: 1_000_000,
 });
 const perMillion = (llmId: string, at: string): readonly (number | null)[] => {
-  const cost = costOfCall(million, corrected.find(llmId)?.schedule.ratesAt(Date.parse(at)) ?? null);
+  const cost = costOfCall(million, corrected.find(llmId)?.schedule.ratesAt(Date.parse(at) * 1000) ?? null);
   return [cost.prompt, cost.cacheRead, cost.completion].map((one) => (one === null ? null : inUsd(one)));
 };
 
@@ -59,7 +59,7 @@ describe("corrections of the price list", () => {
   it("charges long requests to Claude Sonnet 4 and Grok 4 what they cost", () => {
     const long = (llmId: string, promptTokens: number) => {
       const usage = usageOf({ promptTokens, completionTokens: 1_000 });
-      const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2025-11-01T12:00:00Z"));
+      const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2025-11-01T12:00:00Z") * 1000);
       const cost = costOfCall(usage, rates);
       return [inUsd(cost.prompt!), inUsd(cost.completion!)];
     };
@@ -77,7 +77,7 @@ describe("corrections of the price list", () => {
     const long = usageOf({ promptTokens: 250_000, cacheReadTokens: 10_000, completionTokens: 1_000 });
     const differs = periods.some(({ from }) =>
       [1, 26, 50].some((hours) => {
-        const at = Date.parse(from) + hours * 3_600_000;
+        const at = (Date.parse(from) + hours * 3_600_000) * 1000;
         const as = (prices: BuiltInPrices) =>
           JSON.stringify(costOfCall(long, prices.find(id)?.schedule.ratesAt(at) ?? null));
         return as(corrected) !== as(uncorrected);
@@ -165,7 +165,7 @@ describe("corrections of the price list", () => {
     ["gpt-oss-120b", 1_000, [null, null]],
     ["mistral-large-latest", 1_000, [null, null]],
   ] as const)("%s with %d tokens of input, some of them cached", (llmId, input, [prompt, completion]) => {
-    const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2026-11-01T12:00:00Z"));
+    const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2026-11-01T12:00:00Z") * 1000);
     for (const cached of [0, 0.5, 1]) {
       const cacheReadTokens = Math.floor(input * cached);
       const usage = usageOf({ promptTokens: input, cacheReadTokens, completionTokens: 1_000_000 });
@@ -194,7 +194,7 @@ describe("corrections of the price list", () => {
 
   it("charges units that the list leaves out", () => {
     const units = (llmId: string, at = "2026-11-01T12:00:00Z") =>
-      corrected.find(llmId)!.schedule.ratesAt(Date.parse(at))!.base.units ?? {};
+      corrected.find(llmId)!.schedule.ratesAt(Date.parse(at) * 1000)!.base.units ?? {};
     // A thousand searches of xAI cost $5, since it is known; an hour in the cache twice the input, on Bedrock and Vertex too.
     expect(units("grok-4.5")).toMatchObject({ web_searches: 5_000_000_000, social_searches: 5_000_000_000 });
     expect(units("grok-4.5", "2026-09-20T23:59:59Z")).toEqual({});

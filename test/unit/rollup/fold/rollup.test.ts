@@ -24,9 +24,9 @@ const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
 const LATER_PRICE = 2_000_000;
 
 /** In picodollars, so that sums are exact in any order; one model has no price. */
-function costOf(usage: Usage, startedAtMs: number): CallCost {
+function costOf(usage: Usage, startedAtUs: number): CallCost {
   const { units, service } = usage;
-  const price = (startedAtMs < 500_000 ? 1 : LATER_PRICE) * (service?.tier === "priority" ? 2 : 1);
+  const price = (startedAtUs < 500_000_000 ? 1 : LATER_PRICE) * (service?.tier === "priority" ? 2 : 1);
   if (usage.llm === "no-such-model" || service?.provider === "nobody-knows") return unknownCost;
   return {
     prompt: usage.promptTokens * price,
@@ -38,7 +38,7 @@ function costOf(usage: Usage, startedAtMs: number): CallCost {
 }
 
 function naiveCostOf(usage: Usage, startedAtMs: number): (number | null)[] {
-  const cost = costOf(usage, startedAtMs);
+  const cost = costOf(usage, startedAtMs * 1000);
   return costFields.map(({ kind }) => cost[kind]);
 }
 

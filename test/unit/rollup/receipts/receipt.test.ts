@@ -22,7 +22,7 @@ const book = createPriceBook({
       id: "own",
       llm_id: "claude-sonnet-4-5",
       provider_id: "default",
-      effectiveAtMs: 500_000,
+      effectiveAtUs: 500_000_000,
       createdAtMs: 0,
       prompt_token_cost: 0.000_004,
       completion_token_cost: 0.000_02,
@@ -34,10 +34,10 @@ const book = createPriceBook({
   ]),
 });
 
-const set = { effectiveAtMs: 0, createdAtMs: 0 };
+const set = { effectiveAtUs: 0, createdAtMs: 0 };
 const factors = costFactors([
   { ...set, id: "discount", provider: "anthropic", factor: 0.853 },
-  { ...set, id: "tax", provider: "", factor: 1.19, effectiveAtMs: 400_000 },
+  { ...set, id: "tax", provider: "", factor: 1.19, effectiveAtUs: 400_000_000 },
 ]);
 
 const pico = (usd: number | null): number | null => (usd === null ? null : Math.round(usd * 1e12));
@@ -45,7 +45,7 @@ const pico = (usd: number | null): number | null => (usd === null ? null : Math.
 /** What the roll-up of all calls says of one, over all its LLMs. */
 function rolledUp(rows: readonly CallRow[]): (call: number) => (number | null)[] {
   const names = new LlmNames();
-  const { totals } = rollUp(tableOf(rows, names), names, (usage, atMs) => book.cost(usage.llm, atMs, usage));
+  const { totals } = rollUp(tableOf(rows, names), names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
   return (call) => {
     const sums: (number | null)[] = costFields.map(() => (totals.heads[call] === NONE ? 0 : null));
     for (let entry = totals.heads[call]!; entry !== NONE; entry = totals.next[entry]!) {
