@@ -15,7 +15,9 @@ const suites = {
     "rollup-sql",
     "usage-ledger",
     "usage-stats",
+    "windows-while-written",
   ],
+  engine: ["key-hours"],
   http: [
     "calls-query",
     "calls-stats",

@@ -13,9 +13,4 @@ export async function noteFilled(engine: Engine, project: string, where: Sql = s
   await run(sql`INSERT INTO spanning_traces SELECT project_id, hour, trace_id FROM trace_hours
     WHERE project_id = '${trusted(project)}' AND trace_id IN
       (SELECT trace_id FROM trace_hours WHERE project_id = '${trusted(project)}' GROUP BY trace_id HAVING uniq(hour) > 1)`);
-  for (const kind of ["started", "ended"]) {
-    const at = trusted(`${kind}_at`);
-    await run(sql`INSERT INTO call_hours SELECT DISTINCT project_id, '${trusted(kind)}',
-      intDiv(toUnixTimestamp64Micro(assumeNotNull(${at})), 3600000000), hour ${from} AND ${at} IS NOT NULL`);
-  }
 }

@@ -53,10 +53,28 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
 
     -- a random number for each row. Merges add those of the rows that they fold, so that the sum over an hour is the same before
     -- and after them, and changes with every part that is stored and every row that is deleted
-    fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64()
+    fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64(),
+
+    -- what the rows of an hour come to, and under which hours those calls lie that started or ended in an hour: see
+    -- src/query/key-hours.ts
+    PROJECTION hours
+    (
+        SELECT
+            project_id,
+            hour,
+            dateDiff('hour', toDateTime64(0, 0, 'UTC'), started_at),
+            dateDiff('hour', toDateTime64(0, 0, 'UTC'), ended_at),
+            sum(fingerprint)
+        GROUP BY
+            project_id,
+            hour,
+            dateDiff('hour', toDateTime64(0, 0, 'UTC'), started_at),
+            dateDiff('hour', toDateTime64(0, 0, 'UTC'), ended_at)
+    )
 )
 ENGINE = {{engine:AggregatingMergeTree}}
 -- whatever is not of the years 2015 to 2049 shares a partition, so that no batch can make thousands
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYYYYMM(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
 ORDER BY (project_id, hour, trace_id, id)
-SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1,
+    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';

@@ -1,5 +1,6 @@
 import type { Engine } from "../store/engine.ts";
 import type { HourRange } from "../query/index.ts";
+import { keyHours, ofProject } from "../query/key-hours.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
@@ -40,11 +41,11 @@ export function within({ from, to }: HourRange): Sql {
 }
 
 /**
- * The fingerprint of every hour that has rows: what `calls` holds now. `window`: a condition on `hour`. Rows lie in the order
- * of hours, so that adding them up needs no table of hours, which takes a quarter of the time.
+ * The fingerprint of every hour that has rows: what `calls` holds now. `window`: a condition on `hour`. It is read of the
+ * projection `hours`, unless a deletion waits; then of the rows, which lie in the order of hours.
  */
 export async function readFingerprints(
-  engine: Engine,
+  engine: Pick<Engine, "rows">,
   project: Project,
   window: Sql,
   options: Options,
@@ -56,6 +57,20 @@ export async function readFingerprints(
     { ...options, limits: "heavy" },
   );
   return new Map(rows.map((row) => [row.hour, row.found]));
+}
+
+/** The hours under which those calls lie that started in some hours. Never of a replica that may lack some. */
+export async function readKeyHours(
+  engine: Engine,
+  project: Project,
+  started: HourRange,
+  options: Options,
+): Promise<readonly number[]> {
+  const rows = await engine.rows<{ hour: number }>(
+    keyHours(ofProject(project), { kind: "started", range: started }),
+    { ...options, limits: "heavy", mustBeCurrent: true },
+  );
+  return rows.map(({ hour }) => hour).toSorted((a, b) => a - b);
 }
 
 /** The spanning traces of one hour themselves. */

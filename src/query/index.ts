@@ -1,21 +1,11 @@
-export type { HourRange, TimeRange } from "./bounds/time-range.ts";
+export type { HourRange } from "./bounds/time-range.ts";
 export { compileQuery, type CompiledQuery } from "./compile.ts";
 export { feedbackFields, priceFields } from "./fields/fields.ts";
 export { compileFilter } from "./filter.ts";
 export { compileGroupKey } from "./group-key.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
-export {
-  aroundHours,
-  aroundWindow,
-  inPlaces,
-  inTraces,
-  LIVE,
-  notedIn,
-  reachOf,
-  type Place,
-  type Reach,
-} from "./reach.ts";
+export { aroundWindow, inPlaces, inTraces, LIVE, reachOf, type Reach } from "./reach.ts";
 export {
   callsFilter,
   sdkFilter,

@@ -1,6 +1,7 @@
 import type { Project } from "../shared/project.ts";
 import type { CompiledQuery } from "./compile.ts";
 import { filterConditions } from "./filter.ts";
+import { keyHours, ofProject } from "./key-hours.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 import { meet, type HourRange, type TimeRange } from "./bounds/time-range.ts";
 import type { CallsFilter } from "./read/wire-schema.ts";
@@ -111,23 +112,11 @@ export function aroundWindow(project: Project, window: Sql): Sql {
   return sql`(${window} OR ${inTraces(project, spanning)})`;
 }
 
-/** The same where the window's hours are known, and the places of their spanning traces under all other hours. */
-export function aroundHours(hours: readonly number[], elsewhere: readonly Place[]): Sql {
-  const inWindow = sql`hour IN ${param("Array(Int64)", hours)}`;
-  if (elsewhere.length === 0) return inWindow;
-  const distinct = distinctOf(elsewhere);
-  // mostly the hours before and after: lists cost less to read by than pairs
-  const places = distinct.hours.length > MAX_LISTED_HOURS ? inPlaces(elsewhere) : inLists(distinct);
-  return sql`(${inWindow} OR ${places})`;
-}
-
 /** An hour under which a trace has calls. */
 export interface Place {
   readonly hour: number;
   readonly traceId: string;
 }
-
-const MAX_LISTED_HOURS = 4;
 
 /**
  * All calls of some traces with known hours: `places` contains each trace with each of its hours. If all traces have the
@@ -159,17 +148,6 @@ function inLists({ hours, traceIds }: HoursAndTraces): Sql {
   return sql`hour IN ${param("Array(Int64)", hours)} AND trace_id IN ${param("Array(String)", traceIds)}`;
 }
 
-/** Calls that started or ended in some hours. */
-export function inHours(project: Project, kind: "started" | "ended", range: HourRange): Sql {
-  return sql`hour IN (SELECT hour FROM call_hours WHERE ${notedIn(project, kind, range)})`;
-}
-
-/** The rows of `call_hours` for calls that started or ended in some hours. */
-export function notedIn(project: Project, kind: "started" | "ended", { from, to }: HourRange): Sql {
-  return sql`project_id = ${param("String", project)} AND kind = ${param("String", kind)}
-    AND at_hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
-}
-
 /** The conditions that only read small columns. */
 export function narrowConditions(
   filter: CallsFilter | null | undefined,
@@ -180,10 +158,13 @@ export function narrowConditions(
 }
 
 function windowOf(project: Project, { started, ended }: TimeRange): readonly Sql[] {
-  return [
-    ...(started === undefined ? [] : [inHours(project, "started", started)]),
-    ...(ended === undefined ? [] : [inHours(project, "ended", ended)]),
-  ];
+  const asked = [
+    { kind: "started", range: started },
+    { kind: "ended", range: ended },
+  ] as const;
+  return asked.flatMap(({ kind, range }) =>
+    range === undefined ? [] : [sql`hour IN (${keyHours(ofProject(project), { kind, range })})`],
+  );
 }
 
 /**

@@ -5,7 +5,6 @@ import { aroundWindow, inPlaces, inTraces, LIVE } from "../query/index.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { SelectedTrace, SelectedTraces, Selection } from "./selection.ts";
-import type { WindowPlaces } from "./window-places.ts";
 
 const TRACES_PER_QUERY = 2000;
 
@@ -175,22 +174,17 @@ export function callRowBytes(
 export async function selectedRowBytes(
   engine: Engine,
   selection: Selection,
-  { limit, places, signal }: SelectedRowsOptions,
+  limit: number,
+  signal: AbortSignal,
 ): Promise<Buffer> {
   const { project, condition, reach } = selection;
   const read = (within: Sql): Promise<Buffer> =>
     rowBytes(engine, { project, condition, limit, traceId: sql`trace_id,`, within }, signal);
-  if (reach.traces !== undefined || reach.window === undefined) return read(wholeTraces(selection));
-  const readAround = (around: Sql): Promise<Buffer> =>
-    read(reach.isWholeWindow ? around : selectedTraces(selection, around));
-  const bytes = await places.readAround({ project, range: reach.range, read: readAround, signal });
-  return bytes ?? readAround(aroundWindow(project, reach.window));
-}
-
-export interface SelectedRowsOptions {
-  readonly limit: number;
-  readonly places: WindowPlaces;
-  readonly signal: AbortSignal;
+  return read(
+    reach.isWholeWindow && reach.window !== undefined
+      ? aroundWindow(project, reach.window)
+      : wholeTraces(selection),
+  );
 }
 
 function rowBytes(

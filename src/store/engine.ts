@@ -1,5 +1,4 @@
 import type { Sql } from "../query/sql.ts";
-import type { HourOfProject } from "./change-counts.ts";
 import type { LimitProfile } from "./limits.ts";
 
 export interface QueryOptions {
@@ -57,10 +56,9 @@ export interface Engine {
   insert(table: string, rows: readonly object[], options: QueryOptions): Promise<void>;
   /**
    * How many changes of a table this process has begun, as the only one that writes to the store: what was read of the
-   * table holds as long as the count. `hour`: of the rows alone that have this `project_id` and `hour`. Undefined while one is
-   * running, and where other processes may write.
+   * table holds as long as the count. Undefined while one is running, and where other processes may write.
    */
-  changesOf(table: string, hour?: HourOfProject): number | undefined;
+  changesOf(table: string): number | undefined;
   /** The engine's version, like "26.7.2.1". Rejects when the store is not reachable. */
   version(): Promise<string>;
   /** Whether reads and whether writes can succeed now. Never rejects. */

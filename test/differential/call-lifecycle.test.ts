@@ -52,7 +52,6 @@ async function emptyStore(): Promise<void> {
     sql`call_traces`,
     sql`trace_hours`,
     sql`spanning_traces`,
-    sql`call_hours`,
     sql`usage_hours`,
     sql`pending_parts`,
     sql`deletions`,

@@ -28,7 +28,7 @@ beforeAll(async () => {
   test = await startAppOn(store.engine, {
     wrapEngine: (engine) => ({
       ...disturbed(engine, (name) => disturb(name)),
-      changesOf: (table, hour) => (remembers ? engine.changesOf(table, hour) : undefined),
+      changesOf: (table) => (remembers ? engine.changesOf(table) : undefined),
     }),
   });
   other = await startAppOn(store.engine);

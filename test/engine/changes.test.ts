@@ -36,19 +36,6 @@ describe("the changes of tables that the embedded engine counts", () => {
     expect([count("one") - before[0]!, count("two") - before[1]!]).toEqual([one, two]);
   });
 
-  it("are of the hours of its rows, where all of them say theirs", async () => {
-    await engine.command(
-      sql`CREATE TABLE hours (project_id String, hour Int32) ENGINE = MergeTree ORDER BY hour`,
-      options,
-    );
-    const of = (hour: number): number => engine.changesOf("hours", { project_id: "acme/a", hour })!;
-    const before = [of(1), of(2)];
-    await engine.insert("hours", [{ project_id: "acme/a", hour: 1 }], options);
-    expect([of(1) - before[0]!, of(2) - before[1]!]).toEqual([1, 0]);
-    await engine.insert("hours", [{ project_id: "acme/a" }, { project_id: "acme/a", hour: 1 }], options);
-    expect([of(1) - before[0]!, of(2) - before[1]!]).toEqual([2, 1]);
-  });
-
   it("are unknown of a server, which others may write to", async () => {
     const server = connectServer("http://127.0.0.1:1");
     expect(server.changesOf("one")).toBeUndefined();

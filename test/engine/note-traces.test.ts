@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createCallNotes } from "../../src/calls/write/note-calls.ts";
 import { createTraceNotes, type NoteTraces } from "../../src/calls/write/note-traces.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import { pairKey } from "../../src/shared/pair-key.ts";
@@ -8,7 +7,7 @@ import type { Project } from "../../src/shared/project.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { hasNamedStore } from "../helpers/named-store.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const ROUNDS = 25;
 const project_id = "acme/spanning" as Project;
@@ -150,40 +149,5 @@ describe("a trace that is noted for the first time", () => {
       // a store that others may write to is asked each time
       expect(asked.includes("trace_hours_find")).toBe(hour === 5 || hasNamedStore);
     }
-  });
-});
-
-describe("noting in which hours calls start and end", () => {
-  const started_at = "2026-01-01 09:59:59.000000";
-  const ended_at = "2026-01-01 11:00:00.000000";
-  const call = { project_id, trace_id: "t", id: "c", hour: 490_905 };
-  const noted = async (): Promise<string[]> => {
-    const rows = await test.engine.rows<{ note: string }>(
-      sql`SELECT concat(kind, ' ', toString(at_hour), ' under ', toString(hour)) AS note FROM call_hours`,
-      { name: "test" },
-    );
-    return rows.map(({ note }) => note).sort();
-  };
-
-  it("notes an hour once, and again when the note was deleted with its project", async () => {
-    const noteCalls = createCallNotes(test.engine);
-    const notes = ["ended 490907 under 490905", "started 490905 under 490905"];
-    await noteCalls([{ ...call, started_at }]);
-    await noteCalls([
-      { ...call, started_at, ended_at },
-      { ...call, started_at },
-    ]);
-    await noteCalls([{ ...call, ended_at }]);
-    expect(await noted()).toEqual(notes);
-
-    const answer = await test.app.inject({
-      method: "DELETE",
-      url: `/projects/${project_id}`,
-      headers: { authorization: `Bearer ${ROOT_KEY}` },
-    });
-    expect(answer.statusCode).toBe(202);
-    expect(await noted()).toEqual([]);
-    await noteCalls([{ ...call, started_at, ended_at }]);
-    expect(await noted()).toEqual(notes);
   });
 });

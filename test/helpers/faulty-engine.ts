@@ -19,7 +19,7 @@ export function faultyEngine(engine: Engine, fateOf: (name: string) => Fate): En
     bytes: (query, format, options) => run(options.name, () => engine.bytes(query, format, options)),
     command: (statement, options) => run(options.name, () => engine.command(statement, options)),
     insert: (table, rows, options) => run(options.name, () => engine.insert(table, rows, options)),
-    changesOf: (table, hour) => engine.changesOf(table, hour),
+    changesOf: (table) => engine.changesOf(table),
     version: () => run("version", () => engine.version()),
     health: () => engine.health(),
     close: () => engine.close(),

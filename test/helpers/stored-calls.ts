@@ -1,4 +1,5 @@
-import { createNotes } from "../../src/calls/write/notes.ts";
+import { noteStarts } from "../../src/calls/write/note-calls.ts";
+import { createTraceNotes } from "../../src/calls/write/note-traces.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -54,9 +55,8 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     output_refs: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
-  const { noteTraces, noteCalls } = createNotes(engine);
-  await noteTraces(rows);
-  await noteCalls(rows);
+  await createTraceNotes(engine)(rows);
+  await noteStarts(engine, rows);
   await engine.insert("calls", rows, { name: "test_calls" });
 }
 

@@ -30,7 +30,7 @@ function waiting(engine: Engine): Engine {
     },
     command: (statement, options) => engine.command(statement, options),
     insert: (table, rows, options) => engine.insert(table, rows, options),
-    changesOf: (table, hour) => engine.changesOf(table, hour),
+    changesOf: (table) => engine.changesOf(table),
     version: () => engine.version(),
     health: () => engine.health(),
     close: () => engine.close(),

@@ -301,7 +301,6 @@ describe("retention", () => {
       "call_traces",
       "trace_hours",
       "spanning_traces",
-      "call_hours",
       "feedback",
       "feedback_times",
       "pending_parts",

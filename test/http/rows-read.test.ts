@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CallRow } from "../../src/calls/write/note-calls.ts";
-import { createNotes } from "../../src/calls/write/notes.ts";
+import { noteStarts, type CallRow } from "../../src/calls/write/note-calls.ts";
+import { createTraceNotes } from "../../src/calls/write/note-traces.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -22,7 +22,9 @@ let maxRows = Number.POSITIVE_INFINITY;
 function bounded(engine: Engine): Engine {
   const withBound = (query: Sql): Sql => {
     if (!Number.isFinite(maxRows)) return query;
-    const hasSettings = query.chunks.some((chunk) => typeof chunk === "string" && chunk.includes("SETTINGS"));
+    const text = query.chunks.map((chunk) => (typeof chunk === "string" ? chunk : "?")).join("");
+    // of the whole statement, not of a subquery
+    const hasSettings = /SETTINGS [^)]*$/.test(text);
     return sql`${query}${hasSettings ? sql`,` : sql` SETTINGS`} max_rows_to_read = ${trusted(String(maxRows))}`;
   };
   return {
@@ -64,9 +66,8 @@ async function storeHours(from: number, to: number): Promise<void> {
     if (call % 2 === 0) rows.push({ ...key, ...start, ...end });
     else rows.push({ ...key, ...start }, { ...key, ...end });
   }
-  const { noteTraces, noteCalls } = createNotes(test.engine);
-  await noteTraces(rows);
-  await noteCalls(rows);
+  await createTraceNotes(test.engine)(rows);
+  await noteStarts(test.engine, rows);
   await test.engine.insert("calls", rows, { name: "test_calls" });
 }
 

@@ -1,5 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
+import { keyHours } from "../../query/key-hours.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-project.ts";
@@ -42,7 +44,6 @@ const isOlder: Readonly<Record<string, (age: Age) => Sql>> = {
   call_traces: isOlderHour,
   trace_hours: isOlderHour,
   spanning_traces: isOlderHour,
-  call_hours: isOlderHour,
   usage_hours: isOlderHour,
   pending_parts: ({ cutoff }) => sql`stored_at < ${cutoff}`,
   feedback: ({ cutoff }) => sql`created_at < ${cutoff}`,
@@ -120,18 +121,24 @@ async function tablesWithExpired(
   return tables;
 }
 
+/** Calls under hours on one side of the cutoff whose start is on the other. */
+interface Displaced {
+  readonly hour: Sql;
+  readonly range: HourRange;
+  readonly started: Sql;
+}
+
 async function ageOf(engine: Engine, projects: readonly Project[], cutoffMs: number): Promise<Age> {
   const cutoff = sql`fromUnixTimestamp64Milli(${param("Int64", cutoffMs)}, 'UTC')`;
   const cutoffHour = sql`${param("Int64", hourOf(cutoffMs * 1000))}`;
   const ofProjects = sql`project_id IN ${param("Array(String)", projects)}`;
-  /** Calls under hours on one side of the cutoff that have a start on the other: `call_hours` has noted the hours. */
-  const displaced = (what: Sql, { hour, at, started }: { hour: Sql; at: Sql; started: Sql }): Sql =>
+  const displaced = (what: Sql, { hour, range, started }: Displaced): Sql =>
     sql`SELECT DISTINCT ${what} AS found FROM calls FINAL
-        PREWHERE ${ofProjects} AND hour IN (SELECT hour FROM call_hours
-          WHERE ${ofProjects} AND kind = 'started' AND at_hour ${at} ${cutoffHour} AND hour ${hour} ${cutoffHour})
+        PREWHERE ${ofProjects} AND hour ${hour} ${cutoffHour} AND hour IN (${keyHours(ofProjects, { kind: "started", range })})
         WHERE started_at ${started} ${cutoff}`;
-  const kept = { hour: sql`<`, at: sql`>=`, started: sql`>=` };
-  const moved = { hour: sql`>=`, at: sql`<`, started: sql`<` };
+  const at = hourOf(cutoffMs * 1000);
+  const kept = { hour: sql`<`, range: { ...EVER, from: at }, started: sql`>=` };
+  const moved = { hour: sql`>=`, range: { ...EVER, to: at - 1 }, started: sql`<` };
   const read = async <Found>(query: Sql): Promise<readonly Found[]> => {
     const rows = await engine.rows<{ found: Found }>(query, {
       name: "retention_displaced",

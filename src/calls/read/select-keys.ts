@@ -1,5 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
-import { notedIn, selectCalls } from "../../query/index.ts";
+import { selectCalls } from "../../query/index.ts";
+import { AT_HOUR, ofProject, saysHour } from "../../query/key-hours.ts";
 import { param, sql } from "../../query/sql.ts";
 import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
 import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
@@ -108,9 +109,10 @@ async function nextHours(
 ): Promise<HourRange | undefined> {
   const [row] = await engine.rows<{ first: number; last: number; hours: number }>(
     sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM
-          (SELECT DISTINCT at_hour FROM call_hours WHERE ${notedIn(project, "started", within)}
-           ORDER BY at_hour ${pages.order === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})`,
-    { name: "calls_hours", signal },
+          (SELECT ${AT_HOUR.started} AS at_hour FROM calls WHERE ${saysHour(ofProject(project), { kind: "started", range: within })}
+           GROUP BY at_hour ORDER BY at_hour ${pages.order === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})
+        SETTINGS apply_mutations_on_fly = 0`,
+    { name: "calls_hours", limits: "heavy", signal },
   );
   return row === undefined || row.hours === 0 ? undefined : { from: row.first, to: row.last };
 }

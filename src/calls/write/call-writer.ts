@@ -5,8 +5,8 @@ import type { Project } from "../../shared/project.ts";
 import { contestedPart, isStart, type CallPart, type ProjectPart } from "./call-part.ts";
 import { chooseHours } from "./choose-hours.ts";
 import { joinParts } from "./join-parts.ts";
-import type { CallRow } from "./note-calls.ts";
-import { createNotes, type Notes } from "./notes.ts";
+import { noteStarts } from "./note-calls.ts";
+import { createTraceNotes, type NoteTraces } from "./note-traces.ts";
 import {
   findForgotten,
   findMarks,
@@ -67,7 +67,7 @@ export function createCallWriter(
   const tools: Tools = {
     engine,
     traces,
-    ...createNotes(engine),
+    noteTraces: createTraceNotes(engine),
     haveMarks: createMarkCheck(engine),
     nextVersion: versions(clock),
   };
@@ -108,28 +108,36 @@ export function createCallWriter(
 
 type NextVersion = (newest: number) => number;
 
-interface Tools extends Notes {
+interface Tools {
   readonly engine: Engine;
   readonly traces: TraceLookup;
+  readonly noteTraces: NoteTraces;
   readonly haveMarks: HaveMarks;
   readonly nextVersion: NextVersion;
 }
 
 /** Finds where parts go, and notes it. Notes about parts that are never written do no harm. */
 async function prepare(tools: Tools, items: readonly Placed[]): Promise<void> {
-  const { traces, noteCalls } = tools;
-  await forgetDeleted(items, traces);
+  const { engine, traces } = tools;
+  await refreshFences(items, traces);
   await placeParts(items, traces);
   await chooseHours(tools, items);
-  await noteCalls(items.flatMap(notedRow));
-  for (const { project, part, traceId, hour } of items) {
-    if (isStart(part)) traces.remember({ project, id: part.id }, { traceId: traceId!, hour: hour! });
-  }
+  const starts = items
+    .filter(({ part }) => isStart(part))
+    .map(({ project, part, traceId, hour }) => ({
+      project_id: project,
+      trace_id: traceId!,
+      id: part.id,
+      hour: hour!,
+    }));
+  await noteStarts(engine, starts);
+  for (const { project_id: project, id, trace_id: traceId, hour } of starts)
+    traces.remember({ project, id }, { traceId, hour });
 }
 
 async function store(tools: Tools, given: readonly Placed[]): Promise<void> {
   const { engine, traces, nextVersion } = tools;
-  const items = await withoutOutlived(engine, given);
+  const items = await dropIfProjectDeleted(engine, given);
   await engine.insert("calls", joinParts(items), { name: "calls_add" });
   const [marks, doubted] = await Promise.all([marksOf(tools, items), placedByMemory(items, traces)]);
   const waiting = items.flatMap((item) => {
@@ -153,13 +161,13 @@ async function marksOf(
 }
 
 /** A start sent again goes where the first one went, unless that was deleted with its project. */
-async function forgetDeleted(items: readonly Placed[], traces: TraceLookup): Promise<void> {
+async function refreshFences(items: readonly Placed[], traces: TraceLookup): Promise<void> {
   const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
   if (again.length > 0) await traces.readFences([...new Set(again.map(({ project }) => project))]);
 }
 
 /** Tombstones for calls read from the store must not reach calls that come after the project was deleted. */
-async function withoutOutlived(engine: Engine, items: readonly Placed[]): Promise<readonly Placed[]> {
+async function dropIfProjectDeleted(engine: Engine, items: readonly Placed[]): Promise<readonly Placed[]> {
   const asked = [...new Set(items.flatMap(({ since }) => since?.project ?? []))];
   if (asked.length === 0) return items;
   const fences = await readFences(engine, asked);
@@ -212,13 +220,6 @@ function versions(clock: Clock): NextVersion {
 
 function distinct(keys: readonly CallKey[]): CallKey[] {
   return [...new Map(keys.map((key) => [keyText(key), key])).values()];
-}
-
-/** What of a row is noted, none while its call is unknown. */
-function notedRow({ project, part, traceId, hour }: Placed): readonly CallRow[] {
-  if (traceId === undefined || hour === undefined) return [];
-  const { started_at, ended_at } = part.columns;
-  return [{ project_id: project, hour, trace_id: traceId, id: part.id, started_at, ended_at }];
 }
 
 function sizeOf(part: CallPart): number {

@@ -1,12 +1,11 @@
 import type { Engine } from "../../store/engine.ts";
-import type { CallRow, NoteCalls } from "./note-calls.ts";
+import type { CallRow } from "./note-calls.ts";
 import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
 import { chunksOf, keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
 
 interface SettleDeps {
   readonly engine: Engine;
   readonly traces: TraceLookup;
-  readonly noteCalls: NoteCalls;
 }
 
 const KEYS_PER_ROUND = 1000;
@@ -23,10 +22,7 @@ export async function settlePending(deps: SettleDeps, keys: readonly CallKey[]):
   for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await settleChunk(deps, chunk);
 }
 
-async function settleChunk(
-  { engine, traces, noteCalls }: SettleDeps,
-  keys: readonly CallKey[],
-): Promise<void> {
+async function settleChunk({ engine, traces }: SettleDeps, keys: readonly CallKey[]): Promise<void> {
   const known = await traces.find(keys, { fresh: true });
   let open = keys.filter((key) => known.has(keyText(key)));
   const written = new Map<string, PendingPart>();
@@ -38,7 +34,6 @@ async function settleChunk(
       const { traceId, hour } = known.get(keyText(one))!;
       return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.part.columns };
     });
-    await noteCalls(rows);
     await engine.insert("calls", rows, { name: "calls_add_pending" });
     for (const one of parts) written.set(partText(one), one);
     open = [...from.values()].map(({ key }) => key);

@@ -4,7 +4,6 @@ import { isSelected, releaseCalls, type CallTable } from "../table/call-table.ts
 import { LlmNames } from "../table/llm-names.ts";
 import { readCallTable } from "../table/read-call-table.ts";
 import type { SelectedTrace, Selection } from "../selection.ts";
-import type { WindowPlaces } from "../window-places.ts";
 import { selectedRowBytes, selectTraces, traceRowBytes } from "../store.ts";
 
 /** What is known before the first byte of an answer: everything that an answer's head or an error must say. */
@@ -27,7 +26,7 @@ export interface ReadOptions {
 export async function prepareUsage(
   engine: Engine,
   selection: Selection,
-  options: ReadOptions & { readonly places: WindowPlaces },
+  options: ReadOptions,
 ): Promise<PreparedUsage> {
   const names = new LlmNames();
   const calls = await readAtOnce(engine, selection, { ...options, names });
@@ -50,7 +49,7 @@ const MAX_HOURS_AT_ONCE = 3;
 async function readAtOnce(
   engine: Engine,
   selection: Selection,
-  { maxTraceCalls, signal, names, places }: ReadOptions & { names: LlmNames; places: WindowPlaces },
+  { maxTraceCalls, signal, names }: ReadOptions & { names: LlmNames },
 ): Promise<CallTable | undefined> {
   const { project, condition, onlyTrace, reach } = selection;
   if (selection.evaluateOnce) return undefined;
@@ -64,7 +63,7 @@ async function readAtOnce(
   }
   if (reach.hours > MAX_HOURS_AT_ONCE) return undefined;
   const most = Math.min(MAX_AT_ONCE, maxTraceCalls);
-  const bytes = await selectedRowBytes(engine, selection, { limit: most + 1, places, signal });
+  const bytes = await selectedRowBytes(engine, selection, most + 1, signal);
   const calls = readCallTable(bytes, undefined, names);
   if (calls.count <= most) return withinLimit(calls, selection);
   releaseCalls(calls);

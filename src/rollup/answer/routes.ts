@@ -13,7 +13,6 @@ import { prepareUsage } from "./prepare-usage.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callsUsageReq, includeCosts, limit, ownOnly, traceUsageRes } from "./schema.ts";
 import type { Selection } from "../selection.ts";
-import { createWindowPlaces, type WindowPlaces } from "../window-places.ts";
 import { streamAnswer, type UsageSize } from "./stream-answer.ts";
 
 export interface TraceUsageDeps {
@@ -27,10 +26,6 @@ export interface TraceUsageDeps {
   readonly onRead: (size: UsageSize) => void;
 }
 
-interface UsageDeps extends TraceUsageDeps {
-  readonly places: WindowPlaces;
-}
-
 const config = { access: readAccess };
 // Described, not used: the text is written by hand and sent as bytes.
 const response = { 200: traceUsageRes };
@@ -38,7 +33,6 @@ const response = { 200: traceUsageRes };
 /** What every call of a trace really used and cost. */
 export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const usage: UsageDeps = { ...deps, places: createWindowPlaces(deps.engine) };
   const traceUsageReq = z
     .strictObject({
       project_id: z.string(),
@@ -62,26 +56,26 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
     const { project_id, include_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
     const selection = planSelection(project, selected, deps.selectionLimits);
-    return sendUsage(reply, selection, { deps: usage, includeCosts: include_costs, ownOnly: own_only });
+    return sendUsage(reply, selection, { deps, includeCosts: include_costs, ownOnly: own_only });
   });
 
   app.post("/calls/usage", { config, schema: { body: callsUsageReq, response } }, async (request, reply) => {
     const { project_id, call_ids, limit, include_costs, own_only } = request.body;
     const project = request.grant.project(project_id);
     const selection = planRoots(project, { callIds: call_ids, limit });
-    return sendUsage(reply, selection, { deps: usage, includeCosts: include_costs, ownOnly: own_only });
+    return sendUsage(reply, selection, { deps, includeCosts: include_costs, ownOnly: own_only });
   });
 }
 
 async function sendUsage(
   reply: FastifyReply,
   selection: Selection,
-  { deps, includeCosts, ownOnly }: { deps: UsageDeps; includeCosts: boolean; ownOnly: boolean },
+  { deps, includeCosts, ownOnly }: { deps: TraceUsageDeps; includeCosts: boolean; ownOnly: boolean },
 ): Promise<FastifyReply> {
   const signal = abortOnClose(reply);
   const read = { maxTraceCalls: deps.maxTraceCalls, signal };
   const [prepared, costOf] = await Promise.all([
-    prepareUsage(deps.engine, selection, { ...read, places: deps.places }),
+    prepareUsage(deps.engine, selection, read),
     includeCosts ? deps.costsFor(selection.project) : undefined,
   ]);
   const writer = new ByteWriter();

@@ -7,7 +7,7 @@ import { sql, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Selection } from "../../rollup/selection.ts";
 import { countPerTrace, type CountedTrace } from "../../rollup/store.ts";
-import type { LookMemory } from "./look-memory.ts";
+import { listOf, type LookMemory } from "./look-memory.ts";
 import { lookAtWindow, type WindowLook, type WindowToLookAt } from "./look-at-window.ts";
 
 /** A window: what settled hours come to, and the traces that must be folded. No call is in both, or in neither. */
@@ -92,7 +92,7 @@ async function readElsewhere(
   }
   if (others.size === 0) return known;
   const options = { name: "ledger_fingerprints_outside", signal };
-  return new Map([...known, ...(await memory.fingerprints.of(project, [...others], options))]);
+  return new Map([...known, ...(await memory.fingerprints(project, listOf([...others]), options))]);
 }
 
 interface Found {

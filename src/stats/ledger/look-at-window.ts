@@ -38,16 +38,12 @@ export async function lookAtWindow(window: WindowToLookAt, signal: AbortSignal):
   const beside = { from: started.from - 1, to: started.to + 1 };
   const options = { name: "ledger_fingerprints", signal };
   const [hours, look] = await Promise.all([
-    memory.callHours.read(
-      project,
-      { kind: "started", range: started },
-      { name: "ledger_call_hours", signal },
-    ),
-    readLook(window, rangeOf(started), memory.fingerprints.within(project, beside, options), signal),
+    memory.keyHours(project, started, { name: "ledger_key_hours", signal }),
+    readLook(window, rangeOf(started), memory.fingerprints(project, rangeOf(beside), options), signal),
   ]);
   if (hours.every((hour) => isWithin(started, hour)))
     return lookOf(hours, look, (hour) => isWithin(beside, hour));
-  const fingerprints = memory.fingerprints.of(project, hours, options);
+  const fingerprints = memory.fingerprints(project, listOf(hours), options);
   const read = new Set(hours);
   return lookOf(hours, await readLook(window, listOf(hours), fingerprints, signal), (hour) => read.has(hour));
 }

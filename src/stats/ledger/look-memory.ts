@@ -1,13 +1,11 @@
 import type { Engine } from "../../store/engine.ts";
 import { TableMemory } from "../../store/table-memory.ts";
-import { FingerprintMemory } from "../../ledger/fingerprint-memory.ts";
-import { oneOf, within } from "../../ledger/hour.ts";
+import { oneOf, readFingerprints, readKeyHours, within } from "../../ledger/hour.ts";
 import { readSettled, type SettledHour } from "../../ledger/settled-hours.ts";
 import type { Grain } from "../../ledger/settled-rows.ts";
 import { readSpanning, type SpanningTraces } from "../../ledger/spanning-groups.ts";
 import type { HourRange } from "../../query/index.ts";
 import type { Sql } from "../../query/sql.ts";
-import { CallHours } from "../../rollup/call-hours.ts";
 import type { Project } from "../../shared/project.ts";
 
 /** Some hours: a condition on `hour`, and its text. */
@@ -41,25 +39,31 @@ const MAX_SETTLED = 32_000_000;
 const MAX_SPANNING = 8_000_000;
 
 /**
- * What a window's question reads, as long as nobody changes it: on the embedded store these tables, and calls under hours that
- * are over, are seldom written, while calls come in all the time. Other stores are asked each time.
+ * What a window's question reads. What the ledger has is remembered as long as nobody changes it: on the embedded store these
+ * tables are seldom written, while calls come in all the time. Other stores are asked each time.
  *
  * The hours of spanning traces hold as long as `spanning_traces` does, though `trace_hours` has them: a trace that comes to lie
  * under another hour is noted in both before any of its calls is written there.
  */
 export class LookMemory {
-  readonly callHours: CallHours;
-  readonly fingerprints: FingerprintMemory;
   readonly #engine: Engine;
   readonly #settled: TableMemory<readonly SettledHour[]>;
   readonly #spanning: TableMemory<SpanningTraces>;
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.callHours = new CallHours(engine);
-    this.fingerprints = new FingerprintMemory(engine);
     this.#settled = new TableMemory(engine, "usage_hours", MAX_SETTLED, bytesOfSettled);
     this.#spanning = new TableMemory(engine, "spanning_traces", MAX_SPANNING, bytesOfSpanning);
+  }
+
+  /** The hours under which those calls lie that started in some hours. */
+  keyHours(project: Project, range: HourRange, options: Options): Promise<readonly number[]> {
+    return readKeyHours(this.#engine, project, range, options);
+  }
+
+  /** See `readFingerprints`. */
+  fingerprints(project: Project, hours: SomeHours, options: Options): Promise<ReadonlyMap<number, string>> {
+    return readFingerprints(this.#engine, project, hours.condition, options);
   }
 
   /** See `readSettled`. */

@@ -40,12 +40,12 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
       if (rows.length === 0) return;
       await attempt(options, () =>
         transport.insert(
-          { table, ...toLines(rows), of: rows },
+          { table, ...toLines(rows) },
           toSend(options, options.limits ?? "ingest", insertSettings),
         ),
       );
     },
-    changesOf: (table, hour) => transport.changesOf?.(table, hour),
+    changesOf: (table) => transport.changesOf?.(table),
     async version() {
       const rows = await this.rows<{ version: string }>(sql`SELECT version() AS version`, {
         name: "version",

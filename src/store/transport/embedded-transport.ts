@@ -54,19 +54,17 @@ export function createEmbeddedTransport(
           changes.during(undefined, () => session.queryAsync(sessionText(statement, settings))),
       }));
     },
-    async insert({ table, columns, rows, of }, options) {
+    async insert({ table, columns, rows }, options) {
       await inSession(options, (settings) => ({
         // its settings are of the statement alone
         kind: "insert",
         run: (session) =>
-          changes.during(
-            table,
-            () => session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
-            of,
+          changes.during(table, () =>
+            session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
           ),
       }));
     },
-    changesOf: (table, hour) => changes.of(table, hour),
+    changesOf: (table) => changes.of(table),
     async close() {
       if (closed) return;
       closed = true;

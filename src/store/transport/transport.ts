@@ -1,5 +1,4 @@
 import type { Sql } from "../../query/sql.ts";
-import type { HourOfProject } from "../change-counts.ts";
 import type { StoreHealth, TableScope } from "../engine.ts";
 import type { LimitProfile } from "../limits.ts";
 
@@ -18,8 +17,6 @@ export interface Insert {
   readonly columns: readonly string[];
   /** JSON, one row per line: a list of the values of its columns, null for the column's default. */
   readonly rows: Buffer;
-  /** The rows that these were made of. */
-  readonly of: readonly object[];
 }
 
 /** What the engine did for one statement, as far as it reports that. */
@@ -37,6 +34,6 @@ export interface Transport {
   /** What it knows of its servers without a statement. One that knows nothing has none. */
   health?(): Promise<StoreHealth>;
   /** As of `Engine`. One whose store others may write to has none. */
-  changesOf?(table: string, hour?: HourOfProject): number | undefined;
+  changesOf?(table: string): number | undefined;
   close(): Promise<void>;
 }

@@ -41,7 +41,6 @@ const placedBy: Readonly<Record<string, string>> = {
   usage_hours: "project_id, hour",
   file_chunks: "project_id, digest",
   data_table_rows: "project_id, digest",
-  call_hours: "project_id",
   // added up in floating point, where another order gives other digits
   feedback: "project_id",
   feedback_times: "project_id",

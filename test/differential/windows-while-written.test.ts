@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, QueryOptions } from "../../src/store/engine.ts";
-import { hasNamedStore } from "../helpers/named-store.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
@@ -18,10 +17,9 @@ interface Meanwhile {
 }
 
 let meanwhile: Meanwhile | undefined;
-let asked: string[] = [];
 
 /** Statements of questions and of ingest; not those of jobs. */
-const OURS = /^(?:usage_|trace_hours_|spanning_traces_|call_hours_|call_traces_|calls_add)/;
+const OURS = /^(?:usage_|trace_hours_|spanning_traces_|call_traces_|calls_add)/;
 
 async function goOn(): Promise<void> {
   if (meanwhile === undefined) return;
@@ -33,7 +31,6 @@ async function goOn(): Promise<void> {
 function interrupted(engine: Engine): Engine {
   const around = async <Result>({ name }: QueryOptions, run: () => Promise<Result>): Promise<Result> => {
     if (!OURS.test(name)) return run();
-    asked.push(name);
     await goOn();
     const result = await run();
     await goOn();
@@ -150,7 +147,7 @@ class Project {
   }
 }
 
-describe("a window of which it is remembered where its calls lie", () => {
+describe("a window of calls", () => {
   let runs = 0;
 
   it(
@@ -158,7 +155,7 @@ describe("a window of which it is remembered where its calls lie", () => {
     { timeout: 300_000 },
     async () => {
       const property = fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
-        const project = new Project(`acme/remembered-${runs++}`);
+        const project = new Project(`acme/window-${runs++}`);
         for (const one of steps) {
           const possible = [project.expected(one.ask)];
           const answers: Readonly<Record<string, number>>[] = [];
@@ -208,8 +205,8 @@ describe("a window of which it is remembered where its calls lie", () => {
         { trace: 3, hour: 2 },
       ],
     ],
-  ])("is at one moment where, between look-up and reading, %s", async (what, calls) => {
-    const project = new Project(`acme/remembered ${what}`);
+  ])("is at one moment where, beside a write, %s", async (what, calls) => {
+    const project = new Project(`acme/window ${what}`);
     const window = { by: 0, from: 2, length: 2 };
     await project.write({
       does: "add",
@@ -228,7 +225,7 @@ describe("a window of which it is remembered where its calls lie", () => {
   });
 
   it("is not taken for one of another project, of other hours, or of other ends", async () => {
-    const projects = [4, 3].map((at) => ({ at, project: new Project(`acme/remembered-beside-${at}`) }));
+    const projects = [4, 3].map((at) => ({ at, project: new Project(`acme/window-beside-${at}`) }));
     const window = (from: number, length: number): Ask => ({ by: 0, from, length });
     for (const { at, project } of projects) {
       for (const calls of [
@@ -257,41 +254,8 @@ describe("a window of which it is remembered where its calls lie", () => {
     }
   });
 
-  it("is looked up once, and again when something is noted", async () => {
-    const project = new Project("acme/remembered-once");
-    const window = { by: 0, from: 2, length: 1 };
-    const lookUps = async (): Promise<number> => {
-      asked = [];
-      expect(await project.ask(window)).toEqual(project.expected(window));
-      return asked.filter((name) => /^usage_(?:hours|spanning)$/.test(name)).length;
-    };
-    const add = (trace: number, hours: number[]): Promise<void> =>
-      project.write({ does: "add", by: 0, calls: hours.map((at) => ({ trace, hour: at })) });
-    await add(0, [2, 3, 2]);
-    // a store that others may write to is asked with each statement
-    const [none, one] = hasNamedStore ? [0, 0] : [0, 1];
-    // what changes between two questions is not looked up by itself
-    expect(await lookUps()).toBe(none);
-    expect(await lookUps()).toBe(one);
-    expect(await lookUps()).toBe(one);
-    expect(await lookUps()).toBe(none);
-    await add(0, [2, 3]);
-    await add(1, [2]);
-    expect(await lookUps()).toBe(none);
-    await add(1, [3]);
-    expect(await lookUps()).toBe(none);
-    expect(await lookUps()).toBe(one);
-    await add(2, [5]);
-    expect(await lookUps()).toBe(none);
-    expect(await lookUps()).toBe(one);
-    // of other hours
-    await add(3, [3]);
-    await add(3, [5]);
-    for (let time = 0; time < 3; time++) expect(await lookUps()).toBe(none);
-  });
-
-  it("is read by a look-up of its own where too many of its traces lie under other hours", async () => {
-    const project = new Project("acme/remembered-many");
+  it("is whole where more than a thousand of its traces lie under other hours", async () => {
+    const project = new Project("acme/window-many");
     const batch = Array.from({ length: 1200 }, (_, trace) => trace);
     for (const at of [2, 3]) {
       const answer = await apps[0]!.post("/call/upsert_batch", {
