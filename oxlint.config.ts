@@ -244,7 +244,7 @@ export default defineConfig({
       },
     },
     {
-      files: ["*.config.ts", "web/vite.config.ts"],
+      files: ["*.config.ts", "web/vite.config.ts", ".ci/closing-line.js"],
       rules: {
         "import/no-default-export": "off",
       },

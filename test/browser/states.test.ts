@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
+import { isLong } from "../helpers/runs.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { expectAccessible, LOOKS, type Look } from "./accessible.ts";
 import { refreshIfThere, show } from "./reading.ts";
@@ -21,7 +22,7 @@ const views = {
 
 /** One look at each state, another one at the next; with `EVERY_LOOK`, all of them. */
 function looksOf(at: number): readonly Look[] {
-  return process.env["EVERY_LOOK"] === undefined ? [LOOKS[at % LOOKS.length]!] : LOOKS;
+  return !isLong ? [LOOKS[at % LOOKS.length]!] : LOOKS;
 }
 
 let test: TestPage;

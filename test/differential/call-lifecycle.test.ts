@@ -4,11 +4,12 @@ import { live, type Service } from "../models/call-model/live.ts";
 import { replicaOf } from "../models/call-model/replica.ts";
 import { events, sequence } from "../models/call-model/steps.ts";
 import { sql } from "../../src/query/sql.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { settleAll } from "../helpers/settle.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
-const SEQUENCES = Number(process.env["SEQUENCES"] ?? 25);
+const SEQUENCES = runs(6, 250);
 /** How long one run looks for the smallest sequence that fails. */
 const SHRINKING_MS = Number(process.env["SHRINKING_MS"] ?? 180_000);
 /** Sequences that are run in step with each other, in projects beside each other, each of which is read as a whole. */

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 12);
+const RUNS = runs(5, 100);
 const HOUR_US = 3_600_000_000;
 const { seed } = seededRandom();
 

@@ -4,10 +4,11 @@ import type { Project } from "../../src/shared/project.ts";
 import type { FeedbackColumns } from "../../src/feedback/feedback-row.ts";
 import { createFeedbackWriter } from "../../src/feedback/feedback-writer.ts";
 import { param, sql } from "../../src/query/sql.ts";
+import { runs } from "../helpers/runs.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
 /** Random histories per run. */
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 15);
+const RUNS = runs(5, 100);
 
 let test: TestEngine;
 beforeAll(async () => {

@@ -1,10 +1,11 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
+import { runs } from "../helpers/runs.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Random projects per run, of up to 200 rows each. */
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 25);
+const RUNS = runs(10, 300);
 
 let test: TestApp;
 beforeAll(async () => {

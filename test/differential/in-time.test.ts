@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hourOf } from "../../src/shared/instant.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const QUESTIONS = Number(process.env["DIFFERENTIAL_QUESTIONS"] ?? 40);
+const QUESTIONS = runs(15, 300);
 const HOUR_MS = 3_600_000;
 const project_id = "acme/in-time";
 const random = seededRandom();

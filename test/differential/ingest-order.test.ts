@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { outcomeOf, traceMessages, type Message } from "../helpers/trace-messages.ts";
 
-const ORDERS = Number(process.env["DIFFERENTIAL_ORDERS"] ?? 150);
+const ORDERS = runs(30, 1000);
 const AT_ONCE = 50;
 
 let test: TestApp;

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { Query } from "mingo";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import {
   authorization,
@@ -13,7 +14,7 @@ import {
 import { toMongo } from "../models/to-mongo.ts";
 
 /** Random histories per run. */
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 6);
+const RUNS = runs(3, 60);
 const SEED = chosenSeed();
 
 /** LLMs that no list of prices has. */

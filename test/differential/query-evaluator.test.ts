@@ -4,13 +4,14 @@ import type { Project } from "../../src/shared/project.ts";
 import { aimedOperation } from "../models/aimed-queries.ts";
 import { evaluateQuery } from "../models/evaluate-query.ts";
 import { randomCall, randomOperation } from "../models/random-queries.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
 
 const SEED = chosenSeed();
-const EXPRESSIONS = Number(process.env["QUERY_EXPRESSIONS"] ?? 1000);
+const EXPRESSIONS = runs(400, 10_000);
 const CALLS = 60;
 
 const project = "acme/random" as Project;

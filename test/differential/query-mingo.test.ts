@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { Query } from "mingo";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Project } from "../../src/shared/project.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { selectByQueries } from "../helpers/select-by-queries.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
@@ -9,7 +10,7 @@ import { storeCalls, type StoredCall } from "../helpers/stored-calls.ts";
 import { toMongo } from "../models/to-mongo.ts";
 
 const SEED = chosenSeed();
-const EXPRESSIONS = Number(process.env["MINGO_EXPRESSIONS"] ?? 1000);
+const EXPRESSIONS = runs(400, 10_000);
 
 /**
  * Where MongoDB's expressions and ours mean the same: fields that are there, compared with literals of their own type,

@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
 import { forest, type CallRow } from "../models/forests.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Forests per run; each is one trace with deleted calls, missing parents and unfinished calls. */
-const FORESTS = Number(process.env["DIFFERENTIAL_FORESTS"] ?? 2000);
+const FORESTS = runs(500, 10_000);
 
 let test: TestApp;
 beforeAll(async () => {

@@ -7,12 +7,14 @@ import { createSettler } from "../../src/ledger/settler.ts";
 import { sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { forest } from "../models/forests.ts";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { settleAll, withoutLedger } from "../helpers/settle.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 import { messagesOf, step, take, WINDOW } from "../models/usage-history.ts";
 
-const RUNS = Number(process.env["USAGE_LEDGER_RUNS"] ?? 3);
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+const RUNS = runs(1, 12);
+const seed = chosenSeed();
 
 let store: TestEngine;
 let test: TestApp;

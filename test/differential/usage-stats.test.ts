@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forest } from "../models/forests.ts";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { settleAll } from "../helpers/settle.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 import {
@@ -16,8 +18,8 @@ import {
 import { picodollars } from "../models/usage-totals.ts";
 
 /** Histories of a project, each of several steps. */
-const RUNS = Number(process.env["USAGE_STATS_RUNS"] ?? 12);
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+const RUNS = runs(2, 40);
+const seed = chosenSeed();
 
 let test: TestApp;
 beforeAll(async () => {

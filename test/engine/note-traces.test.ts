@@ -6,6 +6,7 @@ import { pairKey } from "../../src/shared/pair-key.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { hasNamedStore } from "../helpers/named-store.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -64,7 +65,7 @@ const step = fc.oneof(
 
 describe("what two writers in one process remember of their notes", () => {
   let project = "acme/remembered" as Project;
-  let runs = 0;
+  let projects = 0;
   let fates: Fate[] = [];
   const writer = (): NoteTraces => createTraceNotes(faultyEngine(test.engine, () => fates.shift() ?? "done"));
   const pairs = async (table: string): Promise<string[]> => {
@@ -81,10 +82,10 @@ describe("what two writers in one process remember of their notes", () => {
   };
 
   it("is in the store, whatever fails and is deleted between", { timeout: 300_000 }, async () => {
-    const numRuns = Number(process.env["DIFFERENTIAL_RUNS"] ?? 8);
+    const numRuns = runs(3, 60);
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12, size: "max" }), async (steps) => {
       const writers = [writer(), writer()];
-      project = `acme/remembered-${runs++}` as Project;
+      project = `acme/remembered-${projects++}` as Project;
       for (const one of steps) {
         if (one.does === "restart") writers[one.by] = writer();
         if (one.does === "delete") await deleteAll();

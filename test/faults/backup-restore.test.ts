@@ -15,6 +15,7 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { runs } from "../helpers/runs.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
@@ -198,7 +199,7 @@ describe("a backup of the embedded store", () => {
     const backups = join(data, "backups");
     const kept = new Map<string, string>();
     for (const name of readdirSync(backups)) kept.set(name, contentOf(join(backups, name)));
-    for (let kill = 0; kill < Number(process.env["BACKUP_KILLS"] ?? 2); kill++) {
+    for (let kill = 0; kill < runs(1, 10); kill++) {
       const service = await start(data);
       const made = (await (await service.post("/backups", undefined)).json()) as { name: string };
       expect(kept.has(made.name)).toBe(false);

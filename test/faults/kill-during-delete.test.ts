@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 2);
+const KILLS = runs(1, 10);
 const DELETES_PER_KILL = 25;
 const CALLS_PER_TRACE = 15;
 const random = seededRandom();

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 2);
+const KILLS = runs(1, 10);
 const WRITERS = 6;
 const random = seededRandom();
 

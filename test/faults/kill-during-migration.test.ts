@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { spawnProcess, startProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 6);
+const KILLS = runs(3, 30);
 const KILLS_PER_DIRECTORY = 3;
 const random = seededRandom();
 

@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import { live, type Service } from "../models/call-model/live.ts";
 import { replicaAt } from "../models/call-model/replica.ts";
 import { sequence, MAX_STEPS } from "../models/call-model/steps.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-const RUNS = Number(process.env["KILLED_LIVES"] ?? 1);
+const RUNS = runs(1, 5);
 const { seed, ...seeded } = seededRandom();
 const dir = mkdtempSync(join(tmpdir(), "sumtree-killed-lives-"));
 const settings = {

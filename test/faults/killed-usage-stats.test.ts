@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forest } from "../models/forests.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
@@ -19,7 +20,7 @@ import {
 } from "../models/usage-history.ts";
 import { picodollars } from "../models/usage-totals.ts";
 
-const LIVES = Number(process.env["KILLED_LIVES"] ?? 1);
+const LIVES = runs(1, 5);
 const { seed, ...seeded } = seededRandom();
 const dir = mkdtempSync(join(tmpdir(), "sumtree-killed-stats-"));
 const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, MAX_EVENT_LOOP_DELAY_MS: "60000" };

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillCalls } from "../../bench/sample-calls.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { isLong } from "../helpers/runs.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
@@ -17,7 +18,7 @@ const STREAMS = 5;
 const STALL_MS = 5000;
 const READERS = 24;
 const BYTE_MS = 300;
-const IDLE_CONNECTIONS = Number(process.env["IDLE_CONNECTIONS"] ?? 3000);
+const IDLE_CONNECTIONS = isLong ? 3000 : 500;
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-slow-"));
 let service: ServiceProcess;

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
 import type { Fault } from "../helpers/reference-upstream/faults.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
+import { isLong, runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = Number(process.env["STOPS"] ?? 1);
-const EVERY_FAULT = process.env["EVERY_FAULT"] === "1";
+const RUNS = runs(1, 10);
 const { seed } = seededRandom();
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-stop-open-"));
@@ -259,7 +259,7 @@ describe(`a stop with open responses (seed ${seed})`, () => {
     });
   });
 
-  it.runIf(EVERY_FAULT)("ends in order with the default time", { timeout: 60_000 }, async () => {
+  it.runIf(isLong)("ends in order with the default time", { timeout: 60_000 }, async () => {
     await check({ names: NAMES, timeoutMs: 30_000, twice: false });
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faultyEngine, type Fate } from "../helpers/faulty-engine.ts";
+import { isLong } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 import { outcomeOf, traceMessages, type Message } from "../helpers/trace-messages.ts";
@@ -46,8 +47,8 @@ async function untilStored(replica: Replica, project: string, message: Message):
 const messages = traceMessages().toReversed();
 const AT_ONCE = 8;
 
-/** Of all faults every twelfth one is tried, by the seed; with EVERY_FAULT set, all of them. */
-const STEP = process.env["EVERY_FAULT"] === undefined ? 12 : 1;
+/** Of all faults one of so many is tried, by the seed; in a long run all of them. */
+const STEP = isLong ? 1 : 30;
 const first = chosenSeed() % STEP;
 
 describe("a store that fails at its nth statement", () => {

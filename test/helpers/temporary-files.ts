@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -6,6 +6,8 @@ import { join } from "node:path";
 export function setup(): () => void {
   const before = tmpdir();
   const dir = mkdtempSync(join(before, "sumtree-tests-"));
+  // services of other users find their way
+  chmodSync(dir, 0o711);
   process.env["TMPDIR"] = dir;
   return () => {
     process.env["TMPDIR"] = before;

@@ -1,8 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 /** Waits until a condition holds. Errors: it does not within `timeoutMs`, which a busy machine must not exceed. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    const waited = performance.now() - began;
+    if (waited > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${condition.toString()}`);
+    // a condition that asks a service would keep it busy
+    await delay(Math.min(2 + waited / 20, 50));
   }
 }

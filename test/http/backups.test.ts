@@ -6,9 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
 import { hasNamedStore } from "../helpers/named-store.ts";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startAppOn, startEngine, type Answer, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
-const RUNS = Number(process.env["BACKUP_RUNS"] ?? 15);
+const RUNS = runs(5, 60);
 const T0 = Date.parse("2026-11-22T01:24:28.900Z");
 
 let store: TestEngine;
@@ -117,7 +119,7 @@ describe.skipIf(hasNamedStore)("backups", () => {
           expect(new Map(readdirSync(dir).map((name) => [name, contentOf(join(dir, name))]))).toEqual(kept);
         }
       }),
-      { numRuns: RUNS, seed: 30 },
+      { numRuns: RUNS, seed: chosenSeed() },
     );
   });
 

@@ -7,12 +7,13 @@ import {
   type RandomUpstream,
 } from "../models/random-relay/play.ts";
 import { planOf, type Plan } from "../models/random-relay/plan.ts";
+import { runs } from "../helpers/runs.ts";
 import { head } from "../helpers/raw-http.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 
-const RUNS = Number(process.env["RELAY_RUNS"] ?? 400);
+const RUNS = runs(100, 3000);
 const AT_ONCE = 6;
 /** Nothing of a run takes this long: it hangs. */
 const HANGS_AFTER_MS = 20_000;

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { param, sql } from "../../src/query/sql.ts";
 import { splitAt } from "../helpers/random-splits.ts";
 import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { bearer, startGateway, type TestGateway } from "../helpers/start-gateway.ts";
@@ -145,8 +146,8 @@ describe("a completion", () => {
     async () => {
       const random = seededRandom();
       const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
-      const runs = Number(process.env["SHAPE_RUNS"] ?? 20);
-      for (let run = 0; run < runs; run++) {
+      const completions = runs(5, 100);
+      for (let run = 0; run < completions; run++) {
         const idCount = pick([0, 10, 30_000, 350_000]);
         const isStream = random.next() < 0.5;
         const order = [...Object.keys(FACTS), "choices", "usage", "prompt_token_ids"]

@@ -6,10 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { head, sendRaw } from "../helpers/raw-http.ts";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const PAGE = "<!doctype html><title>the page</title>";
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 400);
+const RUNS = runs(150, 3000);
+const seed = chosenSeed();
 
 let dir: string;
 let test: TestApp;
@@ -79,7 +82,7 @@ describe("a request target that is no path", () => {
         expect([status, headers["x-request-id"]]).toEqual([400, expect.stringMatching(/^[\w-]{8,}$/)]);
         if (verb !== "HEAD") expect(JSON.parse(text)).toMatchObject({ detail: expect.any(String) });
       }),
-      { numRuns: RUNS, seed: 30 },
+      { numRuns: RUNS, seed },
     );
   });
 
@@ -108,7 +111,7 @@ describe("a request target in absolute form", () => {
         const plain = await ask("GET", rest.startsWith("/") ? rest : `/${rest}`);
         expect([absolute.status, absolute.text]).toEqual([plain.status, plain.text]);
       }),
-      { numRuns: 50, seed: 30 },
+      { numRuns: runs(50, 500), seed },
     );
   });
 });

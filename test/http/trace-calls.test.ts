@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Project } from "../../src/shared/project.ts";
 import { readTraceLines } from "../../src/calls/trace/store.ts";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const MAX_CALLS = 400;
@@ -127,7 +129,7 @@ describe("POST /trace/calls", () => {
   });
 
   it("has every call once, in its order, however many pages it is read in", async () => {
-    const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+    const seed = chosenSeed();
     const calls = Array.from({ length: 120 }, (_, at) => ({
       id: `c${(at * 37) % 120}`,
       // several begin at once
@@ -155,7 +157,7 @@ describe("POST /trace/calls", () => {
           .map((line) => (JSON.parse(line) as Line)[0]);
         expect(ids).toEqual(expected);
       }),
-      { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 3), endOnFailure: true },
+      { seed, numRuns: runs(1, 30), endOnFailure: true },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { authorization, startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
@@ -33,7 +34,7 @@ describe("two replicas", () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
     const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
-    const numRuns = Number(process.env["DIFFERENTIAL_RUNS"] ?? 8);
+    const numRuns = runs(3, 60);
     const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), { numRuns, seed });
     for (const [index, steps] of sequences.entries()) {
       const project = `acme/two-${index}`;

@@ -8,11 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openEmbedded } from "../../src/store/connect.ts";
 import { trusted } from "../../src/query/sql.ts";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { spawnProcess, startProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-const KILLS = Number(process.env["LEDGER_KILLS"] ?? 1);
+const KILLS = runs(1, 5);
 const HOURS = 24;
 const { seed, ...seeded } = seededRandom();
 const run = promisify(execFile);

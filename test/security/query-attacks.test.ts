@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileQuery, selectCalls } from "../../src/query/index.ts";
 import { sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
+import { isLong } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
 
 const MINE = ["mine-1", "mine-2"];
 /** Far below what an attack that works would take, and above what a busy machine does. */
 const SLOW_MS = 30_000;
-/** Of the texts, in each place one of so many is tried, another one in each run; `EVERY_TEXT=1` tries all. */
-const STEP = process.env["EVERY_TEXT"] === undefined ? 3 : 1;
+/** Of the texts, in each place one of so many is tried, another one in each run. */
+const STEP = isLong ? 1 : 6;
 const seed = chosenSeed();
 
 let test: TestApp;

@@ -4,6 +4,8 @@ import { createBrotliCompress, createBrotliDecompress, createGunzip, createGzip 
 import fc from "fast-check";
 import { expect, test as it } from "vitest";
 import { bodyOf, PIECE_BYTES, PieceBuffers } from "../../../src/http/pieces.ts";
+import { runs } from "../../helpers/runs.ts";
+import { chosenSeed } from "../../helpers/seeded-random.ts";
 
 /** Each piece is filled with a number of its own, which whoever reads it too late finds changed. */
 async function* piecesOf(sizes: readonly number[], buffers: PieceBuffers): AsyncGenerator<Buffer> {
@@ -52,7 +54,7 @@ it.each(Object.keys(CODINGS) as (keyof typeof CODINGS)[])(
         await pipeline([source, ...through, slowReader(read, turns)]);
         expect(Buffer.concat(read).equals(expected(lengths))).toBe(true);
       }),
-      { numRuns: 12, seed: Number(process.env["SEED"] ?? 20261122) },
+      { numRuns: runs(12, 200), seed: chosenSeed() },
     );
   },
 );

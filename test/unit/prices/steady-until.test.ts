@@ -4,6 +4,7 @@ import { createBuiltInPrices } from "../../../src/prices/list/built-in-prices.ts
 import { loadPriceList } from "../../../src/prices/list/load-price-list.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
 import { projectSchedules, type ProjectPrice } from "../../../src/prices/project/project-prices.ts";
+import { runs } from "../../helpers/runs.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 
 const { seed } = seededRandom();
@@ -69,7 +70,7 @@ describe("how long a price holds", () => {
           }
         },
       ),
-      { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 3000) },
+      { seed, numRuns: runs(1000, 30_000) },
     );
   });
 });

@@ -4,9 +4,12 @@ import { createBuiltInPrices } from "../../../src/prices/list/built-in-prices.ts
 import { loadPriceList } from "../../../src/prices/list/load-price-list.ts";
 import { createPriceBook } from "../../../src/prices/price-book.ts";
 import { projectSchedules, type ProjectPrice } from "../../../src/prices/project/project-prices.ts";
+import { runs } from "../../helpers/runs.ts";
+import { chosenSeed } from "../../helpers/seeded-random.ts";
 
 const builtIn = createBuiltInPrices(await loadPriceList());
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 2000);
+const RUNS = runs(500, 20_000);
+const seed = chosenSeed();
 
 /** A name as calls report it, and the names whose prices are meant for it, best first. */
 interface Named {
@@ -110,7 +113,7 @@ describe("a price of a project", () => {
           expect([one.llmId, applied]).toEqual([one.llmId, expected]);
         },
       ),
-      { numRuns: RUNS, seed: 30 },
+      { numRuns: RUNS, seed },
     );
   });
 });
@@ -132,7 +135,7 @@ describe("a price of the public list", () => {
         fc.pre(!llmId.startsWith("ft:"));
         expect([llmId, servedBy, builtIn.find(llmId, servedBy)?.model]).toEqual([llmId, servedBy, undefined]);
       }),
-      { numRuns: RUNS, seed: 30 },
+      { numRuns: RUNS, seed },
     );
   });
 });

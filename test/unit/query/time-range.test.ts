@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { compileQuery } from "../../../src/query/index.ts";
 import { HOUR_MICROS, hourOf, toIso, toStoreText } from "../../../src/shared/instant.ts";
 import type { Project } from "../../../src/shared/project.ts";
+import { runs } from "../../helpers/runs.ts";
 
 const project = "acme/x" as Project;
 const HOUR = 490_000;
@@ -76,7 +77,7 @@ describe("the hours that a condition on time allows", () => {
         expect(hourOf(startedAt)).toBeGreaterThanOrEqual(from);
         expect(hourOf(startedAt)).toBeLessThanOrEqual(to);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(300, 20_000) },
     );
   });
 
@@ -88,7 +89,7 @@ describe("the hours that a condition on time allows", () => {
         expect(hourOf(startedAt)).toBeGreaterThanOrEqual(from);
         expect(hourOf(startedAt)).toBeLessThanOrEqual(to);
       }),
-      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 1000) },
+      { numRuns: runs(300, 20_000) },
     );
   });
 

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { elementsFor } from "../../../web/parts/row-elements.ts";
+import { runs } from "../../helpers/runs.ts";
+import { chosenSeed } from "../../helpers/seeded-random.ts";
 
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
-const numRuns = Number(process.env["PROPERTY_RUNS"] ?? 300);
+const seed = chosenSeed();
+const numRuns = runs(300, 5000);
 
 /** From which row on, and how many. */
 const sights = fc.array(fc.record({ first: fc.nat(60), count: fc.nat(12) }), { maxLength: 12 });

@@ -6,8 +6,9 @@ import { isWanted, printCostFilter, readCostFilter } from "../../../web/traces/c
 import type { UsageStats } from "../../../web/api/routes.ts";
 import { layersOf, lineLayersOf } from "../../../web/usage/stack.ts";
 import { printGroups, readGroups } from "../../../web/usage/groups.ts";
+import { chosenSeed } from "../../helpers/seeded-random.ts";
 
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+const seed = chosenSeed();
 
 describe("lines of usage", () => {
   it("are at 0 where a group has no calls, and have a gap where its cost is not known", () => {

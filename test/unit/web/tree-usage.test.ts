@@ -8,6 +8,8 @@ import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
 import { rateOf, sumOfLines } from "../../../web/trace/receipt-lines.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
+import { runs } from "../../helpers/runs.ts";
+import { chosenSeed } from "../../helpers/seeded-random.ts";
 
 describe("a total", () => {
   it("is unknown when nothing of it has a price, and at least so much when something has", () => {
@@ -27,7 +29,7 @@ describe("a total", () => {
   });
 });
 
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+const seed = chosenSeed();
 
 describe("a sum of costs", () => {
   it("is exact to the picodollar, however many there are", () => {
@@ -91,7 +93,7 @@ describe("what calls used, in columns", () => {
         }
         expect(treeUsage.all).toEqual(roots.length === 1 ? treeUsage.total(0) : sum(roots));
       }),
-      { seed, numRuns: Number(process.env["PROPERTY_RUNS"] ?? 100) },
+      { seed, numRuns: runs(100, 3000) },
     );
   });
 

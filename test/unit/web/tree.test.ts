@@ -11,10 +11,11 @@ import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
 import { dearestBelow, nextOf, placeOfRow, rowAbove, rowBelow } from "../../../web/trace/columns/walk.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
+import { runs } from "../../helpers/runs.ts";
+import { chosenSeed } from "../../helpers/seeded-random.ts";
 
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
-const numRuns = Number(process.env["PROPERTY_RUNS"] ?? 300);
-const runs = { seed, numRuns };
+const seed = chosenSeed();
+const seeded = { seed, numRuns: runs(100, 3000) };
 
 function call(id: string, parentId: string | null, more: Partial<TraceCall> = {}): TraceCall {
   return { id, parentId, name: id, startMs: 0, endMs: 1, exception: null, ...more };
@@ -98,7 +99,7 @@ describe("the tree in columns", () => {
         expect(lines).toEqual(expected.map(lineOf));
         expect(rowAt(columns.tree, columns.rows, columns.opened, lines.length)).toBeUndefined();
       }),
-      runs,
+      seeded,
     );
   });
 
@@ -117,7 +118,7 @@ describe("the tree in columns", () => {
         }
         expect(placeOf(tree, "not there")).toBe(NOWHERE);
       }),
-      runs,
+      seeded,
     );
   });
 
@@ -174,7 +175,7 @@ describe("the rows", () => {
         expect(indexOfKey(tree, rows, "not there")).toBe(-1);
         expect(indexOfKey(tree, rows, undefined)).toBe(-1);
       }),
-      runs,
+      seeded,
     );
   });
 
@@ -189,7 +190,7 @@ describe("the rows", () => {
         const { rows } = shown(calls, { ...folding, changed });
         expect(indexOfKey(tree, rows, wanted.id)).toBeGreaterThanOrEqual(0);
       }),
-      runs,
+      seeded,
     );
   });
 });
@@ -207,7 +208,7 @@ describe("walking", () => {
           expect(next === NOWHERE ? undefined : idAt(tree, next)).toBe(expected?.call.id);
         }
       }),
-      runs,
+      seeded,
     );
   });
 
@@ -223,7 +224,7 @@ describe("walking", () => {
         for (const { id } of calls)
           expect(matches.has(placeOf(tree, id))).toBe(wanted.some((one) => one.id === id));
       }),
-      runs,
+      seeded,
     );
   });
 

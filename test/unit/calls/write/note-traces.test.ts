@@ -13,6 +13,7 @@ import type { Engine, QueryOptions } from "../../../../src/store/engine.ts";
 import { render } from "../../../../src/query/sql.ts";
 import type { Project } from "../../../../src/shared/project.ts";
 import type { Fate } from "../../../helpers/faulty-engine.ts";
+import { runs } from "../../../helpers/runs.ts";
 import { chosenSeed } from "../../../helpers/seeded-random.ts";
 
 const project_id = "acme/notes" as Project;
@@ -181,7 +182,7 @@ describe("two writers that note traces at the same time, by statements that fail
         await rest();
       },
     );
-    await fc.assert(property, { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 200), seed: chosenSeed() });
+    await fc.assert(property, { numRuns: runs(100, 3000), seed: chosenSeed() });
     expect(spared).toBeGreaterThan(0);
   });
 });

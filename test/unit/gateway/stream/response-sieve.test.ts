@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ResponseSieve } from "../../../../src/gateway/stream/response-sieve.ts";
 import { splitAt } from "../../../helpers/random-splits.ts";
+import { runs } from "../../../helpers/runs.ts";
 
-const RUNS = Number(process.env["SIEVE_RUNS"] ?? 300);
+const RUNS = runs(300, 5000);
 
 function sieve(text: string | Buffer, cuts: readonly number[] = []) {
   const reader = new ResponseSieve();

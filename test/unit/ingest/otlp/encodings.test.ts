@@ -12,6 +12,7 @@ import {
 import type { SentSpan } from "../../../../src/ingest/otlp/span.ts";
 import { toCallPart } from "../../../../src/ingest/otlp/to-call-part.ts";
 import { parseJson } from "../../../../src/shared/json.ts";
+import { runs } from "../../../helpers/runs.ts";
 
 /** One attribute value in both encodings. */
 interface Value {
@@ -136,7 +137,7 @@ describe("the two encodings of OTLP", () => {
         const [fromText] = spansOfJson(parseJson(text));
         expect(partOf(fromText)).toEqual(partOf(fromBytes));
       }),
-      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 500) },
+      { numRuns: runs(200, 5000) },
     );
   });
 });

@@ -5,13 +5,15 @@ import { rollUp } from "../../../../src/rollup/fold/rollup.ts";
 import { idOf, NONE, type CallTable } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { COUNT_SLOTS } from "../../../../src/usage/count-fields.ts";
+import { runs } from "../../../helpers/runs.ts";
+import { chosenSeed } from "../../../helpers/seeded-random.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow, type ForestOptions } from "../../../models/forests.ts";
 import { naiveRollUp, naiveTraceTotal } from "../../../models/naive-rollup.ts";
 import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261122);
+const RUNS = runs(100, 3000);
+const seed = chosenSeed();
 
 type Counts = Record<string, readonly number[]>;
 

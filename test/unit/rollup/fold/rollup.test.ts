@@ -18,8 +18,9 @@ import type { Usage } from "../../../../src/usage/usage.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow } from "../../../models/forests.ts";
 import { naiveRollUp, type NaiveTotals } from "../../../models/naive-rollup.ts";
+import { runs } from "../../../helpers/runs.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
+const RUNS = runs(100, 3000);
 
 const LATER_PRICE = 2_000_000;
 

@@ -13,8 +13,9 @@ import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow } from "../../../models/forests.ts";
+import { runs } from "../../../helpers/runs.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
+const RUNS = runs(100, 3000);
 const book = createPriceBook({
   builtIn: createBuiltInPrices(await loadPriceList()),
   project: projectSchedules([

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hasBlocksOf, type StoredBlocks } from "../../../../../src/store/cluster/replicas/stored-blocks.ts";
+import { runs } from "../../../../helpers/runs.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 500);
+const RUNS = runs(500, 20_000);
 
 /** Parts that hold these blocks of two partitions; each is merged with some of those that follow it directly. */
 const replica = fc
