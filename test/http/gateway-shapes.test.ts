@@ -221,12 +221,24 @@ describe("a completion", () => {
 
 describe("an answer that used nothing", () => {
   const error = '{"error":{"message":"no such model","type":"x"}}';
+  const events = { "content-type": "text/event-stream" };
   it.each([
     ["200 with an error", 200, error, {}],
     ["200 with an error in plain text", 200, error, { "content-type": "text/plain" }],
     ["200 with a flat error", 200, '{"object":"error","message":"no such model","code":404}', {}],
     ["200 with an error that is a text", 200, '{"error":"no such model"}', {}],
-    ["a stream of an error", 200, `data: ${error}\n\n`, { "content-type": "text/event-stream" }],
+    ["200 with a detail alone", 200, '{"detail":"no such model"}', {}],
+    ["200 with issues alone", 200, '{"detail":[{"loc":["body"],"msg":"no such model","type":"t"}]}', {}],
+    ["a choice that is an error", 200, '{"choices":[{"error":{"code":502,"message":"no such model"}}]}', {}],
+    ["a stream of a detail", 200, 'data: {"detail":"no such model"}\n\n', events],
+    ["a stream that Groq ends", 200, 'data: {"choices":[],"x_groq":{"error":"no such model"}}\n\n', events],
+    [
+      "a stream that OpenRouter ends",
+      200,
+      'data: {"error":{"message":"no such model"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}\n\n',
+      events,
+    ],
+    ["a stream of an error", 200, `data: ${error}\n\n`, events],
     ["400", 400, error, {}],
   ])("is recorded as an error with nothing used: %s", async (_what, status, body, headers) => {
     const project = `acme/nothing-${projects++}`;
@@ -236,6 +248,22 @@ describe("an answer that used nothing", () => {
     expect(await recordedIn(project)).toMatchObject({
       usage: {},
       marks: { outcome: "error", usage: "none" },
+      exception: "no such model",
+    });
+  });
+
+  const failed = `{"error":{"message":"no such model"},"usage":${JSON.stringify(USAGE)}}`;
+  it.each([
+    ["200", 200, failed, {}],
+    ["500", 500, failed, {}],
+    ["a stream", 200, `data: ${failed}\n\n`, events],
+  ])("but is charged what it tells that it used: %s", async (_what, status, body, headers) => {
+    const project = `acme/nothing-${projects++}`;
+    test.upstream.fail({ kind: "answer", status, body, headers });
+    expect(await (await post(project)).text()).toBe(body);
+    expect(await recordedIn(project)).toMatchObject({
+      usage: { "asked-1": USAGE },
+      marks: { outcome: "error", usage: "exact" },
       exception: "no such model",
     });
   });
@@ -312,6 +340,17 @@ describe("a stream without its end marker", () => {
       expect.stringMatching(/data: \{"error":\{.*\}\}\n\n$/),
     ]);
     expect(recorded.marks["outcome"]).toBe("upstream_cut");
+  });
+});
+
+describe("a stream that the relay cannot read", () => {
+  it.each([
+    ["finished", stream(0)],
+    ["upstream_cut", stream(0).subarray(0, stream(0).indexOf('"stop"'))],
+  ])("is %s by what it says itself", async (outcome, plain) => {
+    const headers = { "content-type": "text/event-stream", "content-encoding": "gzip" };
+    const { recorded } = await complete(gzipSync(plain), headers);
+    expect(recorded.marks["outcome"]).toBe(outcome);
   });
 });
 

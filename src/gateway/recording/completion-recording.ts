@@ -2,16 +2,14 @@ import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
-import { isJsonObject } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
 import { ResponseCopy } from "./response-copy.ts";
 import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
-import { CompletionReader } from "./completion-reader.ts";
+import { ChatReader } from "./chat-reader.ts";
 import { estimateTokens } from "./estimate.ts";
-import { parseOrUndefined } from "../parse-or-undefined.ts";
 import type { CompletionMarks, RecordedCompletion, Recorder } from "./recorder.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
-import type { StreamEvent } from "../stream/stream-event.ts";
+import { readBody, type StreamEvent } from "../stream/stream-event.ts";
 import type { TraceContext } from "./trace-context.ts";
 
 export interface RecordingOptions {
@@ -37,7 +35,7 @@ export class CompletionRecording implements RelayObserver {
   readonly #options: RecordingOptions;
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
-  readonly #reader: CompletionReader;
+  readonly #reader: ChatReader;
   #readRequest: (() => ChatRequest) | undefined;
   #request: ChatRequest = unreadChatRequest(0);
   #sent = false;
@@ -52,7 +50,7 @@ export class CompletionRecording implements RelayObserver {
   constructor(options: RecordingOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
-    this.#reader = new CompletionReader({ keepText: options.keepContent });
+    this.#reader = new ChatReader({ keepsText: options.keepContent });
   }
 
   /** The request, read after the completion has ended so that it does not delay it. */
@@ -82,7 +80,9 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onError(text: string): void {
-    this.#exception ??= messageOf(text);
+    const body = readBody(text);
+    if (body !== undefined) this.#read(body);
+    this.#exception ??= text.slice(0, MAX_MESSAGE_LENGTH);
   }
 
   onSettle(outcome: Outcome, status: number | undefined): void {
@@ -92,26 +92,28 @@ export class CompletionRecording implements RelayObserver {
     else this.#options.recorder.expect(this.#copy.finish().then(record));
   }
 
-  #read({ kind, chunk, droppedTextBytes }: StreamEvent): void {
-    this.#reader.skip(droppedTextBytes);
-    if (chunk === undefined) return;
-    if (kind === "error" || kind === "flat_error") {
-      this.#isRefusal = true;
-      this.#exception ??= messageIn(chunk);
-    }
-    this.#reader.read(chunk);
+  #read(event: StreamEvent): void {
+    this.#reader.read(event);
+    if (event.kind === "error" || event.kind === "flat_error") this.#isRefusal = true;
+    this.#exception ??= event.error ?? null;
   }
 
-  #record(outcome: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
+  #record(relayed: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
     if (this.#readRequest !== undefined) this.#request = this.#readRequest();
-    const failed = outcome === "finished" && this.#exception !== null;
-    const recorded = this.#completion(failed ? "error" : outcome, facts);
+    const recorded = this.#completion(this.#outcome(relayed), facts);
     const kept = this.#keptInputs() === undefined ? 0 : this.#request.bytes;
     this.#options.recorder.record(
       this.#options.project,
       recorded,
-      RECORD_OVERHEAD_BYTES + kept + this.#reader.textBytes,
+      RECORD_OVERHEAD_BYTES + kept + this.#reader.keptBytes,
     );
+  }
+
+  /** What passed whole may still be an error, or a stream that ends too early where the relay could not read it. */
+  #outcome(relayed: Outcome): Outcome {
+    if (relayed !== "finished") return relayed;
+    if (this.#exception !== null) return "error";
+    return this.#reader.isCut ? "upstream_cut" : "finished";
   }
 
   #completion(
@@ -170,7 +172,10 @@ export class CompletionRecording implements RelayObserver {
     usage: Readonly<Record<string, unknown>> | undefined;
   } {
     if (!this.#sent) return { basis: "none", usage: undefined };
-    const counted = this.#reader.usage(outcome === "finished");
+    const counted = this.#reader.usage({
+      isComplete: (outcome === "finished" || outcome === "error") && !this.#reader.isCut,
+      promptBytes: this.#request.promptBytes ?? this.#request.bytes,
+    });
     if (counted.basis !== "none") return counted;
     // only the size of an unreadable response is known
     const isRead = this.#reader.hasChoices || this.#isRefusal;
@@ -207,15 +212,3 @@ function exceptionOf(outcome: Outcome): string | null {
 }
 
 const MAX_MESSAGE_LENGTH = 2000;
-
-/** The message of an error body, or the text itself. */
-function messageOf(text: string): string {
-  const value = parseOrUndefined(text);
-  return isJsonObject(value) ? messageIn(value) : text.slice(0, MAX_MESSAGE_LENGTH);
-}
-
-function messageIn(body: Readonly<Record<string, unknown>>): string {
-  const error = body["error"] ?? body;
-  const message = isJsonObject(error) ? error["message"] : error;
-  return typeof message === "string" ? message.slice(0, MAX_MESSAGE_LENGTH) : "The upstream told an error.";
-}

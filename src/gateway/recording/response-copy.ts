@@ -1,7 +1,7 @@
 import { ResponseSieve } from "../stream/response-sieve.ts";
 import { EventReader } from "../stream/event-reader.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
-import { readStreamEvent, type StreamEvent } from "../stream/stream-event.ts";
+import { readBody, readEventData, type StreamEvent } from "../stream/stream-event.ts";
 import { encodingsOf, openDecoder, type ResponseDecoder } from "./response-decoder.ts";
 
 /** Responses and events up to this length are read in one piece. */
@@ -85,11 +85,10 @@ function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
       return heldBytes > MAX_HELD_BYTES ? letGo() : undefined;
     },
     finish() {
-      const whole = held && readStreamEvent(Buffer.concat(held).toString("utf8"));
-      if (whole?.chunk !== undefined) return onEvent(whole);
+      const whole = held && readBody(Buffer.concat(held).toString("utf8"));
+      if (whole !== undefined) return onEvent(whole);
       letGo();
-      const { json, droppedTextBytes } = sieve.finish();
-      return onEvent(readStreamEvent(json, droppedTextBytes));
+      return onEvent(readEventData(sieve.finish(), true));
     },
   };
 }

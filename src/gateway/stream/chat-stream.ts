@@ -1,6 +1,6 @@
 import { assertNever } from "../../shared/assert-never.ts";
-import { isJsonObject } from "../../shared/json.ts";
 import { errorFrame, errorObjectOf } from "../error-envelope.ts";
+import { ChoiceEnds } from "./choice-ends.ts";
 import { EventReader } from "./event-reader.ts";
 import { SseSplitter, type Piece } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
@@ -60,9 +60,6 @@ export interface ChatStreamOptions {
   readonly onEvent: ((event: StreamEvent) => void) | undefined;
 }
 
-/** With more choices, they are not tracked separately, and a stream needs its end marker. */
-const MAX_CHOICES = 1024;
-
 /**
  * A streamed completion on its way to the client: event by event, byte for byte. Two kinds of events do not pass
  * unchanged: usage that we asked for, and the flat errors of vLLM, which SDKs would read as a chunk.
@@ -71,8 +68,7 @@ export class ChatStream implements PassingStream {
   readonly #options: ChatStreamOptions;
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly #events = new EventReader();
-  /** The choices that have begun, and whether each has its finish reason. */
-  readonly #finished = new Map<number, boolean>();
+  readonly #ends = new ChoiceEnds();
   #done = false;
   #failed = false;
   #torn = false;
@@ -85,15 +81,9 @@ export class ChatStream implements PassingStream {
     return this.#done;
   }
 
-  /** Complete: it has the end marker, the upstream's own error, or (some servers never send the marker) a finish reason for all choices. */
+  /** Complete: it has the end marker, the upstream's own error, or (some servers never send the marker) an end of all choices. */
   get complete(): boolean {
-    if (this.#done || this.#failed) return true;
-    return (
-      !this.#torn &&
-      this.#finished.size > 0 &&
-      this.#finished.size < MAX_CHOICES &&
-      [...this.#finished.values()].every(Boolean)
-    );
+    return this.#done || this.#failed || (!this.#torn && this.#ends.all);
   }
 
   get inEvent(): boolean {
@@ -139,14 +129,10 @@ export class ChatStream implements PassingStream {
     if (!this.#done) this.#readTorn(rest);
   }
 
-  /** Reads an unfinished event. Its text only counts as far as the client has received it. */
   #readTorn(rest: Buffer): void {
+    const isUnsent = !this.inEvent;
     const event = this.#events.read({ bytes: rest, whole: false, ends: true });
-    if (event?.chunk === undefined) return;
-    const hasPassed = this.inEvent;
-    this.#options.onEvent?.(
-      hasPassed ? event : { ...event, chunk: { ...event.chunk, choices: [] }, droppedTextBytes: 0 },
-    );
+    if (event?.chunk !== undefined) this.#options.onEvent?.({ ...event, isUnsent });
   }
 
   #pass(piece: Piece): Buffer | undefined {
@@ -159,7 +145,7 @@ export class ChatStream implements PassingStream {
 
   #passEvent(event: StreamEvent, bytes: Buffer): Buffer | undefined {
     this.#options.onEvent?.(event);
-    this.#noteFinishes(event.chunk?.["choices"]);
+    this.#ends.read(event.chunk?.["choices"]);
     switch (event.kind) {
       case "done":
         this.#done = true;
@@ -176,18 +162,6 @@ export class ChatStream implements PassingStream {
         return bytes;
       default:
         return assertNever(event.kind);
-    }
-  }
-
-  #noteFinishes(choices: unknown): void {
-    if (!Array.isArray(choices)) return;
-    for (const [position, choice] of choices.entries()) {
-      if (!isJsonObject(choice)) continue;
-      const index = typeof choice["index"] === "number" ? choice["index"] : position;
-      const isFinished = typeof choice["finish_reason"] === "string" && choice["finish_reason"] !== "";
-      if (isFinished) this.#finished.set(index, true);
-      else if (!this.#finished.has(index) && this.#finished.size < MAX_CHOICES)
-        this.#finished.set(index, false);
     }
   }
 }

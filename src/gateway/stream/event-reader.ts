@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 import { ResponseSieve } from "./response-sieve.ts";
 import type { Piece } from "./sse-splitter.ts";
-import { readStreamEvent, type StreamEvent } from "./stream-event.ts";
+import { readEventData, readStreamEvent, type StreamEvent } from "./stream-event.ts";
 
 /** Reads the events of a chat stream from a copy of its pieces: whole events at once, larger ones as they pass. */
 export class EventReader {
@@ -59,8 +59,7 @@ class LargeEvent {
   }
 
   finish(): StreamEvent {
-    const { json, droppedTextBytes } = this.#sieve.finish();
-    return readStreamEvent(json, droppedTextBytes);
+    return readEventData(this.#sieve.finish());
   }
 
   #readName(bytes: Buffer, at: number): number {

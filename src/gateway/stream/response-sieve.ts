@@ -1,53 +1,13 @@
 import { parseOrUndefined } from "../parse-or-undefined.ts";
-
-/** What to keep of a value: an object's members, a list's items, a fact whole, text as far as it fits. */
-type Rule =
-  | { readonly kind: "object"; readonly members: ReadonlyMap<string, Rule> }
-  | { readonly kind: "list"; readonly items: Rule }
-  | { readonly kind: "fact" | "text" };
-
-const fact: Rule = { kind: "fact" };
-const text: Rule = { kind: "text" };
-const list = (items: Rule): Rule => ({ kind: "list", items });
-const object = (members: Readonly<Record<string, Rule>>): Rule => ({
-  kind: "object",
-  members: new Map(Object.entries(members)),
-});
-
-const message = object({
-  role: fact,
-  content: text,
-  refusal: text,
-  reasoning_content: text,
-  reasoning: text,
-  tool_calls: text,
-});
-const choice = object({ index: fact, finish_reason: fact, message, delta: message });
-/** The parts of a completion, or of one chunk, that accounting needs. They exclude token ids and logprobs. */
-const ANSWER = object({
-  id: fact,
-  object: fact,
-  model: fact,
-  service_tier: fact,
-  usage: fact,
-  x_groq: fact,
-  error: fact,
-  message: fact,
-  detail: fact,
-  choices: list(choice),
-});
+import { ANSWER, type Rule } from "./answer-rules.ts";
+import type { EventData } from "./stream-event.ts";
 
 const MAX_FACT_BYTES = 64 * 1024;
 const MAX_FACTS_BYTES = 4 * MAX_FACT_BYTES;
 const MAX_TEXT_BYTES = 1024 * 1024;
-const MAX_KEY_LENGTH = 128;
-
-export interface Sieved {
-  /** The kept parts as JSON. */
-  readonly json: string;
-  /** Bytes of text, as written, that were not kept because they were too many. */
-  readonly droppedTextBytes: number;
-}
+const MAX_OTHER_BYTES = 256 * 1024;
+/** A member with a longer name, as written, is skipped. */
+const MAX_KEY_BYTES = 128;
 
 interface Frame {
   readonly rule: Extract<Rule, { kind: "object" | "list" }>;
@@ -67,7 +27,7 @@ const CLOSE_BRACKET = 0x5d;
 
 /**
  * Reads the JSON of a response as it passes, in chunks of any size. It keeps what accounting needs, in any order, and
- * skips the rest. Cost: a step per byte. Memory: what it keeps, at most 1.3 MB.
+ * skips the rest. Cost: a step per byte. Memory: what it keeps, at most 1.6 MB.
  */
 export class ResponseSieve {
   readonly #frames: Frame[] = [];
@@ -75,7 +35,9 @@ export class ResponseSieve {
   readonly #atom = new Atom();
   #factBytes = 0;
   #textBytes = 0;
+  #otherBytes = 0;
   #droppedTextBytes = 0;
+  #isPart = false;
   #state: State = "value";
   /** What to keep of the next or current value; undefined: skip it. */
   #rule: Rule | undefined = ANSWER;
@@ -97,13 +59,14 @@ export class ResponseSieve {
   }
 
   /** What was kept so far. If the response was cut: everything complete. */
-  finish(): Sieved {
-    if (this.#state === "atom") this.#drop();
+  finish(): EventData {
+    if (this.#state === "atom") this.#countDropped();
     this.#state = "over";
     while (this.#frames.length > 0) this.#close();
     return {
       json: Buffer.concat(this.#kept).toString("utf8"),
       droppedTextBytes: this.#droppedTextBytes,
+      isPart: this.#isPart,
     };
   }
 
@@ -149,30 +112,44 @@ export class ResponseSieve {
 
   #readKey(byte: number): void {
     if (byte === QUOTE && !this.#escapedInKey) {
-      const rule = this.#frames.at(-1)?.rule;
-      this.#key = unescaped(this.#key);
-      this.#rule = rule?.kind === "object" ? rule.members.get(this.#key) : undefined;
+      const key = this.#key.length < MAX_KEY_BYTES ? unescaped(this.#key) : undefined;
+      this.#key = key ?? "";
+      this.#rule = key === undefined ? undefined : this.#ruleOf(key);
+      this.#isPart ||= key === undefined;
       this.#state = "colon";
       return;
     }
     this.#escapedInKey = byte === BACKSLASH && !this.#escapedInKey;
-    // we know no longer key
-    if (this.#key.length < MAX_KEY_LENGTH) this.#key += String.fromCharCode(byte);
+    if (this.#key.length < MAX_KEY_BYTES) this.#key += String.fromCharCode(byte);
+  }
+
+  #ruleOf(key: string): Rule | undefined {
+    const rule = this.#frames.at(-1)?.rule;
+    if (rule?.kind !== "object") return undefined;
+    return rule.members.has(key) ? rule.members.get(key) : rule.others;
   }
 
   #endAtom(): void {
     const bytes = this.#atom.bytes;
     if (bytes === undefined) {
-      this.#drop();
-    } else {
+      this.#isPart ||= this.#rule !== undefined;
+      this.#countDropped();
+    } else if (this.#isReadable(bytes)) {
       this.#keep(bytes);
       if (this.#rule?.kind === "text") this.#textBytes += bytes.length;
+      else if (this.#rule?.kind === "other") this.#otherBytes += bytes.length + this.#key.length;
       else this.#factBytes += bytes.length;
     }
     this.#state = this.#frames.length === 0 ? "over" : "after";
   }
 
-  #drop(): void {
+  /** One value that is not JSON, such as NaN, would make all of it unreadable. */
+  #isReadable(bytes: Buffer): boolean {
+    const canBeAnything = this.#rule?.kind === "text" || this.#frames.length === 0;
+    return canBeAnything || parseOrUndefined(bytes.toString("utf8")) !== undefined;
+  }
+
+  #countDropped(): void {
     if (this.#rule?.kind === "text") this.#droppedTextBytes += this.#atom.length;
   }
 
@@ -201,9 +178,9 @@ export class ResponseSieve {
 
   #roomFor(rule: Rule | undefined): number {
     if (rule === undefined) return 0;
-    return rule.kind === "text"
-      ? MAX_TEXT_BYTES - this.#textBytes
-      : Math.min(MAX_FACT_BYTES, MAX_FACTS_BYTES - this.#factBytes);
+    if (rule.kind === "text") return MAX_TEXT_BYTES - this.#textBytes;
+    if (rule.kind === "other") return MAX_OTHER_BYTES - this.#otherBytes;
+    return Math.min(MAX_FACT_BYTES, MAX_FACTS_BYTES - this.#factBytes);
   }
 }
 
@@ -287,9 +264,10 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** A key without its escapes. The keys that we know are ASCII. */
-function unescaped(key: string): string {
-  if (!key.includes("\\")) return key;
-  const parsed = parseOrUndefined(`"${key}"`);
-  return typeof parsed === "string" ? parsed : key;
+/** A key as it was meant; its bytes are one character each. Undefined if it is not one. */
+function unescaped(key: string): string | undefined {
+  const written = Buffer.from(key, "latin1").toString("utf8");
+  if (!written.includes("\\")) return written;
+  const parsed = parseOrUndefined(`"${written}"`);
+  return typeof parsed === "string" ? parsed : undefined;
 }

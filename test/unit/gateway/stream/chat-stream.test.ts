@@ -66,4 +66,27 @@ describe("ChatStream", () => {
   it("is complete when the upstream has told its error", () => {
     expect(pass('data: {"error":{"message":"m"}}\n\n', [], false).stream.complete).toBe(true);
   });
+
+  const failed = { error: { message: "m" }, finish_reason: null };
+  it.each([
+    ["in it, where it is the only one", [{ index: 0, ...failed }], true],
+    [
+      "in it, while another goes on",
+      [
+        { index: 0, ...failed },
+        { index: 1, delta: {} },
+      ],
+      false,
+    ],
+    [
+      "in it, and another has ended",
+      [
+        { index: 0, ...failed },
+        { index: 1, delta: {}, finish_reason: "stop" },
+      ],
+      true,
+    ],
+  ])("knows that a choice has ended by the error %s", (_where, choices, complete) => {
+    expect(pass(`data: ${JSON.stringify({ choices })}\n\n`, [], false).stream.complete).toBe(complete);
+  });
 });

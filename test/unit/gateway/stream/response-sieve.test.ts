@@ -9,27 +9,27 @@ const RUNS = runs(300, 5000);
 function sieve(text: string | Buffer, cuts: readonly number[] = []) {
   const reader = new ResponseSieve();
   for (const part of splitAt(Buffer.from(text), cuts)) reader.push(part);
-  const { json, droppedTextBytes } = reader.finish();
-  return { value: json === "" ? undefined : (JSON.parse(json) as unknown), droppedTextBytes };
+  const { json, ...dropped } = reader.finish();
+  return { value: json === "" ? undefined : (JSON.parse(json) as unknown), ...dropped };
 }
 
-const FACTS = ["id", "object", "model", "service_tier", "usage", "x_groq", "error", "message", "detail"];
-const MESSAGE = ["role", "content", "refusal", "reasoning_content", "reasoning", "tool_calls"];
+const UNRECORDED = ["logprobs", "prompt_logprobs", "token_ids", "prompt_token_ids", "obfuscation"];
 
 /** The same, of a value that is read whole. */
 function expected(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const { choices, ...rest } = value;
-  const kept = pick(rest, FACTS);
-  if (choices === undefined) return kept;
-  return { ...kept, choices: Array.isArray(choices) ? choices.map(expectedChoice) : choices };
+  const kept = recorded(value);
+  return Array.isArray(kept["choices"]) ? { ...kept, choices: kept["choices"].map(expectedChoice) } : kept;
 }
 
 function expectedChoice(choice: unknown): unknown {
   if (!isObject(choice)) return choice;
-  const kept = pick(choice, ["index", "finish_reason", "message", "delta"]);
+  const kept = recorded(choice);
   for (const member of ["message", "delta"]) {
-    if (isObject(kept[member])) kept[member] = pick(kept[member], MESSAGE);
+    if (!isObject(kept[member])) continue;
+    kept[member] = recorded(kept[member]);
+    const { audio } = kept[member] as Record<string, unknown>;
+    if (isObject(audio)) (kept[member] as Record<string, unknown>)["audio"] = recorded(audio);
   }
   return kept;
 }
@@ -38,17 +38,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function pick(from: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
+function recorded(from: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !UNRECORDED.includes(name)));
 }
 
 const anything = fc.jsonValue({ maxDepth: 3 });
 const some = (names: readonly string[], values: fc.Arbitrary<unknown>) =>
   fc.dictionary(fc.constantFrom(...names), fc.oneof(values, anything), { noNullPrototype: true });
-const anyMessage = some([...MESSAGE, "audio", "x"], fc.string({ unit: "binary" }));
-const anyChoice = some(["index", "finish_reason", "message", "delta", "logprobs", "token_ids"], anyMessage);
+const anyMessage = some(
+  ["role", "content", "tool_calls", "audio", "x", "größe 🌲", ...UNRECORDED],
+  fc.string({ unit: "binary" }),
+);
+const anyChoice = some(["index", "finish_reason", "message", "delta", "error", ...UNRECORDED], anyMessage);
 const anyAnswer = some(
-  [...FACTS, "choices", "prompt_token_ids", "created"],
+  ["id", "model", "usage", "error", "choices", "created", "citations", '\u0000"', ...UNRECORDED],
   fc.array(anyChoice, { maxLength: 4 }),
 );
 
@@ -95,6 +98,14 @@ describe("ResponseSieve", () => {
     );
   });
 
+  it.each(["NaN", "-Infinity", "undefined", "{x:1}"])(
+    "reads on after a value that is not JSON: %s",
+    (value) => {
+      const json = `{"score":${value},"usage":{"prompt_tokens":7},"created":${value},"id":"c"}`;
+      expect(sieve(json).value).toEqual({ usage: { prompt_tokens: 7 }, id: "c" });
+    },
+  );
+
   it("survives bytes that are no JSON", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
@@ -124,6 +135,18 @@ describe("ResponseSieve", () => {
     expect(sieve(json)).toMatchObject({
       value: { choices: [{ index: 0 }], usage: { prompt_tokens: 7 } },
       droppedTextBytes: 3_000_002,
+      isPart: true,
     });
+  });
+
+  it("leaves what else is too large out, and says so; token ids are never missed", () => {
+    const large = JSON.stringify("x".repeat(300_000));
+    const json = `{"vendor":${large},"token_ids":${large},"choices":[{"message":{"content":"a","images":${large}}}],${usage}}`;
+    expect(sieve(json)).toMatchObject({
+      value: { choices: [{ message: { content: "a" } }], usage: { prompt_tokens: 7 } },
+      droppedTextBytes: 0,
+      isPart: true,
+    });
+    expect(sieve(`{"token_ids":${large},${usage}}`)).toMatchObject({ isPart: false });
   });
 });

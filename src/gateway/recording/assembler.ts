@@ -1,0 +1,109 @@
+import { isJsonObject } from "../../shared/json.ts";
+import { UNRECORDED } from "../stream/answer-rules.ts";
+import { bytesOf, keep, nameBytes, type Kept, type Room } from "./kept.ts";
+import { isStreamedText } from "./streamed-text.ts";
+import { placeInList } from "./list-places.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+type Members = Map<string, Kept>;
+
+const MAX_DEPTH = 32;
+
+/** Puts what a stream tells piece by piece together as it would stand in one piece. */
+export class Assembler {
+  readonly #room: Room;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  /**
+   * Facts that a later event may tell again: the last value holds, unless it is empty; objects by member. The members
+   * in `skipped` are left out.
+   */
+  update(kept: Members, facts: Json, skipped: ReadonlySet<string> = UNRECORDED, depth = MAX_DEPTH): void {
+    for (const name of Object.keys(facts)) {
+      const value = facts[name];
+      const old = kept.get(name);
+      if (old === value || skipped.has(name)) continue;
+      if (old instanceof Map && isJsonObject(value) && depth > 0)
+        this.update(old, value, UNRECORDED, depth - 1);
+      else if (old === undefined || !isEmpty(value)) this.#replace(kept, name, value);
+    }
+  }
+
+  /** A delta: text is joined, lists grow, objects by member; of the rest the last value holds, unless it is empty. */
+  extend(kept: Members, delta: Json, depth = MAX_DEPTH): void {
+    for (const name of Object.keys(delta)) {
+      const value = delta[name];
+      const old = kept.get(name) ?? null;
+      if (UNRECORDED.has(name)) continue;
+      if (typeof value === "string" && typeof old === "string" && isStreamedText(name)) {
+        if (this.#room.takeText(value, name)) kept.set(name, old + value);
+      } else if (typeof value === "object" && value !== null) this.#extendWith(kept, name, { value, depth });
+      else if (Array.isArray(old) && typeof value === "string" && isStreamedText(name)) {
+        if (value !== "") this.#extendList(old, [{ type: "text", text: value }], { name, depth });
+      } else if (old === null || (value !== old && !isEmpty(value))) this.#replace(kept, name, value);
+    }
+  }
+
+  #extendWith(kept: Members, name: string, { value, depth }: { value: object; depth: number }): void {
+    if (Array.isArray(value)) this.#extendList(this.#listAt(kept, name), value, { name, depth });
+    else this.#extendObject(kept, name, { value: value as Json, depth });
+  }
+
+  #extendObject(kept: Members, name: string, { value, depth }: { value: Json; depth: number }): void {
+    const old = kept.get(name);
+    if (depth === 0) return this.#room.leaveOut();
+    if (old instanceof Map) return this.extend(old, value, depth - 1);
+    this.#replace(kept, name, {});
+    const fresh = kept.get(name);
+    if (fresh instanceof Map) this.extend(fresh, value, depth - 1);
+  }
+
+  #extendList(
+    kept: Kept[],
+    items: readonly unknown[],
+    { name, depth }: { name: string; depth: number },
+  ): void {
+    if (depth === 0) return this.#room.leaveOut();
+    for (const [position, item] of items.entries()) {
+      const place = isJsonObject(item) ? placeInList(kept, item, { name, isFirst: position === 0 }) : -1;
+      const known = kept[place];
+      if (known instanceof Map && isJsonObject(item)) this.extend(known, item, depth - 1);
+      else this.#push(kept, item, { name, depth });
+    }
+  }
+
+  #push(kept: Kept[], item: unknown, { name, depth }: { name: string; depth: number }): void {
+    const fresh = keep(isJsonObject(item) ? {} : item, this.#room, name);
+    if (fresh === undefined) return;
+    kept.push(fresh);
+    if (fresh instanceof Map && isJsonObject(item)) this.extend(fresh, item, depth - 1);
+  }
+
+  /** The list that a member is, or becomes: a text before it is its first part. */
+  #listAt(kept: Members, name: string): Kept[] {
+    const old = kept.get(name);
+    if (Array.isArray(old)) return old;
+    this.#replace(kept, name, typeof old === "string" && old !== "" ? [{ type: "text", text: old }] : []);
+    const list = kept.get(name);
+    return Array.isArray(list) ? list : [];
+  }
+
+  #replace(kept: Members, name: string, value: unknown): void {
+    const old = kept.get(name);
+    if (old === value) return;
+    const freed = old === undefined ? 0 : bytesOf(old);
+    if (old === undefined && !this.#room.take(nameBytes(name))) return;
+    this.#room.giveBack(freed);
+    const fresh = keep(value, this.#room, name);
+    if (fresh !== undefined) kept.set(name, fresh);
+    else if (old !== undefined) this.#room.take(freed);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return value === null || value === "" || value === 0;
+}

@@ -1,0 +1,210 @@
+import { isJsonObject } from "../../shared/json.ts";
+import { UNRECORDED } from "../stream/answer-rules.ts";
+import { ChoiceEnds, indexOfChoice } from "../stream/choice-ends.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import { Assembler } from "./assembler.ts";
+import { bytesOf, keep, Room, toJson, type Kept } from "./kept.ts";
+import { ToldUsage, type CountedUsage } from "./told-usage.ts";
+import { writtenBytes } from "./streamed-text.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+type Members = Map<string, Kept>;
+
+interface Choice {
+  readonly facts: Members;
+  message: Members;
+  /** It was told in one piece. */
+  isWhole: boolean;
+  writtenBytes: number;
+}
+
+const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_CHOICES = 1024;
+/** What a response is in one piece. */
+const FORMS = new Map([["chat.completion.chunk", "chat.completion"]]);
+/** Members that are read on their own. */
+const OF_RESPONSE = new Set([...UNRECORDED, "id", "model", "service_tier", "object", "choices", "usage"]);
+const OF_CHOICE = new Set([...UNRECORDED, "index", "delta", "message"]);
+const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"] as const;
+
+/** Reads one chat completion, from the events of its stream or in one piece. Memory: what it keeps. */
+export class ChatReader {
+  readonly #keepsText: boolean;
+  readonly #room = new Room(MAX_KEPT_BYTES);
+  readonly #assembler = new Assembler(this.#room);
+  readonly #ends = new ChoiceEnds();
+  readonly #usage = new ToldUsage();
+  readonly #facts: Members = new Map();
+  readonly #choices = new Map<number, Choice>();
+  #id: string | undefined;
+  #model: string | undefined;
+  #serviceTier: string | undefined;
+  /** What it calls itself. */
+  #form: string | undefined;
+  #textBytes = 0;
+  #hasEvents = false;
+  #isOver = false;
+
+  constructor(options: { keepsText: boolean }) {
+    this.#keepsText = options.keepsText;
+  }
+
+  /** The model that the response names. */
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** The tier that the response names. */
+  get serviceTier(): string | undefined {
+    return this.#serviceTier;
+  }
+
+  /** Whether any choice has begun, even an empty one. */
+  get hasChoices(): boolean {
+    return this.#choices.size > 0;
+  }
+
+  /** Bytes of text that the model wrote, in all choices. */
+  get textBytes(): number {
+    return this.#textBytes;
+  }
+
+  /** About the length of the output as JSON. */
+  get keptBytes(): number {
+    return this.#room.usedBytes;
+  }
+
+  /** A stream that has ended before its end. */
+  get isCut(): boolean {
+    return this.#hasEvents && !this.#isOver && !this.#ends.all;
+  }
+
+  read(event: StreamEvent): void {
+    const { kind, chunk, isBody, isUnsent } = event;
+    this.#isOver ||= isBody || kind === "done" || kind === "error" || kind === "flat_error";
+    if (!isUnsent) this.#noteDropped(event);
+    if (chunk === undefined) return;
+    this.#hasEvents = true;
+    this.#readFacts(chunk);
+    const choices = Array.isArray(chunk["choices"]) ? chunk["choices"].filter(isJsonObject) : [];
+    if (!isUnsent) {
+      choices.forEach((choice, position) => this.#readChoice(choice, position));
+      this.#ends.read(choices);
+    }
+    const usage = usageIn(chunk);
+    if (usage === undefined) return;
+    this.#usage.tell(usage, {
+      choice: choices.length === 1 ? indexOfChoice(choices[0]!, 0) : undefined,
+      isLastWord: isBody || (kind === "usage_only" && this.#ends.all),
+      textBytes: this.textBytes,
+    });
+  }
+
+  /** What it used. `promptBytes`: bytes of text in the request. */
+  usage(options: { readonly isComplete: boolean; readonly promptBytes: number }): CountedUsage {
+    return this.#usage.count({ ...options, textBytes: this.textBytes });
+  }
+
+  /** The output in the form of a completion that was not streamed; null without any part of one. */
+  output(): Json | null {
+    const named = {
+      ...(this.#id === undefined ? {} : { id: this.#id }),
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#serviceTier === undefined ? {} : { service_tier: this.#serviceTier }),
+    };
+    if (!this.#keepsText || !this.hasChoices) return Object.keys(named).length === 0 ? null : named;
+    const choices = [...this.#choices]
+      .toSorted(([a], [b]) => a - b)
+      .map(([index, one]) => toChoice(index, one));
+    const usage = this.#usage.told;
+    return {
+      ...named,
+      ...(this.#form === undefined ? {} : { object: FORMS.get(this.#form) ?? this.#form }),
+      ...(toJson(this.#facts) as Json),
+      choices,
+      ...(usage === undefined ? {} : { usage }),
+      ...(this.#room.hasGap ? { truncated: true } : {}),
+    };
+  }
+
+  #noteDropped({ droppedTextBytes, isPart }: StreamEvent): void {
+    this.#textBytes += droppedTextBytes;
+    if (isPart || droppedTextBytes > 0) this.#room.leaveOut();
+  }
+
+  #readFacts(chunk: Json): void {
+    this.#id ??= textOf(chunk["id"]);
+    this.#model = textOf(chunk["model"]) ?? this.#model;
+    this.#serviceTier = textOf(chunk["service_tier"]) ?? this.#serviceTier;
+    if (!this.#keepsText) return;
+    this.#form ??= textOf(chunk["object"]);
+    this.#assembler.update(this.#facts, chunk, OF_RESPONSE);
+  }
+
+  #readChoice(told: Json, position: number): void {
+    const choice = this.#choiceAt(indexOfChoice(told, position));
+    if (choice === undefined) return;
+    if (this.#keepsText) this.#assembler.update(choice.facts, told, OF_CHOICE);
+    const { delta, message } = told;
+    if (isJsonObject(delta)) {
+      const bytes = writtenBytes(delta);
+      choice.writtenBytes += bytes;
+      this.#textBytes += bytes;
+      if (this.#keepsText) this.#assembler.extend(choice.message, delta);
+    } else if (isJsonObject(message)) this.#readMessage(choice, message);
+  }
+
+  /** A whole message says all that the deltas before it said. */
+  #readMessage(choice: Choice, message: Json): void {
+    const bytes = writtenBytes(message);
+    if (bytes < choice.writtenBytes) return;
+    this.#textBytes += bytes - choice.writtenBytes;
+    choice.writtenBytes = bytes;
+    if (!this.#keepsText || (this.#room.hasGap && choice.message.size > 0)) return;
+    choice.isWhole = true;
+    this.#room.giveBack(bytesOf(choice.message));
+    const kept = keep(message, this.#room);
+    choice.message = kept instanceof Map ? kept : new Map<string, Kept>();
+  }
+
+  #choiceAt(index: number): Choice | undefined {
+    const known = this.#choices.get(index);
+    if (known !== undefined || this.#choices.size >= MAX_CHOICES) return known;
+    const fresh: Choice = { facts: new Map(), message: new Map(), isWhole: false, writtenBytes: 0 };
+    this.#choices.set(index, fresh);
+    return fresh;
+  }
+}
+
+/** Groq tells the usage of a stream beside its own facts. */
+function usageIn({ usage, x_groq: groq }: Json): Json | undefined {
+  const told = isJsonObject(usage) || !isJsonObject(groq) ? usage : groq["usage"];
+  return isJsonObject(told) ? told : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function toChoice(index: number, { facts, message, isWhole }: Choice): Json {
+  const said = toJson(message) as Json;
+  const calls = Array.isArray(said["tool_calls"]) ? { tool_calls: inOrder(said["tool_calls"]) } : {};
+  // streams begin with an empty text, whatever follows
+  const isSaidElse = INSTEAD_OF_CONTENT.some((name) => said[name] != null);
+  const content = !isWhole && said["content"] === "" && isSaidElse ? { content: null } : {};
+  return {
+    index,
+    message: { role: "assistant", content: null, ...said, ...calls, ...content },
+    finish_reason: null,
+    ...(toJson(facts) as Json),
+  };
+}
+
+/** In one piece, calls stand in the order of their indexes, without them. */
+function inOrder(calls: readonly unknown[]): readonly unknown[] {
+  const indexed = calls.filter(isJsonObject).filter((call) => typeof call["index"] === "number");
+  if (indexed.length < calls.length) return calls;
+  return indexed
+    .toSorted((a, b) => Number(a["index"]) - Number(b["index"]))
+    .map(({ index: _index, ...call }) => call);
+}

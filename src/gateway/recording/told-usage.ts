@@ -1,0 +1,117 @@
+import { isJsonObject, isTooDeep } from "../../shared/json.ts";
+import { readEntry } from "../../usage/read-entry.ts";
+import { Assembler } from "./assembler.ts";
+import { estimateTokens } from "./estimate.ts";
+import { Room, toJson, type Kept } from "./kept.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a provider counted, and how much of its word that is. */
+export type CountedUsage =
+  | { readonly basis: "exact" | "partial"; readonly usage: Json }
+  | { readonly basis: "none" };
+
+/** Where in a response usage is told. */
+export interface Telling {
+  /** The choice that the event is about, if it is about one only: servers that count as they go count it alone. */
+  readonly choice: number | undefined;
+  /** Everything that has begun has ended, and the event tells nothing else. */
+  readonly isLastWord: boolean;
+  /** Bytes of text that the model has written up to here. */
+  readonly textBytes: number;
+}
+
+/** How a response ended. */
+export interface Ending {
+  readonly isComplete: boolean;
+  readonly textBytes: number;
+  /** Bytes of text in the request. */
+  readonly promptBytes: number;
+}
+
+/** More usage is not kept. */
+const MAX_USAGE_BYTES = 64 * 1024;
+
+/**
+ * What a provider tells of the usage of one response, in one event or in several. The last positive value of each
+ * member holds: zeros stand for what is not known yet. `exact`: both counts are there, nothing was written after
+ * them, and they can be true.
+ */
+export class ToldUsage {
+  readonly #usage = new Map<string, Kept>();
+  readonly #assembler = new Assembler(new Room(MAX_USAGE_BYTES));
+  /** The completion tokens of each choice, since the last count of all. */
+  readonly #byChoice = new Map<number, number>();
+  #textAtCount = 0;
+  #textAtLastWord: number | undefined;
+
+  /** What was told so far; undefined if nothing was. */
+  get told(): Json | undefined {
+    return this.#usage.size === 0 ? undefined : (toJson(this.#usage) as Json);
+  }
+
+  tell(usage: Json, { choice, isLastWord, textBytes }: Telling): void {
+    if (isTooDeep(usage)) return;
+    const credible = onlyCredible(usage);
+    this.#assembler.update(this.#usage, credible);
+    const { promptTokens, completionTokens } = readEntry(credible);
+    if (isLastWord && promptTokens + completionTokens > 0) this.#textAtLastWord = textBytes;
+    if (completionTokens === 0) return;
+    this.#textAtCount = textBytes;
+    if (choice === undefined) this.#byChoice.clear();
+    else this.#byChoice.set(choice, completionTokens);
+  }
+
+  /** The count of the whole response. What the provider left out of it is estimated. */
+  count({ isComplete, textBytes, promptBytes }: Ending): CountedUsage {
+    const told = this.told ?? {};
+    const read = readEntry(told);
+    const prompted = read.promptTokens + read.cacheReadTokens + read.cacheCreationTokens;
+    const counted = this.#byChoice.size > 1 ? sumOf(this.#byChoice) : read.completionTokens;
+    if (prompted + counted === 0) return { basis: "none" };
+
+    const isPromptTold = prompted > 0 || promptBytes === 0;
+    const uncountedBytes = counted === 0 ? textBytes : textBytes - this.#textAtCount;
+    const isLastWord = isComplete || this.#textAtLastWord === textBytes;
+    const promptTokens = isPromptTold ? read.promptTokens : estimateTokens(promptBytes);
+    const completionTokens = counted + estimateTokens(uncountedBytes);
+    const isExact = isPromptTold && uncountedBytes === 0 && isLastWord && this.#byChoice.size < 2;
+    const sum = promptTokens + completionTokens;
+    if (isExact) {
+      return { basis: "exact", usage: read.totalTokens < sum ? { ...told, total_tokens: sum } : told };
+    }
+    return {
+      basis: "partial",
+      usage: {
+        ...told,
+        ...(isPromptTold ? {} : { prompt_tokens: promptTokens }),
+        completion_tokens: completionTokens,
+        total_tokens: sum,
+      },
+    };
+  }
+}
+
+function sumOf(counts: ReadonlyMap<number, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** Names of counts of tokens, as `completion_tokens`, `cached_tokens` or `promptTokenCount`. */
+const TOKENS = /tokens$|token_?count$/i;
+
+/** The members that can be true. What counts tokens must be a count; no number at all is beyond 2^53. */
+function onlyCredible(usage: Json): Json {
+  return Object.fromEntries(
+    Object.entries(usage).flatMap(([name, value]) => {
+      if (isJsonObject(value)) return [[name, onlyCredible(value)]];
+      if (TOKENS.test(name)) return isCount(value) ? [[name, Number(value)]] : [];
+      return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** Some servers write counts as strings. */
+function isCount(value: unknown): boolean {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0;
+}

@@ -1,0 +1,269 @@
+import { describe, expect, it } from "vitest";
+import { ChatReader } from "../../../../src/gateway/recording/chat-reader.ts";
+import { readBody, readStreamEvent } from "../../../../src/gateway/stream/stream-event.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+function reading(chunks: readonly Json[], { keepsText = true } = {}): ChatReader {
+  const reader = new ChatReader({ keepsText });
+  for (const chunk of chunks) reader.read(readStreamEvent(JSON.stringify(chunk)));
+  return reader;
+}
+
+/** A chunk of one choice. */
+const chunk = (choice: object, usage?: object | null): Json => ({
+  id: "c",
+  model: "m",
+  choices: [choice],
+  ...(usage !== undefined && { usage }),
+});
+const said = (content: string, usage?: object | null): Json => chunk({ index: 0, delta: { content } }, usage);
+const ended = (usage?: object): Json => chunk({ index: 0, delta: {}, finish_reason: "stop" }, usage);
+const alone = (usage: object): Json => ({ choices: [], usage });
+/** The first choice's message of what is recorded. */
+const messageOf = (...deltas: readonly object[]): unknown => {
+  const output = reading(deltas.map((delta) => chunk({ index: 0, delta }))).output() as {
+    choices: { message: Json }[];
+  };
+  return output.choices[0]!.message;
+};
+
+describe("what a stream is recorded as", () => {
+  it("has the choices that come interleaved", () => {
+    const reader = reading([
+      chunk({ index: 1, delta: { content: "b1" } }),
+      chunk({ index: 0, delta: { content: "a1" } }),
+      chunk({ index: 1, delta: { content: "b2" } }),
+      chunk({ index: 0, delta: { content: "a2" } }),
+      ended(),
+    ]);
+    expect(reader.output()).toEqual({
+      id: "c",
+      model: "m",
+      choices: [
+        { index: 0, message: { role: "assistant", content: "a1a2" }, finish_reason: "stop" },
+        { index: 1, message: { role: "assistant", content: "b1b2" }, finish_reason: null },
+      ],
+    });
+    expect(reader.textBytes).toBe(8);
+  });
+
+  const made = (name: string, args: string): object => ({ function: { name, arguments: args } });
+  it.each([
+    [
+      "at one index, told apart by their ids",
+      [
+        { index: 0, id: "x", ...made("f", "{") },
+        { index: 0, function: { arguments: "}" } },
+        { index: 0, id: "y", ...made("g", "{}") },
+      ],
+    ],
+    [
+      "without an index",
+      [{ id: "x", ...made("f", "{") }, { function: { arguments: "}" } }, { id: "y", ...made("g", "{}") }],
+    ],
+    [
+      "with names and ids in every piece",
+      [
+        { index: 0, id: "x", ...made("f", "{") },
+        { index: 1, id: "y", ...made("g", "{") },
+        { index: 0, id: "x", ...made("f", "}") },
+        { index: 1, id: "y", ...made("g", "}") },
+      ],
+    ],
+  ])("keeps the calls of two tools apart: %s", (_how, pieces) => {
+    expect(messageOf(...pieces.map((piece) => ({ tool_calls: [piece] })))).toMatchObject({
+      tool_calls: [
+        { id: "x", function: { name: "f", arguments: "{}" } },
+        { id: "y", function: { name: "g", arguments: "{}" } },
+      ],
+    });
+  });
+
+  it("keeps two calls of one tool apart that nothing tells apart but the end of the first", () => {
+    const pieces = ['{"a":1}', '{"a":2}'].map((args) => ({ tool_calls: [{ index: 0, ...made("f", args) }] }));
+    expect(messageOf(...pieces)).toMatchObject({
+      tool_calls: [made("f", '{"a":1}'), made("f", '{"a":2}')],
+    });
+  });
+
+  it("has a text that comes before and after a list as parts of it", () => {
+    const thought = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
+    expect(
+      messageOf({ content: "a" }, { content: [thought] }, { content: "b" }, { content: "c" }),
+    ).toMatchObject({
+      content: [{ type: "text", text: "a" }, thought, { type: "text", text: "bc" }],
+    });
+  });
+
+  it("is the whole message where the last chunk repeats it, as MiniMax does", () => {
+    const whole = { role: "assistant", content: "ab", audio_content: "" };
+    const reader = reading([
+      said("a"),
+      said("b"),
+      chunk({ index: 0, message: whole, finish_reason: "stop" }),
+    ]);
+    expect(reader.output()).toMatchObject({ choices: [{ message: whole }] });
+    expect(reader.textBytes).toBe(2);
+  });
+
+  it("keeps facts that an empty value follows", () => {
+    expect(messageOf({ role: "assistant", content: "a" }, { role: "", content: null })).toEqual({
+      role: "assistant",
+      content: "a",
+    });
+  });
+
+  it("keeps members that are called as those of every object are", () => {
+    const delta = '{"choices":[{"delta":{"__proto__":{"x":1},"constructor":"c"}}]}';
+    const reader = new ChatReader({ keepsText: true });
+    for (let n = 0; n < 2; n++) reader.read(readStreamEvent(delta));
+    expect(JSON.stringify(reader.output())).toContain('"__proto__":{"x":1},"constructor":"c"');
+    expect(({} as Json)["x"]).toBeUndefined();
+  });
+});
+
+describe("the room of a record", () => {
+  const length = (reader: ChatReader): number => JSON.stringify(reader.output()).length;
+
+  it("ends after a megabyte of text, which is counted on; how the answer ended is kept", () => {
+    const reader = reading([...Array.from({ length: 3 }, () => said("x".repeat(600_000))), ended()]);
+    expect(reader.textBytes).toBe(1_800_000);
+    expect(reader.output()).toMatchObject({ truncated: true, choices: [{ finish_reason: "stop" }] });
+    expect(length(reader)).toBeLessThan(1_200_000);
+  });
+
+  it("has room for a transcript after megabytes of sound", () => {
+    const audio = (facts: object): Json => chunk({ index: 0, delta: { audio: facts } });
+    const reader = reading([
+      ...Array.from({ length: 20 }, () => audio({ data: "A".repeat(200_000) })),
+      audio({ transcript: "what was said" }),
+    ]);
+    expect(reader.output()).toMatchObject({
+      truncated: true,
+      choices: [{ message: { audio: { transcript: "what was said" } } }],
+    });
+    expect(length(reader)).toBeLessThan(1_200_000);
+  });
+
+  it.each<[string, (at: number) => object]>([
+    [
+      "calls",
+      (at) => ({ tool_calls: [{ index: at, id: `c${at}`, function: { name: "f", arguments: "" } }] }),
+    ],
+    ["parts", (at) => ({ content: [{ type: `t${at}` }] })],
+    ["members", (at) => ({ [`m${at}`]: "x".repeat(100) })],
+    ["members of a member", (at) => ({ vendor: { [`m${at}`]: at } })],
+    ["items", (at) => ({ vendor: [at] })],
+    ["changing facts", (at) => ({ vendor: "y".repeat(at % 100) })],
+  ])("ends with ever more %s", (_what, delta) => {
+    const reader = reading(Array.from({ length: 20_000 }, (_, at) => chunk({ index: 0, delta: delta(at) })));
+    expect(length(reader)).toBeLessThan(2_000_000);
+    expect(reader.keptBytes).toBeLessThan(1_200_000);
+  });
+
+  it("reads anything without failing", () => {
+    const reader = new ChatReader({ keepsText: true });
+    for (const json of [
+      "{}",
+      '{"choices":1}',
+      '{"choices":[null,1,{}]}',
+      '{"choices":[{"delta":1}]}',
+      '{"usage":[]}',
+      `{"choices":[],"usage":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`,
+      `{"choices":[{"delta":{"x":${"[".repeat(50_000)}${"]".repeat(50_000)}}}]}`,
+      '{"choices":[{"message":{"tool_calls":[{"function":1},null]}}]}',
+    ]) {
+      reader.read(readStreamEvent(json));
+    }
+    expect(reader.usage({ isComplete: true, promptBytes: 0 })).toEqual({ basis: "none" });
+    expect(length(reader)).toBeLessThan(10_000);
+  });
+});
+
+describe("what a stream has used", () => {
+  const counted = (chunks: readonly Json[], isComplete = true): unknown =>
+    reading(chunks).usage({ isComplete, promptBytes: 40 });
+  const usage = (prompt_tokens: number, completion_tokens: number): object => ({
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+  });
+
+  it.each<[string, readonly Json[]]>([
+    ["in a chunk of its own", [said("abcd"), ended(), alone(usage(5, 9))]],
+    ["with the end", [said("abcd"), ended(usage(5, 9))]],
+    ["behind a placeholder", [alone(usage(5, 1)), said("abcd"), ended(usage(5, 9))]],
+    ["before zeros", [said("abcd"), ended(usage(5, 9)), alone(usage(0, 0))]],
+    [
+      "in two parts",
+      [said("ab", { prompt_tokens: 5 }), ended(), alone({ completion_tokens: 9, total_tokens: 9 })],
+    ],
+    [
+      "as texts",
+      [said("ab"), ended(), alone({ prompt_tokens: "5", completion_tokens: "9", total_tokens: "14" })],
+    ],
+  ])("is exact where the provider tells it %s", (_where, chunks) => {
+    expect(counted(chunks)).toEqual({ basis: "exact", usage: usage(5, 9) });
+  });
+
+  it.each<[string, readonly Json[], object]>([
+    ["after a placeholder, however it ends", [said("", usage(5, 0)), said("abcdefgh"), ended()], usage(5, 2)],
+    ["where the prompt is missing", [said("ab"), ended({ completion_tokens: 9 })], usage(10, 9)],
+    [
+      "where the completion cannot be",
+      [said("ab"), ended({ prompt_tokens: 5, completion_tokens: -1 })],
+      usage(5, 1),
+    ],
+  ])("is partial %s", (_when, chunks, expected) => {
+    expect(counted(chunks)).toEqual({ basis: "partial", usage: expected });
+  });
+
+  it("is the running count of a stream that is cut, and an estimate of what came after it", () => {
+    const running = [said("abcd", usage(5, 1)), said("efgh", usage(5, 2))];
+    expect(counted(running, false)).toEqual({ basis: "partial", usage: usage(5, 2) });
+    expect(counted([...running, said("ijkl")], false)).toEqual({ basis: "partial", usage: usage(5, 3) });
+  });
+
+  it("is exact where a stream is cut behind its last word", () => {
+    expect(counted([said("abcd"), ended(), alone(usage(5, 9))], false)).toEqual({
+      basis: "exact",
+      usage: usage(5, 9),
+    });
+  });
+
+  it("adds up the running counts of several choices, each of which counts for itself", () => {
+    const chunks = [0, 1, 0, 1].map((index, at) => chunk({ index, delta: {} }, usage(5, [1, 1, 2, 3][at]!)));
+    expect(counted(chunks, false)).toEqual({ basis: "partial", usage: usage(5, 5) });
+    expect(counted([...chunks, alone(usage(5, 6))])).toEqual({ basis: "exact", usage: usage(5, 6) });
+  });
+
+  it.each<[string, object]>([
+    ["nothing", {}],
+    ["zeros", usage(0, 0)],
+    ["no numbers", { prompt_tokens: "many", completion_tokens: true, total_tokens: [] }],
+    ["parts of tokens", usage(1.5, 2.5)],
+    ["negative numbers", usage(-5, -9)],
+    ["numbers that no double counts to", usage(2 ** 53, 1e300)],
+    ["a total alone", { total_tokens: 9 }],
+  ])("is not told by %s", (_what, told) => {
+    expect(counted([said("ab"), ended(), alone(told)])).toEqual({ basis: "none" });
+  });
+
+  it("keeps what else the provider tells, without numbers that cannot be", () => {
+    const more = { cost: 0.002, prompt_tokens_details: { cached_tokens: 3, audio_tokens: 1e30 } };
+    expect(counted([said("ab"), ended(), alone({ ...usage(5, 9), ...more })])).toEqual({
+      basis: "exact",
+      usage: { ...usage(5, 9), cost: 0.002, prompt_tokens_details: { cached_tokens: 3 } },
+    });
+  });
+
+  it("is exact in a body that is cut after it", () => {
+    const reader = new ChatReader({ keepsText: false });
+    reader.read(readBody(JSON.stringify({ usage: usage(5, 9), choices: [{ message: { content: "ab" } }] }))!);
+    expect(reader.usage({ isComplete: false, promptBytes: 40 })).toEqual({
+      basis: "exact",
+      usage: usage(5, 9),
+    });
+  });
+});
