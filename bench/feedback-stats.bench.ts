@@ -13,7 +13,7 @@ const ROWS = 1_000_000;
 const DAYS = 30;
 const START = Date.UTC(2026, 0, 1, 5);
 
-/** What one would write by hand: local days, the window's numbers in the same statement. `value` reads the score. */
+/** The hand-written statement: local days, and the window's numbers. `value` reads the score. */
 function byHand(value: string): Sql {
   return sql`SELECT toStartOfDay(created_at, ${param("String", ZONE)}) AS day, count(), avg(value), quantilesExactInclusive(0.5, 0.95)(value)
     FROM (
@@ -67,7 +67,7 @@ async function buckets(service: BenchService): Promise<ScenarioResult> {
   return figure("the same in 8,640 buckets of 5 minutes", times["request"]!, { unit: "ms" });
 }
 
-/** The least memory that the engine answers the request with, found by halving. */
+/** The least memory with which the engine answers the request, found by bisection. */
 async function memory({ engine }: BenchService): Promise<ScenarioResult> {
   const { statement } = planStats(
     PROJECT as Project,

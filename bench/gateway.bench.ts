@@ -11,7 +11,7 @@ import { figure, spreadOf, type Scenario, type ScenarioResult, type Spread } fro
 const KEY = "st_bench0000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 const headers = { authorization: `Bearer ${KEY}`, "content-type": "application/json" };
 
-/** The same upstream, asked directly and through the gateway. Both, and the client, have a process of their own. */
+/** The same upstream, called directly and through the gateway. Both, and the client, are processes of their own. */
 interface Bench {
   readonly direct: string;
   readonly gateway: string;
@@ -85,7 +85,7 @@ async function ask(
 
 /**
  * Completions that are not streamed: median and 99th percentile of the whole request, less what the upstream says it
- * took. Its timers tell whole milliseconds, which would hide or double what a gateway adds.
+ * took. Its timers count whole milliseconds, which would hide or double what a gateway adds.
  */
 async function completions(
   bench: Bench,

@@ -11,10 +11,10 @@ const TIMES = [1, 10, 100] as const;
 const START_MS = Date.UTC(2026, 0, 1);
 const DAYS = 30;
 
-/** Something that costs more the larger it is: made ready for a size, then done. */
+/** Work that depends on a size: prepared for a size, then measured. */
 interface Cost {
   readonly what: string;
-  /** At 1 ×; the others are ten and a hundred times as large. */
+  /** The first size; the others are ten and a hundred times as large. */
   readonly size: number;
   prepare(service: BenchService, size: number): Promise<void>;
   pay(service: BenchService, size: number): Promise<unknown>;
@@ -84,7 +84,7 @@ async function growthOf(cost: Cost, service: BenchService): Promise<ScenarioResu
   );
 }
 
-/** Of one request after the other, so that what is measured is the batch. */
+/** One request after another, so that the batch is measured. */
 async function growthOfIngest({ url, key }: BenchService): Promise<ScenarioResult> {
   const sizes = TIMES.map((times) => 100 * times);
   const times: number[] = [];
@@ -100,7 +100,7 @@ async function growthOfIngest({ url, key }: BenchService): Promise<ScenarioResul
   return exponentOf("one batch to /call/upsert_batch, by its calls", sizes, times);
 }
 
-/** k in time = c × size^k: over both decades, and the smaller and the larger one of them. */
+/** k in time = c × size^k: over both decades, and over each of them. */
 function exponentOf(what: string, sizes: readonly number[], timesMs: readonly number[]): ScenarioResult {
   const [first, second] = [0, 1].map((at) => Math.log10(timesMs[at + 1]! / timesMs[at]!)) as [number, number];
   const worst = Math.max(first, second);

@@ -21,7 +21,7 @@ function send({ url, key }: BenchService, load: Load): Promise<IngestResult> {
   return inChild<IngestResult>("ingest.ts", { url, key, ...load } satisfies IngestTask);
 }
 
-/** The floor: the engine storing the rows that the service makes of such calls, as durably. Calls per second. */
+/** The floor: the engine storing the same rows as durably. Calls per second. */
 async function insertRows({ engine }: BenchService): Promise<number> {
   const calls = sampleCalls();
   const batches = Array.from({ length: 10 }, () =>
@@ -62,7 +62,7 @@ async function throughput(service: BenchService): Promise<ScenarioResult[]> {
   ];
 }
 
-/** A hundred clients that send every message by itself: what group commit is for. */
+/** A hundred clients that send one message per request: the case for group commit. */
 async function smallWriters(service: BenchService): Promise<ScenarioResult[]> {
   const inserts = async (): Promise<number> => {
     const rows = await service.engine.rows<{ value: number }>(

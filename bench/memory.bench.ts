@@ -26,7 +26,7 @@ const readers: readonly Reader[] = [
   { what: "read at 40 MB/s", bytesPerMs: 40_000 },
 ];
 
-/** The service as it is started, on a directory that was filled before. */
+/** The service, started on a filled directory. */
 async function startFilled(dir: string, key: string): Promise<ServiceProcess> {
   const engine = await openEmbedded(dir);
   await migrate(engine, { cluster: undefined });
@@ -35,12 +35,12 @@ async function startFilled(dir: string, key: string): Promise<ServiceProcess> {
   return startProcess({ DATA_DIR: dir, ROOT_API_KEY: key });
 }
 
-/** Resident memory of the service while it answers, at its highest, above what it was before. Linux. */
+/** The peak of the service's resident memory while it answers, above what it was before. Linux. */
 async function peakAboveIdle(service: ServiceProcess, work: () => Promise<unknown>): Promise<number> {
   await delay(1000);
   const { pid } = service.child;
   const idleMiB = service.residentMiB();
-  writeFileSync(`/proc/${pid}/clear_refs`, "5"); // begins the highest value anew
+  writeFileSync(`/proc/${pid}/clear_refs`, "5"); // resets the peak
   await work();
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024 - idleMiB;
@@ -54,7 +54,7 @@ export const scenario: Scenario = {
     const results: ScenarioResult[] = [];
     try {
       for (const { what, bytesPerMs } of readers) {
-        // a process of its own for each, because memory that was used once stays with the process
+        // a process for each, because memory that was used once stays with its process
         const service = await startFilled(join(dir, what), key);
         const task = { url: service.url, key, path: "/trace/usage", bytesPerMs };
         const read = (body: object) => inChild<ReadResult>("read.ts", { ...task, body } satisfies ReadTask);

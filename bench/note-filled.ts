@@ -1,7 +1,7 @@
 import type { Engine } from "../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../src/query/sql.ts";
 
-/** For calls that were filled in by SQL: notes where they lie, as the writer does before it writes. */
+/** For calls that were inserted by SQL: notes their places, as the writer does before it writes. */
 export async function noteFilled(engine: Engine, project: string, where: Sql = sql`1`): Promise<void> {
   const run = (statement: Sql): Promise<void> =>
     engine.command(statement, { name: "bench_note", limits: "maintenance" });

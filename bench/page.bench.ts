@@ -10,12 +10,12 @@ const PROJECT = "acme/large";
 const TRACE_CALLS = 100_000;
 const TRACES = Number(process.env["PAGE_TRACES"] ?? 5000);
 const MANY = "acme/many";
-/** A project of so many calls, filled by SQL; 0: none. */
+/** The calls of a large project, inserted by SQL; 0: no such project. */
 const HUGE = "acme/huge";
 const HUGE_CALLS = Number(process.env["PAGE_CALLS"] ?? 0);
 const CALLS_PER_TRACE = 20;
 const BATCH = 10_000;
-/** What all traces of a day of a large project cost takes a while. */
+/** Adding up a day of a large project takes a while. */
 const PATIENCE_MS = 240_000;
 const ROUNDS = Number(process.env["PAGE_ROUNDS"] ?? 5);
 
@@ -70,7 +70,7 @@ async function fill(
   }
 }
 
-/** From the click until what is asked for stands in a frame, in milliseconds of the browser. */
+/** From the click until the result is in a frame, in milliseconds of the browser. */
 function opens(page: Page, hash: string, shows: string): Promise<number> {
   return page.evaluate(`new Promise((done) => {
     const began = performance.now();
@@ -83,7 +83,7 @@ function opens(page: Page, hash: string, shows: string): Promise<number> {
   })`);
 }
 
-/** From end to end in sixty frames, then three rows a frame, or not at all: how long each frame took. */
+/** The length of each frame: from end to end in sixty frames, then three rows a frame, or without scrolling. */
 function frames(page: Page, { isScrolled }: { readonly isScrolled: boolean }): Promise<readonly number[]> {
   return page.evaluate(`new Promise((done) => {
     const list = ${isScrolled ? 'document.querySelector(".rows")' : "{ scrollHeight: 0, scrollTop: 0 }"};
@@ -102,7 +102,7 @@ function frames(page: Page, { isScrolled }: { readonly isScrolled: boolean }): P
   })`);
 }
 
-/** From the click, in milliseconds: until the tree is there, and until all of it is, what the calls used as well. */
+/** From the click, in milliseconds: until the tree is there, and until its usage is, too. */
 async function opensTree(
   page: Page,
   hash: string,
@@ -190,7 +190,7 @@ function resultsOf(samples: Record<string, number[]>): readonly ScenarioResult[]
   ];
 }
 
-/** From the click to the first rows of the last day, and to what they cost, which is asked then. */
+/** From the click to the first rows of the last day, and to their cost. */
 async function measureHuge(service: BenchService, page: Page): Promise<readonly ScenarioResult[]> {
   const filled = await fillBySql(service, HUGE, HUGE_CALLS);
   const until = lastHour(filled) + 3_600_000;
@@ -214,7 +214,7 @@ async function measureHuge(service: BenchService, page: Page): Promise<readonly 
   return [{ what, subject, against: { what: "what they cost", spread: costed }, unit: "ms", target }];
 }
 
-/** All that is asked is answered, and drawn. */
+/** Waits until all questions are answered and rendered. */
 async function settled(page: Page): Promise<void> {
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
 }
@@ -225,7 +225,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** What somebody waits for who looks at the page. Needs Chromium. */
+/** How long a user of the page waits. Needs Chromium. */
 export const scenario: Scenario = {
   name: "page",
   async run() {

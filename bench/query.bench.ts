@@ -56,7 +56,7 @@ interface Question {
   readonly what: string;
   readonly filter?: CallsFilter;
   readonly query?: object;
-  /** What somebody who knows the table and its data would write for this one question. */
+  /** The statement that an expert on the table and its data would write for this question. */
   readonly byHand: string;
 }
 
@@ -169,7 +169,7 @@ async function ask(service: BenchService, question: Question): Promise<ScenarioR
   return ratioAtMost(1.2, { what: `${question.what}, of 1,000,000 calls`, subject: times["ours"]!, against });
 }
 
-/** The whole request: the calls found, their traces rolled up, the answer sent. */
+/** The whole request: find the calls, roll up their traces, send the answer. */
 async function wholeRequest(service: BenchService): Promise<ScenarioResult> {
   const question = questions.find(({ what }) => what.includes("'c-77'"))!;
   const times = await timeInTurn(9, {

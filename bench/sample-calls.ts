@@ -11,8 +11,8 @@ export interface SampleCalls {
 }
 
 /**
- * Fills `calls` inside the engine: traces that are trees, three LLMs on the leaves, payloads of about
- * 500 bytes; then merges, as a store at rest has done.
+ * Fills `calls` inside the engine: traces that are trees, with three LLMs on the leaves and payloads of about
+ * 500 bytes; then merges, like a store at rest.
  */
 export async function fillCalls(
   engine: Engine,

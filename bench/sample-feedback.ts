@@ -10,7 +10,7 @@ export interface SampleFeedback {
   readonly days: number;
 }
 
-/** Feedback of a scorer, in the order it would have come: `{"output":{"score":0.27,"passed":true,"reason":"…"}}`. */
+/** Feedback of a scorer, in order of arrival: `{"output":{"score":0.27,"passed":true,"reason":"…"}}`. */
 export async function fillFeedback(
   engine: Engine,
   { project, rows, startMs, days }: SampleFeedback,

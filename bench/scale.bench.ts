@@ -17,7 +17,7 @@ const CALLS_PER_HOUR = 27_777;
 const CALLS_PER_TRACE = 20;
 const FRESH_CALLS = 5000;
 const ROUNDS = 9;
-/** Filling ends here, so that the whole stays below fifteen minutes: what is there by then is what is asked. */
+/** Filling ends here, so that the whole stays below fifteen minutes. */
 const FILL_MS = 10 * 60_000;
 const CALLS_PER_FILL = 1_000_000;
 const LARGE_CALLS = Number(process.env["SCALE_CALLS"] ?? 20_000_000);
@@ -66,12 +66,12 @@ function fillStatement(project: string, from: number): string {
     FROM numbers(${from}, ${CALLS_PER_FILL}) SETTINGS max_insert_threads = 1`;
 }
 
-/** The last whole hour, in which calls still come in. */
+/** The last whole hour, in which calls still arrive. */
 export function lastHour({ calls }: Filled): number {
   return BEGIN_MS + (Math.floor(calls / CALLS_PER_HOUR) - 1) * HOUR_MS;
 }
 
-/** Starts and ends in messages of their own, as they come in while the store is asked. */
+/** Starts and ends in separate messages, while the store is queried. */
 async function sendFresh(service: BenchService, filled: Filled): Promise<void> {
   const { project: project_id } = filled;
   const at = lastHour(filled) + HOUR_MS / 2;
@@ -105,7 +105,7 @@ function startedWithin(fromMs: number, toMs: number): readonly object[] {
 
 const roots = { trace_roots_only: true };
 
-/** The questions of the table, by what they ask. */
+/** The questions, by name. */
 const questions: Readonly<Record<string, (service: BenchService, filled: Filled) => Promise<void>>> = {
   "roots of one hour": (service, filled) => {
     const at = lastHour(filled);
@@ -152,7 +152,7 @@ async function someTrace({ engine }: BenchService, project: string): Promise<str
   return row!.trace_id;
 }
 
-/** The engine's own reading of the rows that an hour has. */
+/** The engine alone reading the rows of an hour. */
 async function floor(service: BenchService, filled: Filled): Promise<void> {
   const hour = lastHour(filled) / HOUR_MS;
   await service.read(

@@ -1,11 +1,11 @@
 /** One figure of a scenario: what was measured, against what, in the same run. */
 export interface ScenarioResult {
   readonly what: string;
-  /** Medians and spread of both sides; `unit` says of what. */
+  /** Medians and spread of both sides, in `unit`. */
   readonly subject: Spread;
   readonly against: { readonly what: string; readonly spread: Spread } | undefined;
   readonly unit: "ms" | "MB" | "calls/s" | "µs" | "streams" | "inserts" | "exponent" | "bytes";
-  /** For the ratio, or for the figure itself where nothing stands against it. */
+  /** For the ratio, or for the figure itself if there is no other side. */
   readonly target: Target | undefined;
 }
 
@@ -30,7 +30,7 @@ export function spreadOf(samples: readonly number[]): Spread {
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
 
-/** Requests after which V8 has compiled what they run. */
+/** The number of requests after which V8 has compiled the code. */
 export const COMPILED_AFTER = 20;
 
 /**
@@ -69,7 +69,7 @@ export function fasterAtLeast(limit: number, measured: Measured): ScenarioResult
   return { ...measured, unit: "ms", target: { text: `≥ ${limit} × faster`, met } };
 }
 
-/** A figure that stands for itself. */
+/** A figure without another side. */
 export function figure(
   what: string,
   subject: Spread,

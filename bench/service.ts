@@ -18,14 +18,14 @@ export interface BenchService {
   readonly engine: Engine;
   readonly url: string;
   readonly key: string;
-  /** A client in a process of its own asks over a kept connection and reads the whole answer. Throws unless it is a 200. */
+  /** A client process sends a request over an open connection and reads the whole answer. Throws unless it is a 200. */
   ask(path: string, body: object): Promise<void>;
-  /** The engine alone makes an answer, which is let go. */
+  /** The engine alone produces an answer, which is discarded. */
   read(query: Sql, format: RawFormat, options: QueryOptions): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The service as it runs, on the embedded engine, listening on loopback. */
+/** The service on the embedded engine, listening on loopback. */
 export async function startService(settings: Readonly<Record<string, string>> = {}): Promise<BenchService> {
   const dataDir = mkdtempSync(join(tmpdir(), "sumtree-bench-"));
   const engine = await openEmbedded(dataDir);
@@ -34,7 +34,7 @@ export async function startService(settings: Readonly<Record<string, string>> = 
   const key = generateKey().text;
   const app = await buildApp(config, { engine, rootKey: key, logger: pino({ level: "silent" }) });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  // V8 goes through its heap for every 32 MB it has read, which would be counted as the time of the service
+  // V8 collects its heap for every 32 MB it has read, which would count as the service's time
   const execArgv = ["--external-memory-accounted-in-global-limit"];
   const client = fork(join(import.meta.dirname, "load", "ask.ts"), { execArgv });
   return {

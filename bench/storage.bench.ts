@@ -12,7 +12,7 @@ const INSERTS = 20;
 const CALLS_PER_INSERT = CALLS / INSERTS;
 const ROUNDS = 5;
 
-/** A way to store calls: as a part for each message, or as one whole row that somebody has paired. */
+/** A way to store calls: a part for each message, or one whole row paired in advance. */
 interface Candidate {
   readonly table: string;
   readonly what: string;

@@ -13,13 +13,13 @@ import { startService, type BenchService } from "./service.ts";
 
 const TRACE = "trace-00000000";
 
-/** The floor: the engine's own time to produce the rows of the answer. */
+/** The floor: the engine's time to produce the rows of the answer. */
 function rowsOf(project: string, condition: Sql): Sql {
   return sql`SELECT trace_id, id, parent_id, ended_at, inclusive, started_at, usage FROM calls FINAL
              PREWHERE project_id = ${param("String", project)} AND ${condition} WHERE deleted_at IS NULL`;
 }
 
-/** What one would write without Sumtree: the closure of the tree, joined with what each call used. */
+/** The statement without Sumtree: the closure of the tree, joined with the usage of each call. */
 function recursiveSql(project: string): Sql {
   return sql`WITH RECURSIVE tree AS (
       SELECT id, ifNull(parent_id, '') AS parent_id, usage FROM calls FINAL

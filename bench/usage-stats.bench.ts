@@ -23,7 +23,7 @@ const MONTH_CALLS = Number(process.env["USAGE_STATS_MONTH_CALLS"] ?? 2_000_000);
 const CALLS_PER_HOUR = 27_777;
 const HOUR_MS = 3_600_000;
 
-/** Counts by LLM out of the usage that calls have stored, costs and what is a call's own left aside. */
+/** Counts by LLM from the stored usage of calls, without costs and without regard to own usage. */
 function byHand(project: string, startOf: "toStartOfHour" | "toStartOfDay"): Sql {
   return sql`SELECT ${trusted(startOf)}(started_at) AS at, used.1 AS llm, sum(used.2), sum(used.3), sum(used.4)
     FROM (
@@ -103,13 +103,13 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
   ];
 }
 
-/** So that questions are not only fast because nothing happens between them. */
+/** So that questions are not fast only because nothing happens between them. */
 function disturbances(service: BenchService): Readonly<Record<"forget" | "sendCall", () => Promise<void>>> {
   let sent = 0;
   return {
-    /** Any statement of this kind may have changed any table, so nothing that was remembered holds. */
+    /** Such a statement may have changed any table, so nothing remembered is valid any more. */
     forget: () => service.engine.command(sql`SELECT 1`, { name: "bench_forget" }),
-    /** In the hour that is running. */
+    /** In the current hour. */
     async sendCall() {
       const id = `live-${sent++}`;
       const call = { project_id: MONTH_PROJECT, id, trace_id: id, started_at: new Date().toISOString() };

@@ -4,7 +4,7 @@ import { knownProblem } from "../src/start-failure.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
-/** The command line's options and words; a wrong one is answered with `usage`, exit code 2. */
+/** The options and arguments of the command line. A wrong one prints `usage`, exit code 2. */
 export function argumentsOr<const Named extends Options>(usage: string, options: Named) {
   try {
     return parseArgs({ allowPositionals: true, options });
@@ -14,7 +14,7 @@ export function argumentsOr<const Named extends Options>(usage: string, options:
   }
 }
 
-/** Runs a command with the settings. A failure is one sentence for the operator, exit code 1. */
+/** Runs a command with the settings. A failure prints one sentence for the operator, exit code 1. */
 export async function orExit(run: (config: Config) => Promise<void>): Promise<void> {
   let config: Config | undefined;
   try {

@@ -33,7 +33,7 @@ await orExit(async (settings) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void stop());
 });
 
-/** The configured port, or any free one when somebody else has it. */
+/** The configured port, or any free one if it is taken. */
 async function listen(app: App, config: Config): Promise<string> {
   try {
     return await app.listen({ host: config.HOST, port: config.PORT });

@@ -21,7 +21,7 @@ if ((name !== "check" && name !== "rebuild") || positionals.length > 1) {
   console.error(USAGE);
   process.exit(2);
 }
-/** Nothing ends it but the end of the process. */
+/** Never aborted. */
 const { signal } = new AbortController();
 
 await orExit(async (config) => {

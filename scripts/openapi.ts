@@ -7,7 +7,7 @@ import { generateKey } from "../src/http/auth/api-key.ts";
 import type { Engine } from "../src/store/engine.ts";
 import { readConfig } from "../src/config.ts";
 
-/** Writes `openapi.json`; with `--check` it only says whether the file is stale. */
+/** Writes `openapi.json`; with `--check`, only reports whether the file is stale. */
 const path = join(import.meta.dirname, "../openapi.json");
 const dataDir = mkdtempSync(join(tmpdir(), "sumtree-openapi-"));
 const app = await buildApp(readConfig({ DATA_DIR: dataDir }), {
@@ -42,7 +42,7 @@ function printJson(value: unknown, indent = ""): string {
   return `${isList ? "[" : "{"}\n${members.join(",\n")}\n${indent}${isList ? "]" : "}"}`;
 }
 
-/** Describing the routes asks nothing of a store. */
+/** Describing the routes needs no store. */
 function noStore(): Engine {
   const refuse = (): Promise<never> => Promise.reject(new Error("there is no store here"));
   return {

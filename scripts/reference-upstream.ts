@@ -1,6 +1,6 @@
 import { startReferenceUpstream } from "../test/helpers/reference-upstream/server.ts";
 
-// Test support: a stand-in for a training and model service, to try the gateway without one. What it is to do wrong next
+// Test support: a stand-in for a training and model service, to try the gateway without one. The next fault to inject
 // is POSTed to `_reference/faults`, in the form of `Fault`.
 const upstream = await startReferenceUpstream({
   port: Number(process.env["PORT"] ?? 9099),

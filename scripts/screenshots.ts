@@ -33,7 +33,7 @@ const pictures: readonly Picture[] = [
   { name: "phone", place: "trace/support-1", shows: ".tree .row", size: PHONE },
 ];
 
-/** The pictures of the docs, taken of the demo's data. */
+/** The pictures of the docs, of the demo's data. */
 await orExit(async (settings) => {
   const dataDir = mkdtempSync(join(tmpdir(), "sumtree-pictures-"));
   const engine = await openEmbedded(dataDir);

@@ -12,20 +12,20 @@ import { notedAddress } from "../src/service-address.ts";
 
 type Method = "GET" | "POST" | "DELETE";
 
-/** The service's own API, asked with the root key: over HTTP where it runs, in this process otherwise. */
+/** The service's own API with the root key: over HTTP if it runs, otherwise in this process. */
 export interface Service {
   ask<Answer>(method: Method, path: string, body?: object): Promise<Answer>;
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Where a service runs; undefined: whatever has the store that the settings name. */
+  /** The address of a service; undefined: the one that has the store of the settings open. */
   readonly url: string | undefined;
-  /** Whether a store may be made where there is none. */
+  /** Whether to create a missing store. */
   readonly mayMake: boolean;
 }
 
-/** Errors: no store, or one of another version: only a start of the service changes a store that is there. */
+/** Errors: no store, or one of another version, because only a start of the service migrates a store. */
 export async function openService(config: Config, { url, mayMake }: OpenOptions): Promise<Service> {
   if (url !== undefined) return overHttp(config, url);
   const embedded = config.CLICKHOUSE_URL === undefined;
@@ -66,7 +66,7 @@ function noStore(config: Config): Error {
   );
 }
 
-/** The root key of this process alone: the one to keep is made, and shown, by the first start of the service. */
+/** A root key for this process alone: the permanent one is made, and shown, by the first start of the service. */
 async function inProcess(config: Config, engine: Engine): Promise<Service> {
   const rootKey = generateKey().text;
   const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });

@@ -56,7 +56,7 @@ import { createDeletionStore, newDeletion } from "./admin/projects/deletion-stor
 import { createMutations } from "./admin/projects/mutations.ts";
 import { projectRoutes } from "./admin/projects/routes.ts";
 import { deleteExpired } from "./admin/projects/retention.ts";
-import { advanceDeletions } from "./admin/projects/settle.ts";
+import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { stopTimes } from "./stop-times.ts";
@@ -166,12 +166,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   return app;
 }
 
-/** How everything that brings data in is written. */
+/** How incoming data is written. */
 interface Writing extends GroupCommitSettings {
   readonly bodyLimitBytes: number;
 }
 
-/** Deletion of what is stored, and the job that sees it through. Returns how to ask for the erasure of deleted calls. */
+/** Deletion of what is stored, and the job that advances it. Returns how to request the erasure of deleted calls. */
 async function registerProjects(
   app: App,
   config: Config,
@@ -190,7 +190,7 @@ async function registerProjects(
   };
 }
 
-/** What the Weave SDKs publish beside calls, and what they ask before. */
+/** What the Weave SDKs publish besides calls, and their set-up requests. */
 async function registerObjects(
   app: App,
   { engine, writing, defaultEntity }: { engine: Engine; writing: Writing; defaultEntity: string },

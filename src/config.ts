@@ -15,7 +15,7 @@ const seconds = z
   .string()
   .regex(/^\d{1,6}(\.\d{1,3})?$/, "must be a number of seconds")
   .transform(Number);
-/** What a timer of Node can wait; beyond it, it does not wait at all. */
+/** The longest delay of a Node timer; a longer one fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const positiveMs = whole(1, MAX_TIMER_MS);
 const statementSeconds = whole(1, 86_400);
@@ -33,7 +33,7 @@ const serverUrls = z
     (urls) => urls.every((url) => oneServer.safeParse(url).success),
     "must be a URL, or several with commas",
   );
-/** Whose `X-Forwarded-For` to trust: nobody's, everybody's, or that of these addresses and networks. */
+/** Which `X-Forwarded-For` to trust: none, all, or that of these addresses and networks. */
 const trustProxy = z
   .string()
   .refine(
@@ -175,7 +175,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Where the embedded engine may write backups; undefined for a server. */
+/** The directory for backups of the embedded engine; undefined for a server. */
 export function backupDirOf(config: Config): string | undefined {
   return config.CLICKHOUSE_URL === undefined
     ? resolve(config.BACKUP_DIR ?? join(config.DATA_DIR, "backups"))
@@ -235,7 +235,7 @@ function notBlank(text: string | undefined): string | undefined {
   return text === undefined || text.trim() === "" ? undefined : text.trim();
 }
 
-/** Variables that are no settings, but look as if they were meant to be. */
+/** Variables that are not settings, but look like misspelt ones. */
 export function misspeltSettings(
   environment: Environment = process.env,
 ): readonly { readonly variable: string; readonly nearest: string }[] {

@@ -5,7 +5,7 @@ import { registerPeriodic } from "./periodic.ts";
 
 const MINUTE_MS = 60_000;
 
-/** The jobs that keep the ledger of usage. They end with the app, whatever they are at. */
+/** The jobs that keep the ledger of usage up to date. They end with the app, even in the middle of a run. */
 export function registerLedger(app: FastifyInstance, deps: Omit<SettlerDeps, "signal">): void {
   const closing = new AbortController();
   app.addHook("preClose", async () => closing.abort());

@@ -5,7 +5,7 @@ import type { ReplicaChange } from "./store/cluster/replicas/replica-watch.ts";
 import { backupDirOf, type Config } from "./config.ts";
 
 /**
- * The store that the settings name; `onChange` hears when one of several servers goes away or comes back. Errors:
+ * The store that the settings name; `onChange` is called when one of several servers goes away or comes back. Errors:
  * `StoreOpenError` for a data directory; a server is not asked yet.
  */
 export async function openStore(config: Config, onChange?: (change: ReplicaChange) => void): Promise<Engine> {

@@ -122,7 +122,7 @@ function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
 function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {
   const answers = new Counter({
     name: "sumtree_unknown_price_answers_total",
-    help: "Answers with costs that had no price for a model. The first hundred models are told apart.",
+    help: "Answers with costs that had no price for a model. Only the first hundred models have a label of their own.",
     labelNames: ["llm"],
     registers: [registry],
   });

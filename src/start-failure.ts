@@ -64,7 +64,8 @@ const meanings: Readonly<Record<string, string>> = {
   319: NO_QUORUM,
 };
 
-const FULL_DISK = "Free some of it and start again: nothing is lost, and an upgrade goes on where it was.";
+const FULL_DISK =
+  "Free some of it and start again: nothing is lost, and an upgrade continues where it stopped.";
 
 function storeProblem(error: StorageError, config: Config | undefined): string {
   const { kind, engineCode, message, detail } = error;

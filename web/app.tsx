@@ -7,7 +7,7 @@ import { KeyGate } from "./shell/key-gate.tsx";
 import { LoadState } from "./parts/notice.tsx";
 import { Project } from "./shell/project.tsx";
 
-/** A key first, then what it may see. */
+/** Asks for a key, then shows what it may see. */
 export function App() {
   const [key, setKey] = useState(keptKey);
   useEffect(() => {
@@ -21,7 +21,7 @@ export function App() {
   const me = useLoad(key, ({ signal }) => get<Whoami>("/me", signal));
   const known = me.value !== undefined && me.failure === undefined;
   useEffect(() => {
-    // a key that did so far was revoked, or has expired
+    // the key was revoked or has expired
     if (!known) return;
     addEventListener(KEY_REFUSED, me.again);
     return () => removeEventListener(KEY_REFUSED, me.again);

@@ -11,5 +11,5 @@ import "./style/details.css";
 takeHandedKey();
 applyTheme(keptTheme());
 document.addEventListener("copy", copyExactly);
-const place = document.querySelector("#page");
-if (place !== null) render(<App />, place);
+const container = document.querySelector("#page");
+if (container !== null) render(<App />, container);

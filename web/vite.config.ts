@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
-/** Each file once more for browsers that take it compressed: done once here, not for every visitor. */
+/** Compresses each file once, at build time. */
 const compressed: Plugin = {
   name: "compressed",
   writeBundle({ dir = "" }, bundle) {
@@ -27,7 +27,7 @@ export default defineConfig({
   },
   plugins: [compressed],
   server: {
-    // `npm run dev:page` beside `npm start`: what is no file of the page is asked of the service
+    // `npm run dev:page` beside `npm start`: everything but the page's files goes to the service
     proxy: { "^/(me|trace|call|calls|feedback|usage)\\b": "http://127.0.0.1:8080" },
   },
 });

@@ -6,7 +6,7 @@ export interface AskTask extends Target {
   readonly body: object;
 }
 
-/** Said when the whole answer is read. */
+/** The message to the parent when the whole answer has been read. */
 export interface AskResult {
   readonly error: string | null;
 }

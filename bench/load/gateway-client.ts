@@ -5,7 +5,7 @@ import { assertNever } from "../../src/shared/assert-never.ts";
 import { taskOf } from "./in-child.ts";
 
 interface Common {
-  /** Asked in turn, A B A B …, so that a machine that slows down slows both. */
+  /** Called in turn, A B A B …, so that a machine that slows down slows both. */
   readonly sides: readonly string[];
   readonly rounds: number;
   /** Rounds before those that count. */
@@ -18,8 +18,8 @@ interface Load {
   readonly concurrent: number;
   readonly requests: number;
   /**
-   * So many begin in this time, at a constant rate: clients that wait for an answer before they send the next request
-   * fall into step with each other, because the upstream's timers tell whole milliseconds. One at once does wait.
+   * This many begin in this time, at a constant rate: clients that wait for an answer before they send the next request
+   * fall into step with each other, because the upstream's timers count whole milliseconds. A single client does wait.
    */
   readonly beginOverMs: number;
 }
@@ -43,7 +43,7 @@ export interface Uploads {
 export type GatewayTask = Common & (Completions | Streams | Uploads);
 
 export interface Sample {
-  /** Of a stream: until its first event. Of a completion: all of it but the time that its upstream says it took. */
+  /** A stream: until its first event. A completion: its time without the time that the upstream reports. */
   readonly ms: number;
   readonly gapsMs: readonly number[];
 }
@@ -80,7 +80,7 @@ async function measure(base: string): Promise<Sample[]> {
 async function post(url: string, body: string | Readable, length?: number) {
   const headers = length === undefined ? task.headers : { ...task.headers, "content-length": String(length) };
   const answer = await request(url, { method: "POST", headers, body, dispatcher });
-  // the stand-in reads an upload and then knows no such model: 404
+  // the stand-in reads an upload, then answers 404 for the unknown model
   const expected = length === undefined ? 200 : 404;
   if (answer.statusCode !== expected) throw new Error(`${url} answered ${answer.statusCode}`);
   return answer;

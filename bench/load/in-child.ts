@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-/** Runs a file of this folder in a process of its own, so that making load costs the service nothing; its answer. */
+/** Runs a file of this folder in a process of its own, so that the load costs the service nothing. Returns its answer. */
 export async function inChild<Result>(file: string, task: object): Promise<Result> {
   const child = spawn(process.execPath, [join(import.meta.dirname, file), JSON.stringify(task)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -13,7 +13,7 @@ export async function inChild<Result>(file: string, task: object): Promise<Resul
   return JSON.parse(said) as Result;
 }
 
-/** The other end: what this process was asked to do. */
+/** The other end: the task of this process. */
 export function taskOf<Task>(): Task {
   return JSON.parse(process.argv[2]!) as Task;
 }

@@ -12,7 +12,7 @@ export interface IngestTask extends Target {
 
 export interface IngestResult {
   readonly elapsedMs: number;
-  /** Of each request, ascending. */
+  /** The times of all requests, ascending. */
   readonly latenciesMs: readonly number[];
 }
 
@@ -23,7 +23,7 @@ interface Message {
 
 const task = taskOf<IngestTask>();
 const calls = sampleCalls();
-// made beforehand: a client's own work is not the service's
+// made beforehand, so that the client's work is not measured
 const queue = Array.from({ length: task.batches }, () => messagesOf(task));
 const latenciesMs: number[] = [];
 const began = performance.now();

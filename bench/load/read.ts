@@ -7,7 +7,7 @@ import { headersOf, type Target } from "./send.ts";
 export interface ReadTask extends Target {
   readonly path: string;
   readonly body: object;
-  /** How fast this client reads. */
+  /** The speed at which this client reads. */
   readonly bytesPerMs: number;
 }
 

@@ -8,7 +8,7 @@ export interface SampleCall {
 const PROJECT_ID = "bench/ingest";
 const CALLS_PER_TRACE = 20;
 
-/** Calls as a Python SDK sends them: one kilobyte of JSON each, start and end together; 20 of them are a trace. */
+/** Calls as a Python SDK sends them: one kilobyte of JSON each, start and end together, 20 to a trace. */
 export function* sampleCalls(): Generator<SampleCall, never> {
   for (;;) {
     const traceId = randomUUID();

@@ -15,7 +15,7 @@ export function headersOf({ key }: Target, contentLength: number): Record<string
   };
 }
 
-/** Sends JSON over a kept connection and reads the whole answer. Throws unless it is a 200. */
+/** Sends JSON over a connection that stays open, and reads the whole answer. Throws unless it is a 200. */
 export function send(target: Target, path: string, body: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = headersOf(target, body.length);

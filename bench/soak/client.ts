@@ -11,11 +11,11 @@ export interface Reply {
 export interface SoakClient {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The same by a token, as the gateway wants it. */
+  /** The same with a bearer token, as the gateway requires. */
   readonly tokenHeaders: Readonly<Record<string, string>>;
   /** How often something happened, by operation and outcome. */
   readonly outcomes: Map<string, Map<string, number>>;
-  /** Sends JSON or bytes until the service takes it: a 429 or 503 is counted and sent again. */
+  /** Sends JSON or bytes until the service accepts it: a 429 or 503 is counted, and the request repeated. */
   send(
     operation: string,
     path: string,
@@ -67,7 +67,7 @@ export function createClient(url: string, key: string): SoakClient {
   };
 }
 
-/** What a request that must succeed was answered. Errors: when it was not a 200. */
+/** The answer to a request that must succeed. Errors: if it is not a 200. */
 export function jsonOf({ status, body }: Reply): unknown {
   if (status !== 200) throw new Error(`answered ${status}: ${body.toString("utf8", 0, 300)}`);
   return JSON.parse(body.toString("utf8")) as unknown;

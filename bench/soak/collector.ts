@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { ServiceProcess } from "../../test/helpers/service-process.ts";
 
-/** Has the service collect its garbage, so that a sample shows what is held and not what is waiting to be let go. */
+/** Makes the service collect its garbage, so that a sample shows what is in use. */
 export interface Collector {
   collect(): Promise<void>;
   close(): void;
 }
 
-/** What the service is to be started with for it: a port of its own. */
+/** The option that the service has to be started with: a port. */
 export const inspectable = { NODE_OPTIONS: "--inspect-port=127.0.0.1:0" };
 
 /** Through Node's inspector, which listens once the process is sent SIGUSR1. */

@@ -9,7 +9,7 @@ export interface Trend {
 }
 
 /**
- * How one figure is to behave between the third and the last quarter of the samples. The first half is warm-up: until then
+ * The limit for one figure between the third and the last quarter of the samples. The first half is warm-up: until then
  * threads are started and the calls that started last, 100,000 of them, are being gathered in memory.
  */
 interface Rule {

@@ -1,6 +1,6 @@
 import type { OperationName } from "./operations.ts";
 
-/** How often each operation happens in a second of a busy afternoon: what 55 calls take, and questions about them. */
+/** How often each operation happens in a second of a busy afternoon: 55 calls, and questions about them. */
 const PER_SECOND: Readonly<Record<OperationName, number>> = {
   "trace of 20 calls": 2,
   "single call": 3,
@@ -23,7 +23,7 @@ const SECONDS = 3600;
 
 export type Mix = ReadonlyMap<OperationName, number>;
 
-/** How many operations of each kind a share of that hour has; at least a few. */
+/** The number of operations of each kind in a share of that hour; at least a few. */
 export function shareOfHour(share: number): Mix {
   const entries = Object.entries(PER_SECOND) as [OperationName, number][];
   return new Map(entries.map(([name, rate]) => [name, Math.max(10, Math.round(rate * SECONDS * share))]));

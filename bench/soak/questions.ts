@@ -2,7 +2,7 @@ import { jsonOf } from "./client.ts";
 import type { Soak } from "./soak.ts";
 import { differenceOf, type UsageAnswer } from "./usage-answer.ts";
 
-/** A trace that was acknowledged is known at once, to the token. */
+/** An acknowledged trace is readable at once, exact to the token. */
 export async function askTrace(
   { client, expected, random }: Soak,
   { costs }: { costs: boolean },

@@ -13,7 +13,7 @@ const MAX_KIB_PER_CALL = 4;
 const MAX_PARTS = 2000;
 const SHOWN = 10;
 
-/** Whether the process held no more and more. For runs that are long enough to have warmed up. */
+/** Whether memory stayed flat. For runs that are long enough to have warmed up. */
 export function flatnessLines({ samples }: SoakReport): readonly Line[] {
   return trendsOf(samples).map((trend) => ({
     what: `${trend.what}: third quarter → last quarter`,
@@ -23,7 +23,7 @@ export function flatnessLines({ samples }: SoakReport): readonly Line[] {
   }));
 }
 
-/** Whether everything is there that must be, and nothing else. */
+/** Whether everything expected is there, and nothing else. */
 export function outcomeLines(report: SoakReport): readonly Line[] {
   const { samples, calls, differences, wrongAnswers, droppedCompletions, exitCode } = report;
   const { parts, dataMiB } = samples.at(-1)!;

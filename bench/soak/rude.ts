@@ -6,7 +6,7 @@ import { question } from "./completions.ts";
 import type { Operation, Soak } from "./soak.ts";
 import { sampleTrace } from "./sample-trace.ts";
 
-/** Requests that are wrong, and how each is to be refused. */
+/** Invalid requests, and how each has to be refused. */
 const nonsense: readonly {
   path: string;
   body: object;
@@ -48,7 +48,7 @@ export async function sendNonsense({ client }: Soak, n: number): Promise<void> {
     throw new Error(`${path} was answered ${status} instead of ${statuses.join()}`);
 }
 
-/** Ways to leave too early. */
+/** Ways to disconnect too early. */
 const ways: readonly Operation[] = [
   async function inTheMiddleOfAnUpload({ client, expected, random }, n) {
     const trace = sampleTrace("soak/left", `half${n}`, { calls: 20, random });

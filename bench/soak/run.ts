@@ -28,11 +28,11 @@ export interface SoakReport extends Verdict {
   /** Answers that were wrong while the load ran. */
   readonly wrongAnswers: readonly string[];
   readonly droppedCompletions: number;
-  /** Of the process, asked to stop. */
+  /** The exit code of the process when asked to stop. */
   readonly exitCode: number | null;
 }
 
-/** Runs a mix against the service in a process of its own, in an order that the seed gives, as fast as it is answered. */
+/** Runs a mix of operations against the service in a process of its own, in a seeded order, as fast as it answers. */
 export async function runSoak(
   mix: Mix,
   random: SeededRandom,
@@ -117,7 +117,7 @@ async function perform(soak: Soak, turns: readonly Turn[], wrongAnswers: string[
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-/** Waits for completions that are not recorded yet; how many were dropped. */
+/** Waits for completions that are not recorded yet. Returns how many were dropped. */
 async function untilRecorded(service: ServiceProcess): Promise<number> {
   let metrics = await readMetrics(service);
   const pending = async (): Promise<number> => {

@@ -5,7 +5,7 @@ export interface SampleTrace {
   readonly project: string;
   readonly trace: string;
   readonly root: string;
-  /** Of each call: what it and its descendants used. */
+  /** What each call and its descendants used. */
   readonly used: ReadonlyMap<string, Used>;
   readonly pairs: readonly { readonly start: object; readonly end: object }[];
 }

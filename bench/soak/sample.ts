@@ -5,15 +5,15 @@ import type { ServiceProcess } from "../../test/helpers/service-process.ts";
 
 const MIB = 2 ** 20;
 
-/** What the process holds once it has collected its garbage. */
+/** What the process holds after a garbage collection. */
 export interface Sample {
   readonly residentMiB: number;
-  /** Of JavaScript. */
+  /** The JavaScript heap. */
   readonly heapMiB: number;
-  /** Buffers and the like, beside the heap. */
+  /** Buffers and other memory outside the heap. */
   readonly externalMiB: number;
   readonly openFiles: number;
-  /** Of all tables, merged ones that are not deleted yet included. */
+  /** Of all tables, including merged parts that are not deleted yet. */
   readonly parts: number;
   readonly dataMiB: number;
 }
@@ -31,14 +31,14 @@ export async function takeSample(service: ServiceProcess, dataDir: string): Prom
   };
 }
 
-/** What `/metrics` says of a metric; 0 when it says nothing. */
+/** The value of a metric in `/metrics`; 0 if it is missing. */
 export async function readMetrics(service: ServiceProcess): Promise<(name: string) => number> {
   const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
   const text = await answer.text();
   return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
 }
 
-/** Files that go while they are counted are not counted. */
+/** Does not count files that disappear meanwhile. */
 function sizeOf(dir: string): { parts: number; bytes: number } {
   const total = { parts: 0, bytes: 0 };
   for (const entry of entriesOf(dir)) {

@@ -7,7 +7,7 @@ export interface UsageAnswer {
   readonly unfinished_call_ids: readonly string[];
 }
 
-/** What an answer says of a call, when that is not what the call used; undefined when it is. */
+/** The usage of a call in an answer, if it is not the expected one; otherwise undefined. */
 export function differenceOf({ call_usage }: UsageAnswer, id: string, used: Used): string | undefined {
   const told = call_usage[id];
   const tokens = told?.[used.llm];

@@ -7,11 +7,11 @@ export interface Verdict {
   /** Calls that were acknowledged and found with their exact totals. */
   readonly calls: number;
   readonly feedback: number;
-  /** What is lost, doubled or wrong. */
+  /** Everything lost, doubled or wrong. */
   readonly differences: readonly string[];
 }
 
-/** Asks for everything that was acknowledged. */
+/** Reads back everything that was acknowledged. */
 export async function verify(client: SoakClient, expected: Expected): Promise<Verdict> {
   const differences: string[] = [];
   let calls = 0;

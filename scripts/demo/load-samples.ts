@@ -5,7 +5,7 @@ import { failedRun, longContextRun, runningAgent, sdkRun, supportRun } from "./s
 export const PROJECT = "acme/demo";
 const HOUR_MS = 3_600_000;
 
-/** The samples come in the way any client's data comes in: over the API. */
+/** The samples are sent over the API, like any client's data. */
 export async function loadSamples(app: App, rootKey: string): Promise<void> {
   const now = Date.now();
   const runs = Array.from({ length: 48 }, (_, run) => ({

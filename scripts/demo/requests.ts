@@ -4,12 +4,12 @@ export interface Demo {
   readonly project: string;
 }
 
-/** The page with the key behind `#`, which no server is told and the page takes out of the address. */
+/** The page with the key behind `#`, which is sent to no server, and which the page removes from the address. */
 export function pageAddress({ url, key, project }: Demo): string {
   return `${url}/#key=${key}&to=${encodeURIComponent(`/${project}/traces`)}`;
 }
 
-/** What the demo prints: each request can be pasted into a shell as it stands. */
+/** The output of the demo: each request can be pasted into a shell. */
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
     `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}' | pretty`;

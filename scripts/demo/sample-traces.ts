@@ -114,7 +114,7 @@ export function supportRun(id: string, beganAtMs: number, question: string): Sam
   });
 }
 
-/** A tree of the Weave SDK, which has already added the children's usage into their parents. */
+/** A tree of the Weave SDK, which has already added the children's usage to their parents. */
 export function sdkRun(id: string, beganAtMs: number): SampleCall[] {
   const attributes = { weave: { client_version: "0.11.1", source: "js-sdk" } };
   const usage = (prompt: number, completion: number, requests: number): object => ({
@@ -163,7 +163,7 @@ export function sdkRun(id: string, beganAtMs: number): SampleCall[] {
   });
 }
 
-/** One prompt below and one above the size where the model's price changes, and a model nobody has a price for. */
+/** One prompt below and one above a price tier, and a model without a price. */
 export function longContextRun(id: string, beganAtMs: number): SampleCall[] {
   return trace(id, beganAtMs, {
     review: { op_name: "contract_review", at: 0, takes: 60, output: { findings: 3 } },
@@ -199,7 +199,7 @@ export function longContextRun(id: string, beganAtMs: number): SampleCall[] {
   });
 }
 
-/** An agent that gave up, after two completions that are paid for. */
+/** An agent that failed, after two completions that cost something. */
 export function failedRun(id: string, beganAtMs: number): SampleCall[] {
   return trace(id, beganAtMs, {
     agent: {

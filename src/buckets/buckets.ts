@@ -19,14 +19,14 @@ const HOUR_S = 3600;
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;
 
-/** The sizes a size is raised to, below whole days. */
+/** The sizes that a bucket size is raised to, below whole days. */
 const ROUND_SIZES_S = [
   [1, 2, 5, 10, 15, 20, 30],
   [1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_S),
   [1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR_S),
 ].flat();
 
-/** The size for a window that names none. */
+/** The default size for a window. */
 export function defaultSizeSeconds(window: TimeWindow): number {
   const spanS = secondsOf(window);
   if (spanS <= 2 * HOUR_S) return 5 * MINUTE_S;
@@ -38,7 +38,7 @@ export function defaultSizeSeconds(window: TimeWindow): number {
 
 /**
  * The buckets of a window by a zone's clock. Where the wanted size makes more than `MAX_BUCKETS`, the next round size
- * that does not is taken. Cost: a look at the zone's clock per day of the window, at most four per bucket.
+ * that does not is used. Cost: one reading of the zone's clock per day of the window, at most four per bucket.
  */
 export function planBuckets(window: TimeWindow, wantedSeconds: number, zone: Zone): Buckets {
   for (const sizeSeconds of sizesFrom(wantedSeconds, window)) {
@@ -73,7 +73,7 @@ function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number
 }
 
 /**
- * Where the buckets of a window start. When the offsets around the window all leave the same rest, the buckets are
+ * Where the buckets of a window start. When the offsets around the window all leave the same remainder, the buckets are
  * equally long: an hour that the clock shows twice is two hours. Otherwise bucket k starts at the first instant at
  * which the local clock reads k sizes since 1970-01-01T00:00 or later: a day lasts from midnight to midnight, and
  * buckets that the clock skips are not there.
@@ -81,7 +81,7 @@ function* sizesFrom(wantedSeconds: number, window: TimeWindow): Generator<number
 export function bucketStarts(window: WindowMs, sizeMs: number, zone: Zone): number[] {
   const { startMs, endMs } = window;
   if (startMs >= endMs) return [];
-  // Two offsets of a zone never lie further apart than this: there is nothing to compare for larger sizes.
+  // Two offsets of a zone are never further apart than this: there is nothing to compare for larger sizes.
   if (sizeMs > 2 * MAX_OFFSET_MS) {
     return wallClockStarts(window, sizeMs, zone, (localMs) =>
       zone.spans(localMs - MAX_OFFSET_MS, localMs + MAX_OFFSET_MS),

@@ -18,7 +18,7 @@ export const MAX_OFFSET_MS = 16 * 3_600_000;
 
 const DAY_MS = 86_400_000;
 const SECOND_MS = 1000;
-/** Abbreviations that ICU takes for one zone of several. They are no names of the tz database. Source: ICU `icuzones`. */
+/** Abbreviations that ICU reads as one of several zones. The tz database does not have them. Source: ICU `icuzones`. */
 const AMBIGUOUS = new Set(
   "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST".split(
     " ",
@@ -26,7 +26,7 @@ const AMBIGUOUS = new Set(
 );
 const NOT_IANA = /^[+-]|^SystemV\/|^Etc\/Unknown$/i;
 
-/** Opens a zone of the tz database by name, letter case aside. Errors: undefined when there is no such zone. */
+/** Opens a zone of the tz database by name, ignoring case. Errors: undefined if there is no such zone. */
 export function openZone(name: string): Zone | undefined {
   if (AMBIGUOUS.has(name.toUpperCase()) || NOT_IANA.test(name)) return undefined;
   let format: Intl.DateTimeFormat;
@@ -42,7 +42,7 @@ export function openZone(name: string): Zone | undefined {
   return { spans: (fromMs, toMs) => merge(dailySpans(offsetAt, fromMs, toMs)) };
 }
 
-/** Reads the offset off a text that ends like `GMT-00:44:30`; `GMT` alone is zero. 0.8 µs per instant. */
+/** Reads the offset at the end of a text like `GMT-00:44:30`; `GMT` alone is zero. 0.8 µs per instant. */
 function readOffset(format: Intl.DateTimeFormat): (ms: number) => number {
   return (ms) => {
     const text = format.format(ms);
@@ -57,7 +57,7 @@ function readOffset(format: Intl.DateTimeFormat): (ms: number) => number {
 }
 
 /**
- * Looks at the clock once a day, and closer where it has changed. An offset that lasted less than a day between two
+ * Reads the clock once a day, and more often where it has changed. An offset that lasted less than a day between two
  * equal ones would not be seen; the tz database has none.
  */
 function* dailySpans(offsetAt: (ms: number) => number, fromMs: number, toMs: number): Generator<OffsetSpan> {
@@ -77,7 +77,7 @@ function* dailySpans(offsetAt: (ms: number) => number, fromMs: number, toMs: num
   }
 }
 
-/** The instant in (fromMs, toMs] at which the offset leaves the one it has at fromMs. Changes are on whole seconds. */
+/** The instant in (fromMs, toMs] at which the offset stops being the one at fromMs. Changes are on whole seconds. */
 function firstChange(offsetAt: (ms: number) => number, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let low = Math.floor(fromMs / SECOND_MS);

@@ -3,7 +3,7 @@ import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
 
 /**
- * Only the content, or somebody who may read it, reveals a digest. So a key that may only write can read its content
+ * A digest is only known to those who have the content or may read it. So a key that may only write can read its content
  * back by digest, as the SDKs do.
  */
 export function projectByDigest(grant: Grant, projectId: string): Project {

@@ -5,9 +5,9 @@ import { isJsonObject, parseJson, stringifyJson } from "../shared/json.ts";
 import { parseContentRef, type ContentRef, type Step } from "./content-ref.ts";
 import { sourceTexts } from "./ref-sources.ts";
 
-/** A way that leads from reference to reference in a circle ends here. */
+/** The bound for references that lead to each other in a circle. */
 const MAX_REFERENCES = 32;
-/** What one request may read, and get. */
+/** How much one request may read, and receive. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const FIRST_WINDOW = 32;
 /** What the values of a window should be. */
@@ -20,9 +20,9 @@ export interface RefReading {
 }
 
 /**
- * `{"vals":[…]}` piece by piece; null where a way into a value leads nowhere. Errors: not_found, which names the place of a
- * reference to nothing; payload_too_large. Cost: the references are read in windows, as many at a time as make 8 MiB;
- * each window takes a statement or two a project for every reference that its ways go through one after the other.
+ * `{"vals":[…]}` piece by piece; null where a path into a value leads nowhere. Errors: not_found, which names the position of a
+ * reference to nothing; payload_too_large. Cost: the references are read in windows of about 8 MiB;
+ * each window takes one or two statements per project for every step from reference to reference.
  */
 export async function* refListText(refs: readonly ContentRef[], reading: RefReading): AsyncGenerator<Buffer> {
   const window = new WindowReader(reading);
@@ -52,7 +52,7 @@ class WindowReader {
     this.#reading = reading;
   }
 
-  /** The values that references lead to, as JSON. All go one reference further at a time. */
+  /** The values that references lead to, as JSON. All are followed one step at a time. */
   async read(refs: readonly ContentRef[], from: number): Promise<readonly string[]> {
     const vals = refs.map(() => "null");
     let ways: readonly Way[] = refs.map((ref, at) => ({ at, ref }));
@@ -72,7 +72,7 @@ class WindowReader {
     const onwards: Way[] = [];
     for await (const { text, items } of sourceTexts(ways, this.#reading)) {
       this.#count(text);
-      // parsed for all who go into it, and let go before the next one
+      // parsed once for all paths into it, and released before the next one
       const value = items.some(({ ref }) => stepsOf(ref).length > 0) ? parseJson(text) : undefined;
       for (const way of items) {
         reached.add(way);
@@ -86,7 +86,7 @@ class WindowReader {
     return { reached, onwards };
   }
 
-  /** Undefined when what stands in a value is no reference, or one that the key may not read. */
+  /** Undefined if the value is not a reference, or one that the key may not read. */
   #parse({ through, rest }: Onwards): ContentRef | undefined {
     const next = parseContentRef(through);
     if (next === undefined || !isProjectId(next.projectId)) return undefined;
@@ -102,7 +102,7 @@ class WindowReader {
   }
 }
 
-/** The first step of a way into a table names its row. */
+/** The first step of a path into a table names its row. */
 function stepsOf(ref: ContentRef): readonly Step[] {
   return ref.kind === "table" ? ref.path.slice(1) : ref.path;
 }
@@ -110,7 +110,7 @@ function stepsOf(ref: ContentRef): readonly Step[] {
 interface Arrival {
   readonly text: string;
 }
-/** The way leads on through a reference that stands in the value. */
+/** The path continues through a reference in the value. */
 interface Onwards {
   readonly text?: undefined;
   readonly through: string;

@@ -13,7 +13,7 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** One stored value, and all that begin in it. */
+/** One stored value, and all paths that begin in it. */
 export interface SourceText<Item> {
   readonly text: string;
   readonly items: readonly Item[];

@@ -44,7 +44,7 @@ export const objReadBody = z
   .meta({ id: "ObjReadReq" });
 
 const names = z.array(name).max(10_000).nullish();
-/** Objects have neither here, so nothing could match. */
+/** Objects have neither here, so nothing would match. */
 const unknownMarks = z.array(z.string()).max(0, "Objects have no tags or aliases here").nullish();
 
 /** The most versions in one response. */

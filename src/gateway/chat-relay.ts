@@ -40,7 +40,7 @@ export interface ChatOptions {
   };
 }
 
-/** Servers that know only one of the two redirect to it. A client that follows would return here forever. */
+/** Servers that know only one of the two redirect to it. A client that follows the redirect would come back forever. */
 const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
 /** Longer chat requests are relayed unread: their completions are recorded, but without asking for usage. */
 const MAX_READ_BYTES = 4 * 1024 * 1024;

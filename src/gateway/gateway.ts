@@ -8,7 +8,7 @@ export interface UpstreamSettings {
   /** With its path, and what else all requests have: a query, a user and a password. Undefined: there is no such upstream. */
   readonly url: string | undefined;
   readonly apiKey: string | undefined;
-  /** Who serves there. Undefined: whom its address tells, if anybody. */
+  /** The provider there. Undefined: the one that its address implies, if any. */
   readonly provider?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "conn
 export interface Target extends RelayTarget {
   /** The credential sent there. */
   readonly authorization: string | undefined;
-  /** Who serves there: as it is set, else as its address tells. */
+  /** The provider there: as set, or else as its address implies. */
   readonly provider: string | undefined;
   /** The path for chat: with a final slash once the upstream has redirected there. */
   chatPath: string;

@@ -61,7 +61,7 @@ function fromStorage(error: StorageError): AppError | undefined {
     case "read_only":
       return new AppError(
         "store_unavailable",
-        "The store can be read, not written to: too few of its replicas, or their keeper, are there. Try again.",
+        "The store can be read, not written to: too few of its replicas, or their keeper, are available. Try again.",
         { cause: error, retryAfterSeconds: 5 },
       );
     case "no_space":

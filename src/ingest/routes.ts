@@ -34,7 +34,7 @@ import {
 export interface IngestDeps extends DeleteDeps {
   readonly clock: Clock;
   readonly bodyLimitBytes: number;
-  /** Starts to erase the content of the project's deleted calls; returns the receipt's id. */
+  /** Starts to erase the content of the project's deleted calls; returns the deletion's id. */
   readonly askToErase: (project: Project) => Promise<string>;
 }
 

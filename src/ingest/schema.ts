@@ -124,7 +124,7 @@ export const completeBatchRes = z.object({ rejected: rejectedItems }).meta({ id:
 export const deleteRes = z
   .object({
     num_deleted: z.int().min(0).describe("The calls and their descendants"),
-    deletion_id: z.string().describe("The receipt: `GET /deletions/{id}`"),
+    deletion_id: z.string().describe("The progress: `GET /deletions/{id}`"),
   })
   .meta({ id: "CallsDeleteRes" });
 

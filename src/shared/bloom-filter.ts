@@ -1,5 +1,5 @@
 /**
- * A set of 32-bit hashes that never denies one it has, and takes one it does not have for its own now and then: of a
+ * A set of 32-bit hashes with false positives and no false negatives: of a
  * thousand, two at 16 bits for each hash in it.
  */
 export class BloomFilter {

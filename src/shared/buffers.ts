@@ -9,7 +9,7 @@ export function release(...arrays: readonly ArrayBufferView[]): void {
   }
 }
 
-/** `into`, which is larger, with the content of `from`, whose memory is given back. */
+/** Copies `from` into `into`, which is larger, and releases the memory of `from`. */
 export function resize<Numbers extends Int32Array | Uint32Array | Float64Array | Uint8Array>(
   from: Numbers,
   into: Numbers,

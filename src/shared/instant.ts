@@ -40,13 +40,13 @@ export function readInstant(text: string): EpochMicros | undefined {
   return offset === undefined ? undefined : (ms - offset) * 1000 + micros;
 }
 
-/** Seconds since the epoch, also before and after all time that the store knows. */
+/** Seconds since the epoch, also of instants that the store cannot hold. */
 export function fromUnixSeconds(seconds: number): EpochMicros {
   return Math.round(seconds * 1_000_000);
 }
 
 /**
- * An instant that is before, or after, everything that is stored if the given one is. The servers of a cluster do not
+ * Clamps an instant so that it stays before, or after, everything stored. The servers of a cluster do not
  * agree on instants that are much further away.
  */
 export function withinReach(micros: EpochMicros): EpochMicros {
@@ -99,7 +99,7 @@ function inRange(micros: number): EpochMicros | undefined {
   return micros >= MIN_MICROS && micros < MAX_MICROS ? micros : undefined;
 }
 
-/** Undefined when it is longer than a clock shows. */
+/** Undefined if the result is out of range. */
 function offsetMs(zone: string | undefined): number | undefined {
   if (zone === undefined || zone.toUpperCase() === "Z") return 0;
   const digits = zone.slice(1).replace(":", "");

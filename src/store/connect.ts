@@ -23,7 +23,7 @@ export interface StoreOptions extends EngineOptions {
 }
 
 interface EmbeddedOptions extends StoreOptions {
-  /** The one directory outside `dataDir` that BACKUP may write to and RESTORE may read from. */
+  /** The only directory outside `dataDir` that BACKUP may write to and RESTORE may read from. */
   readonly backupDir?: string | undefined;
 }
 

@@ -30,7 +30,7 @@ export interface ReadStats {
   readonly bytes: number;
 }
 
-/** What does not work now, in words for operators; undefined: it works. */
+/** What does not work now, for operators; undefined: everything works. */
 export interface StoreHealth {
   readonly reads: string | undefined;
   readonly writes: string | undefined;

@@ -1,12 +1,12 @@
 import { StorageError } from "./storage-error.ts";
 
-/** What all writers are given alike. */
+/** Options that all writers share. */
 export interface GroupCommitSettings {
-  /** How long the first of a batch waits for company, in milliseconds. */
+  /** How long the first item of a batch waits for others, in milliseconds. */
   readonly lingerMs: number;
-  /** Waiting beyond this, writers are refused. */
+  /** Writers are refused when more than this is waiting. */
   readonly maxPendingBytes: number;
-  /** Hears of every batch that is over. */
+  /** Called for every finished batch. */
   readonly onBatch?: (batch: BatchEvent) => void;
 }
 
@@ -184,7 +184,7 @@ function bytesOf(batch: readonly Waiter<unknown>[]): number {
 }
 
 /**
- * Those whose items the work took; the others hear why not. One writer's bad items must not fail the others: a batch that
+ * The writers whose items were accepted; the others are rejected with the reason. One writer's bad items must not fail the others: a batch that
  * the store refuses is tried writer by writer.
  */
 async function those<Item>(

@@ -73,7 +73,7 @@ export function toStorageError(error: unknown, queryName: string): StorageError 
   );
 }
 
-/** A driver was called in a wrong way. */
+/** A driver was called incorrectly. */
 function isOurFault(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   return ["CHDB_INSERT", "CHDB_BIND", "CHDB_QUERY"].includes(driverCode(error) ?? "");

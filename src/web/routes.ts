@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { AppError } from "../shared/errors.ts";
 import { pageHeaders } from "./headers.ts";
 
-/** What `npm run build:page` makes. */
+/** The output of `npm run build:page`. */
 export const BUILT_PAGE = join(import.meta.dirname, "../../web/built");
 
 const COMPRESSED = /\.(br|gz)$/;
 const YEAR_MS = 31_536_000_000;
 
-/** The page at `/` and its files, each a public route of its own. They hold nothing of anybody: the key is the visitor's. */
+/** The page at `/` and its files, each a public route of its own. They contain no data: the visitor brings the key. */
 export async function pageRoutes(app: FastifyInstance, { dir }: { readonly dir: string }): Promise<void> {
   const options = { config: { access: "public" }, exposeHeadRoute: true, schema: { hide: true } } as const;
   if (!existsSync(join(dir, "index.html"))) {

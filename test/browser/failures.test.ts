@@ -129,7 +129,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     // without all totals, what the rows in sight used has to be asked
     await page.route("**/trace/usage", (route) => route.abort());
     await show(page, `/${PROJECT}/traces`);
-    const notice = page.getByText("Not known: what these traces used, how many calls they have.");
+    const notice = page.getByText("Not loaded: usage, number of calls.");
     await notice.waitFor();
     expect(await page.locator(".traces .body .row .calls .unknown").count()).toBe(1);
     expect(await page.locator(".traces .body .row .tokens .unknown").count()).toBe(1);
@@ -186,7 +186,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     const context = await test.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${cut.url}/#key=${ROOT_KEY}&to=${encodeURIComponent(`/${PROJECT}/trace/hostile`)}`);
-    await page.getByText("The answer broke off, so nothing of it is shown.").waitFor();
+    await page.getByText("The answer broke off, so it is not shown.").waitFor();
     expect(await page.locator(".body .row").count()).toBe(rows);
     expect(await page.locator(".body .row .cost .unknown").count()).toBe(costs);
     cut.mend();

@@ -81,7 +81,7 @@ const states: readonly State[] = [
   {
     name: "a trace, its usage cut short",
     place: TRACE,
-    says: "What the calls used is not known.",
+    says: "The usage of the calls is not known.",
     fate: { path: "/trace/usage", of: cut },
   },
   { name: "traces, empty", place: "/acme/empty/traces", says: "No trace began in this window." },
@@ -89,7 +89,7 @@ const states: readonly State[] = [
   {
     name: "feedback, empty",
     place: "/acme/empty/feedback",
-    says: "Nobody has said anything in this window.",
+    says: "There is no feedback in this window.",
   },
   { name: "a trace that is not there", place: "/acme/empty/trace/none", says: "There is no such trace" },
   {

@@ -157,7 +157,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium", () => {
       });
       await page.evaluate((hash) => (location.hash = hash), `/${PROJECT}/traces`);
       await page.locator(".traces .body .row .cost", { hasText: "$" }).first().waitFor();
-      await page.getByText("Adding up what all of them cost").waitFor();
+      await page.getByText("Adding up the cost of all traces").waitFor();
       count!();
       await page.locator(".answer .sum").waitFor();
       await settled(page);

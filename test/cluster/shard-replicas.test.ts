@@ -86,7 +86,7 @@ describe.skipIf(!isGrid)(`${shards} shards, on ${clusterName}`, () => {
 
   describe.skipIf(!hasFaults)("with a replica away", () => {
     for (const fault of ["kill", "stop"] as const) {
-      it(`are read by all services, and written where all replicas are there (${fault})`, async () => {
+      it(`are read by all services, and written where all replicas are available (${fault})`, async () => {
         const victim = replicas.at(-1)!;
         await cluster.fault(fault, victim);
         for (const service of services) {

@@ -7,7 +7,7 @@ import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts"
 import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import { advanceDeletions } from "../../src/admin/projects/settle.ts";
+import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { namedCluster } from "../helpers/named-store.ts";
 import { settleAll } from "../helpers/settle.ts";

@@ -5,7 +5,8 @@ import { describeStartFailure } from "../../src/start-failure.ts";
 
 describe("a start on a full disk", () => {
   const full = new StorageError("no_space", "carry_copy", "243", "Cannot reserve 1.00 MiB");
-  const remedy = "Free some of it and start again: nothing is lost, and an upgrade goes on where it was.";
+  const remedy =
+    "Free some of it and start again: nothing is lost, and an upgrade continues where it stopped.";
 
   it("names the directory of the embedded store", () => {
     expect(describeStartFailure(full, readConfig({ DATA_DIR: "/data" }))).toBe(

@@ -13,11 +13,11 @@ export interface Asking {
   readonly signal: AbortSignal;
   /** Called with the number of lines received so far. */
   readonly onProgress?: (count: number) => void;
-  /** The tab, unless it says otherwise. */
+  /** Default: this tab. */
   readonly caller?: Caller;
 }
 
-/** Where the service is, and who asks it. */
+/** The address of the service, and the key. */
 export interface Caller {
   readonly base: string;
   readonly key: string;
@@ -34,7 +34,7 @@ export function announceKeyRefused(): void {
   dispatchEvent(new Event(KEY_REFUSED));
 }
 
-/** Below the page's own place, wherever that is. */
+/** Relative to where the page is served. */
 function urlOf(path: string, base: string): string {
   return new URL(path.replace(/^\//, ""), base).href;
 }
@@ -45,7 +45,7 @@ async function send(path: string, init: RequestInit, { base, key }: Caller): Pro
     ...init,
     headers: { authorization, "content-type": "application/json" },
     cache: "no-store",
-    // otherwise a browser answers a 401 with a log-in window of its own
+    // otherwise the browser shows its own log-in window for a 401
     credentials: "omit",
   }).catch((error: unknown) => {
     throw isAbort(error) ? error : new AskError({ kind: "unreachable" });
@@ -58,7 +58,7 @@ async function send(path: string, init: RequestInit, { base, key }: Caller): Pro
 
 export interface Answer<Body> {
   readonly body: Body;
-  /** More matches than the answer has. */
+  /** There are more matches than the answer contains. */
   readonly truncated: boolean;
   readonly nextPage: string | null;
 }
@@ -75,7 +75,7 @@ export async function get<Body>(path: string, signal: AbortSignal): Promise<Body
   return whole<Body>(await send(path, { method: "GET", signal }, callerOfTab()));
 }
 
-/** An answer of one JSON object a line; each is handed on as soon as it is there. */
+/** For answers with one JSON value per line; each is passed on as it arrives. */
 export async function askLines<Path extends Route>(
   question: Question<Path>,
   onLine: (line: LineOf<Path>) => void,
@@ -123,7 +123,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** The same question for a shell. The key is the reader's own. */
+/** The same question for a shell, with the key as a variable. */
 export function asCurl<Path extends Route>({ path, body }: Question<Path>): string {
   const text = JSON.stringify(body).replaceAll("'", String.raw`'\''`);
   return `curl -s -u "api:$KEY" -H content-type:application/json ${urlOf(path, document.baseURI)} -d '${text}'`;

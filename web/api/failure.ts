@@ -1,6 +1,6 @@
 /** Why there is no answer, or not all of it. */
 export type Failure =
-  /** The service did not take the question. */
+  /** The service refused the question. */
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -8,9 +8,9 @@ export type Failure =
       readonly faults: readonly Fault[];
       readonly requestId: string | null;
     }
-  /** Nothing came back. */
+  /** There was no response. */
   | { readonly kind: "unreachable" }
-  /** The answer broke off. */
+  /** The response ended early. */
   | { readonly kind: "broken" };
 
 export interface Fault {
@@ -26,7 +26,7 @@ export class AskError extends Error {
   }
 }
 
-/** What a refusal says, of whatever shape its body is. */
+/** The error of a refused question, whatever the shape of its body. */
 export async function refusal(response: Response): Promise<AskError> {
   const text = await response.text().catch(() => "");
   const detail = detailOf(text);

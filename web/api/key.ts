@@ -2,7 +2,7 @@ import { handedKey } from "../state/address.ts";
 
 const NAME = "sumtree-key";
 
-/** The key of this tab; it goes with it. */
+/** The key of this tab. Closing the tab forgets it. */
 export function keptKey(): string | undefined {
   return sessionStorage.getItem(NAME) ?? undefined;
 }
@@ -15,7 +15,7 @@ export function forgetKey(): void {
   sessionStorage.removeItem(NAME);
 }
 
-/** Takes a key out of the address before anybody can see, keep or send it. */
+/** Removes a key from the address before it can be seen, stored or sent. */
 export function takeHandedKey(): void {
   const handed = handedKey(location.hash);
   if (handed === undefined) return;

@@ -1,4 +1,4 @@
-/** The lines of an answer as they come, those of one piece together. A last line without an end is one that broke off. */
+/** The lines of a response as they arrive, one chunk's lines together. A last line without a line end means that it broke off. */
 export async function* readLines(response: Response): AsyncGenerator<readonly string[]> {
   if (response.body === null) return;
   let rest = "";

@@ -2,18 +2,18 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isAbort, type Asking } from "./ask.ts";
 import { AskError, type Failure } from "./failure.ts";
 
-/** Where a question has got to. */
+/** The state of a question. */
 export interface Load<Value> {
   readonly value: Value | undefined;
   readonly failure: Failure | undefined;
-  /** What is asked now has not been answered yet: `value` may be of the question before. */
+  /** The current question has no answer yet: `value` may be of the one before. */
   readonly busy: boolean;
-  /** It takes longer than a blink. */
+  /** It takes long enough to say so. */
   readonly waiting: boolean;
-  /** What has come of it. */
+  /** How much has arrived. */
   readonly progress: number;
   readonly stopped: boolean;
-  /** Which question, asked which time, `value` and `failure` are the answer to. */
+  /** The question and round that `value` and `failure` belong to. */
   readonly settled: string | undefined;
   readonly stop: () => void;
   readonly again: () => void;
@@ -32,7 +32,7 @@ const idle = {
   settled: undefined,
 };
 
-/** Asks when `key` changes; undefined: not at all. What was asked before is let go. `show`: takes a part of the answer, where there is none yet. */
+/** Asks when `key` changes, and not while it is undefined. The question before is aborted. `show` takes a first part of the answer. */
 export function useLoad<Value>(
   key: string | undefined,
   load: (asking: Asking, show: (part: Value) => void) => Promise<Value>,
@@ -50,9 +50,9 @@ export function useLoad<Value>(
     running.current = controller;
     const { signal } = controller;
     let counted = 0;
-    // what is asked again stays until the new answer is there
+    // the old answer to the same question stays until the new one arrives
     const kept = (state: State<Value>) => (shownKey.current === key ? state.value : undefined);
-    // nothing is drawn for what is there in a blink; a long answer is told of a few times a second
+    // a quick answer needs no progress; a long one reports it a few times a second
     const timer = setInterval(
       () => setState((state) => ({ ...idle, value: kept(state), waiting: true, progress: counted })),
       BLINK_MS,
@@ -86,7 +86,7 @@ export function useLoad<Value>(
   return { ...state, busy: key !== undefined && state.settled !== asked, stop, again };
 }
 
-/** Asks once more when something else shows that what was asked with this key is not as it was; undefined: it is not known yet. */
+/** Asks again when `version`, of what this key asked for, changes. Undefined: not known yet. */
 export function useAgainOn(
   load: Load<unknown>,
   key: string,

@@ -17,7 +17,7 @@ interface LabelSharesProps {
 const MAX_READ = 1000;
 const MAX_LABELS = 20;
 
-/** What stands at a path, and how often. Counted over the newest feedback of the window, and it says over how many. */
+/** The values at a path, and how often they occur in the newest feedback of the window. Shows how much was counted. */
 export function LabelShares({ path, project, window }: LabelSharesProps) {
   const load = useLoad(JSON.stringify([path, project, window]), async (asking) => {
     const at = (ms: number) => [{ $getField: "created_at" }, { $literal: new Date(ms).toISOString() }];

@@ -24,7 +24,7 @@ export interface LoadedFeedback {
   readonly times: readonly number[];
   readonly endMs: number;
   readonly granularity: number;
-  /** There are more paths than are shown. */
+  /** How many paths are not shown. */
   readonly more: number;
 }
 

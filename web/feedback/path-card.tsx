@@ -13,7 +13,7 @@ interface PathCardProps {
   readonly onChoose: () => void;
 }
 
-/** A path, its number over the window, and a small picture of how it went. */
+/** A path, its number over the window, and a small chart. */
 export function PathCard({ stats, times, endMs, zone, chosen, onChoose }: PathCardProps) {
   const { path, buckets } = stats;
   return (
@@ -58,7 +58,7 @@ function Of({ count }: { readonly count: number }) {
   );
 }
 
-/** How many values a mean or a rate is of. */
+/** The number of values behind a mean or a rate. */
 function countIn(values: PathStats["window"]): number {
   return values["count"] ?? (values["count_true"] ?? 0) + (values["count_false"] ?? 0);
 }
@@ -70,7 +70,7 @@ export function valueOf({ path }: PathStats, values: PathStats["window"]): numbe
   return rateOf(values);
 }
 
-/** The share of true among true and false. */
+/** The share of true. */
 export function rateOf(values: PathStats["window"]): number | null {
   const [yes, no] = [values["count_true"] ?? 0, values["count_false"] ?? 0];
   return yes + no === 0 ? null : yes / (yes + no);

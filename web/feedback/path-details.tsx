@@ -17,7 +17,7 @@ interface PathDetailsProps {
   readonly window: TimeWindow;
 }
 
-/** A path at large: percentiles as bands, rates with their counts, labels as shares, and every bucket in a table. */
+/** A path in detail: percentiles as bands, rates with their counts, labels as shares, and every bucket in a table. */
 export function PathDetails({ stats, loaded, project, zone, window }: PathDetailsProps) {
   const { path, buckets } = stats;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
@@ -105,7 +105,7 @@ function BucketRow({ name, stats, values, hovered = false }: BucketRowProps) {
         return (
           <td key={column} class="number">
             {value == null ? (
-              <Unknown why="nothing was said there" />
+              <Unknown why="no feedback there" />
             ) : (
               <Shown figure={figure(value)} dim={value === 0} />
             )}

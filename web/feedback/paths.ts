@@ -2,7 +2,7 @@ import type { FeedbackMetric, FeedbackPath } from "../api/routes.ts";
 
 const PERCENTILES = [10, 50, 90];
 
-/** What is asked of a path, by what stands there. */
+/** The aggregations of a path, by the type of its values. */
 export function metricOf({ json_path, value_type }: FeedbackPath): FeedbackMetric {
   if (value_type === "numeric")
     return { json_path, value_type, aggregations: ["avg", "min", "max", "count"], percentiles: PERCENTILES };
@@ -10,12 +10,12 @@ export function metricOf({ json_path, value_type }: FeedbackPath): FeedbackMetri
   return { json_path, value_type, aggregations: ["count"] };
 }
 
-/** How a path is named in an answer. */
+/** The name of a path in an answer. */
 export function slugOf(path: string): string {
   return path.replaceAll(/[^0-9A-Za-z_]/gu, "_");
 }
 
-/** Paths in so few questions that in each their names differ. */
+/** Divides paths into as few questions as possible, each without equal names. */
 export function questionsOf(paths: readonly FeedbackPath[]): readonly (readonly FeedbackPath[])[] {
   const questions: FeedbackPath[][] = [];
   const times = new Map<string, number>();
@@ -28,7 +28,7 @@ export function questionsOf(paths: readonly FeedbackPath[]): readonly (readonly 
   return questions;
 }
 
-/** How often each value stands at a path, the most frequent first. */
+/** How often each value occurs at a path, the most frequent first. */
 export function labelCounts(
   payloads: readonly object[],
   path: string,

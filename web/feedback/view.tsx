@@ -77,7 +77,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
         <Notice kind="warning" title={`${loaded.more} more paths were found than are shown.`} />
       )}
       {loaded !== undefined && count === 0 && (
-        <Notice kind="quiet" title="Nobody has said anything in this window.">
+        <Notice kind="quiet" title="There is no feedback in this window.">
           <button onClick={() => go({ options: { ...options, window: "90d" } })}>Look at 90 days</button>
         </Notice>
       )}

@@ -1,6 +1,6 @@
 import { plainDecimal } from "./figure.ts";
 
-/** Rows as RFC 4180 has them. Unknown is empty. A text that a spreadsheet would run is kept a text. */
+/** Rows in the form of RFC 4180. Unknown is empty. A text that a spreadsheet would evaluate gets an apostrophe. */
 export function csv(rows: readonly (readonly (string | number | null)[])[]): string {
   return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }

@@ -1,4 +1,4 @@
-/** A number as it is shown, and as it is. */
+/** A number as shown, and in full. */
 export interface Figure {
   readonly text: string;
   /** On hover and in copies: every digit. */
@@ -43,7 +43,7 @@ function dollarDigits(usd: number): string {
   return withDecimals(Math.min(decimals, 14)).format(usd);
 }
 
-/** To make one takes longer than to use it: each is made once. */
+/** Making one takes longer than using it, so each is made once. */
 const formats = new Map<number, Intl.NumberFormat>();
 
 function withDecimals(decimals: number): Intl.NumberFormat {
@@ -55,7 +55,7 @@ function withDecimals(decimals: number): Intl.NumberFormat {
   return format;
 }
 
-/** All the digits that tell this number from its neighbours, without an exponent. */
+/** All digits that distinguish the number from its neighbours, without an exponent. */
 export function plainDecimal(value: number): string {
   const text = String(value);
   if (!text.includes("e-")) return text;

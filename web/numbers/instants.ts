@@ -16,14 +16,14 @@ const TIME = {
 } as const;
 const DAY = { day: "numeric", month: "short" } as const;
 
-/** 14:02:11.204 where the day is clear, 21 Nov 14:02:11 otherwise. */
+/** 14:02:11.204 if the day is clear from the context, 21 Nov 14:02:11 otherwise. */
 export function clock(iso: string, zone: string, { now }: { readonly now: number }): string {
   const at = new Date(iso);
   if (dayOf(at, zone) === dayOf(new Date(now), zone)) return formatOf(zone, TIME).format(at);
   return `${formatOf(zone, DAY).format(at)} ${formatOf(zone, { ...TIME, fractionalSecondDigits: undefined }).format(at)}`;
 }
 
-/** What `clock` says up to the minute, and the rest of it. */
+/** The text of `clock` up to the minute, and the rest. */
 export function minuteOf(clock: string): readonly [minute: string, rest: string] {
   const end = clock.lastIndexOf(":");
   return [clock.slice(0, end), clock.slice(end)];
@@ -57,7 +57,7 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** Where a bucket begins, by the clock of the zone; of a day, how long it is when that is not 24 hours. */
+/** Where a bucket begins, by the clock of the zone; for a day that is not 24 hours long, its length as well. */
 export function bucketName(
   fromMs: number,
   toMs: number | undefined,

@@ -9,7 +9,7 @@ export interface Total {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly requests: number;
-  /** Of the models whose price is known; null when it is of none. */
+  /** Of the models with a known price; null if none has one. */
   readonly usd: number | null;
   /** Models that used something and have no price: what `usd` leaves out. */
   readonly unpriced: readonly string[];
@@ -39,7 +39,7 @@ export const COSTS = [
   "cache_creation_input_tokens_total_cost",
 ] as const;
 
-/** Of those that are known; null when none is. */
+/** The sum of those that are known; null if none is. */
 export function costOf(usage: LlmUsage): number | null {
   let sum: number | null = null;
   for (const name of COSTS) {
@@ -90,7 +90,7 @@ export function sumOf(totals: readonly Total[]): Total {
 
 type Counts = Pick<LlmUsage, "requests" | "prompt_tokens" | "completion_tokens" | "total_tokens">;
 
-/** A total that grows. */
+/** A running total. */
 class Sum {
   readonly unpriced = new Set<string>();
   private readonly counts = { requests: 0, promptTokens: 0, completionTokens: 0, tokens: 0 };
@@ -103,7 +103,7 @@ class Sum {
     this.counts.tokens += total_tokens;
   }
 
-  /** What used nothing costs nothing, and prices nothing. */
+  /** The total of nothing: no tokens, no cost, nothing without a price. */
   addCost(usd: number | null, tokens: number): void {
     if (usd !== null && (usd !== 0 || tokens !== 0)) this.usd = (this.usd ?? 0) + usd;
   }
@@ -114,7 +114,7 @@ class Sum {
   }
 }
 
-/** The service reckons in picodollars: what is finer comes of adding up. */
+/** The service counts in picodollars: finer digits come from adding up doubles. */
 export function toPicodollar(usd: number): number {
   const picodollars = usd * 1e12;
   return Number.isSafeInteger(Math.round(picodollars)) ? Math.round(picodollars) / 1e12 : usd;

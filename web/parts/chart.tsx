@@ -6,7 +6,7 @@ import { onTheme } from "../state/theme.ts";
 
 export interface ChartSeries {
   readonly label: string;
-  /** The name of a colour of the style. */
+  /** The name of a colour in the style sheet. */
   readonly color: string;
   readonly values: readonly (number | null)[];
   readonly kind: "line" | "bars" | "hidden";
@@ -14,12 +14,12 @@ export interface ChartSeries {
 
 interface ChartProps {
   readonly label: string;
-  /** In ms: where each bucket begins. */
+  /** The start of each bucket, in ms. */
   readonly times: readonly number[];
-  /** Where the last bucket ends. */
+  /** The end of the last bucket. */
   readonly endMs: number;
   readonly series: readonly ChartSeries[];
-  /** The space between two series, by their places, as of percentiles. */
+  /** Bands between two series, by their indexes, as for percentiles. */
   readonly bands?: readonly { readonly between: readonly [number, number]; readonly color: string }[];
   readonly zone: string;
   readonly heightPx: number;
@@ -27,17 +27,17 @@ interface ChartProps {
   readonly bare?: boolean;
   readonly format: (value: number) => string;
   readonly onHover?: (index: number | undefined) => void;
-  /** The bucket that is pointed at elsewhere. */
+  /** The bucket to highlight. */
   readonly hovered?: number | undefined;
 }
 
-/** Series over local time, on a canvas. What it shows stands in a table beside it. */
+/** Series over local time, on a canvas. A table beside it has the same numbers. */
 export function Chart(props: ChartProps) {
-  const place = useRef<HTMLDivElement>(null);
+  const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | undefined>(undefined);
   const { label, heightPx, hovered, times } = props;
   useEffect(() => {
-    const element = place.current;
+    const element = host.current;
     if (element === null) return;
     const plot = new uPlot(optionsOf(props, element), dataOf(props), element);
     drawn.current = plot;
@@ -58,7 +58,7 @@ export function Chart(props: ChartProps) {
   }, [hovered, times]);
   const described =
     props.bare === true ? { "aria-hidden": true } : { role: "img" as const, "aria-label": label };
-  return <div ref={place} class="chart" style={{ height: `${heightPx}px` }} {...described} />;
+  return <div ref={host} class="chart" style={{ height: `${heightPx}px` }} {...described} />;
 }
 
 function dataOf({ times, series }: ChartProps): uPlot.AlignedData {

@@ -6,19 +6,19 @@ interface CopyProps {
   readonly title?: string;
 }
 
-/** Puts a text on the clipboard and says so for a moment. */
+/** Copies a text and confirms it for a moment. */
 export function CopyButton({ label, text, title }: CopyProps) {
-  const [said, setSaid] = useState<string | undefined>(undefined);
+  const [status, setStatus] = useState<string | undefined>(undefined);
   const copy = (): void => {
     navigator.clipboard.writeText(text()).then(
-      () => setSaid("copied"),
-      () => setSaid("not allowed"),
+      () => setStatus("copied"),
+      () => setStatus("not allowed"),
     );
-    setTimeout(() => setSaid(undefined), 1500);
+    setTimeout(() => setStatus(undefined), 1500);
   };
   return (
     <button class="quiet" title={title} onClick={copy}>
-      <span aria-live="polite">{said ?? label}</span>
+      <span aria-live="polite">{status ?? label}</span>
     </button>
   );
 }

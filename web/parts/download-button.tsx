@@ -6,21 +6,21 @@ interface DownloadProps {
   readonly text: () => string | Promise<string>;
 }
 
-/** A file made of what is shown, with every digit. Says so while it is made, and when it cannot be. */
+/** Downloads what is shown, with every digit. Shows progress and failures. */
 export function DownloadButton({ label, name, text }: DownloadProps) {
-  const [said, setSaid] = useState<string | undefined>(undefined);
+  const [status, setStatus] = useState<string | undefined>(undefined);
   const download = async (): Promise<void> => {
-    setSaid("reading …");
+    setStatus("reading …");
     try {
       save(name, await text());
-      setSaid(undefined);
+      setStatus(undefined);
     } catch {
-      setSaid(`${label}: could not be read, try again`);
+      setStatus(`${label}: could not be read, try again`);
     }
   };
   return (
     <button class="quiet" onClick={() => void download()}>
-      <span aria-live="polite">{said ?? label}</span>
+      <span aria-live="polite">{status ?? label}</span>
     </button>
   );
 }

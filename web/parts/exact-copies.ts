@@ -1,4 +1,4 @@
-/** Whoever copies figures gets every digit of them, although the page shows few. */
+/** Copied figures have all their digits, although the page shows few. */
 export function copyExactly(event: ClipboardEvent): void {
   const selection = document.getSelection();
   if (selection === null || selection.isCollapsed || isTyped(event.target)) return;
@@ -14,14 +14,14 @@ function isTyped(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }
 
-/** What the browser would copy if the figures had all their digits: while it is read, they do. */
+/** What the browser would copy if the figures had all their digits, which they have while it is read. */
 function textWithExact(figures: readonly HTMLElement[], selection: Selection): string {
   const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
   const range = document.createRange();
   range.setStart(startContainer, startOffset);
   range.setEnd(endContainer, endOffset);
   const texts = figures.flatMap((figure) => {
-    // a part of a figure is copied as the whole of it
+    // part of a figure is copied as the whole figure
     if (figure.contains(startContainer)) range.setStartBefore(figure);
     if (figure.contains(endContainer)) range.setEndAfter(figure);
     const nodes = [...figure.childNodes].filter((node) => node instanceof Text);

@@ -11,7 +11,7 @@ export function Shown({ figure, dim = false }: { readonly figure: Figure; readon
   );
 }
 
-/** What is not known, and why. */
+/** An unknown number, and why it is unknown. */
 export function Unknown({ why }: { readonly why: string }) {
   return (
     <abbr class="unknown" title={why}>
@@ -50,7 +50,7 @@ export function Duration({ ms }: { readonly ms: number | null }) {
   return ms === null ? <Live /> : <Shown figure={duration(ms)} />;
 }
 
-/** Marks what can still grow. */
+/** Marks a number that can still grow. */
 export function Live() {
   return (
     <abbr class="live" title="Not finished: this can still grow">

@@ -12,23 +12,23 @@ import {
 
 interface FilterBarProps {
   readonly filter: Filter;
-  /** As it stands in the address. */
+  /** As in the address. */
   readonly onFilter: (q: string) => void;
-  /** Where rows have a cost, a condition on it: it is no field of calls, so it stands beside the query. */
+  /** A condition on the cost of rows, if they have one. It is no field of calls, so it is not part of the query. */
   readonly cost?: CostChip;
 }
 
 export interface CostChip {
   /** `≥0.1`; undefined: there is none. */
   readonly chip: string | undefined;
-  /** Whether a text is such a condition. */
+  /** Whether a text is a condition on the cost. */
   readonly read: (text: string) => boolean;
   readonly onChange: (text: string) => void;
 }
 
 const COST = "cost";
 
-/** The conditions as chips, or as the query that they make. */
+/** The conditions as chips, or as a query. */
 export function FilterBar({ filter, onFilter, cost }: FilterBarProps) {
   const [editing, setEditing] = useState(filter.kind !== "chips");
   const chips = filter.kind === "chips" ? filter.chips : undefined;
@@ -85,7 +85,7 @@ export function FilterBar({ filter, onFilter, cost }: FilterBarProps) {
 
 interface NewChipProps {
   readonly fields: readonly string[];
-  /** False: it is no condition. */
+  /** False: not a valid condition. */
   readonly onAdd: (chip: { field: string; op: ChipOp; value: string | number | boolean | null }) => boolean;
   readonly onCancel: () => void;
 }
@@ -134,7 +134,9 @@ function NewChip({ fields, onAdd, onCancel }: NewChipProps) {
         onInput={(event) => setValue(event.currentTarget.value)}
       />
       <button type="submit">Add</button>
-      {wrong && <span class="failed">A cost is more or less than a number of dollars.</span>}
+      {wrong && (
+        <span class="failed">A condition on the cost needs a comparison and a number of dollars.</span>
+      )}
       <button type="button" class="quiet" onClick={onCancel}>
         Cancel
       </button>
@@ -147,7 +149,7 @@ function QueryEditor({ filter, onFilter }: FilterBarProps) {
   const asked =
     filter.kind === "unreadable" ? filter.text : JSON.stringify({ $expr: operand ?? {} }, null, 2);
   const [text, setText] = useState(asked);
-  const [fault, setFault] = useState(filter.kind === "unreadable" ? "This is no JSON." : undefined);
+  const [fault, setFault] = useState(filter.kind === "unreadable" ? "This is not JSON." : undefined);
   const apply = (event: Event): void => {
     event.preventDefault();
     try {
@@ -156,7 +158,7 @@ function QueryEditor({ filter, onFilter }: FilterBarProps) {
       setFault(undefined);
       onFilter(Object.keys(inner).length === 0 ? "" : JSON.stringify(inner));
     } catch (error) {
-      setFault(`This is no JSON: ${(error as Error).message}`);
+      setFault(`This is not JSON: ${(error as Error).message}`);
     }
   };
   return (

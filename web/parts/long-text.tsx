@@ -6,7 +6,7 @@ import { CopyButton } from "./copy-button.tsx";
 const FIRST_CHARS = 20_000;
 const MORE_CHARS = 200_000;
 
-/** Text of a call as text, however long it is: a first part of it, and more when asked. */
+/** Text of a call, of any length: the first part, and more on request. */
 export function LongText({ text, label }: { readonly text: string; readonly label: string }) {
   const [chars, setChars] = useState(FIRST_CHARS);
   return (

@@ -10,7 +10,7 @@ interface NoticeProps {
   readonly children?: ComponentChildren;
 }
 
-/** What is the case, and what to do. */
+/** A message, and what to do. */
 export function Notice({ kind, title, children }: NoticeProps) {
   return (
     <div class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>
@@ -24,12 +24,12 @@ interface LoadStateProps {
   readonly load: Load<unknown>;
   /** What `progress` counts. */
   readonly counting?: string;
-  /** What is to be said of what is shown beside a failure. */
+  /** A note on what is still shown beside a failure. */
   readonly shown?: string;
 }
 
-/** How far a question has got, what went wrong with it, and a way to ask again. */
-export function LoadState({ load, counting, shown = "What is shown is from before." }: LoadStateProps) {
+/** The progress or failure of a question, with a button to ask again. */
+export function LoadState({ load, counting, shown = "The data shown is from before." }: LoadStateProps) {
   const { failure, waiting, stopped, progress, value, stop, again } = load;
   if (failure !== undefined)
     return <Failed failure={failure} again={again} shown={value === undefined ? "" : shown} />;
@@ -77,7 +77,7 @@ function Failed({ failure, again, shown }: FailedProps) {
   }
   if (failure.kind === "broken") {
     return (
-      <Notice kind="error" title="The answer broke off, so nothing of it is shown.">
+      <Notice kind="error" title="The answer broke off, so it is not shown.">
         The service or the network failed while it was on its way. {shown} {retry}
       </Notice>
     );

@@ -1,6 +1,6 @@
 /**
  * Which element of the document shows which row. A row that stays in sight keeps its element; those that come take the elements of
- * those that went, in the order in which they are in the document: the fewer elements move, the less of it is laid out anew.
+ * those that left, in document order: the fewer elements move, the less layout there is.
  */
 export function elementsFor(
   indexes: readonly number[],

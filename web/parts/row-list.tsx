@@ -1,55 +1,55 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { elementsFor } from "./row-elements.ts";
-import { ROW_PX, usePlace, type RowKeys } from "./use-place.ts";
+import { ROW_PX, useScroll, type RowKeys } from "./use-scroll.ts";
 import { useVirtualRows } from "./use-virtual-rows.ts";
 
-export { ROW_PX } from "./use-place.ts";
+export { ROW_PX } from "./use-scroll.ts";
 
 export interface RowAria {
   readonly level?: number;
   readonly expanded?: boolean | undefined;
 }
 
-/** Places of the first and the last row that are in the document. */
+/** Indexes of the first and the last row in the document. */
 export interface SeenRows {
   readonly first: number;
   readonly last: number;
 }
 
 interface RowListProps {
-  /** Of all elements of this list. */
+  /** The prefix of all element ids. */
   readonly id: string;
   readonly role: "grid" | "treegrid";
   readonly label: string;
-  /** Some of what the rows say is still on its way. */
+  /** Some values of the rows are still being loaded. */
   readonly busy?: boolean;
   readonly class: string;
   readonly header: ComponentChildren;
   readonly count: number;
   readonly active: number;
-  /** What says of rows that come and go which are the same; undefined: none do. */
+  /** Identifies rows across changes of the list; undefined if it never changes. */
   readonly keys?: RowKeys;
-  /** Another than before when somebody chose a row: it is brought into sight then. */
+  /** Changes when a row is chosen, which then comes into sight. */
   readonly chosen?: unknown;
   readonly aria?: (index: number) => RowAria;
   readonly rowClass?: (index: number) => string;
   readonly row: (index: number) => ComponentChildren;
-  /** What lies over all rows and is drawn anew with them. */
+  /** An overlay that is rendered with the rows. */
   readonly layer?: (visible: SeenRows & { readonly offsetPx: number }) => ComponentChildren;
   readonly onSeen?: (seen: SeenRows) => void;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
-  /** True: the key is taken. */
+  /** True: the key was handled. */
   readonly onKey?: (event: KeyboardEvent) => boolean;
 }
 
-/** Rows of which only those that can be seen are in the document. Up and down walk them, Enter opens. */
+/** A list with only its visible rows in the document. Up and down move, Enter opens. */
 export function RowList(props: RowListProps) {
   const { id, count, active, onActive, onOpen } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { items, totalPx, offsetPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
-  usePlace(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
+  useScroll(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 2);
@@ -100,12 +100,12 @@ export function RowList(props: RowListProps) {
 
 interface DrawnLines {
   readonly of: RowListProps;
-  /** Which element shows a row, from top to bottom. */
+  /** The element of each row, from top to bottom. */
   readonly elements: ReadonlyMap<number, number>;
   readonly lines: ReadonlyMap<number, VNode>;
 }
 
-/** The rows to be in the document. While only the place changes, those that were there are the same ones, and not drawn anew. */
+/** The rows of the document. While only the scroll position changes, rows that stay are the same elements, and not rendered again. */
 function useLines(props: RowListProps, indexes: readonly number[]): readonly VNode[] {
   const drawn = useRef<DrawnLines>({ of: props, elements: new Map(), lines: new Map() });
   const { of, lines: known } = drawn.current;
@@ -136,7 +136,7 @@ function lineOf(props: RowListProps, index: number, element: number): VNode {
       aria-selected={index === active}
       onClick={(event) => {
         onActive(index);
-        // who has selected text wants to copy it
+        // a selection is for copying
         if (document.getSelection()?.isCollapsed === false) return;
         if (!(event.target as Element).closest("a, button")) onOpen(index);
       }}

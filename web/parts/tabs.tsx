@@ -6,12 +6,12 @@ interface TabsProps {
   readonly onTab: (tab: string) => void;
 }
 
-/** Left and right walk them. The panel they switch has the id `panel`. */
+/** Left and right move between them. The panel they switch has the id `panel`. */
 export function Tabs({ tabs, shown, onTab }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
   const names = Object.keys(tabs);
   useEffect(() => {
-    // where there is little room, the one that is shown may be out of sight
+    // on a narrow screen the chosen tab may be out of sight
     const tab = list.current?.querySelector(`#tab-${shown}`);
     tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [shown]);

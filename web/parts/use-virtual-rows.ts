@@ -13,7 +13,7 @@ export interface VirtualRows {
   readonly offsetPx: number;
 }
 
-/** Which of many rows of one height are to be in the document. */
+/** Which of many rows of one height have to be in the document. */
 export function useVirtualRows(
   scroller: { readonly current: HTMLElement | null },
   { count, rowPx }: { readonly count: number; readonly rowPx: number },

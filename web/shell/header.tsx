@@ -59,7 +59,7 @@ export function Header({ me, project, address, zone, go, forget }: HeaderProps) 
   );
 }
 
-/** What lists share; what was seen of one trace stays there. */
+/** The options that lists share; those of a trace are left behind. */
 function listOptions(options: Address["options"]): Address["options"] {
   const {
     window = "",

@@ -3,7 +3,7 @@ import { Notice } from "../parts/notice.tsx";
 
 interface KeyGateProps {
   readonly onKey: (key: string) => void;
-  /** The key that was there did not do. */
+  /** The service refused the last key. */
   readonly refused: boolean;
 }
 

@@ -10,7 +10,7 @@ import { Header } from "./header.tsx";
 
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The view that the address names, of the project that it names. */
+/** The view and project that the address names. */
 export function Project({ me, forget }: { readonly me: Whoami; readonly forget: () => void }) {
   const [address, go] = useAddress();
   const seen = me.projects_with_data;

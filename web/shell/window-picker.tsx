@@ -3,7 +3,7 @@ import { span } from "../numbers/instants.ts";
 import { DEFAULT_SPAN, isSpan, printWindow, readWindow, SPANS } from "../state/time-window.ts";
 
 interface WindowPickerProps {
-  /** As the address has it. */
+  /** As in the address. */
   readonly text: string | undefined;
   readonly zone: string;
   readonly onWindow: (text: string) => void;
@@ -11,7 +11,7 @@ interface WindowPickerProps {
 
 const OTHER = "other";
 
-/** The last so long, or two instants of the chosen zone. */
+/** The last hours or days, or a window between two instants. */
 export function WindowPicker({ text, zone, onWindow }: WindowPickerProps) {
   const [choosing, setChoosing] = useState(false);
   const { fromMs, toMs } = readWindow(text, Date.now());
@@ -45,7 +45,7 @@ interface BetweenProps {
   readonly onClose: () => void;
 }
 
-/** In UTC, so that no hour is there twice. */
+/** In UTC, which repeats no hour. */
 function Between({ onWindow, onClose }: BetweenProps) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.showPopover(), []);

@@ -6,7 +6,7 @@ interface ZonePickerProps {
   readonly onZone: (zone: string) => void;
 }
 
-/** Whose midnights days begin at. */
+/** The zone whose midnights begin the days. */
 export function ZonePicker({ zone, onZone }: ZonePickerProps) {
   const [text, setText] = useState(zone);
   const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone")], []);

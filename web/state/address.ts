@@ -1,4 +1,4 @@
-/** What is seen, as the part of the address behind `#`, which no server is told. */
+/** The state of the page, as the part of the address behind `#`, which is sent to no server. */
 export interface Address {
   /** `entity/project`; undefined: not chosen. */
   readonly project: string | undefined;
@@ -11,7 +11,7 @@ export interface Address {
 export const VIEWS = ["traces", "trace", "usage", "feedback"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** Everything unknown is left aside: an address is typed, cut and mailed by people. */
+/** Ignores everything unknown: people type, shorten and mail addresses. */
 export function readAddress(hash: string): Address {
   const [path = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
   const [entity, project, view, ...rest] = path.split("/").filter(Boolean).map(decoded);
@@ -41,7 +41,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** A key that comes with the address: `#key=st_…`, and where to go then. */
+/** A key in the address, `#key=st_…`, and where to go next. */
 export function handedKey(hash: string): { readonly key: string; readonly hash: string } | undefined {
   const found = /^#key=([^&]+)(?:&to=(.*))?$/.exec(hash);
   return found?.[1] === undefined

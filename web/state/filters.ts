@@ -24,10 +24,10 @@ export const FIELDS = [
   "attributes.",
 ];
 
-/** What an address has under `q`: an operand of `$expr`. */
+/** The member `q` of an address: an operand of `$expr`. */
 export type Filter =
   | { readonly kind: "chips"; readonly chips: readonly Chip[] }
-  /** Somebody wrote it; no chips can show it. */
+  /** Written by hand, and not expressible as chips. */
   | { readonly kind: "custom"; readonly operand: unknown }
   | { readonly kind: "unreadable"; readonly text: string };
 
@@ -90,14 +90,14 @@ function chipWith(op: ChipOp, input: unknown, literal: unknown): Chip | undefine
   return typeof field === "string" && isScalar ? { field, op, value: value as Chip["value"] } : undefined;
 }
 
-/** The only member of an object, when it has that name. */
+/** The only member of an object, if it has that name. */
 function membersOf(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   const entries = Object.entries(value);
   return entries.length === 1 && entries[0]?.[0] === name ? entries[0][1] : undefined;
 }
 
-/** What somebody typed: a number, true, false and null beside a payload are what they look like; a name is a text. */
+/** The typed value: for payload fields, numbers, true, false and null are what they look like; names are text. */
 export function typedValue(field: string, text: string): Chip["value"] {
   if (text === "null") return null;
   if (!/^(inputs|output|attributes|summary)\b/.test(field)) return text;

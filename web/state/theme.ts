@@ -7,7 +7,7 @@ export function keptTheme(): Theme {
   return THEMES.find((theme) => theme === localStorage.getItem(NAME)) ?? "auto";
 }
 
-/** Told when the colours are others than before: by the page's own button, by the system, or on paper. Returns how to stop. */
+/** Calls back when the colours change: by the page's button, by the system, or for printing. Returns how to stop. */
 export function onTheme(changed: () => void): () => void {
   const media = ["(prefers-color-scheme: dark)", "print"].map((query) => matchMedia(query));
   const chosen = new MutationObserver(changed);

@@ -1,4 +1,4 @@
-/** What a view is about: the last so long, or from one instant to another. */
+/** The time that a view covers: the last hours or days, or from one instant to another. */
 export interface TimeWindow {
   readonly fromMs: number;
   /** Undefined: now. */

@@ -28,7 +28,7 @@ const ROW_PX = 28;
 const MIN_BAR_PX = 2;
 const LABEL_PX = 60;
 
-/** Where a call lies on the axis is where its bar is; how much of the trace's cost it bears is how tall the dark part of it is. */
+/** The bar shows when a call ran; the height of its dark part shows its share of the trace's cost. */
 export function drawBars(
   context: CanvasRenderingContext2D,
   bars: readonly Bar[],

@@ -13,11 +13,11 @@ interface CallReceiptProps {
   readonly traceId: string;
   readonly id: string;
   readonly zone: string;
-  /** What its row says that it used, in whatever words. */
+  /** What its row shows as used, as text. */
   readonly used: string | undefined;
 }
 
-/** Why a call costs what it does, as the service says it. */
+/** The service's receipt of a call. */
 export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptProps) {
   const key = `${project}\n${traceId}\n${id}`;
   const load = useLoad(key, async (asking) => {
@@ -177,7 +177,7 @@ function Sum({ name, lines, billed }: SumProps) {
   );
 }
 
-/** What was counted elsewhere, and who counts a completion that several calls tell of. */
+/** What was counted elsewhere, and which call counts a completion that several calls report. */
 function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt: Receipt }) {
   const elsewhere = usage.filter(({ counted_below }) => counted_below.total_tokens > 0);
   return (
@@ -203,9 +203,9 @@ function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt
         <div>
           <dt>completion</dt>
           <dd>
-            <bdi>{oneLine(completion.id, 80)}</bdi>, told by {completion.told_by.length}{" "}
-            {completion.told_by.length === 1 ? "call" : "calls"}, counted with{" "}
-            {completion.borne_by === call_id ? "this one" : <bdi>{oneLine(completion.borne_by, 80)}</bdi>}
+            <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.calls.length}{" "}
+            {completion.calls.length === 1 ? "call" : "calls"}, counted in{" "}
+            {completion.counted_in === call_id ? "this one" : <bdi>{oneLine(completion.counted_in, 80)}</bdi>}
           </dd>
         </div>
       )}

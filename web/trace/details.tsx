@@ -12,7 +12,7 @@ import { Facts } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
 
 export interface UsedByCall {
-  /** With everything below. */
+  /** Including everything below. */
   readonly total: UsageByLlm;
   /** By the call alone. */
   readonly own: Total;
@@ -23,7 +23,7 @@ interface DetailsProps {
   readonly traceId: string;
   readonly zone: string;
   readonly treeCall: TreeCall;
-  /** Undefined: it is not known yet. */
+  /** Undefined: not known yet. */
   readonly used: UsedByCall | undefined;
   readonly tab: string;
   readonly onTab: (tab: string) => void;
@@ -40,7 +40,7 @@ const TABS = {
 } as const;
 type Tab = keyof typeof TABS;
 
-/** One call: what is known of it, what went in and out, and what people said. */
+/** One call: its facts, inputs, output and feedback. */
 export function Details({ project, traceId, zone, treeCall, used, tab, onTab, close }: DetailsProps) {
   const { id, name, endMs } = treeCall;
   const key = `${project}\n${traceId}\n${id}`;

@@ -10,11 +10,11 @@ import type { TreeCall } from "./columns/call-tree.ts";
 import { UsageTable } from "./usage-table.tsx";
 
 interface FactsProps {
-  /** Undefined: it is still on its way. */
+  /** Undefined: still being loaded. */
   readonly call: Call | undefined;
   readonly treeCall: TreeCall;
   readonly zone: string;
-  /** Undefined: it is not known yet. */
+  /** Undefined: not known yet. */
   readonly used: { readonly total: UsageByLlm; readonly own: Total } | undefined;
 }
 

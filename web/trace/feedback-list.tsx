@@ -8,9 +8,9 @@ interface FeedbackListProps {
   readonly zone: string;
 }
 
-/** What was said about one call. */
+/** The feedback on one call. */
 export function FeedbackList({ feedback, truncated, zone }: FeedbackListProps) {
-  if (feedback.length === 0) return <p class="dim">Nobody has said anything about this call.</p>;
+  if (feedback.length === 0) return <p class="dim">This call has no feedback.</p>;
   return (
     <>
       <table>

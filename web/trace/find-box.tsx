@@ -8,11 +8,11 @@ import { nextOf } from "./columns/walk.ts";
 interface FindBoxProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly tree: CallTree;
-  /** Where to go on from. */
+  /** Where to continue from. */
   readonly from: number;
   readonly find: string;
   readonly onFind: (text: string) => void;
-  readonly reveal: (place: number) => void;
+  readonly reveal: (position: number) => void;
 }
 
 /** Calls by name or id; Enter goes to the next. */

@@ -4,7 +4,7 @@ import { NOTHING, toPicodollar, type Total } from "../numbers/usage.ts";
 
 type Line = Receipt["lines"][number];
 
-/** What rows and totals have. The rest, as searches, is no token, and stands in receipts and usage over time. */
+/** The units of rows and totals. Others, such as searches, are no tokens; receipts and usage over time show them. */
 export function isOfTokens({ cost }: Pick<Line, "cost">): boolean {
   return cost !== "other_cost";
 }
@@ -22,7 +22,7 @@ export function rateOf({ unit, rate_usd }: Pick<Line, "unit" | "rate_usd">): str
     : `${dollars(rate_usd).text} each`;
 }
 
-/** The project has set what it pays of the list price. */
+/** The project has set a cost factor. */
 export function areBilled(lines: readonly Pick<Line, "factor">[]): boolean {
   return lines.some(({ factor }) => factor !== null);
 }

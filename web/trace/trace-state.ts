@@ -18,7 +18,7 @@ export interface TraceState {
 
 interface Unfinished {
   readonly count: number;
-  has(place: number): boolean;
+  has(position: number): boolean;
 }
 
 export function useTraceState(trace: LoadedTrace | undefined, folding: Folding): TraceState | undefined {
@@ -35,14 +35,14 @@ export function useTraceState(trace: LoadedTrace | undefined, folding: Folding):
 }
 
 function unfinishedIn(tree: CallTree, used: LoadedTrace["used"]): Unfinished {
-  const has = (place: number): boolean =>
-    used === undefined ? Number.isNaN(tree.endMs[place]!) : used.unfinished[place] === 1;
+  const has = (position: number): boolean =>
+    used === undefined ? Number.isNaN(tree.endMs[position]!) : used.unfinished[position] === 1;
   let count = 0;
-  for (let place = 0; place < countOf(tree); place++) if (has(place)) count++;
+  for (let position = 0; position < countOf(tree); position++) if (has(position)) count++;
   return { count, has };
 }
 
-/** Folding as the address has it: the keys that are not as at first. Too many of them stay with the tab alone. */
+/** Folding in the address: the keys of the exceptions. If there are too many, only the tab keeps them. */
 const MAX_FOLD_CHARS = 1500;
 
 export function readFolding(options: Readonly<Record<string, string>>): Folding {

@@ -12,11 +12,11 @@ import { Waterfall } from "./waterfall.tsx";
 
 interface TreeTableProps {
   readonly state: TraceState;
-  /** What the calls used is on its way. */
+  /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
   readonly active: number;
   readonly opened: string | undefined;
-  /** Another than before when somebody chose a row. */
+  /** Changes when a row is chosen. */
   readonly chosen: unknown;
   readonly onActive: (index: number) => void;
   readonly onOpen: (index: number) => void;
@@ -103,7 +103,7 @@ interface CellsProps {
 
 function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProps) {
   const total = treeUsage && totalOfRow(row, treeUsage);
-  const own = row.kind === "call" ? treeUsage?.own(row.call.place) : undefined;
+  const own = row.kind === "call" ? treeUsage?.own(row.call.position) : undefined;
   return (
     <>
       <span
@@ -139,10 +139,10 @@ function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProp
 }
 
 function totalOfRow(row: Row, treeUsage: TreeUsage): Total {
-  return row.kind === "call" ? treeUsage.total(row.call.place) : treeUsage.group(row.group.place);
+  return row.kind === "call" ? treeUsage.total(row.call.position) : treeUsage.group(row.group.position);
 }
 
-/** A line for each call that it lies below. */
+/** A line for each ancestor. */
 function Guides({ depth }: { readonly depth: number }) {
   return <i class="guides" style={{ width: `${Math.min(depth, 24) * 16}px` }} />;
 }
@@ -185,7 +185,7 @@ function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: Tra
       <bdi class="text" title={call.name} data-call={call.id}>
         {call.name}
       </bdi>
-      {unfinished.has(call.place) && <Live />}
+      {unfinished.has(call.position) && <Live />}
       {row.open === false && <span class="times">{call.calls - 1} below</span>}
       {row.open === false && below > 0 && <span class="failed">{below} failed</span>}
     </>
@@ -212,7 +212,7 @@ function timesOfRow(
 interface BarContext {
   readonly topPx: number;
   readonly treeUsage: TreeUsage | undefined;
-  /** What all of the trace cost. */
+  /** The cost of the whole trace. */
   readonly whole: number;
   readonly axis: Axis;
 }

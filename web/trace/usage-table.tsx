@@ -16,7 +16,7 @@ const COLUMNS = [
   { name: "total", count: "total_tokens", cost: undefined },
 ] as const;
 
-/** Usage by model, each count with what it cost below it. */
+/** Usage by model, each count with its cost below it. */
 export function UsageTable({ caption, usage }: { readonly caption: string; readonly usage: UsageByLlm }) {
   const llms = Object.entries(usage);
   if (llms.length === 0) return <p class="dim">Neither this call nor any below it used a model.</p>;

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { keyAt, rowAt } from "./columns/rows.ts";
-import { dearestBelow, placeOfRow, rowAbove, rowBelow } from "./columns/walk.ts";
+import { dearestBelow, positionOfRow, rowAbove, rowBelow } from "./columns/walk.ts";
 import type { TraceState } from "./trace-state.ts";
 
 interface TreeKeys {
@@ -8,7 +8,7 @@ interface TreeKeys {
   readonly active: number;
   readonly choose: (key: string | undefined) => void;
   readonly fold: (key: string) => void;
-  readonly reveal: (place: number) => void;
+  readonly reveal: (position: number) => void;
   readonly nextFailed: () => void;
   readonly close: () => void;
   readonly find: RefObject<HTMLInputElement | null>;
@@ -27,7 +27,7 @@ export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
     "/": () => find.current?.focus(),
     e: nextFailed,
     $: () => {
-      const from = Math.max(0, placeOfRow(tree, rows, active));
+      const from = Math.max(0, positionOfRow(tree, rows, active));
       if (treeUsage !== undefined) reveal(dearestBelow(tree, from, treeUsage));
     },
   };

@@ -10,7 +10,7 @@ import { LoadState, Notice } from "../parts/notice.tsx";
 import { UsedOr } from "../parts/used-or.tsx";
 import type { Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
-import { callAt, childrenOf, countOf, hasFailed, idAt, placeOf } from "./columns/call-tree.ts";
+import { callAt, childrenOf, countOf, hasFailed, idAt, positionOf } from "./columns/call-tree.ts";
 import { openedFor, type Folding } from "./columns/folding.ts";
 import type { TreeUsage } from "./columns/tree-usage.ts";
 import { isGroup, keyAt } from "./columns/rows.ts";
@@ -26,7 +26,7 @@ import { useChoice } from "./use-choice.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
 
 const REFRESH_MS = 5000;
-/** Larger ones are asked for again by hand. */
+/** Larger traces are only refreshed by hand. */
 const MAX_REFRESHED_CALLS = 20_000;
 
 interface TraceViewProps {
@@ -57,7 +57,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
       <LoadState
         load={load}
         counting="calls read"
-        {...(load.value?.used === undefined && { shown: "What the calls used is not known." })}
+        {...(load.value?.used === undefined && { shown: "The usage of the calls is not known." })}
       />
       {load.value !== undefined && countOf(load.value.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
@@ -76,7 +76,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
   );
 }
 
-/** What runs is asked for again while somebody looks. */
+/** Refreshes a running trace while the page is visible. */
 function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
   const runs =
     trace !== undefined &&
@@ -92,7 +92,7 @@ function useRefresh(trace: LoadedTrace | undefined, again: () => void): void {
 interface ShellProps extends TraceViewProps {
   readonly trace: LoadedTrace;
   readonly state: TraceState;
-  /** What the calls used is on its way. */
+  /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
   readonly folding: Folding;
   readonly changeFolding: (folding: Folding) => void;
@@ -104,7 +104,7 @@ function Shell(props: ShellProps) {
   const opened = options["call"];
   const find = useRef<HTMLInputElement>(null);
   const { tree, rows } = state;
-  const { active, place, turn, choose } = useChoice(state, opened);
+  const { active, position, turn, choose } = useChoice(state, opened);
   const open = (index: number): void => {
     const key = keyAt(tree, rows, index);
     if (key === undefined) return;
@@ -117,23 +117,23 @@ function Shell(props: ShellProps) {
     if (!changed.delete(key)) changed.add(key);
     changeFolding({ ...folding, changed });
   };
-  const reveal = (place: number): void => {
-    changeFolding({ ...folding, changed: openedFor(tree, place, folding) });
-    choose(idAt(tree, place));
+  const reveal = (position: number): void => {
+    changeFolding({ ...folding, changed: openedFor(tree, position, folding) });
+    choose(idAt(tree, position));
   };
   const nextFailed = (): void => {
-    const next = nextOf(tree, place, (next) => hasFailed(tree, next));
+    const next = nextOf(tree, position, (next) => hasFailed(tree, next));
     if (next !== NOWHERE) reveal(next);
   };
   const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
-  const openedPlace = opened === undefined ? NOWHERE : placeOf(tree, opened);
+  const openedPosition = opened === undefined ? NOWHERE : positionOf(tree, opened);
   return (
     <>
       <Summary {...{ state, zone, isAdding, nextFailed }}>
         <FindBox
           input={find}
           tree={tree}
-          from={place}
+          from={position}
           reveal={reveal}
           find={options["find"] ?? ""}
           onFind={(text) => go({ options: { ...options, find: text } }, "replace")}
@@ -151,7 +151,7 @@ function Shell(props: ShellProps) {
         />
       </Summary>
       {trace.used?.truncated === true && (
-        <Notice kind="warning" title="This trace has more calls than are added up: the oldest are." />
+        <Notice kind="warning" title="Only the oldest calls of this trace are added up." />
       )}
       <TreeTable
         state={state}
@@ -164,11 +164,11 @@ function Shell(props: ShellProps) {
         onFold={fold}
         onKey={onKey}
       />
-      {openedPlace !== NOWHERE && (
+      {openedPosition !== NOWHERE && (
         <Details
           {...{ project, traceId, zone, close }}
-          treeCall={callAt(tree, openedPlace)}
-          used={state.treeUsage && usedBy(openedPlace, state.treeUsage)}
+          treeCall={callAt(tree, openedPosition)}
+          used={state.treeUsage && usedBy(openedPosition, state.treeUsage)}
           tab={options["tab"] ?? ""}
           onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
         />
@@ -177,8 +177,8 @@ function Shell(props: ShellProps) {
   );
 }
 
-function usedBy(place: number, treeUsage: TreeUsage): UsedByCall {
-  return { total: treeUsage.usage(place), own: treeUsage.own(place) };
+function usedBy(position: number, treeUsage: TreeUsage): UsedByCall {
+  return { total: treeUsage.usage(position), own: treeUsage.own(position) };
 }
 
 interface SummaryProps {

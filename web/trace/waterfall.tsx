@@ -9,7 +9,7 @@ interface WaterfallProps {
   readonly offsetPx: number;
 }
 
-/** The bars of the rows that can be seen, on one canvas over their last column. */
+/** The bars of the visible rows, on one canvas over their last column. */
 export function Waterfall({ bars, axis, offsetPx }: WaterfallProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const column = useColumn(canvas);
@@ -47,7 +47,7 @@ interface Column {
   readonly colors: BarColors;
 }
 
-/** Measured when it changes, not when rows are scrolled: to measure is to lay out the document. */
+/** Measured when it changes, not on scrolling, because measuring forces a layout. */
 function useColumn(canvas: { readonly current: HTMLElement | null }): Column | undefined {
   const [column, setColumn] = useState<Column>();
   useEffect(() => {

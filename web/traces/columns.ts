@@ -1,4 +1,4 @@
-/** The columns beside the name, which has the room that is left. */
+/** The columns beside the name, which takes the remaining width. */
 export const COLUMNS = {
   started: { label: "started", px: 118 },
   user: { label: "user", px: 100 },
@@ -16,7 +16,7 @@ export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly Column[];
 export const MIN_PX = 32;
 export const MAX_PX = 600;
 
-/** Which columns are shown, and how wide those are that somebody made wider or narrower. */
+/** Which columns are hidden, and the widths that were changed. */
 export interface Layout {
   readonly hidden: readonly Column[];
   readonly px: Readonly<Partial<Record<Column, number>>>;
@@ -33,7 +33,7 @@ export function keepLayout(layout: Layout): void {
   localStorage.setItem(NAME, JSON.stringify(layout));
 }
 
-/** Whatever is not understood is as it comes: the store of a browser is older than the page. */
+/** Ignores what it does not understand: the browser's store may be older than the page. */
 export function readLayout(text: string | null): Layout {
   try {
     const { hidden, px } = JSON.parse(text ?? "{}") as { hidden?: unknown; px?: unknown };

@@ -8,7 +8,7 @@ export interface CostFilter {
   readonly usd: number;
 }
 
-/** `≥0.1`, as an address has it. Undefined: it is no condition. */
+/** `≥0.1`, as in an address. Undefined: not a condition. */
 export function readCostFilter(text: string | undefined): CostFilter | undefined {
   const op = OPS.find((one) => text?.startsWith(one) === true);
   const digits = text?.slice(op?.length).trim() ?? "";
@@ -20,7 +20,7 @@ export function printCostFilter({ op, usd }: CostFilter): string {
   return `${op}${usd}`;
 }
 
-/** A cost that is not known at all is neither more nor less than anything; one that is known in part is at least so much. */
+/** An unknown cost matches nothing; one that is known in part is a lower bound. */
 export function isWanted(filter: CostFilter | undefined, { usd, unpriced }: Total): boolean {
   if (filter === undefined) return true;
   if (usd === null) return false;

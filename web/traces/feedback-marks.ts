@@ -1,9 +1,9 @@
 import { ask, type Asking } from "../api/ask.ts";
 
-/** What was said about the root of a trace, in short. */
+/** A summary of the feedback on the root of a trace. */
 export interface FeedbackMark {
   readonly count: number;
-  /** Of the first number in each payload; null: there is none. */
+  /** The mean of the first number in each payload; null: there is none. */
   readonly mean: number | null;
   /** Where that number stands. */
   readonly path: string | undefined;
@@ -11,7 +11,7 @@ export interface FeedbackMark {
 
 const MAX_READ = 5000;
 
-/** By call id. Errors: as of any question. */
+/** By call id. Errors: those of any question. */
 export async function loadMarks(
   project_id: string,
   ids: readonly string[],

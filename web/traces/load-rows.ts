@@ -5,14 +5,14 @@ import { queryOf, type Sort, type TracesQuestion } from "./traces-question.ts";
 
 export interface TraceRow {
   readonly call: Call;
-  /** Undefined: it is not known yet. */
+  /** Undefined: not known yet. */
   readonly total: Total | undefined;
 }
 
 /** A row whose cost is known. */
 export type AddedRow = TraceRow & { readonly total: Total };
 
-/** Asks for what is not known of them yet. */
+/** Loads the totals that are missing. */
 export async function addedRows(
   project: string,
   rows: readonly TraceRow[],
@@ -48,7 +48,7 @@ const COLUMNS = [
 ];
 const newestFirst = [{ field: "started_at", direction: "desc" as const }];
 
-/** The newest of a window: they do not wait for what all of it costs, nor for what they cost themselves. */
+/** The newest rows of a window, without waiting for any cost. */
 export async function loadNewest(question: TracesQuestion, asking: Asking): Promise<readonly TraceRow[]> {
   const { project: project_id } = question;
   const query = queryOf(question);
@@ -57,7 +57,7 @@ export async function loadNewest(question: TracesQuestion, asking: Asking): Prom
   return calls.map((call) => ({ call, total: undefined }));
 }
 
-/** Of those whose totals are known the largest, or the newest. */
+/** The largest, or the newest, of those with known totals. */
 export async function loadChosen(
   byRoot: ReadonlyMap<string, Total>,
   { project: project_id, sort }: Pick<TracesQuestion, "project" | "sort">,
@@ -88,6 +88,6 @@ function largest(totals: ReadonlyMap<string, Total>, sort: Sort): readonly strin
 }
 
 function inOrderOf(ids: readonly string[], calls: readonly Call[]): readonly Call[] {
-  const place = new Map(ids.map((id, at) => [id, at]));
-  return calls.toSorted((a, b) => (place.get(a.id) ?? 0) - (place.get(b.id) ?? 0));
+  const rank = new Map(ids.map((id, at) => [id, at]));
+  return calls.toSorted((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0));
 }

@@ -11,7 +11,7 @@ export interface WindowTotals {
   readonly total: Total;
   /** The window has more traces than are counted. */
   readonly truncated: boolean;
-  /** Calls that have not ended; undefined where traces are left out by their cost: it is not said whose they are. */
+  /** Calls that have not ended; undefined under a condition on the cost, because their traces are not known. */
   readonly unfinished: number | undefined;
   /** Models without a price, and their tokens. */
   readonly unpriced: readonly (readonly [llm: string, tokens: number])[];

@@ -12,14 +12,14 @@ import type { TraceSize } from "./trace-sizes.ts";
 
 interface TraceCellsProps {
   readonly row: TraceRow;
-  /** What it cost is on its way. */
+  /** Its cost is being loaded. */
   readonly isAdding: boolean;
   readonly zone: string;
   readonly layout: Layout;
-  /** What all traces of the window cost. */
+  /** The cost of all traces of the window. */
   readonly whole: number | null;
   readonly mark: FeedbackMark | undefined;
-  /** Undefined: it is on its way. */
+  /** Undefined: still being loaded. */
   readonly size: TraceSize | "unknown" | undefined;
   readonly href: string;
 }
@@ -59,7 +59,7 @@ export function TraceCells({ row, isAdding, zone, layout, whole, mark, size, hre
   );
 }
 
-/** Where there is little room, the minute has to do. */
+/** On a narrow screen, up to the minute. */
 function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
   const [minute, rest] = minuteOf(clock(at, zone, { now: Date.now() }));
   return (

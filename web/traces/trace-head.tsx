@@ -9,7 +9,7 @@ interface TraceHeadProps {
 
 const NUMBERS: readonly Column[] = ["calls", "tokens", "cost", "latency", "errors", "mark"];
 
-/** What columns are called; each but the name's is made wider and narrower at its right edge. */
+/** The column heads. Each column but the name can be resized at its edge. */
 export function TraceHead({ layout, onLayout, marksFailed }: TraceHeadProps) {
   const [started, ...others] = (Object.keys(COLUMNS) as Column[]).filter(
     (column) => !layout.hidden.includes(column),

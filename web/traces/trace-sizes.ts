@@ -4,7 +4,7 @@ import type { TraceSizes } from "../api/routes.ts";
 /** How many calls a trace has, and how many of them failed. */
 export type TraceSize = TraceSizes["sizes"][number];
 
-/** By trace id: of whole traces, whenever their calls began. */
+/** By trace id: of whole traces, even outside the window. */
 export async function loadSizes(
   project_id: string,
   trace_ids: readonly string[],

@@ -13,9 +13,9 @@ import { useOfSeen, useSeen } from "./use-seen.ts";
 
 interface TraceTableProps {
   readonly rows: readonly TraceRow[];
-  /** Which question, asked which time, they answer. */
+  /** The question and round that they answer. */
   readonly asked: string;
-  /** What all traces of the window cost; null: it is not known, or not yet. */
+  /** The cost of all traces of the window; null: unknown, or not yet known. */
   readonly whole: number | null;
   readonly project: string;
   readonly zone: string;
@@ -29,7 +29,7 @@ export function TraceTable(props: TraceTableProps) {
   const { rows, asked, whole, project, zone, address, go, layout, onLayout } = props;
   const [active, setActive] = useState(0);
   const { seen, onSeen } = useSeen(rows);
-  const { used, sizes, marks } = useSaid(project, seen, asked);
+  const { used, sizes, marks } = useRowDetails(project, seen, asked);
   const addressOf = ({ call }: TraceRow): Address => ({
     ...address,
     view: "trace",
@@ -73,29 +73,28 @@ export function TraceTable(props: TraceTableProps) {
   );
 }
 
-type Said = ReturnType<typeof useSaid>;
+type RowDetails = ReturnType<typeof useRowDetails>;
 
-/** What of the rows in sight could not be read; they are asked for again together. */
-function Unread(said: Said) {
-  const { used, sizes, marks } = said;
+/** The details that could not be loaded, with one button to ask for all of them again. */
+function Unread({ used, sizes, marks }: RowDetails) {
   const failed = [used, sizes, marks].filter(({ failure }) => failure !== undefined);
   const [first] = failed;
   if (first === undefined) return null;
   const what = [
-    used.failure && "what these traces used",
-    sizes.failure && "how many calls they have",
-    marks.failure && "what people said of them",
+    used.failure && "usage",
+    sizes.failure && "number of calls",
+    marks.failure && "feedback",
   ].filter((text) => typeof text === "string");
   const again = (): void => failed.forEach((load) => load.again());
-  return <LoadState load={{ ...first, again }} shown={`Not known: ${what.join(", ")}.`} />;
+  return <LoadState load={{ ...first, again }} shown={`Not loaded: ${what.join(", ")}.`} />;
 }
 
-/** What the rows that somebody looks at used, how large their traces are, and what people said. */
-function useSaid(project: string, seen: readonly TraceRow[], asked: string) {
+/** Usage, trace size and feedback of the rows in sight. */
+function useRowDetails(project: string, seen: readonly TraceRow[], asked: string) {
   const ids = seen.map(({ call }) => call.id);
   const unknown = seen.flatMap(({ call, total }) => (total === undefined ? [call.id] : []));
   const traceIds = [...new Set(seen.map(({ call }) => call.trace_id))];
-  // a row that is not finished has more calls when it has used more
+  // an unfinished trace that has used more has more calls
   const running = seen.flatMap(({ call, total }) => (call.ended_at === null ? [total?.requests ?? 0] : []));
   return {
     used: useOfSeen(project, [asked, unknown], (asking) => loadUsed(project, unknown, asking)),
@@ -104,7 +103,7 @@ function useSaid(project: string, seen: readonly TraceRow[], asked: string) {
   };
 }
 
-/** Window and zone go along, so that the way back leads to the same list. */
+/** Keeps window and zone, so that the way back leads to the same list. */
 function keptOptions(options: Address["options"]): Address["options"] {
   const { call: _call, tab: _tab, find: _find, fold: _fold, groups: _groups, ...kept } = options;
   return kept;

@@ -12,7 +12,7 @@ export interface TracesQuestion {
   /** An operand of `$expr`. */
   readonly operand: unknown;
   readonly sort: Sort;
-  /** Of the traces' totals. */
+  /** The order of the traces. */
   readonly cost: CostFilter | undefined;
 }
 

@@ -9,7 +9,7 @@ import { SORTS, usageQuestion, type TracesQuestion } from "./traces-question.ts"
 
 interface TracesToolsProps {
   readonly question: TracesQuestion;
-  /** Undefined: they are on their way. */
+  /** Undefined: still being loaded. */
   readonly rows: readonly TraceRow[] | undefined;
   readonly layout: Layout;
   readonly onLayout: (layout: Layout) => void;
@@ -17,7 +17,7 @@ interface TracesToolsProps {
   readonly change: (more: Readonly<Record<string, string>>) => void;
 }
 
-/** In which order, in which columns, and ways to take the rows along. */
+/** Order, columns, refresh, and ways to export the rows. */
 export function TracesTools(props: TracesToolsProps) {
   const { question, rows, layout, onLayout, refresh, change } = props;
   const never = new AbortController().signal;

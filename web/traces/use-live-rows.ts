@@ -6,7 +6,7 @@ import { loadUsed, type TraceRow } from "./load-rows.ts";
 const REFRESH_MS = 5000;
 const MAX_REFRESHED = 100;
 
-/** Rows that are not finished follow what happens; all others, and the order, stay as they are. */
+/** Unfinished rows are refreshed; all others, and the order, stay as they are. */
 export function useLiveRows(
   project: string,
   loaded: readonly TraceRow[] | undefined,
@@ -26,7 +26,7 @@ export function useLiveRows(
           for (const { call } of fresh) if (call.ended_at !== null) running.delete(call.id);
           setRows((rows) => new Map([...rows, ...fresh.map((row) => [row.call.id, row] as const)]));
         },
-        // what could not be asked is asked again; the rows say when they are from
+        // a failed refresh is repeated; the rows say when they are from
         () => undefined,
       );
     }, REFRESH_MS);

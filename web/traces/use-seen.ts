@@ -3,7 +3,7 @@ import type { Asking } from "../api/ask.ts";
 import { useLoad, type Load } from "../api/use-load.ts";
 import type { SeenRows } from "../parts/row-list.tsx";
 
-/** So many rows are asked for at a time, and no others than those that somebody looks at: traces can be large. */
+/** How many rows are asked for at a time; only rows in sight, because traces can be large. */
 const BLOCK = 50;
 
 interface Seen<Row> {
@@ -11,7 +11,7 @@ interface Seen<Row> {
   readonly onSeen: (seen: SeenRows) => void;
 }
 
-/** The rows that somebody looks at, and some around them. */
+/** The rows in sight, and some around them. */
 export function useSeen<Row>(rows: readonly Row[]): Seen<Row> {
   const [blocks, setBlocks] = useState<SeenRows>({ first: 0, last: 0 });
   const onSeen = useCallback(({ first, last }: SeenRows) => {
@@ -24,7 +24,7 @@ export function useSeen<Row>(rows: readonly Row[]): Seen<Row> {
 type Known<Value> = ReadonlyMap<string, Value>;
 type LoadOfSeen<Value> = Omit<Load<Known<Value>>, "value"> & { readonly value: Known<Value> };
 
-/** What is said of rows when they are seen, and all that was said before in this project. Asked again when `asked` changes. */
+/** Details of rows that come into sight, together with those loaded before in this project. Loaded again when `asked` changes. */
 export function useOfSeen<Value>(
   project: string,
   asked: readonly unknown[],

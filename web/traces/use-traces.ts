@@ -9,20 +9,20 @@ export interface Traces {
   readonly rows: readonly TraceRow[] | undefined;
   readonly totals: WindowTotals | undefined;
   readonly busy: boolean;
-  /** Which question, asked which time, the rows answer. */
+  /** The question and round that the rows answer. */
   readonly asked: string;
-  /** What there is to say of the asking. */
-  readonly said: Load<unknown>;
+  /** Progress and failures. */
+  readonly asking: Load<unknown>;
   readonly again: () => void;
 }
 
-/** The newest rows are there before it is known what all traces of the window cost; the largest are chosen by that. */
+/** The newest rows are shown before the cost of the whole window is known; the largest are chosen by it. */
 export function useTraces(question: TracesQuestion): Traces {
   const isNewest = question.sort === "newest" && question.cost === undefined;
   const newest = useLoad<readonly TraceRow[]>(isNewest ? JSON.stringify(question) : undefined, (asking) =>
     loadNewest(question, asking),
   );
-  // what all of them cost is much work: it begins when there is something to look at
+  // the cost of all traces is much work: it begins when there are rows to look at
   const wanted = JSON.stringify({ ...question, sort: undefined });
   const begun = useRef<string | undefined>(undefined);
   if (!isNewest || !newest.busy || newest.value !== undefined) begun.current = wanted;
@@ -44,7 +44,7 @@ export function useTraces(question: TracesQuestion): Traces {
     totals: isFirst ? undefined : totals.value,
     busy: totals.busy || rows.busy,
     asked: rows.settled ?? "",
-    said: isQuiet ? rows : totals,
+    asking: isQuiet ? rows : totals,
     again: () => {
       totals.again();
       if (isNewest) newest.again();

@@ -23,7 +23,7 @@ interface TracesViewProps {
   readonly project: string;
   readonly zone: string;
   readonly go: Go;
-  /** The rows and what all of them cost are there. */
+  /** The rows and the total cost have arrived. */
   readonly onShown: () => void;
 }
 
@@ -43,7 +43,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
     setLayout(next);
   };
   const question = { project, window, sort, cost, operand: operandOf(filter) };
-  const { rows, totals, busy, asked, said, again } = useTraces(question);
+  const { rows, totals, busy, asked, asking, again } = useTraces(question);
   const isShown = rows !== undefined && !busy;
   useEffect(() => {
     if (isShown) onShown();
@@ -53,13 +53,13 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
     again();
   };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
-  const isAddingUp = rows !== undefined && said.failure === undefined && !said.stopped;
+  const isAddingUp = rows !== undefined && asking.failure === undefined && !asking.stopped;
   return (
     <main class="traces-view" aria-busy={busy}>
       <h1 class="unseen">Traces</h1>
       <div class="summary">
         {totals === undefined ? (
-          <p class="answer dim">{isAddingUp ? "Adding up what all of them cost …" : <>&nbsp;</>}</p>
+          <p class="answer dim">{isAddingUp ? "Adding up the cost of all traces …" : <>&nbsp;</>}</p>
         ) : (
           <Summary totals={totals} window={window} zone={zone} />
         )}
@@ -74,8 +74,10 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
           onChange: (cost) => change({ cost }),
         }}
       />
-      <LoadState load={said} />
-      {totals !== undefined && rows !== undefined && <Said totals={totals} shown={rows.length} sort={sort} />}
+      <LoadState load={asking} />
+      {totals !== undefined && rows !== undefined && (
+        <LeftOut totals={totals} shown={rows.length} sort={sort} />
+      )}
       {rows !== undefined && rows.length > 0 && (
         <TraceTable
           {...{ rows, asked, project, zone, address, go, layout }}
@@ -83,7 +85,7 @@ export function TracesView({ address, project, zone, go, onShown }: TracesViewPr
           onLayout={changeLayout}
         />
       )}
-      {rows?.length === 0 && said.failure === undefined && (
+      {rows?.length === 0 && asking.failure === undefined && (
         <Empty
           filtered={question.operand !== undefined || cost !== undefined}
           widen={() => change({ window: "90d" })}
@@ -133,15 +135,15 @@ function Summary({ totals, window, zone }: SummaryProps) {
   );
 }
 
-interface SaidProps {
+interface LeftOutProps {
   readonly totals: WindowTotals;
   /** How many rows there are. */
   readonly shown: number;
   readonly sort: Sort;
 }
 
-/** What the table leaves out. */
-function Said({ totals, shown, sort }: SaidProps) {
+/** A notice on what the table leaves out. */
+function LeftOut({ totals, shown, sort }: LeftOutProps) {
   const { truncated, byRoot } = totals;
   const count = byRoot.size;
   if (truncated) {

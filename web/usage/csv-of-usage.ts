@@ -4,7 +4,7 @@ import { COUNTS } from "../numbers/usage.ts";
 
 const MEMBERS = ["calls", "errors", ...COUNTS, "total_cost"] as const satisfies readonly (keyof UsageTotal)[];
 
-/** A row for each bucket and group that has calls in it; what did not get a row of its own is "other". */
+/** A row for each bucket and group with calls; groups without a row of their own are "other". */
 export function csvOfUsage({ groups, buckets }: UsageStats): string {
   const names = Object.keys(groups[0]?.key ?? {});
   const cells = (total: UsageTotal) => MEMBERS.map((member) => total[member] ?? null);

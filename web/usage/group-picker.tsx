@@ -9,7 +9,7 @@ interface GroupPickerProps {
 
 const FIELD = "…";
 
-/** By what the bars are stacked: groups that have a name, or any field of calls, several at once. */
+/** The groups of the bars: named groups, or any fields of calls. */
 export function GroupPicker({ groups, onGroups }: GroupPickerProps) {
   const [choosing, setChoosing] = useState(false);
   const add = (group: string): void => {

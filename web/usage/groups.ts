@@ -11,7 +11,7 @@ export const GROUPS = {
 } as const;
 type Named = keyof typeof GROUPS;
 
-/** As many as the route takes. */
+/** The limit of the route. */
 export const MAX_GROUPS = 4;
 const NONE = "none";
 const DEFAULT_GROUPS: readonly string[] = ["llm"];

@@ -14,7 +14,7 @@ export interface UsageQuestion {
   readonly operand: unknown;
 }
 
-/** What is stacked, and by which member groups are ordered. */
+/** The measures, and the member that orders the groups. */
 export const MEASURES = {
   cost: { label: "cost", member: "total_cost" },
   tokens: { label: "tokens", member: "total_tokens" },
@@ -25,7 +25,7 @@ export type Measure = keyof typeof MEASURES;
 
 export interface LoadedUsage {
   readonly stats: UsageStats;
-  /** Of the window as long before it. */
+  /** The window of the same length before it. */
   readonly before: UsageStats["total"];
 }
 

@@ -2,17 +2,17 @@ import type { UsageStats, UsageTotal } from "../api/routes.ts";
 
 export type Member = "total_cost" | "total_tokens" | "calls" | "errors";
 
-/** A layer of the bars: a group, or all that are not among the first. */
+/** A layer of the bars: a group, or the rest. */
 export interface Layer {
   readonly label: string;
   readonly color: string;
-  /** By bucket; null: it has nothing there, or nothing is known of it. */
+  /** By bucket; null: nothing, or unknown. */
   readonly values: readonly (number | null)[];
 }
 
 const COLORS = 8;
 
-/** The same as lines: where a group has no calls, it is at 0, and only what is not known is left out. */
+/** The same as lines: 0 where a group has no calls, and a gap only where a value is unknown. */
 export function lineLayersOf(stats: UsageStats, member: Member): readonly Layer[] {
   const present = stats.buckets.map(({ groups }) => groups);
   return layersOf(stats, member).map((layer, at) => ({
@@ -23,7 +23,7 @@ export function lineLayersOf(stats: UsageStats, member: Member): readonly Layer[
   }));
 }
 
-/** The first groups each with a colour, the rest together as "other". */
+/** The first groups, each with a colour, and the rest as "other". */
 export function layersOf({ groups, other, buckets }: UsageStats, member: Member): readonly Layer[] {
   const named = groups.slice(0, COLORS).map(({ key }, at) => ({
     label: labelOf(key),
@@ -46,7 +46,7 @@ export function labelOf(key: UsageStats["groups"][number]["key"]): string {
   return values.length === 0 ? "all" : values.join(" · ");
 }
 
-/** Each layer on top of those before it: what is drawn first is the tallest. */
+/** Each layer on top of those before it; the tallest is drawn first. */
 export function stacked(layers: readonly Layer[]): readonly Layer[] {
   const tops: Layer[] = [];
   for (const layer of layers) {

@@ -9,7 +9,7 @@ interface UsageChartProps {
   readonly stats: UsageStats;
   readonly zone: string;
   readonly measure: Measure;
-  /** Each group by itself, not on top of the others. */
+  /** One line per group instead of a stack. */
   readonly asLines: boolean;
   readonly hovered: number | undefined;
   readonly onHover: (index: number | undefined) => void;

@@ -12,7 +12,7 @@ interface UsageSummaryProps {
   readonly measure: Measure;
 }
 
-/** The number that the view is about, what it leaves out, and the one of the window before. */
+/** The total of the view, what it leaves out, and the total of the window before. */
 export function UsageSummary({ loaded: { stats, before }, window, zone, measure }: UsageSummaryProps) {
   const { member, label } = MEASURES[measure];
   const [now, then] = [stats.total[member] ?? null, before[member] ?? null];

@@ -37,7 +37,7 @@ function Head({ first }: { readonly first: string }) {
 
 interface CellsProps {
   readonly total: UsageTotal;
-  /** Models without a price are among it: the cost is at least so much. */
+  /** It includes models without a price, so the cost is a lower bound. */
   readonly isPartial?: boolean;
 }
 
@@ -70,7 +70,7 @@ interface GroupTableProps {
   readonly measure: Measure;
 }
 
-/** The groups, the largest first, what did not get a row of its own, and all. */
+/** The groups, largest first, then the rest, then the total. */
 export function GroupTable({ stats, groups: asked, measure }: GroupTableProps) {
   const { groups, other, total } = stats;
   const whole = total[MEASURES[measure].member] ?? 0;
@@ -122,7 +122,7 @@ interface BucketTableProps {
   readonly onHover: (index: number | undefined) => void;
 }
 
-/** Every bucket by the clock of the zone; days that are longer or shorter say so. */
+/** Every bucket by the clock of the zone, with the length of unusual days. */
 export function BucketTable({ stats, zone, hovered, onHover }: BucketTableProps) {
   const { buckets, granularity } = stats;
   const times = buckets.map(({ timestamp }) => Date.parse(timestamp));

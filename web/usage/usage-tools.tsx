@@ -10,13 +10,13 @@ import { MEASURES, usageQuestion, type UsageQuestion } from "./load-usage.ts";
 interface UsageToolsProps {
   readonly question: UsageQuestion;
   readonly asLines: boolean;
-  /** Undefined: it is on its way. */
+  /** Undefined: still being loaded. */
   readonly stats: UsageStats | undefined;
   readonly refresh: () => void;
   readonly change: (more: Readonly<Record<string, string>>) => void;
 }
 
-/** By what, of what and how, and ways to take it along. */
+/** Group, measure, chart, and ways to export. */
 export function UsageTools({ question, asLines, stats, refresh, change }: UsageToolsProps) {
   return (
     <div class="tools">

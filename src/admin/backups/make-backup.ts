@@ -21,8 +21,8 @@ export interface Backup {
 
 /**
  * Copies the whole store, as it is now, into a new directory, while it is read and written. Each table is copied as it
- * stands at some moment after the start: what was acknowledged before is in it. A copy that fails is taken away. It goes on
- * when its client leaves: the engine would write behind the back of whoever takes it away.
+ * is at some moment after the start: what was acknowledged before is in it. A copy that fails is removed. It continues
+ * when its client leaves, because the engine would go on writing to what is being removed.
  */
 export async function makeBackup({ engine, dir, clock }: BackupDeps): Promise<Backup> {
   const startedAtMs = clock.now();
@@ -59,7 +59,7 @@ async function bytesToCopy(engine: Engine, name: string): Promise<number | undef
   return rows[0]?.bytes;
 }
 
-/** A directory that nobody else has: no clock tells backups apart, and what is there may be somebody's only copy. */
+/** A directory of its own: clocks cannot tell backups apart, and an existing one may be somebody's only copy. */
 async function makeDirectory(dir: string, startedAtMs: number): Promise<string> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const second = `sumtree-${new Date(startedAtMs).toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;

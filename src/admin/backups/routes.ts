@@ -12,7 +12,7 @@ export interface BackupOptions extends Omit<BackupDeps, "dir"> {
   readonly dir: string | undefined;
 }
 
-/** A copy of the embedded store while it runs, for those who may see all of it. */
+/** A copy of the embedded store while it runs, for keys that may see all of it. */
 export async function backupRoutes(
   root: FastifyInstance,
   { dir, engine, clock }: BackupOptions,

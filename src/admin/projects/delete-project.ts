@@ -17,9 +17,9 @@ export interface DeletionDeps {
 
 /**
  * Deletes all rows of a project that are stored when this is called, from every table that knows projects. A mutation
- * holds for what is read from the moment it is accepted, and for nothing that is stored after it. No writer is between
- * reading what waits and storing it meanwhile. The receipt is written when every table has its mutation: whoever gets
- * one need not ask again, and what is written to the project afterwards stays.
+ * affects reads from the moment it is accepted, and nothing that is stored after it. No writer is between
+ * reading what waits and storing it meanwhile. The deletion is stored when every table has its mutation: a client that gets
+ * its id need not send it again, and what is written to the project afterwards stays.
  */
 export async function deleteProject(deps: DeletionDeps, project: Project): Promise<Deletion> {
   const { deletions, mutations } = deps;
@@ -44,7 +44,7 @@ export async function deleteProject(deps: DeletionDeps, project: Project): Promi
   return running;
 }
 
-/** Asked of the store, so that a table of a later version is not forgotten here. Receipts and fences stay. */
+/** Read from the store, so that a table of a later version is not forgotten. Deletions and fences stay. */
 async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
   const rows = await engine.rows<{ table: string }>(
     sql`SELECT table FROM system.columns

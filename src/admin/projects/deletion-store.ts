@@ -10,7 +10,7 @@ export type DeletionKind = "project" | "calls";
 const MAX_PROJECTS = 1000;
 const STEPS = ["asked", "running", "done"] as const;
 
-/** A receipt: what to delete, and the progress. */
+/** What to delete, and the progress. */
 export interface Deletion {
   readonly id: string;
   readonly project: Project;
@@ -22,10 +22,10 @@ export interface Deletion {
   readonly doneAtMs: number | null;
 }
 
-/** Receipts, kept for a year. */
+/** Deletions, kept for a year. */
 export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
-  /** The caller must check that the receipt's project belongs to the key. */
+  /** The caller must check that the deletion's project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
   /** Those at a step, the oldest first. */
   at(step: Deletion["step"], limit: number): Promise<readonly Deletion[]>;

@@ -3,7 +3,7 @@ import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-project.ts";
 
-/** What a deleted call loses. It keeps its ids, its times, and that it is deleted, so that late parts stay deleted too. */
+/** What a deleted call loses. It keeps its ids, its times and its deletion, so that late parts stay deleted too. */
 export const ERASED_COLUMNS = [
   "op_name",
   "start_display_name",
@@ -30,7 +30,7 @@ const TAG = "deleted calls";
 const MAX_PENDING = 10_000;
 /** A replicated mutation must fit into one node of Keeper. */
 const MAX_KEYS = 1000;
-/** Parts that come after their call was deleted, within this time, are erased as well. */
+/** Parts that arrive within this time after their call was deleted are erased as well. */
 const LATE_MS = 7 * 86_400_000;
 
 const assignments = join(
@@ -55,7 +55,7 @@ interface Place {
   change(projects: Sql, keys: Sql): Sql;
 }
 
-/** A row that is not merged with its tombstone does not know that it is deleted: it is named by its key. */
+/** A row that is not merged with its tombstone does not say that it is deleted, so it is named by its key. */
 const places: readonly Place[] = [
   {
     table: "calls",
@@ -90,8 +90,8 @@ const places: readonly Place[] = [
 ];
 
 /**
- * Takes from deleted calls what they said: one mutation per table at a time, for all requests together. Receipts that
- * were asked for before are under way when everything that their calls have stored is covered.
+ * Empties deleted calls: one mutation per table at a time, for all requests together. Deletions that
+ * were requested before are running once everything that their calls have stored is covered.
  */
 export async function eraseDeletedCalls(deps: DeletionDeps): Promise<void> {
   const { deletions, mutations, clock } = deps;

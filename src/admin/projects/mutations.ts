@@ -9,7 +9,7 @@ import { param, sql, trusted, type Sql } from "../../query/sql.ts";
  * partition too, as `calls@202601`, because numbers count in each partition. A part has been changed by it, or was written
  * after it, when its `data_version` is at least this number.
  *
- * Receipts of version 0.2 may have the largest number of all partitions of a replicated table, as `calls`. They are complete when no
+ * Deletions of version 0.2 may have the largest number of all partitions of a replicated table, as `calls`. They are complete when no
  * mutation of the table is left, so that all active parts have been changed, and no replaced part below that number is on a disk.
  */
 export type MutationNumbers = Readonly<Record<string, number>>;

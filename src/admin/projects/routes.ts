@@ -13,11 +13,11 @@ import {
   startedDeletion,
 } from "./schema.ts";
 import { readRetention, saveRetention } from "./retention.ts";
-import { settle } from "./settle.ts";
+import { finishIfGone } from "./advance-deletions.ts";
 
 const config = { access: adminAccess };
 
-/** Deletions, with a receipt that shows when the data is gone. */
+/** Deletions, each with an id that shows when the data is gone. */
 export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 
@@ -58,7 +58,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
       if (deletion === undefined || !grant.covers(deletion.project)) {
         throw new AppError("not_found", "There is no such deletion.");
       }
-      return toResponse(await settle(deps, deletion));
+      return toResponse(await finishIfGone(deps, deletion));
     },
   );
 }

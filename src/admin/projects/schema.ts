@@ -7,7 +7,7 @@ export const deletionParams = z.object({ id: z.string().max(64) });
 const state = z.enum(["running", "done"]).describe("`done`: no part of the store contains the rows any more");
 
 export const startedDeletion = z
-  .object({ id: z.string().describe("Its receipt: `GET /deletions/{id}`"), state })
+  .object({ id: z.string().describe("Its progress: `GET /deletions/{id}`"), state })
   .meta({ id: "ProjectDeleteRes" });
 
 export const deletionRes = z

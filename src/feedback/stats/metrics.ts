@@ -62,7 +62,7 @@ function aggregationsOf(spec: MetricSpec): readonly Aggregation[] {
   return spec.aggregations.length > 0 ? spec.aggregations : defaultAggregations[spec.value_type];
 }
 
-/** Gives out slugs in request order. Two types of one path share a slug as long as their keys differ. */
+/** Assigns slugs in request order. Two types of one path share a slug as long as their keys differ. */
 function slugRegister(): (path: string, names: readonly string[]) => string {
   const pathBySlug = new Map<string, string>();
   const taken = new Set<string>();

@@ -29,7 +29,7 @@ export interface FeedbackStatsDeps {
 
 const basicOnly = { schemes: ["basic"], scope: "read" } as const satisfies Access;
 
-/** What feedback says over time, and what there is to ask for. */
+/** Statistics of feedback over time, and the paths that have any. */
 export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

@@ -6,7 +6,7 @@ import { MAX_PATH_CHARS, MAX_PATH_SEGMENTS } from "../../query/fields/json-path.
 import { AGGREGATIONS, allowedAggregations, VALUE_TYPES } from "./metrics.ts";
 import { feedbackWindowFields } from "./window.ts";
 
-/** How much one question may ask for. */
+/** Limits of one request. */
 export interface StatsLimits {
   readonly maxMetrics: number;
   readonly maxPercentiles: number;

@@ -108,12 +108,14 @@ function completionOf(call: number, { calls, names, completionId: id }: Sources)
   const shared = calls.completionOf?.[call] ?? NONE;
   const alike = shared === NONE ? [call] : callsOf(shared, calls);
   const own = ownUsage(calls, names);
-  const bearer = alike.find((one) => usagesOf(one, own, { calls, names }).some((usage) => !isNothing(usage)));
+  const counting = alike.find((one) =>
+    usagesOf(one, own, { calls, names }).some((usage) => !isNothing(usage)),
+  );
   return {
     id,
     reported_by: reporterOf(calls, call),
-    told_by: alike.map((one) => idOf(calls, one)).toSorted(),
-    borne_by: idOf(calls, bearer ?? call),
+    calls: alike.map((one) => idOf(calls, one)).toSorted(),
+    counted_in: idOf(calls, counting ?? call),
   };
 }
 

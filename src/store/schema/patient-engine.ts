@@ -2,7 +2,7 @@ import type { Engine } from "../engine.ts";
 import { BEHIND } from "../cluster/replicas/replica.ts";
 import { StorageError } from "../storage-error.ts";
 
-/** Hears each problem, in words for operators, when it is first seen. */
+/** Called with each problem, in words for operators, when it is first seen. */
 export type OnWait = (problem: string) => void;
 
 /** Servers and tables that were just started take writes after a few seconds. */
@@ -11,7 +11,7 @@ const PAUSE_MS = 200;
 /** TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS */
 const STARTING = new Set(["242", "285", BEHIND]);
 
-/** The same engine, which waits with writes, and with what must be current, until a cluster's servers take them. Writes must be safe to repeat. */
+/** The same engine, but writes and reads that must be current wait until a cluster's servers accept them. Writes must be safe to repeat. */
 export function patientEngine(engine: Engine, onWait: OnWait = () => undefined): Engine {
   let said: string | undefined;
   const insist = async <Result>(run: () => Promise<Result>): Promise<Result> => {

@@ -99,7 +99,7 @@ function orAborted<Result>(done: Promise<Result>, signal: AbortSignal, stop: () 
   return promise;
 }
 
-/** A statement that has ended meanwhile is none the worse for it. */
+/** It has no effect on a statement that has ended meanwhile. */
 async function kill(keeper: Session, mark: string): Promise<void> {
   await keeper
     .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(mark)} ASYNC`)

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sumOf, sumOfEntries, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
-import { placeOf } from "../../../web/trace/columns/call-tree.ts";
+import { positionOf } from "../../../web/trace/columns/call-tree.ts";
 import { treeUsageOf } from "../../../web/trace/columns/tree-usage.ts";
 import { treeOf } from "../../../web/trace/columns/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
@@ -81,15 +81,15 @@ describe("what calls used, in columns", () => {
               Object.entries(own![call.id] ?? {}).map(([llm, usage]) => ({ llm, usage })),
             ),
           );
-        for (const [place, { call }] of nodes.entries()) {
-          expect(treeUsage.usage(place)).toEqual(total![call.id] ?? {});
-          expect(treeUsage.total(place)).toEqual(totalOf(total![call.id] ?? {}));
-          expect(treeUsage.own(place)).toEqual(totalOf(own![call.id] ?? {}));
+        for (const [position, { call }] of nodes.entries()) {
+          expect(treeUsage.usage(position)).toEqual(total![call.id] ?? {});
+          expect(treeUsage.total(position)).toEqual(totalOf(total![call.id] ?? {}));
+          expect(treeUsage.own(position)).toEqual(totalOf(own![call.id] ?? {}));
         }
         for (const row of objects.rowsOf(roots, { changed: new Set(), groupsOpen: true })) {
           if (row.kind === "call") continue;
-          const place = tree.groups.ofCalls[placeOf(tree, row.group.nodes[0]!.call.id)]!;
-          expect(treeUsage.group(place)).toEqual(sum(row.group.nodes));
+          const position = tree.groups.ofCalls[positionOf(tree, row.group.nodes[0]!.call.id)]!;
+          expect(treeUsage.group(position)).toEqual(sum(row.group.nodes));
         }
         expect(treeUsage.all).toEqual(roots.length === 1 ? treeUsage.total(0) : sum(roots));
       }),
@@ -112,8 +112,8 @@ describe("what calls used, in columns", () => {
     const totals = usageColumnsOf({ root: shared, a: shared, b: shared }, ids);
     const treeUsage = treeUsageOf(tree, totals, usageColumnsOf({ root: {}, a: shared, b: {} }, ids));
     expect(treeUsage.group(0)).toMatchObject({ tokens: 100, usd: 0.5 });
-    expect(ids.map((_, place) => treeUsage.own(place).tokens)).toEqual([0, 100, 0, 0, 0]);
-    expect(ids.map((_, place) => treeUsage.total(place).tokens)).toEqual([100, 100, 100, 0, 0]);
+    expect(ids.map((_, position) => treeUsage.own(position).tokens)).toEqual([0, 100, 0, 0, 0]);
+    expect(ids.map((_, position) => treeUsage.total(position).tokens)).toEqual([100, 100, 100, 0, 0]);
   });
 });
 

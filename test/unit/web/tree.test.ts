@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callAt, countOf, extentOf, idAt, placeOf } from "../../../web/trace/columns/call-tree.ts";
+import { callAt, countOf, extentOf, idAt, positionOf } from "../../../web/trace/columns/call-tree.ts";
 import { matchesIn } from "../../../web/trace/columns/find.ts";
 import { openedBy, openedFor, type Folding } from "../../../web/trace/columns/folding.ts";
 import { treeUsageOf } from "../../../web/trace/columns/tree-usage.ts";
@@ -8,7 +8,7 @@ import { indexOfKey, keyAt, rowAt, rowsOf } from "../../../web/trace/columns/row
 import { NOWHERE } from "../../../web/trace/columns/text-index.ts";
 import { treeOf, type TraceCall } from "../../../web/trace/columns/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
-import { dearestBelow, nextOf, placeOfRow, rowAbove, rowBelow } from "../../../web/trace/columns/walk.ts";
+import { dearestBelow, nextOf, positionOfRow, rowAbove, rowBelow } from "../../../web/trace/columns/walk.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -82,11 +82,14 @@ function lineOf(row: objects.Row): object {
 function lineAt({ tree, rows, opened }: ReturnType<typeof shown>, index: number): object {
   const row = rowAt(tree, rows, opened, index)!;
   if (row.kind === "call") {
-    const { place: _place, ...call } = row.call;
+    const { position: _position, ...call } = row.call;
     return { ...row, call };
   }
-  const { place: _place, ...group } = row.group;
-  return { ...row, group: { ...group, members: Array.from(group.members, (place) => idAt(tree, place)) } };
+  const { position: _position, ...group } = row.group;
+  return {
+    ...row,
+    group: { ...group, members: Array.from(group.members, (position) => idAt(tree, position)) },
+  };
 }
 
 describe("the tree in columns", () => {
@@ -108,15 +111,16 @@ describe("the tree in columns", () => {
       fc.property(forests, (calls) => {
         const tree = treeOf(calls);
         const nodes = [...objects.inOrder(objects.treeOf(calls))];
-        expect(Array.from(tree.calls, (_, place) => idAt(tree, place))).toEqual(
+        expect(Array.from(tree.calls, (_, position) => idAt(tree, position))).toEqual(
           nodes.map((node) => node.call.id),
         );
-        for (const [place, node] of nodes.entries()) {
-          expect(placeOf(tree, node.call.id)).toBe(place);
-          expect(tree.depths[place]).toBe(node.depth);
-          for (const child of node.children) expect(tree.parents[placeOf(tree, child.call.id)]).toBe(place);
+        for (const [position, node] of nodes.entries()) {
+          expect(positionOf(tree, node.call.id)).toBe(position);
+          expect(tree.depths[position]).toBe(node.depth);
+          for (const child of node.children)
+            expect(tree.parents[positionOf(tree, child.call.id)]).toBe(position);
         }
-        expect(placeOf(tree, "not there")).toBe(NOWHERE);
+        expect(positionOf(tree, "not there")).toBe(NOWHERE);
       }),
       seeded,
     );
@@ -185,7 +189,7 @@ describe("the rows", () => {
         const wanted = calls[pick % Math.max(1, calls.length)];
         if (wanted === undefined) return;
         const tree = treeOf(calls);
-        const changed = openedFor(tree, placeOf(tree, wanted.id), folding);
+        const changed = openedFor(tree, positionOf(tree, wanted.id), folding);
         expect(changed).toEqual(objects.openedFor(wanted, roots, folding));
         const { rows } = shown(calls, { ...folding, changed });
         expect(indexOfKey(tree, rows, wanted.id)).toBeGreaterThanOrEqual(0);
@@ -201,9 +205,9 @@ describe("walking", () => {
       fc.property(forests, (calls) => {
         const tree = treeOf(calls);
         const roots = objects.treeOf(calls);
-        for (let place = NOWHERE; place < countOf(tree); place++) {
-          const next = nextOf(tree, place, (at) => callAt(tree, at).exception !== null);
-          const from = place === NOWHERE ? undefined : idAt(tree, place);
+        for (let position = NOWHERE; position < countOf(tree); position++) {
+          const next = nextOf(tree, position, (at) => callAt(tree, at).exception !== null);
+          const from = position === NOWHERE ? undefined : idAt(tree, position);
           const expected = objects.nextOf(roots, from, (node) => node.call.exception !== null);
           expect(next === NOWHERE ? undefined : idAt(tree, next)).toBe(expected?.call.id);
         }
@@ -222,7 +226,7 @@ describe("walking", () => {
         );
         expect(matches.count).toBe(wanted.length);
         for (const { id } of calls)
-          expect(matches.has(placeOf(tree, id))).toBe(wanted.some((one) => one.id === id));
+          expect(matches.has(positionOf(tree, id))).toBe(wanted.some((one) => one.id === id));
       }),
       seeded,
     );
@@ -233,7 +237,7 @@ describe("walking", () => {
     const { tree, rows } = shown(calls, { changed: new Set(), groupsOpen: false });
     expect([0, 1, 2, 3].map((index) => rowBelow(rows, index))).toEqual([1, 2, 2, 3]);
     expect([0, 1, 2, 3].map((index) => rowAbove(rows, index))).toEqual([0, 0, 1, 0]);
-    expect([-1, 0, 3, 4].map((index) => placeOfRow(tree, rows, index))).toEqual([NOWHERE, 0, 3, NOWHERE]);
+    expect([-1, 0, 3, 4].map((index) => positionOfRow(tree, rows, index))).toEqual([NOWHERE, 0, 3, NOWHERE]);
   });
 
   it("goes down to the one call that made the bill", () => {
@@ -244,7 +248,7 @@ describe("walking", () => {
       call("model", "agent"),
       call("tool", "agent"),
     ]);
-    const ids = Array.from(tree.calls, (_, place) => idAt(tree, place));
+    const ids = Array.from(tree.calls, (_, position) => idAt(tree, position));
     const leaves = { cheap: usageOf("m", 10, 0.1), model: usageOf("m", 80, 0.8), tool: {} };
     const totals = { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves };
     const owns = { agent: usageOf("m", 10, 0.1), ...leaves };

@@ -1,9 +1,9 @@
 import { knownTextAt, textAt, type KnownTexts, type TextColumn } from "./text-column.ts";
-import { NOWHERE, placeOfText, type TextIndex } from "./text-index.ts";
+import { NOWHERE, positionOfText, type TextIndex } from "./text-index.ts";
 
 /**
- * The calls of a trace in the order of their tree: all that lies below a call comes right after it. One array for each thing
- * that is known of them, because a hundred thousand objects would stop the page whenever memory is collected.
+ * The calls of a trace in the order of their tree: everything below a call comes right after it. One array for each value
+ * of a call, because a hundred thousand objects would stop the page whenever memory is collected.
  */
 export interface CallTree {
   readonly ids: TextColumn;
@@ -22,11 +22,11 @@ export interface CallTree {
   readonly groups: Groups;
 }
 
-/** Like siblings, each such group at a place of its own. */
+/** Like siblings, in numbered groups. */
 export interface Groups {
   /** The group of each call; `NOWHERE`: it is in none. */
   readonly ofCalls: Int32Array<ArrayBuffer>;
-  /** The calls of the groups, one group after the other. */
+  /** The members of all groups, one group after another. */
   readonly members: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   /** Of the members themselves. */
@@ -38,7 +38,7 @@ export interface Groups {
 
 /** One call of the tree, as a row and the details show it. */
 export interface TreeCall {
-  readonly place: number;
+  readonly position: number;
   readonly id: string;
   readonly name: string;
   readonly startMs: number;
@@ -51,17 +51,17 @@ export interface TreeCall {
   readonly errors: number;
 }
 
-export function callAt(tree: CallTree, place: number): TreeCall {
-  const endMs = tree.endMs[place]!;
+export function callAt(tree: CallTree, position: number): TreeCall {
+  const endMs = tree.endMs[position]!;
   return {
-    place,
-    id: idAt(tree, place),
-    name: knownTextAt(tree.names, place) ?? "",
-    startMs: tree.startMs[place]!,
+    position,
+    id: idAt(tree, position),
+    name: knownTextAt(tree.names, position) ?? "",
+    startMs: tree.startMs[position]!,
     endMs: Number.isNaN(endMs) ? null : endMs,
-    exception: knownTextAt(tree.exceptions, place),
-    calls: tree.calls[place]!,
-    errors: tree.errors[place]!,
+    exception: knownTextAt(tree.exceptions, position),
+    calls: tree.calls[position]!,
+    errors: tree.errors[position]!,
   };
 }
 
@@ -69,33 +69,33 @@ export function countOf({ calls }: Pick<CallTree, "calls">): number {
   return calls.length;
 }
 
-export function idAt({ ids }: CallTree, place: number): string {
-  return textAt(ids, place);
+export function idAt({ ids }: CallTree, position: number): string {
+  return textAt(ids, position);
 }
 
 /** `NOWHERE`: there is no such call. */
-export function placeOf({ ids, idIndex }: CallTree, id: string): number {
-  return placeOfText(idIndex, ids, id);
+export function positionOf({ ids, idIndex }: CallTree, id: string): number {
+  return positionOfText(idIndex, ids, id);
 }
 
-export function hasFailed({ exceptions }: Pick<CallTree, "exceptions">, place: number): boolean {
-  return exceptions.of[place]! >= 0;
+export function hasFailed({ exceptions }: Pick<CallTree, "exceptions">, position: number): boolean {
+  return exceptions.of[position]! >= 0;
 }
 
-/** What hangs on a call, or on nothing, oldest first. */
+/** The children of a call, or the roots, oldest first. */
 export function* childrenOf(tree: Pick<CallTree, "calls">, parent: number): Generator<number, undefined> {
   const end = parent === NOWHERE ? countOf(tree) : parent + tree.calls[parent]!;
-  for (let place = parent + 1; place < end; place += tree.calls[place]!) yield place;
+  for (let position = parent + 1; position < end; position += tree.calls[position]!) yield position;
 }
 
-/** From where the trace begins to where it ends; what still runs goes on until now. */
+/** When the trace begins and ends; running calls last until now. */
 export function extentOf(
   { startMs, endMs }: Pick<CallTree, "startMs" | "endMs">,
   now: number,
 ): { readonly fromMs: number; readonly toMs: number } {
   let [fromMs, toMs] = [Infinity, -Infinity];
-  for (let place = 0; place < startMs.length; place++) {
-    const [start, end] = [startMs[place]!, endMs[place]!];
+  for (let position = 0; position < startMs.length; position++) {
+    const [start, end] = [startMs[position]!, endMs[position]!];
     fromMs = Math.min(fromMs, start);
     toMs = Math.max(toMs, Number.isNaN(end) ? now : end, start);
   }

@@ -1,12 +1,12 @@
-import { placeOf, type CallTree } from "./call-tree.ts";
+import { positionOf, type CallTree } from "./call-tree.ts";
 import { textAt } from "./text-column.ts";
 
 export interface Matches {
   readonly count: number;
-  readonly has: (place: number) => boolean;
+  readonly has: (position: number) => boolean;
 }
 
-/** The calls of that id, or with that in their name, in capitals or not. An empty text is in none. */
+/** The calls with this id, or with this text in their name, ignoring case. An empty text matches none. */
 export function matchesIn(tree: CallTree, find: string): Matches {
   if (find === "") return { count: 0, has: () => false };
   const wanted = find.toLowerCase();
@@ -14,7 +14,7 @@ export function matchesIn(tree: CallTree, find: string): Matches {
   const isNamedSo = Uint8Array.from(texts.ends, (_, which) =>
     Number(textAt(texts, which).toLowerCase().includes(wanted)),
   );
-  const called = placeOf(tree, find);
-  const has = (place: number): boolean => place === called || isNamedSo[of[place]!] === 1;
-  return { count: of.reduce((count, _, place) => count + Number(has(place)), 0), has };
+  const called = positionOf(tree, find);
+  const has = (position: number): boolean => position === called || isNamedSo[of[position]!] === 1;
+  return { count: of.reduce((count, _, position) => count + Number(has(position)), 0), has };
 }

@@ -1,11 +1,11 @@
-import { childrenOf, idAt, placeOf, type CallTree } from "./call-tree.ts";
+import { childrenOf, idAt, positionOf, type CallTree } from "./call-tree.ts";
 import { knownTextAt } from "./text-column.ts";
 import { NOWHERE } from "./text-index.ts";
 
-/** What is open: calls are at first, groups are not; `changed` has the keys that are the other way. */
+/** What is open: calls by default, groups not; `changed` has the keys of the exceptions. */
 export interface Folding {
   readonly changed: ReadonlySet<string>;
-  /** Groups are open at first too. */
+  /** Groups are open by default, too. */
   readonly groupsOpen: boolean;
 }
 
@@ -16,9 +16,9 @@ export function groupKey(tree: CallTree, group: number): string {
   return `${parent === NOWHERE ? "" : idAt(tree, parent)}\n${knownTextAt(tree.names, first) ?? ""}`;
 }
 
-/** What is open, by places. */
+/** What is open, by position. */
 export interface Opened {
-  call(place: number): boolean;
+  call(position: number): boolean;
   group(group: number): boolean;
 }
 
@@ -26,35 +26,35 @@ export function openedBy(tree: CallTree, { changed, groupsOpen }: Folding): Open
   const [calls, groups] = [new Set<number>(), new Set<number>()];
   for (const key of changed) {
     const group = groupOfKey(tree, key);
-    if (group === NOWHERE) calls.add(placeOf(tree, key));
+    if (group === NOWHERE) calls.add(positionOf(tree, key));
     else groups.add(group);
   }
   return {
-    call: (place) => !calls.has(place),
+    call: (position) => !calls.has(position),
     group: (group) => groupsOpen !== groups.has(group),
   };
 }
 
-/** `NOWHERE`: the key is of a call, or of nothing that is there. */
+/** `NOWHERE`: it is the key of a call, or of nothing. */
 export function groupOfKey(tree: CallTree, key: string): number {
   const end = key.lastIndexOf("\n");
   if (end < 0) return NOWHERE;
   const [id, name] = [key.slice(0, end), key.slice(end + 1)];
-  const parent = id === "" ? NOWHERE : placeOf(tree, id);
+  const parent = id === "" ? NOWHERE : positionOf(tree, id);
   if (parent === NOWHERE && id !== "") return NOWHERE;
-  const alike = childrenOf(tree, parent).find((place) => knownTextAt(tree.names, place) === name);
+  const alike = childrenOf(tree, parent).find((position) => knownTextAt(tree.names, position) === name);
   return alike === undefined ? NOWHERE : tree.groups.ofCalls[alike]!;
 }
 
-/** What has to be open for a call to be seen. */
+/** What has to be open to show a call. */
 export function openedFor(
   tree: CallTree,
-  place: number,
+  position: number,
   { changed, groupsOpen }: Folding,
 ): ReadonlySet<string> {
   const opened = new Set(changed);
-  for (let at = place; at !== NOWHERE; at = tree.parents[at]!) {
-    if (at !== place) opened.delete(idAt(tree, at));
+  for (let at = position; at !== NOWHERE; at = tree.parents[at]!) {
+    if (at !== position) opened.delete(idAt(tree, at));
     const group = tree.groups.ofCalls[at]!;
     if (group === NOWHERE) continue;
     if (groupsOpen) opened.delete(groupKey(tree, group));

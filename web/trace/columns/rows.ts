@@ -1,23 +1,23 @@
-import { callAt, childrenOf, countOf, idAt, placeOf, type CallTree, type TreeCall } from "./call-tree.ts";
+import { callAt, childrenOf, countOf, idAt, positionOf, type CallTree, type TreeCall } from "./call-tree.ts";
 import { groupKey, groupOfKey, type Opened } from "./folding.ts";
 import { membersOf } from "./groups.ts";
 import { knownTextAt } from "./text-column.ts";
 import { NOWHERE } from "./text-index.ts";
 
-/** The lines of the tree that nothing but folding hides, from top to bottom. */
+/** The lines of the tree that folding does not hide, from top to bottom. */
 export interface Rows {
-  /** The place of a call; of a group, what `lineOfGroup` makes of it. */
+  /** The position of a call; of a group, what `lineOfGroup` makes of it. */
   readonly lines: Int32Array;
   readonly depths: Uint32Array;
 }
 
-/** A line that somebody looks at: a call, or like siblings in one. */
+/** A line in sight: a call, or a group of like siblings. */
 export type Row =
   | {
       readonly kind: "call";
       readonly key: string;
       readonly depth: number;
-      /** Undefined: there is nothing to open. */
+      /** Undefined: it has nothing below. */
       readonly open: boolean | undefined;
       readonly call: TreeCall;
     }
@@ -30,7 +30,7 @@ export type Row =
     };
 
 export interface RowGroup {
-  readonly place: number;
+  readonly position: number;
   readonly name: string;
   readonly members: Uint32Array;
   /** Of the members themselves. */
@@ -40,7 +40,7 @@ export interface RowGroup {
   readonly toMs: number;
 }
 
-/** Also the way back. */
+/** Its own inverse. */
 export function lineOfGroup(group: number): number {
   return -1 - group;
 }
@@ -52,7 +52,7 @@ export function isGroup(line: number): boolean {
 export function rowsOf(tree: CallTree, opened: Opened): Rows {
   const most = countOf(tree) + tree.groups.ends.length;
   const [lines, depths] = [new Int32Array(most), new Uint32Array(most)];
-  // what comes next is on top; with it, how many open groups it is in
+  // a stack of what comes next, and in how many open groups it is
   const [stack, indents] = [new Int32Array(most), new Uint32Array(most)];
   let [count, height] = [0, 0];
   const push = (next: Iterable<number>, indent: number): void => {
@@ -77,12 +77,12 @@ export function rowsOf(tree: CallTree, opened: Opened): Rows {
   return { lines: lines.subarray(0, count), depths: depths.subarray(0, count) };
 }
 
-/** Like siblings together, where the first of them is. */
+/** The children, with like siblings as one group in the place of the first. */
 function* linesBelow(tree: CallTree, parent: number): Generator<number, undefined> {
-  for (const place of childrenOf(tree, parent)) {
-    const group = tree.groups.ofCalls[place]!;
-    if (group === NOWHERE) yield place;
-    else if (membersOf(tree.groups, group)[0] === place) yield lineOfGroup(group);
+  for (const position of childrenOf(tree, parent)) {
+    const group = tree.groups.ofCalls[position]!;
+    if (group === NOWHERE) yield position;
+    else if (membersOf(tree.groups, group)[0] === position) yield lineOfGroup(group);
   }
 }
 
@@ -109,17 +109,17 @@ export function rowAt(
   };
 }
 
-function groupAt(tree: CallTree, place: number): RowGroup {
+function groupAt(tree: CallTree, position: number): RowGroup {
   const { failed, running, fromMs, toMs } = tree.groups;
-  const members = membersOf(tree.groups, place);
+  const members = membersOf(tree.groups, position);
   return {
-    place,
+    position,
     name: knownTextAt(tree.names, members[0]!) ?? "",
     members,
-    failed: failed[place]!,
-    running: running[place] === 1,
-    fromMs: fromMs[place]!,
-    toMs: toMs[place]!,
+    failed: failed[position]!,
+    running: running[position] === 1,
+    fromMs: fromMs[position]!,
+    toMs: toMs[position]!,
   };
 }
 
@@ -134,6 +134,6 @@ export function indexOfKey(tree: CallTree, { lines }: Rows, key: string | undefi
   if (key === undefined) return -1;
   const group = groupOfKey(tree, key);
   if (group !== NOWHERE) return lines.indexOf(lineOfGroup(group));
-  const place = placeOf(tree, key);
-  return place === NOWHERE ? -1 : lines.indexOf(place);
+  const position = positionOf(tree, key);
+  return position === NOWHERE ? -1 : lines.indexOf(position);
 }

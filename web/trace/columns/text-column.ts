@@ -1,4 +1,4 @@
-/** Many texts as one, and where each of them ends: a single string on the heap, however many they are. */
+/** Many texts in one string, and where each of them ends: a single object on the heap. */
 export interface TextColumn {
   readonly text: string;
   readonly ends: Uint32Array<ArrayBuffer>;
@@ -15,10 +15,10 @@ export function textAt({ text, ends }: TextColumn, at: number): string {
   return text.slice(at === 0 ? 0 : ends[at - 1], ends[at]);
 }
 
-/** Texts of which many are alike: each is there once. */
+/** Texts with many repetitions: each text is stored once. */
 export interface KnownTexts {
   readonly texts: TextColumn;
-  /** Of each place its text; `NO_TEXT`: it has none. */
+  /** The text of each position; `NO_TEXT`: none. */
   readonly of: Int32Array<ArrayBuffer>;
 }
 

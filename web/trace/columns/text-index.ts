@@ -1,28 +1,29 @@
 import { textAt, type TextColumn } from "./text-column.ts";
 
-/** Where a text is in its column: places by the hash of the text, at most every second slot taken. */
+/** The position of a text in its column: a hash table, at most half full. */
 export type TextIndex = Int32Array<ArrayBuffer>;
 
 export const NOWHERE = -1;
 
-/** Of texts that differ. */
+/** For distinct texts. */
 export function textIndexOf(column: TextColumn): TextIndex {
   const count = column.ends.length;
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * count + 2))).fill(NOWHERE);
-  for (let place = 0; place < count; place++) slots[slotOf(slots, column, textAt(column, place))] = place;
+  for (let position = 0; position < count; position++)
+    slots[slotOf(slots, column, textAt(column, position))] = position;
   return slots;
 }
 
-export function placeOfText(slots: TextIndex, column: TextColumn, text: string): number {
+export function positionOfText(slots: TextIndex, column: TextColumn, text: string): number {
   return slots[slotOf(slots, column, text)] ?? NOWHERE;
 }
 
-/** The slot that has the text, or the free one where it would be. */
+/** The slot of the text, or the free one where it belongs. */
 function slotOf(slots: TextIndex, column: TextColumn, text: string): number {
   const mask = slots.length - 1;
   for (let slot = hashOf(text) & mask; ; slot = (slot + 1) & mask) {
-    const place = slots[slot]!;
-    if (place === NOWHERE || textAt(column, place) === text) return slot;
+    const position = slots[slot]!;
+    if (position === NOWHERE || textAt(column, position) === text) return slot;
   }
 }
 

@@ -4,7 +4,7 @@ import { groupsOf } from "./groups.ts";
 import { knownTextsOf, textColumnOf } from "./text-column.ts";
 import { NOWHERE, textIndexOf } from "./text-index.ts";
 
-/** What the tree shows of a call; the rest is read when somebody looks at it. */
+/** What the tree shows of a call; the rest is read when it is opened. */
 export interface TraceCall {
   readonly id: string;
   readonly parentId: string | null;
@@ -17,13 +17,13 @@ export interface TraceCall {
 }
 
 /**
- * The calls of a trace, oldest first, under their parents. A call whose parent is not there is a root; of a circle, the call
- * that began first is. Of calls of one id, the first counts.
+ * The calls of a trace, oldest first, under their parents. A call without a known parent is a root; of a cycle, the call
+ * that began first is. Of several calls with one id, the first counts.
  */
 export function treeOf(all: readonly TraceCall[]): CallTree {
-  const places = new Map<string, number>();
-  const calls = all.filter(({ id }) => !places.has(id) && places.set(id, places.size));
-  const { order, parents } = inTreeOrder(parentsOf(calls, places));
+  const positions = new Map<string, number>();
+  const calls = all.filter(({ id }) => !positions.has(id) && positions.set(id, positions.size));
+  const { order, parents } = inTreeOrder(parentsOf(calls, positions));
   const sorted: TraceCall[] = [];
   for (const at of order) sorted.push(calls[at]!);
   const ids = textColumnOf(sorted.map(({ id }) => id));
@@ -33,8 +33,8 @@ export function treeOf(all: readonly TraceCall[]): CallTree {
     idIndex: textIndexOf(ids),
     names: knownTextsOf(sorted.map(({ name }) => name)),
     exceptions: knownTextsOf(sorted.map(({ exception }) => exception)),
-    startMs: filled(new Float64Array(count), (place) => sorted[place]!.startMs),
-    endMs: filled(new Float64Array(count), (place) => sorted[place]!.endMs ?? NaN),
+    startMs: filled(new Float64Array(count), (position) => sorted[position]!.startMs),
+    endMs: filled(new Float64Array(count), (position) => sorted[position]!.endMs ?? NaN),
     parents,
     depths: depthsOf(parents),
     ...sumsOf(sorted, parents),
@@ -44,25 +44,25 @@ export function treeOf(all: readonly TraceCall[]): CallTree {
 
 function parentsOf(
   calls: readonly TraceCall[],
-  places: ReadonlyMap<string, number>,
+  positions: ReadonlyMap<string, number>,
 ): Int32Array<ArrayBuffer> {
   return filled(new Int32Array(calls.length), (at) => {
     const { id, parentId } = calls[at]!;
-    return parentId === null || parentId === id ? NOWHERE : (places.get(parentId) ?? NOWHERE);
+    return parentId === null || parentId === id ? NOWHERE : (positions.get(parentId) ?? NOWHERE);
   });
 }
 
 interface TreeOrder {
-  /** Of each place in the tree, which call is there. */
+  /** The call at each position of the tree. */
   readonly order: Uint32Array<ArrayBuffer>;
-  /** By place in the tree. */
+  /** By position in the tree. */
   readonly parents: Int32Array<ArrayBuffer>;
 }
 
-/** Iterative: a trace may be a chain of a hundred thousand. */
+/** Iterative: a trace may be a chain of a hundred thousand calls. */
 function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
   const count = parentOf.length;
-  // of each call its youngest child, and of that the next older one
+  // for each call its youngest child, and for each child the next older one
   const youngest = new Int32Array(count).fill(NOWHERE);
   const older = new Int32Array(count).fill(NOWHERE);
   for (let at = 0; at < count; at++) {
@@ -72,14 +72,14 @@ function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
     youngest[parent] = at;
   }
   const order = new Uint32Array(count);
-  const places = new Int32Array(count).fill(NOWHERE);
+  const positions = new Int32Array(count).fill(NOWHERE);
   const stack = new Int32Array(count);
   let reached = 0;
   const reach = (root: number): void => {
     stack[0] = root;
     for (let height = 1; height > 0;) {
       const at = stack[--height]!;
-      places[at] = reached;
+      positions[at] = reached;
       order[reached++] = at;
       for (let child = youngest[at]!; child !== NOWHERE; child = older[child]!)
         if (parentOf[child] === at) stack[height++] = child;
@@ -87,34 +87,36 @@ function inTreeOrder(parentOf: Int32Array<ArrayBuffer>): TreeOrder {
   };
   for (let at = 0; at < count; at++) if (parentOf[at] === NOWHERE) reach(at);
   for (let at = 0; at < count; at++) {
-    if (places[at] !== NOWHERE) continue;
+    if (positions[at] !== NOWHERE) continue;
     parentOf[at] = NOWHERE;
     reach(at);
   }
-  const parents = filled(new Int32Array(count), (place) => {
-    const parent = parentOf[order[place]!]!;
-    return parent === NOWHERE ? NOWHERE : places[parent]!;
+  const parents = filled(new Int32Array(count), (position) => {
+    const parent = parentOf[order[position]!]!;
+    return parent === NOWHERE ? NOWHERE : positions[parent]!;
   });
   return { order, parents };
 }
 
 function depthsOf(parents: Int32Array): Uint32Array<ArrayBuffer> {
   const depths = new Uint32Array(parents.length);
-  for (let place = 0; place < parents.length; place++) {
-    const parent = parents[place]!;
-    if (parent !== NOWHERE) depths[place] = depths[parent]! + 1;
+  for (let position = 0; position < parents.length; position++) {
+    const parent = parents[position]!;
+    if (parent !== NOWHERE) depths[position] = depths[parent]! + 1;
   }
   return depths;
 }
 
 function sumsOf(sorted: readonly TraceCall[], parents: Int32Array): Pick<CallTree, "calls" | "errors"> {
   const calls = new Uint32Array(sorted.length).fill(1);
-  const errors = filled(new Uint32Array(sorted.length), (place) => Number(sorted[place]!.exception !== null));
-  for (let place = sorted.length - 1; place > 0; place--) {
-    const parent = parents[place]!;
+  const errors = filled(new Uint32Array(sorted.length), (position) =>
+    Number(sorted[position]!.exception !== null),
+  );
+  for (let position = sorted.length - 1; position > 0; position--) {
+    const parent = parents[position]!;
     if (parent === NOWHERE) continue;
-    calls[parent]! += calls[place]!;
-    errors[parent]! += errors[place]!;
+    calls[parent]! += calls[position]!;
+    errors[parent]! += errors[position]!;
   }
   return { calls, errors };
 }

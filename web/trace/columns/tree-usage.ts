@@ -4,34 +4,36 @@ import { membersOf } from "./groups.ts";
 import { NOWHERE } from "./text-index.ts";
 import { entriesOf, type UsageColumns } from "./usage-columns.ts";
 
-/** What calls used, as the service says it: with everything below them, and by themselves. */
+/** What calls used: with everything below them, and by themselves. */
 export interface TreeUsage {
-  total(place: number): Total;
+  total(position: number): Total;
   /** The same by LLM. */
-  usage(place: number): UsageByLlm;
+  usage(position: number): UsageByLlm;
   /** What the call adds to the trace. Over all calls it is what the trace used. */
-  own(place: number): Total;
-  /** Of like siblings with everything below them, each completion once. */
+  own(position: number): Total;
+  /** A group of like siblings with everything below them, each completion once. */
   group(group: number): Total;
-  /** Of the whole trace, each completion once. */
+  /** The whole trace, each completion once. */
   readonly all: Total;
 }
 
-/** What is added up is added up when it is first seen. */
+/** Sums are made when they are first needed. */
 export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageColumns): TreeUsage {
   const groups = new Map<number, Total>();
-  const total = (place: number): Total => sumOfEntries(entriesOf(totals, place, place + 1));
+  const total = (position: number): Total => sumOfEntries(entriesOf(totals, position, position + 1));
   // totals of several calls can share a completion, so they are not added up
-  const sum = (places: Iterable<number>): Total =>
+  const sum = (positions: Iterable<number>): Total =>
     sumOfEntries(
-      Iterator.from(places).flatMap((place) => entriesOf(owns, place, place + tree.calls[place]!)),
+      Iterator.from(positions).flatMap((position) =>
+        entriesOf(owns, position, position + tree.calls[position]!),
+      ),
     );
   const roots = [...childrenOf(tree, NOWHERE)];
   return {
     total,
-    usage: (place) =>
-      Object.fromEntries(entriesOf(totals, place, place + 1).map(({ llm, usage }) => [llm, usage])),
-    own: (place) => sumOfEntries(entriesOf(owns, place, place + 1)),
+    usage: (position) =>
+      Object.fromEntries(entriesOf(totals, position, position + 1).map(({ llm, usage }) => [llm, usage])),
+    own: (position) => sumOfEntries(entriesOf(owns, position, position + 1)),
     group(group) {
       const known = groups.get(group) ?? sum(membersOf(tree.groups, group));
       groups.set(group, known);

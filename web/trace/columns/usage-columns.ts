@@ -2,12 +2,12 @@ import { COSTS, COUNTS, type LlmUsage, type UsageByLlm, type UsageEntry } from "
 
 /** What calls used, an entry for each LLM of each call, in the order of the tree. */
 export interface UsageColumns {
-  /** Of each call, where its entries end. */
+  /** Where the entries of each call end. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly llms: readonly string[];
-  /** Of each entry its LLM. */
+  /** The LLM of each entry. */
   readonly llmOf: Uint32Array<ArrayBuffer>;
-  /** Of each entry the counts and costs that `FIGURES` names; NaN: it is not known. */
+  /** The counts and costs of each entry, as `FIGURES` names them; NaN: not known. */
   readonly figures: Float64Array<ArrayBuffer>;
 }
 
@@ -21,14 +21,14 @@ export function usageColumnsOf(
   const llms = new Map<string, number>();
   const ends = new Uint32Array(ids.length);
   const [llmOf, figures]: [number[], number[]] = [[], []];
-  for (const [place, id] of ids.entries()) {
+  for (const [position, id] of ids.entries()) {
     for (const [llm, one] of Object.entries(Object.hasOwn(usage, id) ? usage[id]! : {})) {
       const which = llms.get(llm) ?? llms.size;
       llms.set(llm, which);
       llmOf.push(which);
       for (const name of FIGURES) figures.push(one[name] ?? NaN);
     }
-    ends[place] = llmOf.length;
+    ends[position] = llmOf.length;
   }
   return {
     ends,
@@ -38,7 +38,7 @@ export function usageColumnsOf(
   };
 }
 
-/** Of the calls from one place to before another. */
+/** The entries of the calls from one position up to another. */
 export function* entriesOf(
   columns: UsageColumns,
   from: number,

@@ -4,19 +4,19 @@ import { isGroup, lineOfGroup, type Rows } from "./rows.ts";
 import { membersOf } from "./groups.ts";
 import { NOWHERE } from "./text-index.ts";
 
-/** The next call after that place, from the top again after the last, that is what is looked for; `NOWHERE`: none is. */
-export function nextOf(tree: CallTree, place: number, isWanted: (place: number) => boolean): number {
+/** The next matching call after a position, continuing at the top after the last; `NOWHERE`: none matches. */
+export function nextOf(tree: CallTree, position: number, isWanted: (position: number) => boolean): number {
   const count = countOf(tree);
   for (let step = 1; step <= count; step++) {
-    const next = (place + step) % count;
+    const next = (position + step) % count;
     if (isWanted(next)) return next;
   }
   return NOWHERE;
 }
 
-/** From a call down to the one call below it that made the bill: always to the dearest child, while it is dearer than its parent alone. */
+/** The call below this one that accounts for most of its cost: down to the dearest child, as long as that costs more than its parent alone. */
 export function dearestBelow(tree: CallTree, start: number, treeUsage: TreeUsage): number {
-  const cost = (place: number): number => treeUsage.total(place).usd ?? 0;
+  const cost = (position: number): number => treeUsage.total(position).usd ?? 0;
   let at = start;
   for (;;) {
     let [dearest, most] = [NOWHERE, 0];
@@ -29,7 +29,7 @@ export function dearestBelow(tree: CallTree, start: number, treeUsage: TreeUsage
   }
 }
 
-/** Where right leads from a row that is open: to the first below it. Where left leads from one that is not: to what it hangs on. */
+/** Where the arrow keys lead: right from an open row to the first one below it, left from a closed one to its parent. */
 export function rowBelow({ depths }: Rows, index: number): number {
   return (depths[index + 1] ?? 0) > (depths[index] ?? 0) ? index + 1 : index;
 }
@@ -41,7 +41,7 @@ export function rowAbove({ depths }: Rows, index: number): number {
 }
 
 /** The call of a row; of a group, the first. `NOWHERE`: there is no such row. */
-export function placeOfRow(tree: CallTree, { lines }: Rows, index: number): number {
+export function positionOfRow(tree: CallTree, { lines }: Rows, index: number): number {
   const line = lines[index];
   if (line === undefined) return NOWHERE;
   return isGroup(line) ? membersOf(tree.groups, lineOfGroup(line))[0]! : line;

@@ -7,7 +7,7 @@ import { traceQuestions } from "./trace-questions.ts";
 
 export interface LoadedTrace {
   readonly tree: CallTree;
-  /** Undefined: it is not known yet. */
+  /** Undefined: not known yet. */
   readonly used: UsedByCalls | undefined;
 }
 
@@ -16,7 +16,7 @@ interface Telling {
   readonly show: (trace: LoadedTrace) => void;
 }
 
-/** `show`: takes the tree as soon as it is there. What its calls used is asked then: of a large trace, the tree comes first. */
+/** `show` takes the tree as soon as it is there; only then is the usage of its calls asked for, so that a large tree is not delayed. */
 export function loadTrace(project: string, traceId: string, { asking, show }: Telling): Promise<LoadedTrace> {
   const { signal, onProgress } = asking;
   const worker = takeWorker();

@@ -5,23 +5,23 @@ interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(): string }): { createScriptURL(url: string): string };
 }
 
-/** Browsers that enforce it start no script whose address is not trusted: this one is, whatever is asked for. */
+/** Browsers that enforce trusted types only start scripts from trusted addresses. This policy knows one. */
 const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy("trace-worker", {
   createScriptURL: () => workerUrl,
 });
 
 let ready: Worker | undefined;
 
-/** Starts a worker for the trace that may be opened next: it would be waited for then. */
+/** Starts a worker in advance for the trace that may be opened next. */
 export function prepareWorker(): void {
   if (ready !== undefined) return;
   const worker = startWorker();
-  // one that could not be fetched is of no use
+  // its script could not be fetched
   worker.addEventListener("error", () => (ready = ready === worker ? undefined : ready));
   ready = worker;
 }
 
-/** Whoever takes it ends it. */
+/** The caller has to terminate it. */
 export function takeWorker(): Worker {
   const worker = ready ?? startWorker();
   ready = undefined;

@@ -2,10 +2,10 @@ import { shortName } from "../../numbers/op-name.ts";
 import { oneLine } from "../../numbers/plain-text.ts";
 import type { TraceCall } from "../columns/tree-of.ts";
 
-/** A line of `/trace/calls`: the first has the names of what each of the others has. */
+/** A line of `/trace/calls`: the first names the values of the others. */
 export type CallLine = readonly (string | number | null)[];
 
-/** Reads the lines that come after the one with the names. */
+/** Reads the lines after the one with the names. */
 export function callReader(head: CallLine): (line: CallLine) => TraceCall {
   const at = (name: string): number => head.indexOf(name);
   const [id, parent, op, display] = [at("id"), at("parent_id"), at("op_name"), at("display_name")];
@@ -25,7 +25,7 @@ function textOf(value: CallLine[number] | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** A hundred thousand calls have few names: each is kept once. */
+/** A hundred thousand calls have few names, so each is kept once. */
 function knownNames(): (op: string, display: string | null) => string {
   const names = new Map<string, string>();
   return (op, display) => {

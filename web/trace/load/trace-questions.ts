@@ -1,11 +1,11 @@
 import type { Question } from "../../api/ask.ts";
 
-/** What a trace is made of. */
+/** The questions that a trace view asks. */
 export interface TraceQuestions {
   readonly calls: Question<"/trace/calls">;
   /** What each call used with everything below it. */
   readonly total: Question<"/trace/usage">;
-  /** What each adds to the trace. */
+  /** What each call adds to the trace. */
   readonly own: Question<"/trace/usage">;
 }
 

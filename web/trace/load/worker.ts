@@ -1,13 +1,13 @@
 import { ask, askLines, type Asking } from "../../api/ask.ts";
 import { AskError } from "../../api/failure.ts";
-import { countOf, idAt, placeOf, type CallTree } from "../columns/call-tree.ts";
+import { countOf, idAt, positionOf, type CallTree } from "../columns/call-tree.ts";
 import { NOWHERE } from "../columns/text-index.ts";
 import { treeOf, type TraceCall } from "../columns/tree-of.ts";
 import { usageColumnsOf } from "../columns/usage-columns.ts";
 import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
 import { callReader, type CallLine } from "./trace-call.ts";
 
-/** Asks for one trace, and puts it into columns, beside the page: reading a hundred thousand calls would stop its frames. */
+/** Reads one trace into columns, outside the page's thread: a hundred thousand calls would delay its frames. */
 addEventListener("message", ({ data }: MessageEvent<TraceTask>) => {
   answer(data).catch((error: unknown) => {
     tell({ kind: "failed", failure: error instanceof AskError ? error.failure : { kind: "broken" } });
@@ -17,7 +17,7 @@ addEventListener("message", ({ data }: MessageEvent<TraceTask>) => {
 
 async function answer({ questions, caller }: TraceTask): Promise<void> {
   const asking = {
-    // who does not want to know any more ends the worker
+    // it is cancelled by terminating the worker
     signal: new AbortController().signal,
     caller,
     onProgress: (calls: number) => tell({ kind: "progress", calls }),
@@ -44,11 +44,11 @@ async function loadUsed(
   asking: Asking,
 ): Promise<UsedByCalls> {
   const [total, own] = await Promise.all([ask(questions.total, asking), ask(questions.own, asking)]);
-  const ids = Array.from({ length: countOf(tree) }, (_, place) => idAt(tree, place));
+  const ids = Array.from({ length: countOf(tree) }, (_, position) => idAt(tree, position));
   const unfinished = new Uint8Array(ids.length);
   for (const id of total.body.unfinished_call_ids) {
-    const place = placeOf(tree, id);
-    if (place !== NOWHERE) unfinished[place] = 1;
+    const position = positionOf(tree, id);
+    if (position !== NOWHERE) unfinished[position] = 1;
   }
   return {
     total: usageColumnsOf(total.body.call_usage, ids),

@@ -112,7 +112,7 @@ export const callOperations: Operations = {
     description:
       "From then on, no response contains them. Their data is deleted from the disk in the background, which `GET /deletions/{id}` follows. " +
       "A call that arrives later under one of the ids is deleted, too.",
-    response: "The number of calls deleted, and the receipt of their erasure",
+    response: "The number of calls deleted, and the id of their erasure",
     example: {
       request: { project_id: "acme/demo", call_ids: [id] },
       response: { num_deleted: 1, deletion_id: "0123456789ab" },

@@ -73,7 +73,7 @@ export const managementOperations: Operations = {
     summary: "Delete everything that a project has stored",
     description:
       "From then on, no response contains it. Its data is deleted from the disk in the background, which `GET /deletions/{id}` follows.",
-    response: "The receipt of the deletion",
+    response: "The deletion",
     example: { response: { id, state: "running" } },
   },
   "GET /projects/{entity}/{project}/retention": {

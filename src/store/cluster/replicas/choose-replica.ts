@@ -8,7 +8,7 @@ import { hasBlocksOf } from "./stored-blocks.ts";
 /** Of at least one replica, the best one first. */
 export type Choose = (candidates: readonly Replica[]) => Promise<Replica> | Replica;
 
-/** For so long replicas are compared, over and over, because a merge on one of them can make them look different. */
+/** How long replicas are compared repeatedly, because a merge on one of them can make them look different. */
 const COMPARE_MS = 800;
 const PAUSE_MS = 50;
 

@@ -1,4 +1,4 @@
-/** What one server of the store was last seen to be. */
+/** The last known state of one server of the store. */
 export interface ReplicaState {
   /** `host:port`, for operators. */
   readonly name: string;
@@ -48,13 +48,13 @@ export function quorumOf(state: ReplicaState, { all, insertQuorum }: View): Quor
   ).length;
   const alive = Math.min(state.keeper?.active ?? total, total - gone);
   if (insertQuorum === undefined) return { needed: 1, total, alive };
-  // whoever reads a shard cannot wait for a replica there that lags, so that none may
+  // a server that reads another shard cannot wait for a lagging replica, so none may lag
   const most = state.shards > 1 ? total : Math.floor(total / 2) + 1;
   const needed = insertQuorum === "auto" ? most : Number(insertQuorum);
   return { needed, total, alive };
 }
 
-/** Why a server cannot be read now, in words that name no machine, for everybody reads them; undefined: it can. */
+/** Why a server cannot be read now, without the name of a machine, because callers see it; undefined: it can. */
 export function readProblem({ answers, hasStore }: ReplicaState, view: View): string | undefined {
   if (answers === "no") return "its servers do not answer";
   if (view.isStoreKnown && !hasStore)
@@ -71,7 +71,9 @@ export function writeProblem(state: ReplicaState, view: View): string | undefine
   const { needed, alive, total } = quorumOf(state, view);
   if (state.shards > 1 && needed !== total)
     return `with several shards every replica must have a row: CLICKHOUSE_INSERT_QUORUM has to be auto or ${total}`;
-  return alive < needed ? `${alive} of ${total} replicas are there, and a write needs ${needed}` : undefined;
+  return alive < needed
+    ? `${alive} of ${total} replicas are available, and a write needs ${needed}`
+    : undefined;
 }
 
 /** Whether every acknowledged row is on this server without its asking the others. */

@@ -9,12 +9,12 @@ export interface ReplicaLook {
   again(): Promise<void>;
 }
 
-/** How long a look may take. */
+/** How long a check may take. */
 const LOOK_MS = 700;
-/** So many slow looks in a row, and the server, or its keeper, counts as gone. */
+/** After this many slow checks in a row, the server, or its keeper, counts as gone. */
 const SLOW_LOOKS = 4;
 const SLOW_KEEPER_LOOKS = 2;
-/** For so long a table that was just made, or whose server was just started, takes no writes yet. */
+/** How long a new table, or one on a server that has just started, may refuse writes. */
 const STARTING_MS = 3000;
 /** UNKNOWN_TABLE, UNKNOWN_DATABASE */
 const NO_STORE = new Set(["60", "81"]);

@@ -13,12 +13,12 @@ const QUORUM_TIMEOUT_MS = 10_000;
 const KEEPER_RETRIES = 5;
 /** A server that only broke a connection is tried once more. */
 const TRIES = 2;
-/** For how long a read waits, in several tries, for a server that has everything. */
+/** How long a read waits, over several attempts, for a server that has everything. */
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 100;
 /** Slow servers are not taken for an absent keeper. */
 const AWAY_MS = 2000;
-/** The code of rows that are not where the number of shards puts them. */
+/** The error code when rows are arranged for another number of shards. */
 const ELSEWHERE = "ROWS_ELSEWHERE";
 
 /**
@@ -108,7 +108,7 @@ type OnOne = <Result>(
   choose?: Choose,
 ) => Promise<Result>;
 
-/** Does a task on the replica that is chosen of those that would do, and on another when that one goes away. */
+/** Runs a task on a suitable replica, and on another one if that goes away. */
 function createFailover(watch: ReplicaWatch): OnOne {
   return async (access, { name, signal, tables }, task, choose = ([first]) => first!) => {
     await watch.begun;

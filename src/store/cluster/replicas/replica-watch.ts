@@ -10,11 +10,11 @@ export interface ReplicaChange extends StoreHealth {
 export interface WatchOptions {
   /** In a cluster: how many replicas must have a row before it counts as stored; a number, or `auto` for most. */
   readonly insertQuorum: string | undefined;
-  /** Hears of every server whose state changes. */
+  /** Called for every server whose state changes. */
   readonly onChange?: ((change: ReplicaChange) => void) | undefined;
 }
 
-/** What is known of all servers of one store, looked at twice a second. */
+/** The state of all servers of one store, checked twice a second. */
 export interface ReplicaWatch {
   /** Every server has been checked once. */
   readonly begun: Promise<void>;
@@ -117,7 +117,7 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
   };
 }
 
-/** Tells each change once. */
+/** Reports each change once. */
 function createTeller(onChange: WatchOptions["onChange"]): (replica: Replica, health: StoreHealth) => void {
   const told = new Map<Replica, string>();
   return (replica, health) => {

@@ -16,7 +16,7 @@ export interface Replica {
   /** To the tables of all shards. */
   together(): Transport;
   state(): ReplicaState;
-  /** Resolves after a look that began now or later; never rejects. */
+  /** Resolves after a check that began now or later; never rejects. */
   look(): Promise<void>;
   /** Runs a statement there. Errors: `StorageError` "unavailable" when `cut` is called meanwhile. */
   run<Result>(
@@ -43,9 +43,9 @@ export interface ReplicaOptions {
   /** For statements: to its own tables, and to those of so many shards. */
   readonly transport: Transport;
   readonly ofShards: (shards: number) => Transport;
-  /** For looking at it, so that this waits for no statement. */
+  /** For checks, so that they do not wait for statements. */
   readonly watching: Transport;
-  /** For having it catch up, which may take long. */
+  /** For catching up, which may take long. */
   readonly syncing: Transport;
   readonly cluster: string | undefined;
 }
@@ -82,7 +82,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       isCurrent = true;
       lateUntilMs = 0;
     } catch {
-      // the next look tries again
+      // the next check tries again
     } finally {
       catchingUp = undefined;
     }

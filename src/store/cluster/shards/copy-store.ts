@@ -164,7 +164,7 @@ async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number
   if (!isSameChecksum(copied, whole)) {
     throw new MigrationError(
       `The copy of ${table.table} has ${copied.rows} rows of ${whole.rows}, or others. The store in ${from} is as it was. ` +
-        "Was this one empty, and nobody writing? Drop it, make it anew and copy again.",
+        "Was this one empty, and did nothing write to either? Drop it, create it again and repeat the copy.",
     );
   }
   return copied.rows;

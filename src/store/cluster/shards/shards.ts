@@ -50,7 +50,7 @@ const placedBy: Readonly<Record<string, string>> = {
   cost_factors: "project_id",
   retention: "project_id",
   project_fences: "project_id",
-  // the project of a receipt never changes
+  // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",
   api_key_uses: "id",

@@ -32,7 +32,7 @@ describe("the quorum of a write", () => {
   });
   it("counts replicas that the cluster's definition names and the keeper does not know: an empty twin takes no writes", () => {
     const twin = { ...well, configured: 2, keeper: { total: 1, active: 1 } };
-    expect(writeProblem(twin, viewOf([twin]))).toBe("1 of 2 replicas are there, and a write needs 2");
+    expect(writeProblem(twin, viewOf([twin]))).toBe("1 of 2 replicas are available, and a write needs 2");
   });
   it("knows that a replica is gone before its keeper does, and not those of another shard", () => {
     const pair = { ...well, configured: 2, keeper: { total: 2, active: 2 } };

@@ -2,12 +2,12 @@ import type { Deletion } from "./deletion-store.ts";
 import type { DeletionDeps } from "./delete-project.ts";
 import { eraseDeletedCalls } from "./erase-deleted-calls.ts";
 
-type SettleDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
+type FinishDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
 
-const MAX_SETTLED_PER_RUN = 200;
+const MAX_PER_RUN = 200;
 
-/** The receipt's current state: done, and stored as done, when no part holds the rows any more. */
-export async function settle(deps: SettleDeps, deletion: Deletion): Promise<Deletion> {
+/** The deletion's current state: done, and stored as done, when no part holds the rows any more. */
+export async function finishIfGone(deps: FinishDeps, deletion: Deletion): Promise<Deletion> {
   if (deletion.step !== "running" || !(await deps.mutations.areComplete(deletion.mutations))) return deletion;
   const done: Deletion = { ...deletion, step: "done", doneAtMs: deps.clock.now() };
   await deps.deletions.save([done]);
@@ -17,6 +17,5 @@ export async function settle(deps: SettleDeps, deletion: Deletion): Promise<Dele
 /** Takes all deletions one step further. */
 export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
   await eraseDeletedCalls(deps);
-  for (const deletion of await deps.deletions.at("running", MAX_SETTLED_PER_RUN))
-    await settle(deps, deletion);
+  for (const deletion of await deps.deletions.at("running", MAX_PER_RUN)) await finishIfGone(deps, deletion);
 }

@@ -8,20 +8,20 @@ export interface RowKeys {
   indexOf(key: string): number;
 }
 
-interface Place {
+interface ScrollTarget {
   readonly active: number;
   readonly keys: RowKeys | undefined;
-  /** Another than before when somebody chose a row. */
+  /** Changes when a row is chosen. */
   readonly chosen: unknown;
 }
 
 /**
- * Where a list is scrolled to. What somebody chooses comes into sight; when rows come or go above those in sight, these stay
+ * Where a list is scrolled to. A chosen row comes into sight; when rows come or go above those in sight, these stay
  * where they are.
  */
-export function usePlace(
+export function useScroll(
   scroller: { readonly current: HTMLElement | null },
-  { active, keys, chosen }: Place,
+  { active, keys, chosen }: ScrollTarget,
 ): void {
   const top = useRef({ key: "", overPx: 0 });
   useLayoutEffect(() => {
@@ -41,7 +41,7 @@ export function usePlace(
   });
 }
 
-/** Its head stays on top of the rows. */
+/** The list's head covers the first row's height. */
 function bringIntoSight(list: HTMLElement, index: number): void {
   const [topPx, heightPx] = [index * ROW_PX, list.clientHeight - ROW_PX];
   if (topPx < list.scrollTop) list.scrollTop = topPx;
