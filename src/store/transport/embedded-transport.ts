@@ -2,6 +2,7 @@ import { Session, type ChdbResult } from "chdb";
 import { render, type Sql } from "../../query/sql.ts";
 import type { Admission } from "./admission.ts";
 import { ChangeCounts } from "../change-counts.ts";
+import { restoreFatalSignals } from "./fatal-signals.ts";
 import { paramText } from "./param-text.ts";
 import { createSessionPool, type SessionWork } from "./session-pool.ts";
 import { StorageError } from "../storage-error.ts";
@@ -19,6 +20,7 @@ export function createEmbeddedTransport(
   const keeper = new Session(path, {
     connectionArgs: backupDir === undefined ? [] : [`--backups.allowed_path=${backupDir}`],
   });
+  restoreFatalSignals();
   const sessions = createSessionPool(path);
   // the engine locks its directory, so that no other process writes to it
   const changes = new ChangeCounts();

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+
+/** A supervisor is to notice soon. */
+const SOON_MS = 5000;
+
+let service: ServiceProcess;
+let dir: string;
+afterEach(async () => {
+  if (service.child.signalCode === null) await service.end("SIGKILL");
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A service whose engine has worked in several sessions. */
+async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+  dir = mkdtempSync(join(tmpdir(), "sumtree-crash-"));
+  service = await startProcess({ DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, ...environment });
+  const asked = Array.from({ length: 4 }, () => service.post("/trace/usage", { project_id: "a/b" }));
+  for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
+}
+
+/** What ended the process, if something did soon. */
+async function endedBy(): Promise<NodeJS.Signals | "nothing"> {
+  const { child } = service;
+  if (child.signalCode !== null) return child.signalCode;
+  const soon = AbortSignal.timeout(SOON_MS);
+  await once(child, "exit", { signal: soon }).catch(() => undefined);
+  return child.signalCode ?? "nothing";
+}
+
+describe("a crash ends the process, so that a supervisor starts it again", () => {
+  it.each(["SIGABRT", "SIGILL", "SIGSEGV"] as const)("%s", async (signal) => {
+    await start();
+    service.child.kill(signal);
+    expect(await endedBy()).toBe(signal);
+  });
+
+  it("the end of the heap", async () => {
+    await start({ NODE_OPTIONS: "--max-old-space-size=64" });
+    const batch = `[${"[],".repeat(6_000_000)}[]]`;
+    const sent = fetch(`${service.url}/v2/a/b/calls/complete`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/json" },
+      body: `{"batch":${batch}}`,
+    });
+    await expect(sent).rejects.toThrow("fetch failed");
+    expect(["SIGABRT", "SIGTRAP"]).toContain(await endedBy());
+  });
+});
