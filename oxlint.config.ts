@@ -21,7 +21,7 @@ const rooms = {
   content: ["http", "store", "query", "shared"],
   gateway: ["calls", "http", "usage", "shared"],
   admin: ["calls", "http", "store", "query", "shared"],
-  web: ["shared"],
+  web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
 
 type Room = keyof typeof rooms;

@@ -29,7 +29,7 @@ import { registerConnections } from "./http/limits/connections.ts";
 import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
-import { registerOpenapi, registerOpenapiRoute } from "./http/openapi/register.ts";
+import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
@@ -100,8 +100,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const factors = createFactorStore(engine);
   const list = await loadPriceList(config.PRICES_FILE);
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
-  registerHealth(app, engine);
-  registerOpenapiRoute(app);
+  registerHealth(app, engine, steady);
+  await registerOpenapiRoutes(app);
   registerMetricsRoute(app, registry);
   const writing: Writing = {
     lingerMs: config.INGEST_LINGER_MS,

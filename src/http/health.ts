@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Engine, StoreHealth } from "../store/engine.ts";
-import { pendingMigrations } from "../store/schema/migrate.ts";
-import { isOlder, MIN_SERVER_VERSION } from "../store/transport/server-version.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Engine } from "../store/engine.ts";
 import { healthRes } from "./schemas/response-schema.ts";
+import { createStoreCheck } from "./store-check.ts";
 
 const access = z.enum(["ok", "not ready"]);
 const each = {
@@ -17,13 +17,13 @@ const notReadyRes = z
   .meta({ id: "NotReadyRes" });
 
 const probes = { "/readyz": "both", "/readyz/reads": "reads", "/readyz/writes": "writes" } as const;
-const NOT_REACHABLE = "The store is not reachable.";
 
 /**
  * `/healthz` checks this process. `/readyz` checks the store, its version and its migrations: it is ready when reads and
  * writes can succeed, and reports which can. `/readyz/reads` and `/readyz/writes` report one of them.
  */
-export function registerHealth(root: FastifyInstance, engine: Engine): void {
+export function registerHealth(root: FastifyInstance, engine: Engine, steady: Clock): void {
+  const storeHealth = createStoreCheck(engine, steady);
   const app = root.withTypeProvider<ZodTypeProvider>();
   // some probes send HEAD
   const options = { config: { access: "public" }, exposeHeadRoute: true } as const;
@@ -33,7 +33,7 @@ export function registerHealth(root: FastifyInstance, engine: Engine): void {
   const readyz = { ...options, schema: { response: { 200: readyRes, 503: notReadyRes } } };
   for (const [url, needed] of Object.entries(probes)) {
     app.get(url, readyz, async (_request, reply) => {
-      const { reads, writes } = await storeHealth(engine);
+      const { reads, writes } = await storeHealth();
       const problem = { both: reads ?? writes, reads, writes }[needed];
       const both = { reads: accessOf(reads), writes: accessOf(writes) };
       if (problem === undefined) return { status: "ok" as const, ...both };
@@ -47,23 +47,4 @@ export function registerHealth(root: FastifyInstance, engine: Engine): void {
 
 function accessOf(problem: string | undefined): z.infer<typeof access> {
   return problem === undefined ? "ok" : "not ready";
-}
-
-async function storeHealth(engine: Engine): Promise<StoreHealth> {
-  try {
-    const health = await engine.health();
-    if (health.reads !== undefined) return neither(NOT_REACHABLE);
-    const version = await engine.version();
-    if (isOlder(version)) return neither(`ClickHouse is older than ${MIN_SERVER_VERSION}.`);
-    const pending = await pendingMigrations(engine);
-    if (pending.length > 0) return neither("Migrations are missing: run `npm run migrate`.");
-    const { writes } = health;
-    return { reads: undefined, writes: writes && `The store cannot be written to: ${writes}.` };
-  } catch {
-    return neither(NOT_REACHABLE);
-  }
-}
-
-function neither(problem: string): StoreHealth {
-  return { reads: problem, writes: problem };
 }

@@ -1,35 +1,39 @@
-import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { extname, join } from "node:path";
+import { builtFile, staticAnswer, staticRoute } from "../http/static-answer.ts";
 import { AppError } from "../shared/errors.ts";
 import { pageHeaders } from "./headers.ts";
 
-/** The output of `npm run build:page`. */
+/** What `npm run build:page` makes. */
 export const BUILT_PAGE = join(import.meta.dirname, "../../web/built");
 
 const COMPRESSED = /\.(br|gz)$/;
-const YEAR_MS = 31_536_000_000;
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
 
-/** The page at `/` and its files, each a public route of its own. They contain no data: the visitor brings the key. */
+/** The page at `/` and its files, each a public route of its own. They hold nothing of anybody: the key is the visitor's. */
 export async function pageRoutes(app: FastifyInstance, { dir }: { readonly dir: string }): Promise<void> {
-  const options = { config: { access: "public" }, exposeHeadRoute: true, schema: { hide: true } } as const;
+  const options = { ...staticRoute, schema: { hide: true } };
   if (!existsSync(join(dir, "index.html"))) {
     app.get("/", options, () => {
       throw new AppError("not_found", "The page is not built: run `npm ci`, or `npm run build:page`.");
     });
     return;
   }
-  await app.register(fastifyStatic, { root: dir, serve: false, preCompressed: true, cacheControl: false });
   app.addHook("onSend", async (_request, reply) => {
     void reply.headers(pageHeaders);
   });
-  app.get("/", options, (_request, reply) =>
-    reply.header("cache-control", "no-cache").sendFile("index.html"),
-  );
+  const file = (name: string, cacheControl: string) => {
+    const type = types[extname(name)] ?? "application/octet-stream";
+    return staticAnswer({ type, cacheControl, bytesIn: builtFile(join(dir, name)) });
+  };
+  app.get("/", options, file("index.html", "no-cache"));
   // file names contain the digest of the content
-  const immutable = { cacheControl: true, maxAge: YEAR_MS, immutable: true };
-  for (const name of readdirSync(join(dir, "assets")).filter((name) => !COMPRESSED.test(name))) {
-    app.get(`/assets/${name}`, options, (_request, reply) => reply.sendFile(`assets/${name}`, immutable));
-  }
+  for (const name of readdirSync(join(dir, "assets")).filter((name) => !COMPRESSED.test(name)))
+    app.get(`/assets/${name}`, options, file(`assets/${name}`, "public, max-age=31536000, immutable"));
 }

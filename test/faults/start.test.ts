@@ -185,11 +185,11 @@ describe("a server that is as it should be", () => {
       return [response.status, await response.json()];
     };
     const neither = { status: "not ready", reads: "not ready", writes: "not ready" };
-    expect(await ready()).toEqual([200, { status: "ok", reads: "ok", writes: "ok" }]);
+    await expect.poll(ready).toEqual([200, { status: "ok", reads: "ok", writes: "ok" }]);
     front.faults.version = "25.8.3.66";
-    expect(await ready()).toEqual([503, { ...neither, detail: "ClickHouse is older than 26.3." }]);
+    await expect.poll(ready).toEqual([503, { ...neither, detail: "ClickHouse is older than 26.3." }]);
     front.faults.badGateway = true;
-    expect(await ready()).toEqual([503, { ...neither, detail: "The store is not reachable." }]);
+    await expect.poll(ready).toEqual([503, { ...neither, detail: "The store is not reachable." }]);
     expect(await service.end("SIGTERM")).toBe(0);
   });
 });

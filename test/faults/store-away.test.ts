@@ -86,7 +86,7 @@ describe("a store that is away for a while", () => {
     const replica = await startReplica();
     const project_id = "acme/away";
     const acknowledged = new Set<string>();
-    const refused = { ingest: 0, ready: 0 };
+    const refused = { ingest: 0 };
     let away = false;
     const end = new AbortController();
     replica.fateOf = () => (away ? "refused" : "done");
@@ -113,18 +113,16 @@ describe("a store that is away for a while", () => {
     for (let turn = 0; turn < 5; turn++) {
       away = true;
       await until(() => refused.ingest > 20 * (turn + 1));
-      const ready = await app.inject("/readyz");
-      if (ready.statusCode === 503) refused.ready++;
+      await until(async () => (await app.inject("/readyz")).statusCode === 503);
       expect((await app.inject("/healthz")).statusCode).toBe(200);
       expect((await replica.test.post("/trace/usage", { project_id })).status).toBe(503);
       away = false;
       const before = acknowledged.size;
       await until(() => acknowledged.size > before + 40);
-      expect((await app.inject("/readyz")).statusCode).toBe(200);
+      await until(async () => (await app.inject("/readyz")).statusCode === 200);
     }
     end.abort();
     await Promise.all(writers);
-    expect(refused.ready).toBe(5);
     const answer = await replica.test.post("/trace/usage", { project_id, limit: 1_000_000 });
     expect(new Set(Object.keys(answer.json().call_usage))).toEqual(acknowledged);
     await replica.test.close();

@@ -9,7 +9,8 @@ export function watchResponses(app: App): ReadonlySet<string> {
   app.addHook("onSend", async (request, reply, payload) => {
     const path = request.routeOptions.url?.replaceAll(/:(\w+)/g, "{$1}");
     const described = byRoute.get(`${request.method} ${path}`);
-    if (described === undefined) return payload;
+    // of what was compressed ahead, the plain form is held against it
+    if (described === undefined || reply.hasHeader("content-encoding")) return payload;
     const problem = problemOfResponse(described, {
       status: reply.statusCode,
       type: String(reply.getHeader("content-type") ?? "").split(";", 1)[0]!,
@@ -23,6 +24,8 @@ export function watchResponses(app: App): ReadonlySet<string> {
 
 /** Without one: the client has left before there was a response. */
 const CLIENT_LEFT = 499;
+/** Part of HTTP, like the headers that ask for it. */
+const NOT_MODIFIED = 304;
 
 interface Sent {
   readonly status: number;
@@ -34,7 +37,7 @@ export function problemOfResponse(
   route: DescribedRoute,
   { status, type, payload }: Sent,
 ): string | undefined {
-  if (status === CLIENT_LEFT) return undefined;
+  if (status === CLIENT_LEFT || status === NOT_MODIFIED) return undefined;
   const described = responseAt(route, status);
   if (described === undefined) return "there is no such status";
   const { place, response } = described;

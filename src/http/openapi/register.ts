@@ -1,10 +1,11 @@
 import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Access } from "../auth/guard.ts";
 import { VERSION } from "../../version.ts";
+import { compressed, staticAnswer, staticRoute } from "../static-answer.ts";
+import { docsRoutes } from "./docs-page.ts";
 import { completeDocument } from "./document.ts";
 import { operations } from "./operations/index.ts";
 
@@ -41,10 +42,7 @@ const tagByPath: readonly (readonly [RegExp, string])[] = [
   [/^\/(call|calls|v2)\//, "calls"],
 ];
 
-/**
- * Describes every route registered after it, from the schemas and the access that the routes declare, and serves
- * the description at `/docs`. To be registered before the guard: the pages are public.
- */
+/** Describes every route registered after it, from the schemas and the access that the routes declare. */
 export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -70,22 +68,18 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
     },
     transformObject: (document) => completeDocument(jsonSchemaTransformObject(document), operations),
   });
-  await app.register(swaggerUi, {
-    routePrefix: "/docs",
-    uiConfig: { docExpansion: "none" },
-    // styles are set inline by Swagger UI; everything else is a file of its own
-    staticCSP:
-      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  });
 }
 
-/** `/openapi.json`. Registered with the other routes, because it declares its access like them. */
-export function registerOpenapiRoute(app: FastifyInstance): void {
-  const config = { access: "public" } as const;
+/** `/openapi.json`, and `/docs` for people. Registered with the other routes, because they declare their access like them. */
+export async function registerOpenapiRoutes(app: FastifyInstance): Promise<void> {
   const response = { 200: z.looseObject({}).meta({ id: "OpenapiDocument" }) };
-  app.get("/openapi.json", { config, exposeHeadRoute: true, schema: { response } }, async () =>
-    app.swagger(),
-  );
+  const answer = staticAnswer({
+    type: "application/json; charset=utf-8",
+    cacheControl: "no-cache",
+    bytesIn: compressed(() => Buffer.from(JSON.stringify(app.swagger()))),
+  });
+  app.get("/openapi.json", { ...staticRoute, schema: { response } }, answer);
+  await app.register(docsRoutes);
 }
 
 /** The scheme of each alternative, and the scope that the key must have. */
