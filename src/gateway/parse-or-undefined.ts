@@ -1,7 +1,16 @@
 import { parseJsonText } from "../shared/escaped-keys.ts";
+import { outsideStrings } from "../shared/outside-strings.ts";
 
-/** The value of a text that may not be JSON. */
+const NOT_FINITE = /-?Infinity|NaN/g;
+
+/** The value of a text that may not be JSON. The bare `NaN`, `Infinity`, `-Infinity` that Python writes are null. */
 export function parseOrUndefined(text: string): unknown {
+  const value = parsed(text);
+  if (value !== undefined || text.search(NOT_FINITE) === -1) return value;
+  return parsed(outsideStrings(text, (piece) => piece.replace(NOT_FINITE, "null")));
+}
+
+function parsed(text: string): unknown {
   try {
     return parseJsonText(text);
   } catch {

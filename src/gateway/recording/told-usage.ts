@@ -97,14 +97,14 @@ function sumOf(counts: ReadonlyMap<number, number>): number {
 }
 
 /** Names of counts of tokens, as `completion_tokens`, `cached_tokens` or `promptTokenCount`. */
-const TOKENS = /tokens$|token_?count$/i;
+const TOKENS = /.tokens$|token_?count$/i;
 
 /** The members that can be true. What counts tokens must be a count; no number at all is beyond 2^53. */
 function onlyCredible(usage: Json): Json {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, value]) => {
-      if (isJsonObject(value)) return [[name, onlyCredible(value)]];
       if (TOKENS.test(name)) return isCount(value) ? [[name, Number(value)]] : [];
+      if (isJsonObject(value)) return [[name, onlyCredible(value)]];
       return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? [] : [[name, value]];
     }),
   );

@@ -143,7 +143,7 @@ export class ResponseSieve {
     this.#state = this.#frames.length === 0 ? "over" : "after";
   }
 
-  /** One value that is not JSON, such as NaN, would make all of it unreadable. */
+  /** One value that is not JSON, such as a word, would make all of it unreadable. */
   #isReadable(bytes: Buffer): boolean {
     const canBeAnything = this.#rule?.kind === "text" || this.#frames.length === 0;
     return canBeAnything || parseOrUndefined(bytes.toString("utf8")) !== undefined;

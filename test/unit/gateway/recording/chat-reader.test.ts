@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChatReader } from "../../../../src/gateway/recording/chat-reader.ts";
 import { readBody, readStreamEvent } from "../../../../src/gateway/stream/stream-event.ts";
@@ -162,22 +163,72 @@ describe("the room of a record", () => {
     expect(reader.keptBytes).toBeLessThan(1_200_000);
   });
 
-  it("reads anything without failing", () => {
+  it("reads what is nested too deeply as far as it keeps it", () => {
     const reader = new ChatReader({ keepsText: true });
     for (const json of [
-      "{}",
-      '{"choices":1}',
-      '{"choices":[null,1,{}]}',
-      '{"choices":[{"delta":1}]}',
-      '{"usage":[]}',
       `{"choices":[],"usage":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`,
       `{"choices":[{"delta":{"x":${"[".repeat(50_000)}${"]".repeat(50_000)}}}]}`,
-      '{"choices":[{"message":{"tool_calls":[{"function":1},null]}}]}',
+      `{"choices":[{"message":{"content":${'[{"text":'.repeat(50_000)}1${"}]".repeat(50_000)}}}]}`,
     ]) {
       reader.read(readStreamEvent(json));
     }
     expect(reader.usage({ isComplete: true, promptBytes: 0 })).toEqual({ basis: "none" });
     expect(length(reader)).toBeLessThan(10_000);
+  });
+
+  const some = (values: fc.Arbitrary<unknown>, ...names: readonly string[]): fc.Arbitrary<unknown> =>
+    fc.oneof(
+      fc.dictionary(fc.constantFrom(...names), values, { noNullPrototype: true }),
+      fc.jsonValue({ maxDepth: 3 }),
+    );
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.integer(), fc.string());
+  const call = some(some(value, "name", "arguments", "input"), "index", "id", "type", "function", "custom");
+  const message = some(
+    fc.oneof(value, fc.array(call, { maxLength: 3 }), some(value, "text", "type", "data")),
+    "role",
+    "content",
+    "tool_calls",
+    "audio",
+    "reasoning",
+    "reasoning_details",
+    "__proto__",
+    "x",
+  );
+  const choice = some(message, "index", "delta", "message", "finish_reason", "error", "toString");
+  const told = some(value, "prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details");
+  const anyChunk = fc.record(
+    {
+      id: value,
+      model: value,
+      object: value,
+      choices: fc.oneof(fc.array(choice, { maxLength: 3 }), value),
+      usage: told,
+      x_groq: some(told, "usage", "error"),
+      error: value,
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  );
+
+  const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 200);
+  it("reads anything without failing, and counts whole tokens only", { timeout: 60_000 + RUNS * 50 }, () => {
+    const property = fc.property(fc.array(anyChunk, { maxLength: 6 }), fc.boolean(), (chunks, isBody) => {
+      const reader = new ChatReader({ keepsText: true });
+      for (const one of chunks) {
+        const json = JSON.stringify(one);
+        const event = isBody ? readBody(json) : readStreamEvent(json);
+        if (event !== undefined) reader.read(event);
+      }
+      expect(() => JSON.stringify(reader.output())).not.toThrow();
+      const counted = reader.usage({ isComplete: true, promptBytes: 40 });
+      if (counted.basis === "none") return;
+      for (const name of ["prompt_tokens", "completion_tokens", "total_tokens"]) {
+        const count = counted.usage[name] ?? 0;
+        expect(Number.isSafeInteger(count) && Number(count) >= 0, `${name}: ${JSON.stringify(count)}`).toBe(
+          true,
+        );
+      }
+    });
+    fc.assert(property, { numRuns: RUNS });
   });
 });
 
@@ -255,6 +306,20 @@ describe("what a stream has used", () => {
     expect(counted([said("ab"), ended(), alone({ ...usage(5, 9), ...more })])).toEqual({
       basis: "exact",
       usage: { ...usage(5, 9), cost: 0.002, prompt_tokens_details: { cached_tokens: 3 } },
+    });
+  });
+
+  it("is read beside the NaN that Python writes, which is no count", () => {
+    const reader = new ChatReader({ keepsText: true });
+    reader.read(
+      readStreamEvent(
+        '{"choices":[{"delta":{"content":"NaN"},"score":-Infinity}],"usage":{"prompt_tokens":5,"completion_tokens":NaN}}',
+      ),
+    );
+    expect(reader.output()).toMatchObject({ choices: [{ message: { content: "NaN" } }] });
+    expect(reader.usage({ isComplete: true, promptBytes: 40 })).toEqual({
+      basis: "partial",
+      usage: usage(5, 1),
     });
   });
 

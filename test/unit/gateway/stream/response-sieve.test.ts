@@ -98,13 +98,10 @@ describe("ResponseSieve", () => {
     );
   });
 
-  it.each(["NaN", "-Infinity", "undefined", "{x:1}"])(
-    "reads on after a value that is not JSON: %s",
-    (value) => {
-      const json = `{"score":${value},"usage":{"prompt_tokens":7},"created":${value},"id":"c"}`;
-      expect(sieve(json).value).toEqual({ usage: { prompt_tokens: 7 }, id: "c" });
-    },
-  );
+  it.each(["None", "+1", "undefined", "{x:1}"])("reads on after a value that is not JSON: %s", (value) => {
+    const json = `{"score":${value},"usage":{"prompt_tokens":7},"created":${value},"id":"c"}`;
+    expect(sieve(json).value).toEqual({ usage: { prompt_tokens: 7 }, id: "c" });
+  });
 
   it("survives bytes that are no JSON", () => {
     fc.assert(
