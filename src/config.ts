@@ -51,6 +51,15 @@ const corsOrigins = z
     "must be origins, like https://app.example.com, separated by commas",
   );
 
+/** What the gateway relays beside its interface. */
+const passedPaths = z
+  .string()
+  .transform((text) => (text === "none" ? [] : text.split(",").map((path) => path.trim())))
+  .refine(
+    (paths) => paths.every((path) => /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/[\w.~/-]*$/.test(path)),
+    "must be none, or paths like /training or GET /models, separated by commas",
+  );
+
 function hasReadableCredentials(text: string): boolean {
   const { username, password } = new URL(text);
   try {
@@ -146,7 +155,13 @@ const schema = z.object({
   CHAT_UPSTREAM_API_KEY: z.string().optional(),
   TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
   CHAT_UPSTREAM_PROVIDER: z.string().optional(),
-  TRAINING_PASS_THROUGH: z.stringbool().default(true),
+  TRAINING_PASS_THROUGH: passedPaths.default([
+    "/preview",
+    "/training",
+    "GET /models",
+    "POST /completions",
+    "POST /embeddings",
+  ]),
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),

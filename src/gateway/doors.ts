@@ -10,6 +10,12 @@ export function isChatDoor(url: string): boolean {
   return at !== -1 && COMPLETIONS.test(path.slice(at));
 }
 
+/** Whether no server could end the path before its `/chat`, and so take it for something else. */
+export function leadsToChat(url: string): boolean {
+  const path = fullyRead(url);
+  return !/[;?#\0-\x20]/.test(path.slice(0, path.search(CHAT)));
+}
+
 /** Whether some server could take a path for one of `/v1/preview`. */
 export function isPreview(url: string): boolean {
   return PREVIEW.test(fullyRead(url));

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../shared/errors.ts";
+import { secretMask, type SecretMask } from "../shared/secret-mask.ts";
 import { providerAt } from "../usage/provider-at.ts";
 import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } from "./relay/relay.ts";
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
@@ -12,7 +13,7 @@ export interface UpstreamSettings {
   readonly provider?: string | undefined;
 }
 
-export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections"> {
+export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
   readonly training: UpstreamSettings;
   readonly chat: UpstreamSettings;
   /** Concurrent requests; more are rejected. */
@@ -31,6 +32,7 @@ export interface Target extends RelayTarget {
 /** The upstreams and their open relays. */
 export class Gateway {
   readonly #settings: GatewaySettings;
+  readonly #mask: SecretMask;
   readonly #training: Target | undefined;
   readonly #chat: Target | undefined;
   readonly #open = new Set<RunningRelay>();
@@ -40,6 +42,7 @@ export class Gateway {
 
   constructor(settings: GatewaySettings) {
     this.#settings = settings;
+    this.#mask = secretMask([settings.training, settings.chat].flatMap(upstreamSecrets));
     this.#training = this.#openTarget("training", settings.training);
     this.#chat = this.#openTarget("chat", settings.chat);
   }
@@ -124,6 +127,7 @@ export class Gateway {
       headersTimeoutMs,
       bodyTimeoutMs,
       keepAliveMs,
+      mask: this.#mask,
     });
     return {
       name,
@@ -133,6 +137,15 @@ export class Gateway {
       chatPath: "/chat/completions",
     };
   }
+}
+
+/** The credentials of an upstream, in the forms in which a response could quote them. */
+export function upstreamSecrets({ url, apiKey }: UpstreamSettings): string[] {
+  if (url === undefined) return apiKey === undefined ? [] : [apiKey];
+  const base = new URL(url);
+  const basic = authorizationOf(base, undefined)?.slice("Basic ".length);
+  const password = decodeURIComponent(base.password);
+  return [apiKey, basic, password].filter((secret) => secret !== undefined && secret !== "") as string[];
 }
 
 /** The key, else the user and password of the URL. */

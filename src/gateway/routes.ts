@@ -5,12 +5,13 @@ import { trainAccess } from "../http/auth/guard.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayChat, type ChatOptions } from "./chat-relay.ts";
-import { isChatDoor, isPreview } from "./doors.ts";
+import { isChatDoor, isPreview, leadsToChat } from "./doors.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics } from "./metrics.ts";
 import { createRecorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
+import { passThrough } from "./pass-through.ts";
 import type { RelayMeter } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyRule } from "./request-relay.ts";
@@ -25,8 +26,8 @@ export interface GatewayRoutesSettings extends GatewaySettings {
   readonly stallMs: number;
   /** Silence in a stream after which a comment keeps the connection alive; 0 for none. */
   readonly sseKeepAliveMs: number;
-  /** Relays paths that are not part of the interface unchanged. */
-  readonly passThrough: boolean;
+  /** The paths outside the interface that are relayed unchanged. */
+  readonly passThrough: readonly string[];
   /** Whether to ask for the usage of a recorded stream if its client does not. */
   readonly askForUsage: boolean;
   readonly keepContent: boolean;
@@ -177,7 +178,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   addChat(add, chat);
   for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
-  if (settings.passThrough) addPassThrough(add, { gateway, meter, settings }, chat);
+  addPassThrough(add, { gateway, meter, settings }, chat);
 }
 
 type Add = (route: RouteOptions) => void;
@@ -252,13 +253,18 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
 }
 
 function addPassThrough(add: Add, shared: Shared, chat: ChatOptions): void {
+  const passes = passThrough(shared.settings.passThrough);
   add({
     method: [...METHODS],
     url: "/*",
     schema: { hide: true },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const isPost = request.method === "POST";
-      if (isPost && isChatDoor(request.url)) {
+      const isChat = isPost && isChatDoor(request.url);
+      if (!passes(request) && !(isChat && leadsToChat(request.url))) {
+        throw new AppError("not_found", "There is nothing here.");
+      }
+      if (isChat) {
         return relayChat(request, reply, { ...chat, path: pathBehindPrefix(request.url) });
       }
       return relayRequest(request, reply, {

@@ -19,7 +19,7 @@ export interface TestGateway extends TestApp {
   readonly port: number;
 }
 
-/** The service as shipped, listening, in front of a reference upstream. */
+/** The service as shipped, apart from the paths that pass, listening, in front of a reference upstream. */
 export async function startGateway(
   options: StartOptions & { readonly upstream?: ReferenceUpstreamOptions } = {},
 ): Promise<TestGateway> {
@@ -29,6 +29,7 @@ export async function startGateway(
     settings: {
       TRAINING_UPSTREAM_URL: upstream.url,
       TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
+      TRAINING_PASS_THROUGH: "/",
       SHUTDOWN_TIMEOUT_MS: "3000",
       ...options.settings,
     },
@@ -67,6 +68,7 @@ export async function startSecondApp(
   const config = readConfig({
     TRAINING_UPSTREAM_URL: first.upstream.url,
     TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
+    TRAINING_PASS_THROUGH: "/",
     ...settings,
   });
   const app = await buildApp(config, { engine, rootKey: ROOT_KEY, logger });

@@ -307,9 +307,9 @@ describe("with an upstream of its own for chat", () => {
   });
 });
 
-describe("with TRAINING_PASS_THROUGH off", () => {
+describe("with TRAINING_PASS_THROUGH=none", () => {
   it("is 404 for paths that the interface does not have", async () => {
-    const app = await startSecondApp(test, { TRAINING_PASS_THROUGH: "false" });
+    const app = await startSecondApp(test, { TRAINING_PASS_THROUGH: "none" });
     try {
       const answer = await fetch(`${app.url}/v1/training/runs/r1`, { headers: bearer });
       expect([answer.status, await answer.json()]).toEqual([

@@ -5,7 +5,8 @@ import { AppError } from "../../shared/errors.ts";
 import { errorResponse, plainResponse, streamResponse, type RelayedResponse, type Head } from "./response.ts";
 import { ChatStream, UnreadStream } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
-import { clientHeaders, isEventStream, isIdentity } from "./headers.ts";
+import { clientHeaders, isEventStream } from "./headers.ts";
+import { encodingsOf } from "../recording/response-decoder.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
 import type {
   Upstream,
@@ -203,12 +204,16 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
-    const { reads, observer, keepAliveMs, hideUsage } = this.#options;
+    const { reads, observer, keepAliveMs, hideUsage, target } = this.#options;
     const onChunk = observer?.onChunk.bind(observer);
-    if (!isIdentity(headers["content-encoding"])) return plainResponse(this.#down, head, onChunk);
-    if (reads !== "nothing" && head.status >= 400 && this.#request.method !== "HEAD") {
-      return errorResponse(this.#down, head, (body) => observer?.onError(body.toString("utf8")));
+    const isError = head.status >= 400 && this.#request.method !== "HEAD";
+    const encodings = encodingsOf(headers["content-encoding"]);
+    if (isError && (reads !== "nothing" || encodings.length > 0)) {
+      const { mask } = target.upstream;
+      const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
+      return errorResponse(this.#down, head, { encodings, mask, wraps: reads !== "nothing", onError });
     }
+    if (encodings.length > 0) return plainResponse(this.#down, head, onChunk);
     if (isEventStream(headers["content-type"])) {
       const onEvent = observer?.onEvent.bind(observer);
       return reads === "chat"

@@ -1,7 +1,9 @@
 import type { PassingStream } from "../stream/chat-stream.ts";
 import type { Downstream } from "./downstream.ts";
 import { envelopeOf, errorFrame, readableError } from "../error-envelope.ts";
+import type { SecretMask } from "../../shared/secret-mask.ts";
 import { isJson } from "./headers.ts";
+import { unpackError } from "./unpack-error.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
@@ -47,43 +49,63 @@ export function plainResponse(
   };
 }
 
-/** Larger errors pass unchanged. */
+/** Larger errors pass unchanged, unless they are compressed. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
-/** Converts an error of the upstream to a form that SDKs can read. `onError` gets what the client gets. */
+export interface ErrorOptions {
+  readonly encodings: readonly string[];
+  readonly mask: SecretMask;
+  /** Whether to convert it to a form that SDKs can read. */
+  readonly wraps: boolean;
+  /** Gets what the client gets. */
+  readonly onError: (body: Buffer) => void;
+}
+
+/** Holds an error of the upstream until it is whole: compressed, it could quote what no response may contain. */
 export function errorResponse(
   down: Downstream,
   head: Head,
-  onError?: (body: Buffer) => void,
+  { encodings, mask, wraps, onError }: ErrorOptions,
 ): RelayedResponse {
+  const { "content-encoding": _unpacked, ...headers } = head.headers;
+  const isPacked = encodings.length > 0;
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
+  const bodyOf = (whole: Buffer): { body: Buffer; isTheirs: boolean } => {
+    const plain = isPacked ? unpackError(encodings, whole, MAX_ERROR_BYTES) : whole;
+    if (plain === undefined) {
+      return { body: readableError(head.status, Buffer.alloc(0))!, isTheirs: false };
+    }
+    const masked = mask.bytes(plain);
+    return { body: (wraps ? readableError(head.status, masked) : undefined) ?? masked, isTheirs: !wraps };
+  };
   return {
     data(chunk) {
+      heldBytes += chunk.length;
       if (held === undefined) {
         down.write(chunk);
         return;
       }
-      held.push(chunk);
-      heldBytes += chunk.length;
-      if (heldBytes <= MAX_ERROR_BYTES) return;
-      down.head(head.status, head.headers);
-      for (const part of held) down.write(part);
-      held = undefined;
+      if (heldBytes <= MAX_ERROR_BYTES) held.push(chunk);
+      else if (isPacked) held = [];
+      else {
+        down.head(head.status, headers);
+        for (const part of [...held, chunk]) down.write(part);
+        held = undefined;
+      }
     },
     end() {
       if (held !== undefined) {
-        const body = Buffer.concat(held, heldBytes);
-        const readable = readableError(head.status, body) ?? body;
-        onError?.(readable);
-        const type = head.headers["content-type"];
-        const isStillTrue = typeof type === "string" && isJson(type);
+        const { body, isTheirs } = bodyOf(Buffer.concat(held));
+        onError(body);
+        const type = headers["content-type"];
+        const isStillTrue = isTheirs || (typeof type === "string" && isJson(type));
         down.head(head.status, {
-          ...head.headers,
-          "content-type": isStillTrue ? type : "application/json",
-          "content-length": String(readable.length),
+          ...headers,
+          ...(isStillTrue ? {} : { "content-type": "application/json" }),
+          "content-length": String(body.length),
         });
-        down.write(readable);
+        down.write(body);
       }
       down.end();
       return undefined;
@@ -92,7 +114,7 @@ export function errorResponse(
       if (held === undefined) return down.breakOff(undefined, patienceMs);
       const body = Buffer.from(JSON.stringify(envelopeOf(errorOf(failure))));
       down.head(head.status, {
-        ...head.headers,
+        ...headers,
         "content-type": "application/json",
         "content-length": String(body.length),
       });

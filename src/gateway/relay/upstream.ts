@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { errors, Pool, type Dispatcher } from "undici";
+import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
 import "./interim-responses.ts";
 import { readBase, type UpstreamBase } from "./upstream-path.ts";
 
@@ -16,6 +17,8 @@ export interface UpstreamOptions {
   readonly bodyTimeoutMs: number;
   /** How long an idle socket is kept, unless the upstream asks for less. */
   readonly keepAliveMs: number;
+  /** What no response may contain. */
+  readonly mask: SecretMask;
 }
 
 export interface UpstreamRequest {
@@ -51,6 +54,7 @@ export interface UpstreamFailure {
 
 export interface Upstream {
   readonly base: UpstreamBase;
+  readonly mask: SecretMask;
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** Ends all connections at once. */
   close(): Promise<void>;
@@ -70,8 +74,9 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   });
   return {
     base,
+    mask: options.mask,
     send(request, listener) {
-      const call = new Call(listener);
+      const call = new Call(listener, options.mask);
       try {
         pool.dispatch(
           {
@@ -93,12 +98,16 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 
 class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #listener: UpstreamListener;
+  readonly #mask: SecretMask;
+  readonly #body: MaskedPieces;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #settled = false;
 
-  constructor(listener: UpstreamListener) {
+  constructor(listener: UpstreamListener, mask: SecretMask) {
     this.#listener = listener;
+    this.#mask = mask;
+    this.#body = mask.pieces();
   }
 
   abort(): void {
@@ -126,15 +135,19 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status >= 200 && !this.#settled) this.#listener.onHead(status, headers);
+    if (status >= 200 && !this.#settled) this.#listener.onHead(status, maskedHeaders(headers, this.#mask));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#settled && !this.#listener.onData(chunk)) controller.pause();
+    if (this.#settled) return;
+    const masked = this.#body.push(chunk);
+    if (masked.length > 0 && !this.#listener.onData(masked)) controller.pause();
   }
 
   onResponseEnd(): void {
     if (this.#settled) return;
+    const rest = this.#body.end();
+    if (rest.length > 0) this.#listener.onData(rest);
     this.#settled = true;
     this.#listener.onEnd();
   }
@@ -144,6 +157,15 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     this.#settled = true;
     this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error });
   }
+}
+
+function maskedHeaders(headers: IncomingHttpHeaders, mask: SecretMask): IncomingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(mask.text) : value === undefined ? undefined : mask.text(value),
+    ]),
+  );
 }
 
 /** Source: https://undici.nodejs.org/api/Errors */

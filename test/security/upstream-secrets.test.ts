@@ -1,0 +1,267 @@
+import fc from "fast-check";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { head, sendRaw } from "../helpers/raw-http.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
+import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
+
+const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 150);
+const { seed } = seededRandom();
+const KEY = "sk-operator/0123+456=789";
+const PASSWORD = "the-password-of-chat";
+const project = "acme/secrets";
+
+let test: TestApp;
+let port: number;
+let upstream: Server;
+let seen: string[] = [];
+let respond: (response: ServerResponse) => void;
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    request.resume().once("end", () => respond(response));
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  const { port: theirs } = upstream.address() as AddressInfo;
+  test = await startApp({
+    settings: {
+      TRAINING_UPSTREAM_URL: `http://127.0.0.1:${theirs}/v1`,
+      TRAINING_UPSTREAM_API_KEY: KEY,
+      CHAT_UPSTREAM_URL: `http://user:${PASSWORD}@127.0.0.1:${theirs}/v1`,
+    },
+  });
+  await test.app.listen({ host: "127.0.0.1", port: 0 });
+  port = (test.app.server.address() as AddressInfo).port;
+});
+afterAll(async () => {
+  await test.close();
+  upstream.closeAllConnections();
+  upstream.close();
+});
+
+function ask(line: string, body = "", ...more: readonly string[]) {
+  const lines = [
+    `${line} HTTP/1.1`,
+    "host: gateway",
+    `authorization: Bearer ${ROOT_KEY}`,
+    `openai-project: ${project}`,
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...more,
+  ];
+  return sendRaw(port, head(...lines), body).answer;
+}
+
+const BASIC = Buffer.from(`user:${PASSWORD}`).toString("base64");
+const forms = [
+  KEY,
+  KEY.replace("/", String.raw`\/`),
+  encodeURIComponent(KEY),
+  PASSWORD,
+  BASIC,
+  JSON.stringify(KEY),
+];
+const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+const chat = (stream: boolean): string =>
+  JSON.stringify({ model: "m", stream, messages: [{ role: "user", content: "Hi" }] });
+const requests = [
+  ["POST /v1/chat/completions", chat(false)],
+  ["POST /v1/chat/completions", chat(true)],
+  ["POST /v1/preview/training-jobs", "{}"],
+  ["GET /v1/preview/base-models", ""],
+  ["GET /v1/training/runs/r1", ""],
+] as const;
+
+const quotes = fc.record({
+  request: fc.constantFrom(...requests),
+  status: fc.constantFrom(200, 400, 401, 403, 500),
+  form: fc.constantFrom(...forms),
+  body: fc.constantFrom<(quoted: string) => string>(
+    (quoted) => `{"error":{"message":"Incorrect API key provided: ${quoted.replaceAll('"', "")}."}}`,
+    (quoted) => `{"detail":"${quoted.replaceAll('"', "")}"}`,
+    (quoted) => `<html><b>Bearer ${quoted}</b></html>`,
+    (quoted) => `data: {"error":{"message":"${quoted.replaceAll('"', "")}"}}\n\ndata: [DONE]\n\n`,
+    (quoted) => `${quoted}${quoted}`,
+  ),
+  type: fc.constantFrom("application/json", "text/event-stream", "text/html"),
+  encoding: fc.constantFrom<"" | keyof typeof packers>("", "", "", "gzip", "deflate", "br"),
+  cuts: fc.array(fc.nat(120), { maxLength: 5 }),
+  cutOff: fc.boolean(),
+});
+
+function play(response: ServerResponse, body: Buffer, cuts: readonly number[], cutOff: boolean): void {
+  const ends = [...new Set([...cuts, body.length])]
+    .filter((at) => at <= body.length)
+    .toSorted((a, b) => a - b);
+  let from = 0;
+  const next = (): void => {
+    const end = ends.shift();
+    if (end === undefined) {
+      if (cutOff) response.destroy();
+      else response.end();
+      return;
+    }
+    response.write(body.subarray(from, end), () => setImmediate(next));
+    from = end;
+  };
+  next();
+}
+
+const quoted = (text: string): readonly string[] => forms.filter((form) => text.includes(form));
+
+describe(`the operator's key in an upstream's answer (seed ${seed})`, () => {
+  it("reaches no tenant and no recorded call, whatever its form, wherever the answer is cut", async () => {
+    let calls = 0;
+    const property = fc.asyncProperty(quotes, async (one) => {
+      const encoding = one.status < 400 ? ("" as const) : one.encoding;
+      const plain = Buffer.from(one.body(one.form));
+      const body = encoding === "" ? plain : packers[encoding](plain);
+      respond = (response) => {
+        response.writeHead(one.status, {
+          "content-type": one.type,
+          "x-ratelimit-reason": one.form,
+          "x-request-id": one.form,
+          ...(encoding === "" ? {} : { "content-encoding": encoding }),
+        });
+        play(response, body, one.cuts, one.cutOff);
+      };
+      const [line, sent] = one.request;
+      const answer = await ask(line, sent);
+      if (answer.headers["x-sumtree-call-id"] !== undefined) calls++;
+      expect(quoted(JSON.stringify(answer.headers) + answer.body.toString())).toEqual([]);
+      if (encoding !== "" && !one.cutOff) {
+        expect(answer.headers["content-encoding"]).toBeUndefined();
+        expect(answer.body.toString()).toContain("*");
+      }
+    });
+    await fc.assert(property, { seed, numRuns: RUNS });
+
+    const stored = async (): Promise<string> =>
+      (await test.post("/calls/stream_query", { project_id: project })).text;
+    await until(async () => (await stored()).split("\n").filter((row) => row !== "").length >= calls);
+    expect(quoted(await stored())).toEqual([]);
+  });
+
+  it("is hidden without a change of length, so that the length of the body holds", async () => {
+    const body = JSON.stringify({ choices: [], note: KEY });
+    respond = (response) =>
+      response
+        .writeHead(200, { "content-type": "application/json", "content-length": body.length })
+        .end(body);
+    const answer = await ask("GET /v1/training/runs/r1");
+    expect(JSON.parse(answer.body.toString())).toEqual({ choices: [], note: "*".repeat(KEY.length) });
+  });
+
+  it("is told in place of an error too large to be read", async () => {
+    const body = gzipSync(Buffer.alloc(10_000_000, "x"));
+    respond = (response) =>
+      response.writeHead(500, { "content-type": "application/json", "content-encoding": "gzip" }).end(body);
+    const answer = await ask("GET /v1/training/runs/r1", "", "accept-encoding: gzip");
+    expect([answer.status, JSON.parse(answer.body.toString())]).toMatchObject([
+      500,
+      { error: { message: "The upstream answered 500 without a body." } },
+    ]);
+  });
+});
+
+describe("with the paths that pass by default", () => {
+  beforeAll(() => {
+    respond = (response) => response.setHeader("content-type", "application/json").end("{}");
+  });
+
+  it.each([
+    "GET /v1/training/runs/r1",
+    "POST /v1/training/runs:resolve",
+    "POST /v1/preview/anything/new?x=1",
+    "GET /v1/models",
+    "HEAD /v1/models",
+    "GET /v1/models/m1",
+    "POST /v1/embeddings",
+    "POST /v1/completions",
+    "POST /v1/deployments/d/chat/completions",
+  ])("relays %s", async (line) => {
+    seen = [];
+    await ask(line);
+    expect(seen).toEqual([line]);
+  });
+
+  it.each([
+    "GET /v1/files",
+    "POST /v1/files",
+    "DELETE /v1/files/f1",
+    "GET /v1/organization/admin_api_keys",
+    "POST /v1/organization/admin_api_keys",
+    "GET /v1/organization/costs",
+    "GET /v1/admin",
+    "POST /v1/fine_tuning/jobs",
+    "GET /v1/responses/r1",
+    "DELETE /v1/models/m1",
+    "POST /v1/models",
+    "GET /v1/training2",
+    "GET /v1/",
+  ])("answers 404 to %s, and sends nothing", async (line) => {
+    seen = [];
+    expect((await ask(line)).status).toBe(404);
+    expect(seen).toEqual([]);
+  });
+
+  const spelling = (word: string): fc.Arbitrary<string> =>
+    fc
+      .array(fc.constantFrom("as it is", "upper", "escaped", "twice"), {
+        minLength: word.length,
+        maxLength: word.length,
+      })
+      .map((how) =>
+        Array.from(word).map((letter, at) => {
+          const hex = letter.charCodeAt(0).toString(16);
+          if (how[at] === "upper") return letter.toUpperCase();
+          if (how[at] === "escaped") return `%${hex}`;
+          return how[at] === "twice" ? `%25${hex}` : letter;
+        }),
+      )
+      .map((letters) => letters.join(""));
+  const before = fc.constantFrom(
+    "",
+    "/",
+    "training/../",
+    "training/%2e%2e/",
+    "training/%252e%252e%2F",
+    "models\\..\\",
+    "x;/../",
+  );
+  const after = fc.constantFrom(
+    "",
+    "/",
+    ";x=1",
+    "%3F",
+    "%23",
+    "%00",
+    "/../organization",
+    "?a=/v1/training",
+    "%3F/chat/completions",
+    ";/chat/completions",
+    "%00/chat/completions",
+    "%23/chat/completions",
+    "%0d/chat/completions",
+  );
+  const word = fc.constantFrom("files", "organization/admin_api_keys", "organization");
+
+  it(`lets no spelling of another path through (seed ${seed})`, async () => {
+    const property = fc.asyncProperty(
+      fc.constantFrom("GET", "POST", "DELETE", "PUT"),
+      before,
+      word.chain(spelling),
+      after,
+      async (method, prefix, path, suffix) => {
+        seen = [];
+        await ask(`${method} /v1/${prefix}${path}${suffix}`);
+        expect(seen).toEqual([]);
+      },
+    );
+    await fc.assert(property, { seed, numRuns: RUNS });
+  });
+});
