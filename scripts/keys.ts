@@ -7,7 +7,7 @@ const USAGE = `Manage API keys.
   npm run keys -- create --name <text> --scope <scope>… --project <project>… [--expires <instant>]
   npm run keys -- revoke <id>
 
-Scopes: ingest, read, train, admin. Projects: *, entity/* or entity/project.
+Scopes: ingest, read, train, prices, calls:delete, admin. Projects: *, entity/* or entity/project.
 A new key is printed once, on the last line. The command talks to the service that runs on DATA_DIR, or to the one at --url <url>,
 with ROOT_API_KEY or the key kept in DATA_DIR. When none runs, the store is opened directly.`;
 

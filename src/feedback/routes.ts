@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Grant } from "../http/auth/grant.ts";
-import { ingestAccess, readAccess } from "../http/auth/guard.ts";
+import { deleteAccess, ingestAccess, readAccess } from "../http/auth/guard.ts";
 import type { Engine } from "../store/engine.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
@@ -88,7 +88,11 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
       const replaced = purgeOf(change.project, body.feedback_id, change.time.us);
-      const changes = change.id === replaced.id ? [change] : [replaced, change];
+      const isAnother = change.id !== replaced.id;
+      if (isAnother && !grant.has("calls:delete")) {
+        throw new AppError("forbidden", "Feedback under another id takes the scope calls:delete.");
+      }
+      const changes = isAnother ? [replaced, change] : [change];
       const createdAtUs = await writer.write(changes);
       return sendJsonText(reply, responseText(change, createdAtUs.at(-1)!));
     },
@@ -108,7 +112,10 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     },
   );
 
-  const purge = { config, schema: { body: purgeBody, response: { 200: emptyRes } } };
+  const purge = {
+    config: { access: deleteAccess },
+    schema: { body: purgeBody, response: { 200: emptyRes } },
+  };
   app.post("/feedback/purge", purge, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { ingestAccess } from "../http/auth/guard.ts";
+import { deleteAccess, ingestAccess } from "../http/auth/guard.ts";
 import { renamePart, type CallPart } from "../calls/write/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { emptyRes } from "../http/schemas/response-schema.ts";
@@ -95,7 +95,10 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
     return {};
   });
 
-  const deleteRoute = { config, schema: { body: deleteBody, response: { 200: deleteRes } } };
+  const deleteRoute = {
+    config: { access: deleteAccess },
+    schema: { body: deleteBody, response: { 200: deleteRes } },
+  };
   app.post("/calls/delete", deleteRoute, async (request) => {
     const project = request.grant.project(request.body.project_id);
     const deletedAt = deps.clock.now() * 1000;

@@ -172,6 +172,43 @@ describe.each(routes)("$route", (route) => {
   }
 });
 
+it("a key of an application adds, and reaches nothing that takes away or sets a price", () => {
+  const reached = routes
+    .filter((route) => route.scope === "ingest")
+    .map(({ route }) => route.slice("POST ".length));
+  expect(reached.toSorted()).toEqual([
+    "/agents/otel/v1/traces",
+    "/call/end",
+    "/call/start",
+    "/call/update",
+    "/call/upsert_batch",
+    "/feedback/batch/create",
+    "/feedback/create",
+    "/feedback/replace",
+    "/file/create",
+    "/obj/create",
+    "/otel/v1/traces",
+    "/table/create",
+    "/table/create_from_digests",
+    "/table/update",
+    "/v2/{entity}/{project}/call/end",
+    "/v2/{entity}/{project}/call/start",
+    "/v2/{entity}/{project}/calls/complete",
+  ]);
+});
+
+it("feedback is replaced under another id by a key that may delete, and under its own by any that adds", async () => {
+  const replace = async (key: string, message: object): Promise<number> => {
+    const headers = { authorization: authorization(key, "bearer") };
+    const payload = { ...feedback, ...message };
+    return (await test.app.inject({ method: "POST", url: "/feedback/replace", headers, payload })).statusCode;
+  };
+  const both = await addKey(["ingest", "calls:delete"], ["acme/x"]);
+  expect(await replace(keys.get("ingest")!, { feedback_id: "a" })).toBe(200);
+  expect(await replace(keys.get("ingest")!, { feedback_id: "a", id: "b" })).toBe(403);
+  expect(await replace(both, { feedback_id: "a", id: "b" })).toBe(200);
+});
+
 it("every route that names a project has a sample", () => {
   const naming = routes.filter((route) =>
     JSON.stringify(document.paths?.[route.route.split(" ")[1]!] ?? {}).includes("project_id"),

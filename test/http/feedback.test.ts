@@ -15,7 +15,7 @@ let test: TestApp;
 let writerKey: string;
 beforeAll(async () => {
   test = await startApp({ deps: { clock: { now: () => nowMs } } });
-  writerKey = await addKey(["ingest"]);
+  writerKey = await addKey(["ingest", "calls:delete"]);
 });
 afterAll(() => test.close());
 

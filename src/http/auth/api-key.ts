@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
-export const SCOPES = ["ingest", "read", "train", "admin"] as const;
+export const SCOPES = ["ingest", "read", "train", "prices", "calls:delete", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A stored key. The secret is shown once and never stored. */

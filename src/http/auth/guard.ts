@@ -20,6 +20,8 @@ export type Access =
 export const anyAccess = { schemes: ["basic", "bearer"], scope: "any" } as const satisfies Access;
 export const readAccess = { schemes: ["basic", "bearer"], scope: "read" } as const satisfies Access;
 export const ingestAccess = { schemes: ["basic", "bearer"], scope: "ingest" } as const satisfies Access;
+export const pricesAccess = { schemes: ["basic", "bearer"], scope: "prices" } as const satisfies Access;
+export const deleteAccess = { schemes: ["basic", "bearer"], scope: "calls:delete" } as const satisfies Access;
 export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
 export const trainAccess = { schemes: ["bearer"], scope: "train" } as const satisfies Access;
 

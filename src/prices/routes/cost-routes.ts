@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { ingestAccess, readAccess } from "../../http/auth/guard.ts";
+import { pricesAccess, readAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
 import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
 import { emptyRes } from "../../http/schemas/response-schema.ts";
@@ -26,7 +26,7 @@ export interface CostDeps {
   readonly clock: Clock;
 }
 
-const mayWrite = { access: ingestAccess };
+const mayWrite = { access: pricesAccess };
 const mayRead = { access: readAccess };
 
 /** A project's own prices for LLMs, where they differ from the public list. */

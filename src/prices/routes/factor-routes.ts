@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { ingestAccess, readAccess } from "../../http/auth/guard.ts";
+import { pricesAccess, readAccess } from "../../http/auth/guard.ts";
 import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
 import { emptyRes } from "../../http/schemas/response-schema.ts";
 import { providerNamed } from "../project/cost-factors.ts";
@@ -29,7 +29,7 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
   app.post(
     "/cost/factor/create",
     {
-      config: { access: ingestAccess },
+      config: { access: pricesAccess },
       schema: { body: createFactorsBody, response: { 200: createFactorsRes } },
     },
     async (request) => {
@@ -70,7 +70,7 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
 
   app.post(
     "/cost/factor/purge",
-    { config: { access: ingestAccess }, schema: { body: purgeFactorsBody, response: { 200: emptyRes } } },
+    { config: { access: pricesAccess }, schema: { body: purgeFactorsBody, response: { 200: emptyRes } } },
     async (request) => {
       const { grant, body } = request;
       await factors.purge(grant.project(body.project_id), idsToPurge(body.query));
