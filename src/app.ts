@@ -86,6 +86,8 @@ export interface Deps {
 export type App = FastifyInstance;
 
 const MINUTE_MS = 60_000;
+/** What libraries log of a request's headers. */
+const UNLOGGED = { busboyOptions: () => undefined };
 
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
@@ -223,7 +225,7 @@ async function createServer(
 ): Promise<App> {
   const unreadable = { log: logger, bodyOf: envelopeOf };
   const app: App = Fastify({
-    loggerInstance: logger,
+    loggerInstance: logger.child({}, { serializers: UNLOGGED }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
     rewriteUrl: rewriteTarget,
@@ -284,7 +286,7 @@ async function registerKeys(
   const ring = createKeyRing(store, rootKey, { clock, steady });
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
-  await registerGuard(app, { keys: ring, attempts, uses });
+  await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock });
   await app.register(whoamiRoutes, { engine });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
+import { generateKey } from "../../src/http/auth/api-key.ts";
 import { startApp, authorization, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -42,6 +43,15 @@ async function usageStatus(key: string, project_id = "acme/a", remoteAddress = "
     payload: { project_id },
   });
   return response.statusCode;
+}
+
+/** How often keys were read from the store. */
+async function lookUps(): Promise<number> {
+  const { payload } = await ask("GET", "/metrics");
+  const counts = payload.matchAll(
+    /^sumtree_store_statement_seconds_count\{statement="api_key_[^}]*\} (\d+)$/gm,
+  );
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 describe("POST /api-keys", () => {
@@ -164,6 +174,21 @@ describe("wrong credentials", () => {
     });
     expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(1);
     expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(59);
+  });
+
+  it("stop no valid key from that address, known there or not, and cost no look-up each", async () => {
+    const from = "10.9.9.6";
+    const fresh = [await create(), await create()];
+    const wrong = (): string => generateKey().text;
+    for (let attempt = 0; attempt < 20; attempt++) await usageStatus(wrong(), "acme/a", from);
+    const stolen = `st_${fresh[0]!.id}_${"x".repeat(43)}`;
+    expect(await usageStatus(stolen, "acme/a", from)).toBe(429);
+    const answers = await Promise.all(fresh.map(({ key }) => usageStatus(key, "acme/a", from)));
+    expect(answers).toEqual([200, 200]);
+
+    const before = await lookUps();
+    for (let attempt = 0; attempt < 50; attempt++) await usageStatus(wrong(), "acme/a", from);
+    expect((await lookUps()) - before).toBeLessThan(10);
   });
 
   it("no request without credentials is counted", async () => {

@@ -130,3 +130,54 @@ describe("with CORS_ORIGINS", () => {
     expect(missing.filter((name) => name !== "content-type")).toEqual([]);
   });
 });
+
+describe("a browser that knows a key", () => {
+  const from = (site: string, origin?: string, credentials = authorization()) =>
+    on.app.inject({
+      method: "POST",
+      url: "/calls/delete",
+      headers: {
+        ...(origin === undefined ? {} : { origin }),
+        "sec-fetch-site": site,
+        authorization: credentials,
+      },
+      payload: JSON.stringify({ project_id: "acme/a", call_ids: ["a"] }),
+    });
+
+  it.each([
+    ["cross-site", STRANGER, 403],
+    ["cross-site", undefined, 403],
+    ["cross-site", "null", 403],
+    ["same-site", "http://127.0.0.1:9999", 403],
+    ["same-site", undefined, 403],
+    ["same-site", "http://localhost:5173", 200],
+    ["cross-site", ORIGIN, 200],
+    ["same-origin", undefined, 200],
+    ["none", undefined, 200],
+  ])("does not lend it to a page: %s, from %s: %i", async (site, origin, status) => {
+    expect((await from(site, origin)).statusCode).toBe(status);
+  });
+
+  it("does not lend it for reading either, on any route that takes Basic", async () => {
+    const { paths = {} } = JSON.parse(
+      readFileSync(join(import.meta.dirname, "../../openapi.json"), "utf8"),
+    ) as OpenAPIV3_1.Document;
+    const answers = Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, OpenAPIV3_1.OperationObject>)
+        .filter(([, { security = [] }]) => security.some((one) => "basic" in one))
+        .map(async ([method]) => {
+          const { statusCode } = await on.app.inject({
+            method: method.toUpperCase() as "GET",
+            url: path.replaceAll(/\{\w+\}/g, "x"),
+            headers: { origin: STRANGER, "sec-fetch-site": "cross-site", authorization: authorization() },
+          });
+          return `${method} ${path} ${statusCode}`;
+        }),
+    );
+    expect((await Promise.all(answers)).filter((answer) => !answer.endsWith(" 403"))).toEqual([]);
+  });
+
+  it("may send one that the page itself knows, as Bearer", async () => {
+    expect((await from("cross-site", STRANGER, authorization(ROOT_KEY, "bearer"))).statusCode).toBe(200);
+  });
+});

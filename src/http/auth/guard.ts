@@ -44,6 +44,8 @@ export interface GuardDeps {
   readonly keys: KeyRing;
   readonly attempts: FailedAttempts;
   readonly uses: KeyUses;
+  /** Pages that may call from a browser. */
+  readonly origins: readonly string[];
 }
 
 /** Checks access before every route registered after it. Registering a route without a declared access fails. */
@@ -66,9 +68,15 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   access: Exclude<Access, "public">,
-  { keys, attempts, uses }: GuardDeps,
+  { keys, attempts, uses, origins }: GuardDeps,
 ): Promise<void> {
   const credentials = parseAuthorization(request.headers.authorization);
+  if (credentials?.scheme === "basic" && isFromAnotherPage(request, origins)) {
+    throw new AppError(
+      "forbidden",
+      "A page of another origin may not use this key. CORS_ORIGINS lists those that may.",
+    );
+  }
   const lookUpUnknown = async (): Promise<boolean> =>
     (await attempts.retryAfterSeconds(request)) === undefined;
   const key =
@@ -90,4 +98,14 @@ async function admit(
   if (access.scope !== "any" && !hasScope(key, access.scope))
     throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
   request.grant = grantOf(key);
+}
+
+/**
+ * A browser that knows a password sends it for every page that asks, so its `Sec-Fetch-Site` decides. Other clients send no
+ * such header. Source: https://www.w3.org/TR/fetch-metadata/
+ */
+function isFromAnotherPage({ headers }: FastifyRequest, origins: readonly string[]): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site === undefined || site === "same-origin" || site === "none") return false;
+  return !origins.includes(headers.origin ?? "");
 }

@@ -9,8 +9,14 @@ export const KEY_CACHE_MS = 10_000;
 /** How long a known key still works while the store is unreachable. */
 export const KEY_GRACE_MS = 300_000;
 
+/** How long the ids of all valid keys are kept. */
+const KEY_IDS_MS = 1000;
+
 export interface VerifyOptions {
-  /** Called before an unknown key is looked up; known keys do not need it. */
+  /**
+   * Called before an unknown key is looked up; known keys do not need it. False: only if its id is among those of all valid
+   * keys, which are read once a second at most, however many ids are tried.
+   */
   lookUpUnknown(): Promise<boolean>;
 }
 
@@ -57,10 +63,19 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       throw error;
     }
   };
+  let listed: { readonly ids: Promise<ReadonlySet<string>>; readonly askedAtMs: number } | undefined;
+  const isListed = async (id: string): Promise<boolean> => {
+    const nowMs = steady.now();
+    if (listed === undefined || nowMs - listed.askedAtMs >= KEY_IDS_MS) {
+      listed = { ids: store.ids(), askedAtMs: nowMs };
+    }
+    return (await listed.ids).has(id);
+  };
   const find = async (id: string, options: VerifyOptions): Promise<ApiKey | undefined> => {
     const known = cache.get(id);
     if (known !== undefined && steady.now() - known.readAtMs < KEY_CACHE_MS) return known.key;
-    if (known?.key === undefined && !(await options.lookUpUnknown())) return undefined;
+    if (known?.key === undefined && !(await options.lookUpUnknown()) && !(await isListed(id)))
+      return undefined;
     return read(id, known);
   };
 
@@ -74,6 +89,9 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       if (key === undefined || !matches(presented, key.secretHash)) return undefined;
       return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
     },
-    forget: (id) => cache.delete(id),
+    forget(id) {
+      cache.delete(id);
+      listed = undefined;
+    },
   };
 }

@@ -6,6 +6,7 @@ import type { ApiKey, Scope } from "./api-key.ts";
 export interface KeyStore {
   find(id: string): Promise<StoredKey | undefined>;
   list(): Promise<readonly StoredKey[]>;
+  ids(): Promise<ReadonlySet<string>>;
   /** `createdAtMs` default: now. */
   add(key: ApiKey & Partial<StoredKey>): Promise<void>;
   revoke(key: StoredKey): Promise<void>;
@@ -42,6 +43,12 @@ export function createKeyStore(engine: Engine): KeyStore {
         { name: "api_key_list" },
       );
       return rows.map(toKey);
+    },
+    async ids() {
+      const rows = await engine.rows<{ id: string }>(sql`SELECT id FROM api_keys FINAL WHERE revoked = 0`, {
+        name: "api_key_ids",
+      });
+      return new Set(rows.map(({ id }) => id));
     },
     add: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 0 }], { name: "api_key_add" }),
     revoke: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 1 }], { name: "api_key_revoke" }),

@@ -17,6 +17,7 @@ function ringOver(keys: Map<string, StoredKey>) {
       if (state.away) throw new StorageError("unavailable", "api_key_find", undefined, "");
       return keys.get(id);
     },
+    ids: async () => new Set<string>(),
     list: async () => [...keys.values()],
     add: async () => undefined,
     revoke: async () => undefined,
