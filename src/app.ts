@@ -35,7 +35,7 @@ import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
 import { registerPressure } from "./http/limits/pressure.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
-import { registerRequestLog } from "./http/request-log.ts";
+import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
 import { registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/limits/slow-clients.ts";
@@ -86,8 +86,6 @@ export interface Deps {
 export type App = FastifyInstance;
 
 const MINUTE_MS = 60_000;
-/** What libraries log of a request's headers. */
-const UNLOGGED = { busboyOptions: () => undefined };
 
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
@@ -225,7 +223,7 @@ async function createServer(
 ): Promise<App> {
   const unreadable = { log: logger, bodyOf: envelopeOf };
   const app: App = Fastify({
-    loggerInstance: logger.child({}, { serializers: UNLOGGED }),
+    loggerInstance: withoutHeaders(logger),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     genReqId: requestIdOf,
     rewriteUrl: rewriteTarget,

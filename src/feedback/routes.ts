@@ -31,6 +31,7 @@ export interface FeedbackDeps {
 }
 
 const config = { access: ingestAccess };
+const mayDelete = { access: deleteAccess };
 /** The size limit of a batch: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
@@ -88,11 +89,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
       const replaced = purgeOf(change.project, body.feedback_id, change.time.us);
-      const isAnother = change.id !== replaced.id;
-      if (isAnother && !grant.has("calls:delete")) {
-        throw new AppError("forbidden", "Feedback under another id takes the scope calls:delete.");
-      }
-      const changes = isAnother ? [replaced, change] : [change];
+      const changes = change.id === replaced.id ? [change] : [mayPurge(grant, replaced), change];
       const createdAtUs = await writer.write(changes);
       return sendJsonText(reply, responseText(change, createdAtUs.at(-1)!));
     },
@@ -112,16 +109,18 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     },
   );
 
-  const purge = {
-    config: { access: deleteAccess },
-    schema: { body: purgeBody, response: { 200: emptyRes } },
-  };
+  const purge = { config: mayDelete, schema: { body: purgeBody, response: { 200: emptyRes } } };
   app.post("/feedback/purge", purge, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
     await writer.write(idsToPurge(body.query).map((id) => purgeOf(project, id, clock.now() * 1000)));
     return {};
   });
+}
+
+function mayPurge(grant: Grant, change: FeedbackChange): FeedbackChange {
+  if (grant.has("calls:delete")) return change;
+  throw new AppError("forbidden", "Feedback under another id takes the scope calls:delete.");
 }
 
 function purgeOf(project: Project, id: string, us: number): FeedbackChange {

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Gauge, Histogram, type Registry } from "prom-client";
 
 /**
@@ -48,6 +48,11 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
     });
     done();
   });
+}
+
+/** Leaves out what libraries log of a request's headers. */
+export function withoutHeaders(logger: FastifyBaseLogger): FastifyBaseLogger {
+  return logger.child({}, { serializers: { busboyOptions: () => undefined } });
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
