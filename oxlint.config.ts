@@ -153,7 +153,7 @@ export default defineConfig({
     "typescript/consistent-type-imports": "error",
     "typescript/no-unsafe-type-assertion": "off",
     "typescript/no-unnecessary-type-parameters": "off",
-    "import/no-cycle": "error",
+    "import/no-cycle": ["error", { ignoreTypes: false }],
     "import/no-default-export": "error",
     "import/no-unassigned-import": "off",
     "no-shadow": "off",

@@ -5,7 +5,13 @@ import { sql, trusted } from "../../src/query/sql.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import type { TestEngine } from "./start-app.ts";
+
+export interface TestEngine {
+  readonly engine: Engine;
+  /** For what the service keeps beside the store. */
+  readonly dir: string;
+  close(): Promise<void>;
+}
 
 interface Opened {
   readonly engine: Engine;

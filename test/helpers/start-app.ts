@@ -6,17 +6,12 @@ import { buildApp, type App, type Deps } from "../../src/app.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
-import { openProcessEngine } from "./process-engine.ts";
+import { openProcessEngine, type TestEngine } from "./process-engine.ts";
 import { hasNamedStore, namedStoreSettings, openNamedStore } from "./named-store.ts";
 
-export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+export type { TestEngine } from "./process-engine.ts";
 
-export interface TestEngine {
-  readonly engine: Engine;
-  /** For what the service keeps beside the store. */
-  readonly dir: string;
-  close(): Promise<void>;
-}
+export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 
 /** An empty store: in the engine of this process, or a database of its own in the store that the environment names. */
 export async function startEngine(): Promise<TestEngine> {

@@ -5,9 +5,12 @@ import type { TableState } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import { BloomFilter } from "../../shared/bloom-filter.ts";
 import { viewOf } from "../../shared/buffers.ts";
-import type { TraceHour } from "./note-traces.ts";
+import type { Project } from "../../shared/project.ts";
 
-type TraceKey = Pick<TraceHour, "project_id" | "trace_id">;
+interface TraceKey {
+  readonly project_id: Project;
+  readonly trace_id: string;
+}
 
 export interface NewTracesLimits {
   /** Of a store with more notes, nothing is known. */

@@ -21,7 +21,7 @@ export async function restoreReplicas(
   cluster: string,
   nodes: readonly ClusterNode[],
 ): Promise<readonly string[]> {
-  refuseTwins(nodes);
+  refuseSeparateTables(nodes);
   const model = nodes.toSorted((a, b) => b.tables.length - a.tables.length)[0]!;
   const restored: string[] = [];
   for (const node of nodes) {
@@ -107,8 +107,8 @@ export function onCluster(statement: string, cluster: string): string {
   );
 }
 
-/** Tables of one name in one shard that do not replicate each other: one of them is an empty twin. */
-function refuseTwins(nodes: readonly ClusterNode[]): void {
+/** Tables of one name in one shard that do not replicate each other: one of them is empty. */
+function refuseSeparateTables(nodes: readonly ClusterNode[]): void {
   const first = new Map<string, { node: ClusterNode; path: string }>();
   for (const node of nodes) {
     for (const { name, keeperPath } of node.tables) {
