@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { openEmbedded } from "../src/store/connect.ts";
-import { ENGINE_FILES, markHalfRestored } from "../src/store/transport/data-dir.ts";
+import { createKeyStore } from "../src/http/auth/key-store.ts";
+import { ENGINE_FILES, markHalfRestored, noteRestored } from "../src/store/transport/data-dir.ts";
 import type { Engine } from "../src/store/engine.ts";
 import { param, sql, trusted } from "../src/query/sql.ts";
 import { argumentsOr, orExit } from "./command-line.ts";
@@ -42,9 +43,17 @@ await orExit(async (config) => {
     sql`SELECT sum(total_rows) AS rows FROM system.tables WHERE database = ${param("String", "default")}`,
     { name: "restore_count" },
   );
+  const keys = await createKeyStore(engine).list();
   await engine.close();
+  noteRestored(dataDir, backup);
   done();
   console.log(`Restored ${found?.rows ?? 0} rows into ${dataDir}. Start the service.`);
+  if (keys.length === 0) return;
+  console.log(
+    "\nThese keys are valid again, also those that were revoked after the backup. Revoke those again.\n",
+  );
+  for (const { id, name, scopes, projects } of keys)
+    console.log(`  ${id}  ${name}: ${scopes.join(" ")}, ${projects.join(" ")}`);
 });
 
 async function restore(engine: Engine, backup: string): Promise<void> {

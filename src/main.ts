@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
 import { buildApp, type App } from "./app.ts";
+import { createKeyStore } from "./http/auth/key-store.ts";
 import { keepRootKey, rootKeyOf } from "./http/auth/root-key.ts";
 import type { Engine } from "./store/engine.ts";
 import { migrate } from "./store/schema/migrate.ts";
+import { takeRestored } from "./store/transport/data-dir.ts";
 import { isOlder } from "./store/transport/server-version.ts";
 import { readConfig, misspeltSettings, type Config } from "./config.ts";
 import { openFilesLimit } from "./connection-cap.ts";
@@ -36,6 +38,7 @@ async function start(settings: Config): Promise<void> {
   const store = settings.CLICKHOUSE_URL === undefined ? "embedded" : "server";
   logger.info({ store, store_version: version, applied }, "store is ready");
   const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;
+  if (store === "embedded") await warnOfRestoredKeys(engine, dataDir, logger);
   const root = given === undefined ? rootKeyOf(dataDir) : { key: given, isNew: false };
   const app = await buildApp(settings, { engine, rootKey: root.key, logger });
   stopOnSignals({ app, engine, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
@@ -43,6 +46,14 @@ async function start(settings: Config): Promise<void> {
   logger.flush();
   if (settings.CLICKHOUSE_URL === undefined) noteAddress(dataDir, url);
   if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
+}
+
+/** A backup does not know which of its keys were revoked after it was made. */
+async function warnOfRestoredKeys(engine: Engine, dataDir: string, logger: Logger): Promise<void> {
+  const backup = takeRestored(dataDir);
+  if (backup === undefined) return;
+  const keys = (await createKeyStore(engine).list()).map(({ id, name }) => ({ id, name }));
+  logger.warn({ backup, keys }, "restored: keys that were revoked after the backup are valid again");
 }
 
 /** Not on stdout, which is the log. Once the service is up, so that a start that fails does not use up the one time. */

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +17,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { runs } from "../helpers/runs.ts";
-import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
@@ -34,6 +35,18 @@ async function script(name: string, args: readonly string[], dataDir: string) {
   } catch (error) {
     return error as { code: number; stdout: string; stderr: string };
   }
+}
+
+/** What the service logs until it listens. */
+async function logOfStart(dataDir: string): Promise<string> {
+  const child = spawnProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+  let said = "";
+  child.stdout.on("data", (text: Buffer) => (said += text.toString()));
+  await until(() => said.includes("Server listening"));
+  const gone = once(child, "exit");
+  child.kill("SIGTERM");
+  await gone;
+  return said;
 }
 
 const start = (dataDir: string) => startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
@@ -104,9 +117,16 @@ describe("a backup of the embedded store", () => {
   const dataDir = join(dir, "data");
   let backup: string;
   let before: readonly string[];
+  let keyId: string;
 
   it("is made under load, and holds what was acknowledged before it began", async () => {
     const service = await start(dataDir);
+    const created = await service.post("/api-keys", {
+      name: "later revoked",
+      scopes: ["read"],
+      projects: ["*"],
+    });
+    keyId = ((await created.json()) as { id: string }).id;
     const load = keepWriting(service);
     await until(() => load.acknowledged.length > 500);
     before = [...load.acknowledged];
@@ -129,8 +149,13 @@ describe("a backup of the embedded store", () => {
     const restored = join(dir, "restored");
     expect(await script("restore", [backup], restored)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Restored \d+ rows into /),
+      stdout: expect.stringMatching(
+        new RegExp(`^Restored \\d+ rows into [^]*valid again[^]*  ${keyId}  later revoked: read, \\*\n$`),
+      ),
     });
+    const warning = JSON.stringify({ id: keyId, name: "later revoked" });
+    const said = [await logOfStart(restored), await logOfStart(restored)];
+    expect(said.map((log) => log.includes(warning))).toEqual([true, false]);
     const service = await start(restored);
     const ids = await callIds(service);
     expect(new Set(ids).size).toBe(ids.length);

@@ -2,6 +2,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
@@ -17,6 +18,7 @@ const ENGINE_DIRS = ["data", "metadata", "store", "tmp"];
 export const ENGINE_FILES: readonly string[] = [...ENGINE_DIRS, "status"];
 const OTHERS = 0o077;
 const HALF_RESTORED = "half-restored";
+const RESTORED_FROM = "restored-from";
 
 /**
  * Creates a missing directory for this user only, and checks what the engine needs of it: the engine's own messages on
@@ -48,6 +50,20 @@ export function markHalfRestored(path: string): () => void {
   const mark = join(path, HALF_RESTORED);
   writeFileSync(mark, "", { flush: true });
   return () => rmSync(mark);
+}
+
+/** Notes for the next start which backup the directory was restored from. */
+export function noteRestored(path: string, backup: string): void {
+  writeFileSync(join(path, RESTORED_FROM), `${backup}\n`, { flush: true });
+}
+
+/** The backup that the directory was restored from, the first time that it is asked for. */
+export function takeRestored(path: string): string | undefined {
+  const note = join(path, RESTORED_FROM);
+  if (!existsSync(note)) return undefined;
+  const backup = readFileSync(note, "utf8").trim();
+  rmSync(note);
+  return backup;
 }
 
 export function locked(path: string, owner: number, cause?: unknown): StoreOpenError {
