@@ -39,7 +39,7 @@ export async function* refListText(refs: readonly ContentRef[], reading: RefRead
 }
 
 /** How far a reference of the request has been followed. */
-interface Way {
+interface OpenRef {
   readonly at: number;
   readonly ref: ContentRef;
 }
@@ -55,39 +55,39 @@ class WindowReader {
   /** The values that references lead to, as JSON. All are followed one step at a time. */
   async read(refs: readonly ContentRef[], from: number): Promise<readonly string[]> {
     const vals = refs.map(() => "null");
-    let ways: readonly Way[] = refs.map((ref, at) => ({ at, ref }));
-    for (let references = 0; references < MAX_REFERENCES && ways.length > 0; references++) {
-      const found = await this.#follow(ways, vals);
-      const nowhere = ways.find((way) => !found.reached.has(way));
+    let open: readonly OpenRef[] = refs.map((ref, at) => ({ at, ref }));
+    for (let references = 0; references < MAX_REFERENCES && open.length > 0; references++) {
+      const found = await this.#follow(open, vals);
+      const nowhere = open.find((one) => !found.reached.has(one));
       if (nowhere !== undefined && references === 0) {
         throw new AppError("not_found", `There is nothing at refs[${from + nowhere.at}].`);
       }
-      ways = found.onwards;
+      open = found.next;
     }
     return vals;
   }
 
-  async #follow(ways: readonly Way[], vals: string[]) {
-    const reached = new Set<Way>();
-    const onwards: Way[] = [];
-    for await (const { text, items } of sourceTexts(ways, this.#reading)) {
+  async #follow(open: readonly OpenRef[], vals: string[]) {
+    const reached = new Set<OpenRef>();
+    const next: OpenRef[] = [];
+    for await (const { text, items } of sourceTexts(open, this.#reading)) {
       this.#count(text);
       // parsed once for all paths into it, and released before the next one
       const value = items.some(({ ref }) => stepsOf(ref).length > 0) ? parseJson(text) : undefined;
-      for (const way of items) {
-        reached.add(way);
-        const steps = stepsOf(way.ref);
+      for (const one of items) {
+        reached.add(one);
+        const steps = stepsOf(one.ref);
         const end: End = steps.length === 0 ? { text } : follow(value, steps);
-        const next = end.text === undefined ? this.#parse(end) : undefined;
-        if (next !== undefined) onwards.push({ at: way.at, ref: next });
-        else if (end.text !== undefined) this.#count((vals[way.at] = end.text));
+        const ref = end.text === undefined ? this.#parse(end) : undefined;
+        if (ref !== undefined) next.push({ at: one.at, ref });
+        else if (end.text !== undefined) this.#count((vals[one.at] = end.text));
       }
     }
-    return { reached, onwards };
+    return { reached, next };
   }
 
   /** Undefined if the value is not a reference, or one that the key may not read. */
-  #parse({ through, rest }: Onwards): ContentRef | undefined {
+  #parse({ through, rest }: Continued): ContentRef | undefined {
     const next = parseContentRef(through);
     if (next === undefined || !isProjectId(next.projectId)) return undefined;
     return this.#reading.grant.covers(next.projectId)
@@ -107,16 +107,16 @@ function stepsOf(ref: ContentRef): readonly Step[] {
   return ref.kind === "table" ? ref.path.slice(1) : ref.path;
 }
 
-interface Arrival {
+interface Reached {
   readonly text: string;
 }
 /** The path continues through a reference in the value. */
-interface Onwards {
+interface Continued {
   readonly text?: undefined;
   readonly through: string;
   readonly rest: readonly Step[];
 }
-type End = Arrival | Onwards;
+type End = Reached | Continued;
 
 function follow(start: unknown, steps: readonly Step[]): End {
   let value = start;

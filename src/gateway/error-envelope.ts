@@ -98,8 +98,8 @@ function describeDetail(detail: unknown, status: number): string {
     const issues = detail.filter(isIssue);
     if (issues.length > 0) return describeIssues(issues);
   }
-  const told = detail === undefined || isTooDeep(detail) ? undefined : JSON.stringify(detail);
-  return told ?? `The upstream answered ${status}.`;
+  const text = detail === undefined || isTooDeep(detail) ? undefined : JSON.stringify(detail);
+  return text ?? `The upstream answered ${status}.`;
 }
 
 function describeIssues(issues: readonly Issue[]): string {

@@ -54,7 +54,7 @@ const maxSchedules = 10_000;
 /** The provider note of a price that was set without one. */
 const NOT_NOTED = "default";
 
-const nobody: Service = { provider: "", tier: "" };
+const unknownService: Service = { provider: "", tier: "" };
 
 export function createPriceBook(options: BookOptions): PriceBook {
   const plain = new Map<string, Prices>();
@@ -66,7 +66,7 @@ export function createPriceBook(options: BookOptions): PriceBook {
     const found = known.get(key);
     if (found !== undefined) return found;
     if (known.size >= maxSchedules) known.clear();
-    const prices = new Prices(llmId, service ?? nobody, options);
+    const prices = new Prices(llmId, service ?? unknownService, options);
     known.set(key, prices);
     return prices;
   };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { bucketFields, startBeforeEnd } from "../http/schemas/window-fields.ts";
 import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
-import { whereSound, wholeNumber } from "../http/schemas/zod-issues.ts";
+import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions } from "./dimensions.ts";
@@ -77,7 +77,7 @@ const knownOrder = z.superRefine<RequestedOrder>(
     const message = `Input should be a member of a total: ${[...known.keys()].join(", ")}`;
     context.addIssue({ code: "custom", path: ["order_by"], message, params: { type: "literal_error" } });
   },
-  whereSound("order_by", "include_costs", "latency"),
+  whenValid("order_by", "include_costs", "latency"),
 );
 
 export type UsageStatsRequest = z.output<ReturnType<typeof usageStatsRequest>>;

@@ -4,7 +4,7 @@ import { ChoiceEnds, indexOfChoice } from "../stream/choice-ends.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
 import { Assembler } from "./assembler.ts";
 import { bytesOf, keep, Room, toJson, type Kept } from "./kept.ts";
-import { ToldUsage, type CountedUsage } from "./told-usage.ts";
+import { ReportedUsage, type CountedUsage } from "./reported-usage.ts";
 import { writtenBytes } from "./streamed-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ type Members = Map<string, Kept>;
 interface Choice {
   readonly facts: Members;
   message: Members;
-  /** It was told in one piece. */
+  /** It was in one piece. */
   isWhole: boolean;
   writtenBytes: number;
 }
@@ -33,7 +33,7 @@ export class ChatReader {
   readonly #room = new Room(MAX_KEPT_BYTES);
   readonly #assembler = new Assembler(this.#room);
   readonly #ends = new ChoiceEnds();
-  readonly #usage = new ToldUsage();
+  readonly #usage = new ReportedUsage();
   readonly #facts: Members = new Map();
   readonly #choices = new Map<number, Choice>();
   #id: string | undefined;
@@ -93,7 +93,7 @@ export class ChatReader {
     }
     const usage = usageIn(chunk);
     if (usage === undefined) return;
-    this.#usage.tell(usage, {
+    this.#usage.add(usage, {
       choice: choices.length === 1 ? indexOfChoice(choices[0]!, 0) : undefined,
       isLastWord: isBody || (kind === "usage_only" && this.#ends.all),
       textBytes: this.textBytes,
@@ -116,7 +116,7 @@ export class ChatReader {
     const choices = [...this.#choices]
       .toSorted(([a], [b]) => a - b)
       .map(([index, one]) => toChoice(index, one));
-    const usage = this.#usage.told;
+    const usage = this.#usage.reported;
     return {
       ...named,
       ...(this.#form === undefined ? {} : { object: FORMS.get(this.#form) ?? this.#form }),
@@ -141,11 +141,11 @@ export class ChatReader {
     this.#assembler.update(this.#facts, chunk, OF_RESPONSE);
   }
 
-  #readChoice(told: Json, position: number): void {
-    const choice = this.#choiceAt(indexOfChoice(told, position));
+  #readChoice(raw: Json, position: number): void {
+    const choice = this.#choiceAt(indexOfChoice(raw, position));
     if (choice === undefined) return;
-    if (this.#keepsText) this.#assembler.update(choice.facts, told, OF_CHOICE);
-    const { delta, message } = told;
+    if (this.#keepsText) this.#assembler.update(choice.facts, raw, OF_CHOICE);
+    const { delta, message } = raw;
     if (isJsonObject(delta)) {
       const bytes = writtenBytes(delta);
       choice.writtenBytes += bytes;
@@ -178,8 +178,8 @@ export class ChatReader {
 
 /** Groq tells the usage of a stream beside its own facts. */
 function usageIn({ usage, x_groq: groq }: Json): Json | undefined {
-  const told = isJsonObject(usage) || !isJsonObject(groq) ? usage : groq["usage"];
-  return isJsonObject(told) ? told : undefined;
+  const raw = isJsonObject(usage) || !isJsonObject(groq) ? usage : groq["usage"];
+  return isJsonObject(raw) ? raw : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -6,7 +6,7 @@ export type Kept = string | number | boolean | null | Kept[] | Map<string, Kept>
 
 /** Deeper values are left out. */
 const MAX_DEPTH = 64;
-/** What is no text may be kept beyond the limit by so much: how a long answer ended is told after it. */
+/** What is no text may be kept beyond the limit by so much: how a long answer ended comes after it. */
 const RESERVE_BYTES = 64 * 1024;
 const CONTAINER_BYTES = 16;
 const SCALAR_BYTES = 8;

@@ -42,11 +42,11 @@ function placeNamed(kept: readonly Kept[], { index, id, type }: Json): number | 
 
 /** A call's name comes in its first piece. Some servers repeat it, with the id; some send a new id with every piece. */
 function beginsCall(item: Members, piece: Json): boolean {
-  const [tool, told] = [toolOf((name) => item.get(name)), toolOf((name) => piece[name])];
-  if (!isName(told.name) || !isName(tool.name)) return false;
+  const [tool, next] = [toolOf((name) => item.get(name)), toolOf((name) => piece[name])];
+  if (!isName(next.name) || !isName(tool.name)) return false;
   const id = item.get("id");
   if (isName(id) && isName(piece["id"])) return id !== piece["id"];
-  return tool.name !== told.name || isCalledAgain(tool.arguments, told.arguments);
+  return tool.name !== next.name || isCalledAgain(tool.arguments, next.arguments);
 }
 
 interface Tool {

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../shared/json.ts";
-import { errorOfChoice } from "./told-error.ts";
+import { errorOfChoice } from "./error-in-response.ts";
 
 /** With more choices, they are not tracked separately, and a stream needs its end marker. */
 const MAX_CHOICES = 1024;

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { parseOrUndefined } from "../parse-or-undefined.ts";
-import { errorOfChoice, errorOfResponse } from "./told-error.ts";
+import { errorOfChoice, errorOfResponse } from "./error-in-response.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -63,7 +63,7 @@ function read(chunk: Json): Pick<StreamEvent, "kind" | "chunk" | "error"> {
     const kind = chunk["object"] === "error" && chunk["error"] == null ? "flat_error" : "error";
     return { kind, chunk, error };
   }
-  const ofChoice = hasChoices ? choices.map(errorOfChoice).find((told) => told !== undefined) : undefined;
+  const ofChoice = hasChoices ? choices.map(errorOfChoice).find((error) => error !== undefined) : undefined;
   const kind = !hasChoices && isJsonObject(usage) ? "usage_only" : "other";
   return { kind, chunk, error: ofChoice };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { instantField } from "./fields.ts";
-import { wholeNumber, whereSound } from "./zod-issues.ts";
+import { wholeNumber, whenValid } from "./zod-issues.ts";
 import { invalid } from "../../shared/errors.ts";
 import { readInstant } from "../../shared/instant.ts";
 import { defaultSizeSeconds, planBuckets, type Buckets, type TimeWindow } from "../../buckets/buckets.ts";
@@ -64,7 +64,7 @@ export const startBeforeEnd = z.superRefine<WindowRequest>(
     if (end == null || end >= start) return;
     context.addIssue({ code: "custom", path: ["end"], message: REVERSED });
   },
-  whereSound("start", "end"),
+  whenValid("start", "end"),
 );
 
 /** A window and its buckets in a time zone. */

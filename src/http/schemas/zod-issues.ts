@@ -74,8 +74,8 @@ function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
   }
 }
 
-/** For a check of several members: it runs whatever else is wrong, if there is no issue with one of these. */
-export function whereSound(...members: readonly string[]): z.core.$ZodSuperRefineParams {
+/** For a check of several members: it runs if these have no issue, whatever is wrong with others. */
+export function whenValid(...members: readonly string[]): z.core.$ZodSuperRefineParams {
   return {
     when: ({ value, issues }) =>
       isObject(value) && !issues.some(({ path }) => members.includes(String(path?.[0]))),

@@ -18,23 +18,23 @@ export function inclusiveOf({ scopeName }: SpanOfProducer): Inclusive {
 }
 
 /** Instrumentations whose input tokens exclude cached ones, against the conventions. */
-const LEAVE_CACHE_OUT = new Set([
+const EXCLUDING_SCOPES = new Set([
   "@traceloop/instrumentation-anthropic",
   "@traceloop/instrumentation-bedrock",
 ]);
 const CLAUDE_CODE = /^claude_code\./;
 const AI_SDK = "ai";
-const LEAVING_PROVIDERS = /anthropic|bedrock/;
-const TOLD_APART = "ai.usage.inputTokenDetails.noCacheTokens";
+const EXCLUDING_PROVIDERS = /anthropic|bedrock/;
+const UNCACHED_INPUT = "ai.usage.inputTokenDetails.noCacheTokens";
 
 /**
  * Whether a span's prompt count excludes cached tokens. The AI SDK up to version 5 passes on the counts of Anthropic and
  * Bedrock; from version 6 on it adds the cached tokens and reports the parts.
  */
-export function leavesCacheOut({ name, scopeName, attributes }: SpanOfProducer): boolean {
-  if (LEAVE_CACHE_OUT.has(scopeName) || CLAUDE_CODE.test(name)) return true;
-  if (scopeName !== AI_SDK || attributes.has(TOLD_APART)) return false;
-  return LEAVING_PROVIDERS.test(textOf(attributes.get("ai.model.provider")) ?? "");
+export function excludesCache({ name, scopeName, attributes }: SpanOfProducer): boolean {
+  if (EXCLUDING_SCOPES.has(scopeName) || CLAUDE_CODE.test(name)) return true;
+  if (scopeName !== AI_SDK || attributes.has(UNCACHED_INPUT)) return false;
+  return EXCLUDING_PROVIDERS.test(textOf(attributes.get("ai.model.provider")) ?? "");
 }
 
 /** Claude Code's names, which are too general to apply to other producers. */

@@ -1,7 +1,7 @@
 import { toCount } from "../../usage/to-count.ts";
 import { MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
-import { leavesCacheOut, usageAttributes, type SpanOfProducer } from "./producers.ts";
+import { excludesCache, usageAttributes, type SpanOfProducer } from "./producers.ts";
 import { countsInDocuments, type Counts } from "./usage-documents.ts";
 
 /** The name of a model if no attribute names it. */
@@ -15,7 +15,7 @@ export function usageOfSpan(span: SpanOfProducer): Record<string, Record<string,
   const attributes = usageAttributes(span);
   const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
   if (Object.keys(reported).length === 0) return undefined;
-  const counts = withCacheInPrompt(reported, leavesCacheOut(span));
+  const counts = withCacheInPrompt(reported, excludesCache(span));
   const model = firstText(attributes, MODEL)?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
   return { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
 }

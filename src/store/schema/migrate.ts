@@ -53,7 +53,7 @@ export async function migrate(impatient: Engine, options: MigrateOptions): Promi
   if (cluster === undefined) await refuseShards(engine);
   const migrations = readMigrations(options.later);
   const missingIn = (applied: ReadonlyMap<string, string>): readonly Migration[] => {
-    refuseSurprises(migrations, applied);
+    refuseUnknownOrChanged(migrations, applied);
     return migrations.filter((migration) => !applied.has(migration.name));
   };
   let missing = missingIn(await appliedChecksums(impatient, false));
@@ -223,7 +223,10 @@ async function appliedChecksums(
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-function refuseSurprises(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+function refuseUnknownOrChanged(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+): void {
   const known = new Map(migrations.map((migration) => [migration.name, checksumOf(migration)]));
   for (const [name, checksum] of applied) {
     const ours = known.get(name);

@@ -38,7 +38,7 @@ export const NOT_ARRANGED = "the cluster has another number of shards than its d
 
 /** Watches servers, and aborts the statements on those that become unusable. */
 export function watchReplicas(replicas: readonly Replica[], options: WatchOptions): ReplicaWatch {
-  const tell = createTeller(options.onChange);
+  const report = createReporter(options.onChange);
   let isStoreKnown = false;
 
   const view = (): View => ({
@@ -66,7 +66,7 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
     for (const replica of replicas) {
       for (const access of ["reads", "writes"] as const)
         if (!usable(access, replica.state().shard).includes(replica)) replica.cut(access);
-      tell(replica, { reads: problemOf("reads", replica), writes: problemOf("writes", replica) });
+      report(replica, { reads: problemOf("reads", replica), writes: problemOf("writes", replica) });
     }
   };
   const lookAt = async (replica: Replica): Promise<void> => {
@@ -118,7 +118,7 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
 }
 
 /** Reports each change once. */
-function createTeller(onChange: WatchOptions["onChange"]): (replica: Replica, health: StoreHealth) => void {
+function createReporter(onChange: WatchOptions["onChange"]): (replica: Replica, health: StoreHealth) => void {
   const told = new Map<Replica, string>();
   return (replica, health) => {
     const text = JSON.stringify(health);

@@ -25,7 +25,9 @@ export function errorOfChoice(choice: unknown): string | undefined {
 
 function messageOf(error: unknown): string {
   const message = isJsonObject(error) ? error["message"] : error;
-  return typeof message === "string" && message !== "" ? shortened(message) : "The upstream told an error.";
+  return typeof message === "string" && message !== ""
+    ? shortened(message)
+    : "The upstream reported an error.";
 }
 
 /** Many servers send `error: null` or `error: {}` where there is none. */

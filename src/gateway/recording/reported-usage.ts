@@ -6,16 +6,16 @@ import { Room, toJson, type Kept } from "./kept.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a provider counted, and how much of its word that is. */
+/** What a provider counted, and how complete that is. */
 export type CountedUsage =
   | { readonly basis: "exact" | "partial"; readonly usage: Json }
   | { readonly basis: "none" };
 
-/** Where in a response usage is told. */
-export interface Telling {
+/** Where in a response a usage was. */
+export interface UsageReport {
   /** The choice that the event is about, if it is about one only: servers that count as they go count it alone. */
   readonly choice: number | undefined;
-  /** Everything that has begun has ended, and the event tells nothing else. */
+  /** Everything that has begun has ended, and the event contains nothing else. */
   readonly isLastWord: boolean;
   /** Bytes of text that the model has written up to here. */
   readonly textBytes: number;
@@ -33,11 +33,11 @@ export interface Ending {
 const MAX_USAGE_BYTES = 64 * 1024;
 
 /**
- * What a provider tells of the usage of one response, in one event or in several. The last positive value of each
+ * What a provider reports of the usage of one response, in one event or in several. The last positive value of each
  * member holds: zeros stand for what is not known yet. `exact`: both counts are there, nothing was written after
  * them, and they can be true.
  */
-export class ToldUsage {
+export class ReportedUsage {
   readonly #usage = new Map<string, Kept>();
   readonly #assembler = new Assembler(new Room(MAX_USAGE_BYTES));
   /** The completion tokens of each choice, since the last count of all. */
@@ -45,12 +45,12 @@ export class ToldUsage {
   #textAtCount = 0;
   #textAtLastWord: number | undefined;
 
-  /** What was told so far; undefined if nothing was. */
-  get told(): Json | undefined {
+  /** What was reported so far; undefined if nothing was. */
+  get reported(): Json | undefined {
     return this.#usage.size === 0 ? undefined : (toJson(this.#usage) as Json);
   }
 
-  tell(usage: Json, { choice, isLastWord, textBytes }: Telling): void {
+  add(usage: Json, { choice, isLastWord, textBytes }: UsageReport): void {
     if (isTooDeep(usage)) return;
     const credible = onlyCredible(usage);
     this.#assembler.update(this.#usage, credible);
@@ -64,27 +64,30 @@ export class ToldUsage {
 
   /** The count of the whole response. What the provider left out of it is estimated. */
   count({ isComplete, textBytes, promptBytes }: Ending): CountedUsage {
-    const told = this.told ?? {};
-    const read = readEntry(told);
+    const reported = this.reported ?? {};
+    const read = readEntry(reported);
     const prompted = read.promptTokens + read.cacheReadTokens + read.cacheCreationTokens;
     const counted = this.#byChoice.size > 1 ? sumOf(this.#byChoice) : read.completionTokens;
     if (prompted + counted === 0) return { basis: "none" };
 
-    const isPromptTold = prompted > 0 || promptBytes === 0;
+    const isPromptCounted = prompted > 0 || promptBytes === 0;
     const uncountedBytes = counted === 0 ? textBytes : textBytes - this.#textAtCount;
     const isLastWord = isComplete || this.#textAtLastWord === textBytes;
-    const promptTokens = isPromptTold ? read.promptTokens : estimateTokens(promptBytes);
+    const promptTokens = isPromptCounted ? read.promptTokens : estimateTokens(promptBytes);
     const completionTokens = counted + estimateTokens(uncountedBytes);
-    const isExact = isPromptTold && uncountedBytes === 0 && isLastWord && this.#byChoice.size < 2;
+    const isExact = isPromptCounted && uncountedBytes === 0 && isLastWord && this.#byChoice.size < 2;
     const sum = promptTokens + completionTokens;
     if (isExact) {
-      return { basis: "exact", usage: read.totalTokens < sum ? { ...told, total_tokens: sum } : told };
+      return {
+        basis: "exact",
+        usage: read.totalTokens < sum ? { ...reported, total_tokens: sum } : reported,
+      };
     }
     return {
       basis: "partial",
       usage: {
-        ...told,
-        ...(isPromptTold ? {} : { prompt_tokens: promptTokens }),
+        ...reported,
+        ...(isPromptCounted ? {} : { prompt_tokens: promptTokens }),
         completion_tokens: completionTokens,
         total_tokens: sum,
       },
