@@ -56,8 +56,9 @@ const passedPaths = z
   .string()
   .transform((text) => (text === "none" ? [] : text.split(",").map((path) => path.trim())))
   .refine(
-    (paths) => paths.every((path) => /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/[\w.~/-]*$/.test(path)),
-    "must be none, or paths like /training or GET /models, separated by commas",
+    (paths) =>
+      paths.every((path) => /^(?:others|(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/[\w.~/-]*)$/.test(path)),
+    "must be none, or paths like /training or GET /models and the word others, separated by commas",
   );
 
 function hasReadableCredentials(text: string): boolean {
@@ -155,13 +156,7 @@ const schema = z.object({
   CHAT_UPSTREAM_API_KEY: z.string().optional(),
   TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
   CHAT_UPSTREAM_PROVIDER: z.string().optional(),
-  TRAINING_PASS_THROUGH: passedPaths.default([
-    "/preview",
-    "/training",
-    "GET /models",
-    "POST /completions",
-    "POST /embeddings",
-  ]),
+  TRAINING_PASS_THROUGH: passedPaths.default(["/preview", "/training", "GET /models", "others"]),
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),

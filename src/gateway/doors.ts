@@ -21,6 +21,40 @@ export function isPreview(url: string): boolean {
   return PREVIEW.test(fullyRead(url));
 }
 
+/** Whether some server could take a path for one that reads or changes what belongs to the account of the key. */
+export function isOfAccount(path: string): boolean {
+  return fullyRead(path)
+    .split(/[^\w-]+/)
+    .some((word) => OF_ACCOUNT.has(word));
+}
+
+const OF_ACCOUNT: ReadonlySet<string> = new Set([
+  "admin",
+  "admin_api_keys",
+  "api_keys",
+  "assistants",
+  "batches",
+  "certificates",
+  "containers",
+  "conversations",
+  "evals",
+  "files",
+  "fine-tunes",
+  "fine_tuning",
+  "invites",
+  "models",
+  "organization",
+  "organizations",
+  "projects",
+  "skills",
+  "threads",
+  "uploads",
+  "users",
+  "vector_stores",
+  "webhooks",
+  "workspaces",
+]);
+
 // A segment may have white space before its name, and after it parameters, an extension, or what ends the path early.
 const CHAT = /\/\s*chat(?=[/;.?#\0-\x20])/;
 const COMPLETIONS = /\/\s*completions(?=\/*(?:$|[;.?#\0-\x20]))/;
