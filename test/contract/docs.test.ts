@@ -24,7 +24,7 @@ describe.each(pages)("%s", (page) => {
     expect(missing).toEqual([]);
   });
 
-  it.skipIf(/decisions\/00(?:01|09|11|12|14)/.test(page))("has lines of at most 160 characters", () => {
+  it.skipIf(page.includes("decisions/0014"))("has lines of at most 160 characters", () => {
     const prose = text.replaceAll(/^ *```[^]*?^ *```$/gm, "");
     const long = prose.split("\n").filter((line) => line.length > 160 && !line.trimStart().startsWith("|"));
     expect(long).toEqual([]);
