@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { AppError, type Issue } from "../shared/errors.ts";
+import { AppError, invalid, MAX_ISSUES, type Issue } from "../shared/errors.ts";
 import { toIssues } from "./schemas/zod-issues.ts";
 
 /** A rejected item, and why. The others of its batch are stored. */
@@ -13,9 +13,11 @@ export interface Sorted<Item> {
   readonly rejected: readonly Rejected[];
 }
 
+const NOT_DESCRIBED = "It does not validate.";
+
 /**
- * Checks the items of a batch one by one. Errors: forbidden, if every item is forbidden: then the client has the wrong
- * key.
+ * Checks the items of a batch one by one. The issues of the first items that have some are described, for a response that is
+ * no larger than the batch. Errors: forbidden, if every item is forbidden: then the client has the wrong key.
  */
 export function sortBatch<Message, Item extends object>(
   items: readonly unknown[],
@@ -25,18 +27,25 @@ export function sortBatch<Message, Item extends object>(
   const accepted: (Item & { index: number })[] = [];
   const rejected: Rejected[] = [];
   let refusal: AppError | undefined;
+  let described = 0;
+  const reject = (index: number, issues: readonly Issue[]): void => {
+    described += issues.length;
+    rejected.push({ index, detail: inBatch(issues, index) });
+  };
   items.forEach((item, index) => {
     const parsed = schema.safeParse(item, { reportInput: true });
     if (!parsed.success) {
-      rejected.push({ index, detail: inBatch(toIssues(parsed.error.issues, "body"), index) });
+      if (described >= MAX_ISSUES) rejected.push({ index, detail: NOT_DESCRIBED });
+      else reject(index, invalid(toIssues(parsed.error.issues, "body")).issues);
       return;
     }
     try {
       accepted.push({ ...toItem(parsed.data), index });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      const isInvalid = error.code === "validation";
-      rejected.push({ index, detail: isInvalid ? inBatch(error.issues, index) : error.message });
+      if (error.code !== "validation") rejected.push({ index, detail: error.message });
+      else if (described >= MAX_ISSUES) rejected.push({ index, detail: NOT_DESCRIBED });
+      else reject(index, error.issues);
       if (error.code === "forbidden") refusal = error;
     }
   });

@@ -32,10 +32,20 @@ export interface Issue {
   readonly type: string;
 }
 
+/** More would make a large response of a small request. */
+export const MAX_ISSUES = 100;
+
+function firstOf(issues: readonly Issue[]): readonly Issue[] {
+  if (issues.length <= MAX_ISSUES) return issues;
+  const first = issues.slice(0, MAX_ISSUES - 1);
+  const loc = first[0]!.loc.slice(0, 1);
+  return [...first, { loc, msg: `${issues.length - first.length} more issues`, type: "too_many_issues" }];
+}
+
 /** An error whose message the caller may see. Any other error becomes a 500 that contains only the request id. */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  /** All issues found; only for code "validation". */
+  /** Only for code "validation": those found first, and how many more there are. */
   readonly issues: readonly Issue[];
   readonly retryAfterSeconds: number | undefined;
 
@@ -47,12 +57,12 @@ export class AppError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.code = code;
-    this.issues = options.issues ?? [];
+    this.issues = firstOf(options.issues ?? []);
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 
-/** A request that does not validate: 422 with every issue. */
+/** A request that does not validate: 422 with its issues. */
 export function invalid(issues: readonly Issue[]): AppError {
   return new AppError("validation", "The request does not validate", { issues });
 }

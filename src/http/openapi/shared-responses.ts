@@ -65,7 +65,7 @@ const withBody: Readonly<Record<string, SharedResponse>> = {
   },
   "422": {
     name: "Invalid",
-    description: "The request is invalid; the response lists every issue",
+    description: "The request is invalid; the response lists its issues, a hundred at most",
     schema: "HTTPValidationError",
     detail: [{ loc: ["body", "project_id"], msg: "Field required", type: "missing" }],
   },

@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp();
+});
+afterAll(() => test.close());
+
+interface Issue {
+  readonly loc: readonly unknown[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+const MOST = 100;
+
+describe("a request with many issues", () => {
+  it("is told of a hundred at most, and how many more there are", async () => {
+    const counts = fc.oneof(fc.integer({ min: 1, max: 250 }), fc.constantFrom(99, 100, 101));
+    await fc.assert(
+      fc.asyncProperty(counts, async (count) => {
+        const call_ids = Array.from({ length: count }, () => 1);
+        const answer = await test.post("/calls/usage", { project_id: "a/b", call_ids });
+        const { detail } = answer.json() as { detail: readonly Issue[] };
+        expect([answer.status, detail.length]).toEqual([422, Math.min(count, MOST)]);
+        const more = count > MOST ? [{ loc: ["body"], msg: `${count - MOST + 1} more issues` }] : [];
+        expect(detail.filter(({ type }) => type === "too_many_issues")).toMatchObject(more);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each(["/feedback/batch/create", "/call/upsert_batch"])(
+    "has every rejected item of its batch named, and a hundred issues described: %s",
+    async (url) => {
+      const count = 2000;
+      const sent = gzipSync(JSON.stringify({ batch: Array.from({ length: count }, () => ({})) }));
+      const answer = await test.app.inject({
+        method: "POST",
+        url,
+        headers: {
+          authorization: authorization(),
+          "content-type": "application/json",
+          "content-encoding": "gzip",
+        },
+        payload: sent,
+      });
+      type Rejected = { readonly index: number; readonly detail: string | readonly Issue[] };
+      const { rejected } = answer.json<{ rejected: readonly Rejected[] }>();
+      expect(rejected.map(({ index }) => index)).toEqual(Array.from({ length: count }, (_, at) => at));
+      const described = rejected.flatMap(({ detail }) => (typeof detail === "string" ? [] : detail));
+      expect(described.length).toBeGreaterThanOrEqual(MOST);
+      expect(described.length).toBeLessThan(MOST + 20);
+      expect(answer.rawPayload.length).toBeLessThan(150 * count);
+    },
+  );
+});
