@@ -9,7 +9,7 @@ type Members = Map<string, Kept>;
 
 const MAX_DEPTH = 32;
 
-/** Puts what a stream tells piece by piece together as it would stand in one piece. */
+/** Puts the pieces of a stream together as the answer would be in one piece. */
 export class Assembler {
   readonly #room: Room;
 
@@ -18,7 +18,7 @@ export class Assembler {
   }
 
   /**
-   * Facts that a later event may tell again: the last value holds, unless it is empty; objects by member. The members
+   * Facts that a later event may repeat: the last value holds, unless it is empty; objects by member. The members
    * in `skipped` are left out.
    */
   update(kept: Members, facts: Json, skipped: ReadonlySet<string> = UNRECORDED, depth = MAX_DEPTH): void {

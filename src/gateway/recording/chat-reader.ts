@@ -176,7 +176,7 @@ export class ChatReader {
   }
 }
 
-/** Groq tells the usage of a stream beside its own facts. */
+/** Groq reports the usage of a stream among its own facts. */
 function usageIn({ usage, x_groq: groq }: Json): Json | undefined {
   const raw = isJsonObject(usage) || !isJsonObject(groq) ? usage : groq["usage"];
   return isJsonObject(raw) ? raw : undefined;

@@ -19,7 +19,7 @@ export interface RecordingOptions {
   readonly apiKey: string;
   readonly requestId: string;
   readonly upstream: string;
-  /** Who serves there, as far as its address tells. */
+  /** The provider there, as far as its address implies one. */
   readonly provider: string | undefined;
   readonly recorder: Recorder;
   readonly clock: Clock;

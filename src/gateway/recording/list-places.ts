@@ -6,7 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Members = ReadonlyMap<string, Kept>;
 
 /**
- * Where in a list the item goes on that a delta tells a piece of; -1 if a new one begins. Servers name an item by its
+ * The index of the list item that a delta continues; -1 if a new one begins. Servers name an item by its
  * index, by its id, by both in every piece or in the first, or by neither: then a piece goes on with the last item.
  * Many send several items at index 0, and what contradicts the item there is another.
  */
@@ -68,7 +68,7 @@ function isCalledAgain(before: unknown, more: unknown): boolean {
   return more.trimStart().startsWith("{") && before.trimEnd().endsWith("}");
 }
 
-/** Whether a piece tells a fact of an item otherwise than the item does. */
+/** Whether a piece contradicts a fact of the item. */
 function contradicts(item: Members, piece: Json): boolean {
   return Object.entries(piece).some(([name, value]) => {
     const known = item.get(name);

@@ -96,16 +96,16 @@ function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
 function eventReading(onEvent: (event: StreamEvent) => void): Reading {
   const splitter = new SseSplitter(MAX_HELD_BYTES);
   const events = new EventReader();
-  const tell = (event: StreamEvent | undefined): void => {
+  const read = (event: StreamEvent | undefined): void => {
     if (event !== undefined) onEvent(event);
   };
   return {
     push(plain) {
-      for (const piece of splitter.push(plain)) tell(events.read(piece));
+      for (const piece of splitter.push(plain)) read(events.read(piece));
     },
     finish() {
       // a cut response is read as far as possible
-      tell(events.read({ bytes: splitter.rest(), whole: false, ends: true }));
+      read(events.read({ bytes: splitter.rest(), whole: false, ends: true }));
     },
   };
 }

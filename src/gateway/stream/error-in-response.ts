@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** The message of the error that a response or one of its chunks tells, whether or not it has choices too. */
+/** The message of the error in a response or one of its chunks, whether or not it has choices too. */
 export function errorOfResponse(chunk: Json): string | undefined {
   const { error, x_groq: groq, choices, detail, message } = chunk;
   const hasChoices = Array.isArray(choices) && choices.length > 0;
