@@ -10,17 +10,27 @@ const LEFT_OUT = isLong
   ? testFiles().filter((file) => !readFileSync(file, "utf8").includes("/helpers/runs.ts"))
   : [];
 
-/** These start an engine or a process of their own, or watch what their process does. */
+/** These open an engine of their own, of which a process can have one, or watch what their process does. */
 const ALONE = [
-  "test/{browser,engine,faults,scripts}/**/*.test.ts",
-  "test/contract/limits.test.ts",
-  "test/contract/readme.test.ts",
-  "test/differential/noted-places.test.ts",
-  "test/http/pressure.test.ts",
-];
+  "contract/limits",
+  "differential/noted-places",
+  "engine/changes",
+  "engine/embedded",
+  "engine/feedback-over-http",
+  "engine/http-front",
+  "engine/kept-store",
+  "engine/migrations",
+  "faults/slow-clients",
+  "faults/start",
+  "faults/store-away-over-http",
+  "http/pressure",
+  "scripts/ledger",
+].map((name) => `test/${name}.test.ts`);
 
-/** These need a store, and share the engine of their worker, which is empty for each of them. */
-const SHARED = ["test/{clients,contract,differential,http,security}/**/*.test.ts"];
+/** These share the engine of their worker, which is empty for each of them, or do without. */
+const SHARED = [
+  "test/{browser,clients,contract,differential,engine,faults,http,scripts,security}/**/*.test.ts",
+];
 
 const UNIT = ["test/unit/**/*.test.ts"];
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runProgram } from "../helpers/client-program.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
+import { hasProgram } from "../helpers/has-program.ts";
 import { refusalsOf } from "../helpers/refusals.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
-import { hasOpenssl, startTlsFront } from "../helpers/tls-front.ts";
+import { startTlsFront } from "../helpers/tls-front.ts";
 import { until } from "../helpers/until.ts";
 
 let test: TestApp;
@@ -174,7 +175,7 @@ describe("npm weave", () => {
     ]);
   });
 
-  it.skipIf(!hasOpenssl())("logs in and names a project without its entity, behind TLS", async () => {
+  it.runIf(hasProgram("openssl"))("logs in and names a project without its entity, behind TLS", async () => {
     const front = await startTlsFront(url);
     try {
       const { exitCode, output, result } = await runProgram("weave-login.ts", {

@@ -3,10 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { hasProgram } from "../helpers/has-program.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
-const has = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined;
 
 const documented = new Set(
   [...read("docs/operations.md").matchAll(/^\| (`sumtree_[^|]+)\|/gm)].flatMap((row) =>
@@ -51,7 +51,7 @@ describe("the rules for Prometheus", () => {
     },
   );
 
-  it.runIf(has("promtool"))("do what they should", () => {
+  it.runIf(hasProgram("promtool"))("do what they should", () => {
     const run = (...args: string[]) =>
       spawnSync("promtool", args, { cwd: join(ROOT, "deploy/prometheus"), encoding: "utf8" });
     expect(run("check", "rules", "sumtree.rules.yml").stderr).toBe("");

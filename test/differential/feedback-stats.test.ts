@@ -207,7 +207,7 @@ describe("POST /feedback/stats", () => {
       ),
       { numRuns: RUNS },
     );
-  }, 300_000);
+  });
 
   it("agrees with plain SQL over the stored JSON", async () => {
     const project = "acme/plain-sql";

@@ -222,7 +222,7 @@ async function listed(body: object): Promise<{ ids: string[]; next: string | und
 }
 
 describe(`conditions on time (seed ${random.seed})`, () => {
-  it("have the model's calls, listed, counted and rolled up", { timeout: 300_000 }, async () => {
+  it("have the model's calls, listed, counted and rolled up", async () => {
     for (const { query, holds } of fc.sample(question, { numRuns: QUESTIONS, seed: random.seed })) {
       const told = `seed ${random.seed}: ${JSON.stringify(query)}`;
       const expected = [...calls.values()].filter((call) => holds(call) === true).toSorted(byTime);

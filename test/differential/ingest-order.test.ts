@@ -20,7 +20,7 @@ async function send(project: string, [url, body]: Message): Promise<void> {
 }
 
 describe("ingest", () => {
-  it(`has one outcome for ${ORDERS} random orders with duplicates`, { timeout: 300_000 }, async () => {
+  it(`has one outcome for ${ORDERS} random orders with duplicates`, async () => {
     for (const message of traceMessages()) await send("acme/reference", message);
     const expected = await outcomeOf(test, "acme/reference");
     expect(expected.calls).toHaveLength(6);

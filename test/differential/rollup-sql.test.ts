@@ -79,64 +79,60 @@ function messages(calls: readonly CallRow[], trace: string) {
 type Entry = Readonly<Record<string, number>>;
 
 describe("POST /trace/usage against a recursive query", () => {
-  it(
-    `agrees on ${FORESTS} random forests with deleted calls and selections smaller than the tree`,
-    { timeout: 300_000 },
-    async () => {
-      const seed = chosenSeed();
-      const forests = fc.sample(forest({ maxCalls: 12, inclusive: false, cycles: false }), {
-        numRuns: FORESTS,
-        seed,
+  it(`agrees on ${FORESTS} random forests with deleted calls and selections smaller than the tree`, async () => {
+    const seed = chosenSeed();
+    const forests = fc.sample(forest({ maxCalls: 12, inclusive: false, cycles: false }), {
+      numRuns: FORESTS,
+      seed,
+    });
+    const all = forests.map((calls, number) => messages(calls, `t${number}`));
+    for (let from = 0; from < all.length; from += 500) {
+      const answer = await test.post("/v2/acme/sql/calls/complete", {
+        batch: all.slice(from, from + 500).flat(),
       });
-      const all = forests.map((calls, number) => messages(calls, `t${number}`));
-      for (let from = 0; from < all.length; from += 500) {
-        const answer = await test.post("/v2/acme/sql/calls/complete", {
-          batch: all.slice(from, from + 500).flat(),
-        });
-        expect(answer.json()).toEqual({ rejected: [] });
-      }
-      // every fifth forest loses its second call, and with it everything below
-      const doomed = all
-        .filter((calls, number) => number % 5 === 0 && calls.length > 1)
-        .map((calls) => calls[1]!.id);
-      await test.post("/calls/delete", { project_id: "acme/sql", call_ids: doomed });
+      expect(answer.json()).toEqual({ rejected: [] });
+    }
+    // every fifth forest loses its second call, and with it everything below
+    const doomed = all
+      .filter((calls, number) => number % 5 === 0 && calls.length > 1)
+      .map((calls) => calls[1]!.id);
+    await test.post("/calls/delete", { project_id: "acme/sql", call_ids: doomed });
 
-      const oracle = new Map<string, Record<string, readonly number[]>>();
-      for (const row of await rollUpInSql("acme/sql")) {
-        const perLlm = oracle.get(row.root) ?? {};
-        if (row.requests + row.prompt + row.completion + row.total > 0)
-          perLlm[row.llm] = [row.requests, row.prompt, row.completion, row.total];
-        oracle.set(row.root, perLlm);
-      }
-      const whole = await test.post("/trace/usage", { project_id: "acme/sql", limit: 1_000_000 });
-      const usage = whole.json().call_usage as Record<string, Record<string, Entry>>;
-      const deleted = new Set(doomed);
-      expect(
-        Object.keys(usage).some((id) => deleted.has(id)),
-        `seed ${seed}`,
-      ).toBe(false);
-      for (const [id, perLlm] of Object.entries(usage)) {
-        const got = Object.fromEntries(
-          Object.entries(perLlm).map(([llm, entry]) => [
-            llm,
-            [entry["requests"], entry["prompt_tokens"], entry["completion_tokens"], entry["total_tokens"]],
-          ]),
-        );
-        expect(got, `seed ${seed}, call ${id}`).toEqual(oracle.get(id) ?? {});
-      }
+    const oracle = new Map<string, Record<string, readonly number[]>>();
+    for (const row of await rollUpInSql("acme/sql")) {
+      const perLlm = oracle.get(row.root) ?? {};
+      if (row.requests + row.prompt + row.completion + row.total > 0)
+        perLlm[row.llm] = [row.requests, row.prompt, row.completion, row.total];
+      oracle.set(row.root, perLlm);
+    }
+    const whole = await test.post("/trace/usage", { project_id: "acme/sql", limit: 1_000_000 });
+    const usage = whole.json().call_usage as Record<string, Record<string, Entry>>;
+    const deleted = new Set(doomed);
+    expect(
+      Object.keys(usage).some((id) => deleted.has(id)),
+      `seed ${seed}`,
+    ).toBe(false);
+    for (const [id, perLlm] of Object.entries(usage)) {
+      const got = Object.fromEntries(
+        Object.entries(perLlm).map(([llm, entry]) => [
+          llm,
+          [entry["requests"], entry["prompt_tokens"], entry["completion_tokens"], entry["total_tokens"]],
+        ]),
+      );
+      expect(got, `seed ${seed}, call ${id}`).toEqual(oracle.get(id) ?? {});
+    }
 
-      const roots = await test.post("/trace/usage", {
-        project_id: "acme/sql",
-        limit: 1_000_000,
-        filter: { trace_roots_only: true },
-      });
-      for (const [id, perLlm] of Object.entries(roots.json().call_usage as object))
-        expect(perLlm).toEqual(usage[id]);
-      const some = Object.keys(usage)
-        .filter((_, number) => number % 7 === 0)
-        .slice(0, 500);
-      const chosen = await test.post("/calls/usage", { project_id: "acme/sql", call_ids: some });
-      expect(chosen.json().call_usage).toEqual(Object.fromEntries(some.map((id) => [id, usage[id]])));
-    },
-  );
+    const roots = await test.post("/trace/usage", {
+      project_id: "acme/sql",
+      limit: 1_000_000,
+      filter: { trace_roots_only: true },
+    });
+    for (const [id, perLlm] of Object.entries(roots.json().call_usage as object))
+      expect(perLlm).toEqual(usage[id]);
+    const some = Object.keys(usage)
+      .filter((_, number) => number % 7 === 0)
+      .slice(0, 500);
+    const chosen = await test.post("/calls/usage", { project_id: "acme/sql", call_ids: some });
+    expect(chosen.json().call_usage).toEqual(Object.fromEntries(some.map((id) => [id, usage[id]])));
+  });
 });

@@ -81,7 +81,7 @@ describe("what two writers in one process remember of their notes", () => {
       await test.engine.command(sql`TRUNCATE TABLE ${table}`, { name: "test" });
   };
 
-  it("is in the store, whatever fails and is deleted between", { timeout: 300_000 }, async () => {
+  it("is in the store, whatever fails and is deleted between", async () => {
     const numRuns = runs(3, 60);
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12, size: "max" }), async (steps) => {
       const writers = [writer(), writer()];

@@ -80,7 +80,7 @@ async function left(service: ServiceProcess) {
 }
 
 describe(`kill -9 in the middle of deletes and purges (seed ${random.seed})`, () => {
-  it(`brings nothing back and takes nothing else, over ${KILLS} kills`, { timeout: 300_000 }, async () => {
+  it(`brings nothing back and takes nothing else, over ${KILLS} kills`, async () => {
     let service = await startProcess(settings);
     await answered(service, `/v2/${project_id}/calls/complete`, { batch: traces.flatMap(callsOf) });
     await answered(service, "/feedback/batch/create", { batch: traces.map(feedbackOf) });

@@ -88,7 +88,7 @@ async function write(service: ServiceProcess, writer: string): Promise<void> {
 }
 
 describe(`kill -9 in the middle of ingest (seed ${random.seed})`, () => {
-  it(`keeps every acknowledged call, each once, over ${KILLS} kills`, { timeout: 300_000 }, async () => {
+  it(`keeps every acknowledged call, each once, over ${KILLS} kills`, async () => {
     let sentAgain = 0;
     const sendAgain = async (service: ServiceProcess): Promise<void> => {
       const messages = [...unanswered];

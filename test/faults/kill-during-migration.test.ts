@@ -89,7 +89,7 @@ async function startAfterKills(fill: (dir: string) => void, check: (service: Ser
 }
 
 describe(`kill -9 while the service migrates (seed ${random.seed}, ${KILLS} kills)`, () => {
-  it("leaves an empty directory that the next start completes", { timeout: 300_000 }, () =>
+  it("leaves an empty directory that the next start completes", () =>
     startAfterKills(
       () => undefined,
       async (service) => {
@@ -105,6 +105,5 @@ describe(`kill -9 while the service migrates (seed ${random.seed}, ${KILLS} kill
         const answer = await (await service.post("/trace/usage", { project_id })).json();
         expect(answer).toEqual({ call_usage: { c: {} }, unfinished_call_ids: ["c"] });
       },
-    ),
-  );
+    ));
 });

@@ -43,27 +43,23 @@ async function ask(service: ServiceProcess, method: string, path: string): Promi
 const random = seededRandom();
 
 describe("kill -9 while a project is deleted", () => {
-  it(
-    `loses no receipt, and leaves nothing that asking again does not delete, seed ${random.seed}`,
-    { timeout: 120_000 },
-    async () => {
-      let service = await startProcess(settings);
-      await fill(service, "acme/kept");
-      for (let kill = 0; kill < KILLS; kill++) {
-        const project = `acme/doomed-${kill}`;
-        await fill(service, project);
-        const asked = ask(service, "DELETE", `/projects/${project}`).catch(() => undefined);
-        // at first in the middle of it, at last when the answer is out
-        await (kill === KILLS - 1 ? asked : delay(random.next() * 40));
-        await service.end("SIGKILL");
-        const answered = await asked;
-        service = await startProcess(settings);
-        const receipt = answered ?? (await ask(service, "DELETE", `/projects/${project}`));
-        expect(await ask(service, "GET", `/deletions/${receipt.id}`)).toMatchObject({ what: "project" });
-        await until(async () => (await countCalls(service, project)) === 0);
-      }
-      expect(await countCalls(service, "acme/kept")).toBe(300);
-      expect(await service.end("SIGTERM")).toBe(0);
-    },
-  );
+  it(`loses no receipt, and leaves nothing that asking again does not delete, seed ${random.seed}`, async () => {
+    let service = await startProcess(settings);
+    await fill(service, "acme/kept");
+    for (let kill = 0; kill < KILLS; kill++) {
+      const project = `acme/doomed-${kill}`;
+      await fill(service, project);
+      const asked = ask(service, "DELETE", `/projects/${project}`).catch(() => undefined);
+      // at first in the middle of it, at last when the answer is out
+      await (kill === KILLS - 1 ? asked : delay(random.next() * 40));
+      await service.end("SIGKILL");
+      const answered = await asked;
+      service = await startProcess(settings);
+      const receipt = answered ?? (await ask(service, "DELETE", `/projects/${project}`));
+      expect(await ask(service, "GET", `/deletions/${receipt.id}`)).toMatchObject({ what: "project" });
+      await until(async () => (await countCalls(service, project)) === 0);
+    }
+    expect(await countCalls(service, "acme/kept")).toBe(300);
+    expect(await service.end("SIGTERM")).toBe(0);
+  });
 });

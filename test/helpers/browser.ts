@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { expect } from "vitest";
 import { buildPage } from "./build-page.ts";
@@ -26,9 +26,12 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly noisy?: boolean;
 }
 
+/** The page is built once in a process. */
+let built: Promise<string> | undefined;
+
 /** The service with its page, and a browser. Every tab that is opened must stay silent on its console. */
 export async function startPage(options: StartOptions = {}): Promise<TestPage> {
-  const pageDir = await buildPage();
+  const pageDir = await (built ??= buildPage());
   const test = await startApp({ ...options, deps: { pageDir, ...options.deps } });
   const url = await test.app.listen({ host: "127.0.0.1", port: 0 });
   const browser = await chromium.launch({
@@ -59,7 +62,6 @@ export async function startPage(options: StartOptions = {}): Promise<TestPage> {
     async close() {
       await browser.close();
       await test.close();
-      rmSync(pageDir, { recursive: true, force: true });
       expect(said).toEqual([]);
     },
   };

@@ -14,15 +14,6 @@ export interface TlsFront {
   close(): void;
 }
 
-export function hasOpenssl(): boolean {
-  try {
-    execFileSync("openssl", ["version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A TLS proxy in front of a server, as one stands in front of the service in production; its certificate is made here. */
 export async function startTlsFront(target: string): Promise<TlsFront> {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-tls-"));

@@ -140,42 +140,38 @@ const EVENT_TYPES = [
 ];
 
 describe("a completion", () => {
-  it(
-    "is recorded with the provider's count, model and id: any order of members, size, split, media type and encoding",
-    { timeout: 120_000 },
-    async () => {
-      const random = seededRandom();
-      const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
-      const completions = runs(5, 100);
-      for (let run = 0; run < completions; run++) {
-        const idCount = pick([0, 10, 30_000, 350_000]);
-        const isStream = random.next() < 0.5;
-        const order = [...Object.keys(FACTS), "choices", "usage", "prompt_token_ids"]
-          .map((name) => [random.next(), name] as const)
-          .toSorted(([a], [b]) => a - b)
-          .map(([, name]) => name);
-        const plain = isStream ? stream(idCount, { done: random.next() < 0.5 }) : completion(order, idCount);
-        const encoding = pick(Object.keys(encodings));
-        const bytes = encodings[encoding]!(plain);
-        const type = pick(isStream ? EVENT_TYPES : JSON_TYPES);
-        const headers = {
-          "content-type": type,
-          ...(encoding === "identity" ? {} : { "content-encoding": encoding.trim() }),
-        };
-        const cuts = Array.from({ length: Math.floor(random.next() * 6) }, () =>
-          Math.floor(random.next() * 1e9),
-        );
-        const { answer, recorded } = await complete(bytes, headers, { cuts });
-        const what = JSON.stringify({ run, isStream, order, idCount, headers, cuts });
-        expect([answer.status, answer.complete, answer.body.equals(bytes)], what).toEqual([200, true, true]);
-        expect(recorded, what).toMatchObject({
-          usage: { "served-1": { ...USAGE, requests: 1 } },
-          output: { ...FACTS, choices: [{ message: { content: 'naïve 🌲 "x"\n' }, finish_reason: "stop" }] },
-          marks: { outcome: "finished", usage: "exact" },
-        });
-      }
-    },
-  );
+  it("is recorded with the provider's count, model and id: any order of members, size, split, media type and encoding", async () => {
+    const random = seededRandom();
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
+    const completions = runs(5, 100);
+    for (let run = 0; run < completions; run++) {
+      const idCount = pick([0, 10, 30_000, 350_000]);
+      const isStream = random.next() < 0.5;
+      const order = [...Object.keys(FACTS), "choices", "usage", "prompt_token_ids"]
+        .map((name) => [random.next(), name] as const)
+        .toSorted(([a], [b]) => a - b)
+        .map(([, name]) => name);
+      const plain = isStream ? stream(idCount, { done: random.next() < 0.5 }) : completion(order, idCount);
+      const encoding = pick(Object.keys(encodings));
+      const bytes = encodings[encoding]!(plain);
+      const type = pick(isStream ? EVENT_TYPES : JSON_TYPES);
+      const headers = {
+        "content-type": type,
+        ...(encoding === "identity" ? {} : { "content-encoding": encoding.trim() }),
+      };
+      const cuts = Array.from({ length: Math.floor(random.next() * 6) }, () =>
+        Math.floor(random.next() * 1e9),
+      );
+      const { answer, recorded } = await complete(bytes, headers, { cuts });
+      const what = JSON.stringify({ run, isStream, order, idCount, headers, cuts });
+      expect([answer.status, answer.complete, answer.body.equals(bytes)], what).toEqual([200, true, true]);
+      expect(recorded, what).toMatchObject({
+        usage: { "served-1": { ...USAGE, requests: 1 } },
+        output: { ...FACTS, choices: [{ message: { content: 'naïve 🌲 "x"\n' }, finish_reason: "stop" }] },
+        marks: { outcome: "finished", usage: "exact" },
+      });
+    }
+  });
 
   it.each([
     ["identity", stream(0)],

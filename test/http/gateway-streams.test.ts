@@ -4,6 +4,7 @@ import { request, type IncomingMessage } from "node:http";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { hasProgram } from "../helpers/has-program.ts";
 import { splitAt } from "../helpers/random-splits.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { runs } from "../helpers/runs.ts";
@@ -49,39 +50,35 @@ function play(
 }
 
 describe("a stream", () => {
-  it(
-    "passes byte for byte, however it is split on the way, recorded or not",
-    { timeout: 60_000 },
-    async () => {
-      const event = fc.constantFrom(
-        chunk("naïve 🌲"),
-        chunk("b").replaceAll("\n", "\r\n"),
-        chunk("c").replace("data: ", "data:"),
-        ": comment\n\n",
-        "id: 7\ndata: {}\n\n",
-        "retry: 5\n\n",
-        "event: x\n\n",
-        "data:\n\n",
-        "data: {\ndata: }\n\n",
-        "data: not json\n\n",
-      );
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(event, { maxLength: 8 }),
-          fc.array(fc.nat(), { maxLength: 12 }),
-          fc.boolean(),
-          async (events, cuts, recorded) => {
-            const bytes = Buffer.from(events.join("") + DONE);
-            play(splitAt(bytes, cuts).filter((part) => part.length > 0));
-            const answer = await stream(...(recorded ? [RECORDED] : [])).answer;
-            expect([answer.status, answer.complete]).toEqual([200, true]);
-            expect(answer.body.toString()).toBe(bytes.toString());
-          },
-        ),
-        { numRuns: runs(20, 500) },
-      );
-    },
-  );
+  it("passes byte for byte, however it is split on the way, recorded or not", async () => {
+    const event = fc.constantFrom(
+      chunk("naïve 🌲"),
+      chunk("b").replaceAll("\n", "\r\n"),
+      chunk("c").replace("data: ", "data:"),
+      ": comment\n\n",
+      "id: 7\ndata: {}\n\n",
+      "retry: 5\n\n",
+      "event: x\n\n",
+      "data:\n\n",
+      "data: {\ndata: }\n\n",
+      "data: not json\n\n",
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(event, { maxLength: 8 }),
+        fc.array(fc.nat(), { maxLength: 12 }),
+        fc.boolean(),
+        async (events, cuts, recorded) => {
+          const bytes = Buffer.from(events.join("") + DONE);
+          play(splitAt(bytes, cuts).filter((part) => part.length > 0));
+          const answer = await stream(...(recorded ? [RECORDED] : [])).answer;
+          expect([answer.status, answer.complete]).toEqual([200, true]);
+          expect(answer.body.toString()).toBe(bytes.toString());
+        },
+      ),
+      { numRuns: runs(20, 500) },
+    );
+  });
 
   it("passes one byte per packet", async () => {
     const bytes = Buffer.from(chunk("🌲") + DONE);
@@ -258,7 +255,7 @@ describe("a stream that the upstream breaks", () => {
     });
   });
 
-  it("tells curl that the transfer is incomplete", async () => {
+  it.runIf(hasProgram("curl"))("tells curl that the transfer is incomplete", async () => {
     play([chunk("a"), 20], "reset");
     const curl = spawn("curl", [
       "-sS",

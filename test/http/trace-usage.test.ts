@@ -2,6 +2,7 @@ import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pino } from "pino";
+import { fillCalls } from "../../bench/sample-calls.ts";
 import { buildApp } from "../../src/app.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { StorageError, type StorageErrorKind } from "../../src/store/storage-error.ts";
@@ -248,16 +249,7 @@ describe("when the store fails", () => {
         logger: pino({ level: "silent" }),
       },
     );
-    for (let trace = 0; trace < 5; trace++) {
-      await ingest(
-        "acme/broken",
-        Array.from({ length: 21_000 }, (_, number) => ({
-          id: `${trace}-${number}`,
-          trace: `b${trace}`,
-          usage: m(1),
-        })),
-      );
-    }
+    await fillCalls(test.engine, { project: "acme/broken", calls: 105_000, callsPerTrace: 21_000 });
     await big.listen({ port: 0, host: "127.0.0.1" });
     const { port } = big.server.address() as AddressInfo;
     const outcome = await new Promise<{ status: number | undefined; bytes: number; ended: string }>(

@@ -30,7 +30,7 @@ const bodies = {
 const urls = { start: "/call/start", end: "/call/end", update: "/call/update" };
 
 describe("two replicas", () => {
-  it("agree on the end and the name that were acknowledged last", { timeout: 300_000 }, async () => {
+  it("agree on the end and the name that were acknowledged last", async () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
     const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
