@@ -2,12 +2,13 @@ import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { ChatReader } from "../../src/gateway/recording/chat-reader.ts";
 import { readStreamEvent } from "../../src/gateway/stream/stream-event.ts";
-import { seededRandom, chosenSeed } from "../helpers/seeded-random.ts";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
 import { drawAnswer, withContent } from "../models/chat-answers/answers.ts";
 import { drawFrom } from "../models/chat-answers/draw.ts";
 import type { Json } from "../models/chat-answers/step.ts";
 
-const RUNS = Number(process.env["ANSWER_RUNS"] ?? 300);
+const RUNS = runs(100, 5000);
 
 it(`a stream is recorded as the official SDK puts it together: ${RUNS} random answers`, async () => {
   const seed = chosenSeed();

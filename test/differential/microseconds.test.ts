@@ -1,11 +1,13 @@
 import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { settleAll } from "../helpers/settle.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = Number(process.env["MICROSECOND_RUNS"] ?? 3);
-const seed = Number(process.env["PROPERTY_SEED"] ?? 20261123);
+const RUNS = runs(1, 15);
+const seed = chosenSeed();
 
 let test: TestApp;
 /** Histories by their projects. */

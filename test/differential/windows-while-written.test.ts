@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, QueryOptions } from "../../src/store/engine.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 8);
+const RUNS = runs(2, 30);
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 2, 10);
 const HOURS = 6;
@@ -150,38 +151,34 @@ class Project {
 describe("a window of calls", () => {
   let runs = 0;
 
-  it(
-    "has its traces whole and at one moment, whatever is written meanwhile",
-    { timeout: 300_000 },
-    async () => {
-      const property = fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
-        const project = new Project(`acme/window-${runs++}`);
-        for (const one of steps) {
-          const possible = [project.expected(one.ask)];
-          const answers: Readonly<Record<string, number>>[] = [];
-          const works = {
-            ask: async () => void answers.push(await project.ask(one.ask)),
-            write: async () => {
-              await project.write(one.write);
-              possible.push(project.expected(one.ask));
-            },
-          };
-          meanwhile = { after: one.after, run: works[one.begins === "ask" ? "write" : "ask"] };
-          await works[one.begins === "ask" ? "ask" : "write"]();
-          if (meanwhile !== undefined) {
-            const { run } = meanwhile;
-            meanwhile = undefined;
-            await run();
-          }
-          // a write that is not answered yet may be stored
-          possible.push(project.expected(one.ask));
-          expect(possible).toContainEqual(answers[0]);
-          expect(await project.ask(one.ask)).toEqual(project.expected(one.ask));
+  it("has its traces whole and at one moment, whatever is written meanwhile", async () => {
+    const property = fc.asyncProperty(fc.array(step, { maxLength: 10, size: "max" }), async (steps) => {
+      const project = new Project(`acme/window-${runs++}`);
+      for (const one of steps) {
+        const possible = [project.expected(one.ask)];
+        const answers: Readonly<Record<string, number>>[] = [];
+        const works = {
+          ask: async () => void answers.push(await project.ask(one.ask)),
+          write: async () => {
+            await project.write(one.write);
+            possible.push(project.expected(one.ask));
+          },
+        };
+        meanwhile = { after: one.after, run: works[one.begins === "ask" ? "write" : "ask"] };
+        await works[one.begins === "ask" ? "ask" : "write"]();
+        if (meanwhile !== undefined) {
+          const { run } = meanwhile;
+          meanwhile = undefined;
+          await run();
         }
-      });
-      await fc.assert(property, { numRuns: RUNS, seed: chosenSeed() });
-    },
-  );
+        // a write that is not answered yet may be stored
+        possible.push(project.expected(one.ask));
+        expect(possible).toContainEqual(answers[0]);
+        expect(await project.ask(one.ask)).toEqual(project.expected(one.ask));
+      }
+    });
+    await fc.assert(property, { numRuns: RUNS, seed: chosenSeed() });
+  });
 
   it.each([
     [

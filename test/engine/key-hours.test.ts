@@ -6,10 +6,11 @@ import { keyHours, ofProject } from "../../src/query/key-hours.ts";
 import { param, sql, type Sql } from "../../src/query/sql.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import type { Project } from "../../src/shared/project.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
-const RUNS = Number(process.env["DIFFERENTIAL_RUNS"] ?? 15);
+const RUNS = runs(4, 80);
 const HOUR_MS = 3_600_000;
 const options = { name: "test" };
 /** In the order of time: the first and the last that the store can hold, and those around the epoch. */
@@ -167,40 +168,36 @@ describe("of a project with many calls", () => {
 });
 
 describe("what the store keeps of the hours of calls", () => {
-  it(
-    "is what their rows come to, however they are written, merged and deleted",
-    { timeout: 300_000 },
-    async () => {
-      const property = fc.asyncProperty(
-        fc.array(fc.tuple(step, question), { maxLength: 8, size: "max" }),
-        async (steps) => {
-          await command(sql`TRUNCATE TABLE calls`);
-          let parts: Stored[] = [];
-          let written = 0;
-          for (const [one, asked] of steps) {
-            if (one.does === "write") {
-              const added = one.parts.map((each) => ({ ...each, fingerprint: 2 ** written++ }));
-              written %= 40;
-              await test.engine.insert(
-                "calls",
-                added.map((each) => rowOf(each, each.fingerprint)),
-                options,
-              );
-              parts.push(...added);
-            } else if (one.does === "merge") {
-              await command(sql`OPTIMIZE TABLE calls FINAL`);
-            } else {
-              await command(
-                sql`ALTER TABLE calls DELETE WHERE project_id = ${param("String", one.project)}
+  it("is what their rows come to, however they are written, merged and deleted", async () => {
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(step, question), { maxLength: 8, size: "max" }),
+      async (steps) => {
+        await command(sql`TRUNCATE TABLE calls`);
+        let parts: Stored[] = [];
+        let written = 0;
+        for (const [one, asked] of steps) {
+          if (one.does === "write") {
+            const added = one.parts.map((each) => ({ ...each, fingerprint: 2 ** written++ }));
+            written %= 40;
+            await test.engine.insert(
+              "calls",
+              added.map((each) => rowOf(each, each.fingerprint)),
+              options,
+            );
+            parts.push(...added);
+          } else if (one.does === "merge") {
+            await command(sql`OPTIMIZE TABLE calls FINAL`);
+          } else {
+            await command(
+              sql`ALTER TABLE calls DELETE WHERE project_id = ${param("String", one.project)}
                 AND hour = ${param("Int64", HOURS[one.place]!)} SETTINGS mutations_sync = ${one.isWaitedFor ? sql`2` : sql`0`}`,
-              );
-              parts = parts.filter((each) => each.place !== one.place || each.project !== one.project);
-            }
-            await compare(parts, asked);
+            );
+            parts = parts.filter((each) => each.place !== one.place || each.project !== one.project);
           }
-        },
-      );
-      await fc.assert(property, { numRuns: RUNS, seed: chosenSeed() });
-    },
-  );
+          await compare(parts, asked);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: RUNS, seed: chosenSeed() });
+  });
 });

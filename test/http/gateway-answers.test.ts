@@ -15,6 +15,7 @@ import {
   type ExpectedUsage,
 } from "../models/chat-answers/usage.ts";
 import { splitAt } from "../helpers/random-splits.ts";
+import { runs } from "../helpers/runs.ts";
 import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
 import {
   bearer,
@@ -25,7 +26,7 @@ import {
 } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = Number(process.env["ANSWER_RUNS"] ?? 200);
+const RUNS = runs(40, 1000);
 const AT_ONCE = 8;
 const PROJECT = "acme/answers";
 const PROMPT = "What did every call of this trace really use?";

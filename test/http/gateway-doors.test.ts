@@ -3,12 +3,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { head, sendRaw } from "../helpers/raw-http.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 300);
+const RUNS = runs(100, 3000);
 const { seed } = seededRandom();
 
 const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] });

@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { splitAt } from "../helpers/random-splits.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 60);
+const RUNS = runs(20, 300);
 const { seed } = seededRandom();
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import {
@@ -11,7 +12,7 @@ import {
 } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 12);
+const RUNS = runs(4, 60);
 const { seed } = seededRandom();
 
 let test: TestGateway;

@@ -4,11 +4,12 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { head, sendRaw } from "../helpers/raw-http.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 150);
+const RUNS = runs(50, 1000);
 const { seed } = seededRandom();
 const KEY = "sk-operator/0123+456=789";
 const PASSWORD = "the-password-of-chat";

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ChatReader } from "../../../../src/gateway/recording/chat-reader.ts";
 import { readBody, readStreamEvent } from "../../../../src/gateway/stream/stream-event.ts";
+import { runs } from "../../../helpers/runs.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -209,7 +210,7 @@ describe("the room of a record", () => {
     { requiredKeys: [], noNullPrototype: true },
   );
 
-  const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 200);
+  const RUNS = runs(100, 5000);
   it("reads anything without failing, and counts whole tokens only", { timeout: 60_000 + RUNS * 50 }, () => {
     const property = fc.property(fc.array(anyChunk, { maxLength: 6 }), fc.boolean(), (chunks, isBody) => {
       const reader = new ChatReader({ keepsText: true });
