@@ -14,7 +14,7 @@ const rooms = {
   prices: ["http", "store", "query", "usage", "shared"],
   calls: ["prices", "http", "store", "query", "usage", "shared"],
   rollup: ["calls", "prices", "http", "store", "query", "buckets", "usage", "shared"],
-  ledger: ["rollup", "prices", "store", "query", "usage", "shared"],
+  ledger: ["rollup", "prices", "store", "query", "buckets", "usage", "shared"],
   stats: ["ledger", "rollup", "prices", "http", "store", "query", "usage", "shared"],
   feedback: ["calls", "http", "store", "query", "buckets", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],

@@ -29,7 +29,7 @@ await orExit(async (config) => {
   try {
     await migrate(engine, { cluster: config.CLICKHOUSE_CLUSTER });
     if (name === "rebuild") {
-      const { settled, live } = await rebuildLedger({ engine, between: (work) => work(), signal });
+      const { settled, live } = await rebuildLedger({ engine, whileNoInsertRuns: (work) => work(), signal });
       console.log(`${settled} hours settled, ${live} left to be folded live.`);
       return;
     }

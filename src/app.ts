@@ -115,7 +115,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   app.addHook("onClose", () => writer.drain());
   const sweep = (): Promise<number> => writer.sweep();
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
-  registerLedger(app, { engine, clock, between: writer.between });
+  registerLedger(app, { engine, clock, whileNoInsertRuns: writer.between });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerProjects(app, config, { engine, clock, writer });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });

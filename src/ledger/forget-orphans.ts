@@ -37,14 +37,14 @@ async function deletionsOf(engine: Engine): Promise<string> {
  */
 export async function forgetOrphans(engine: Engine): Promise<void> {
   const rows = await engine.rows<{ found: string }>(
-    sql`SELECT DISTINCT ${hourKey} AS found FROM usage_hours
+    sql`SELECT DISTINCT ${hourKey} AS found FROM usage_ledger
         WHERE (project_id, hour) NOT IN (SELECT DISTINCT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
     { name: "ledger_orphans", limits: "maintenance", mustBeCurrent: true },
   );
   if (rows.length === 0) return;
   const found = rows.map((row) => row.found);
   await engine.command(
-    sql`ALTER TABLE usage_hours DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
+    sql`ALTER TABLE usage_ledger DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
     { name: "ledger_forget", tables: "each" },
   );
 }

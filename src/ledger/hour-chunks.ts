@@ -3,18 +3,15 @@ import type { Hour } from "./hour.ts";
 
 const HOURS_PER_CHUNK = 24;
 
-export interface HoursOfProject {
-  readonly project: Project;
-  readonly hours: readonly number[];
-}
-
-/** Some hours of one project at a time. */
-export function inChunks(hours: readonly Hour[]): readonly HoursOfProject[] {
+/** Some hours of one project at a time, ascending. */
+export function inChunks<Some extends Hour>(
+  hours: readonly Some[],
+): readonly { readonly project: Project; readonly hours: readonly Some[] }[] {
   return [...Map.groupBy(hours, ({ project }) => project)].flatMap(([project, ofProject]) => {
-    const ascending = ofProject.map(({ hour }) => hour).sort((a, b) => a - b);
-    const chunks: HoursOfProject[] = [];
+    const ascending = ofProject.toSorted((a, b) => a.hour - b.hour);
+    const chunks: Some[][] = [];
     for (let from = 0; from < ascending.length; from += HOURS_PER_CHUNK)
-      chunks.push({ project, hours: ascending.slice(from, from + HOURS_PER_CHUNK) });
-    return chunks;
+      chunks.push(ascending.slice(from, from + HOURS_PER_CHUNK));
+    return chunks.map((some) => ({ project, hours: some }));
   });
 }

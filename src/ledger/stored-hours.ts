@@ -1,7 +1,7 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
-import { GRAINS, VERSION } from "./settled-rows.ts";
-import type { HourToSettle } from "./settle-hours.ts";
+import { VERSION } from "./heads.ts";
+import type { Hour } from "./hour.ts";
 
 /** A partition of `calls`. */
 export interface Partition {
@@ -23,16 +23,20 @@ export async function readPartitions(engine: Engine, signal: AbortSignal): Promi
     .toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-export interface StoredHour extends HourToSettle {
+export interface StoredHour extends Hour {
+  /** How many rows of `calls` it has. */
+  readonly rows: number;
   readonly fingerprint: string;
+  /** Whether the ledger has it as it is now. */
+  readonly isSettled: 0 | 1;
 }
 
 export interface HoursAsked {
   readonly partition: string;
   /** Earlier hours alone. */
   readonly beforeHour: number;
-  /** Those that the ledger has as they are now, or those that it has not. */
-  readonly settled: boolean;
+  /** Those that are not settled alone. */
+  readonly unsettled: boolean;
   readonly limit: number;
   readonly signal: AbortSignal;
 }
@@ -40,18 +44,20 @@ export interface HoursAsked {
 /** Hours of all projects, the latest first. */
 export async function readHours(engine: Engine, asked: HoursAsked): Promise<readonly StoredHour[]> {
   const hours = sql`${hoursOf(asked.partition)} AND hour < ${param("Int64", asked.beforeHour)}`;
+  const isAsked = asked.unsettled ? sql`isSettled = 0` : sql`1`;
   return engine.rows<StoredHour>(
-    sql`SELECT project_id AS project, hour, rows, toString(found) AS fingerprint FROM
+    sql`SELECT project_id AS project, hour, rows, toString(found) AS fingerprint,
+          (project_id, hour, found, ifNull(digest, 0)) IN
+            (SELECT project_id, hour, head.fingerprint, head.digest FROM usage_ledger FINAL
+             WHERE is_entry = 0 AND first_hour = last_hour AND head.version = ${param("UInt32", VERSION)} AND ${hours}
+             GROUP BY project_id, hour, head.fingerprint, head.digest, head.parts HAVING count() = head.parts) AS isSettled
+        FROM
           (SELECT project_id, hour, sum(calls.fingerprint) AS found, count() AS rows FROM calls WHERE ${hours} GROUP BY project_id, hour) AS stored
         LEFT JOIN
           (SELECT project_id, hour, sum(cityHash64(trace_id)) AS digest FROM
              (SELECT DISTINCT project_id, hour, trace_id FROM spanning_traces WHERE ${hours}) GROUP BY project_id, hour) AS spanning
         USING (project_id, hour)
-        WHERE (project_id, hour, found, ifNull(digest, 0)) ${asked.settled ? sql`IN` : sql`NOT IN`}
-          (SELECT project_id, hour, fingerprint, spanning FROM usage_hours
-           WHERE grain = ${param("UInt32", GRAINS.calls)} AND version = ${param("UInt32", VERSION)} AND ${hours}
-           GROUP BY project_id, hour, settlement, fingerprint, spanning HAVING count() >= any(pieces))
-        ORDER BY hour DESC, project LIMIT ${param("UInt32", asked.limit)}`,
+        WHERE ${isAsked} ORDER BY hour DESC, project LIMIT ${param("UInt32", asked.limit)}`,
     { name: "ledger_hours", limits: "maintenance", signal: asked.signal },
   );
 }

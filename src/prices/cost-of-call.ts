@@ -2,7 +2,7 @@ import type { PricedUsage, Usage } from "../usage/usage.ts";
 import { unitNames, type Unit, type UnitCounts } from "../usage/units.ts";
 import type { CallCost, CostKind } from "./cost-fields.ts";
 import { pricesFor, type Rates, type TokenPrices } from "./rates.ts";
-import { pricedUnits, wholeOfCached } from "./units.ts";
+import { chargedCount, pricedUnits } from "./units.ts";
 
 /** The cost of a call's own usage at the price in force when it started (µs since the epoch). */
 export type CostOf = (usage: Usage, startedAtUs: number) => CallCost;
@@ -107,7 +107,7 @@ function unitLines(
   for (const unit of unitNames) {
     const { cost: kind } = pricedUnits[unit];
     const price = prices.units?.[unit];
-    const count = (counts[unit] ?? 0) - cachedOf(unit, counts);
+    const count = chargedCount(unit, counts);
     if (count <= 0) continue;
     if (kind === "other") {
       lines.push({ unit, kind, quantity: count, price: price ?? null });
@@ -118,12 +118,6 @@ function unitLines(
     }
   }
   return lines;
-}
-
-/** The part of an input count that was read from the cache and is charged there. */
-function cachedOf(unit: Unit, counts: UnitCounts): number {
-  const cached = unitNames.find((name) => wholeOfCached[name] === unit);
-  return cached === undefined ? 0 : (counts[cached] ?? 0);
 }
 
 function costOfLines(lines: readonly CostLine[]): CallCost {

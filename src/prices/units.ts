@@ -1,4 +1,4 @@
-import type { Unit } from "../usage/units.ts";
+import type { Unit, UnitCounts } from "../usage/units.ts";
 import type { CostKind } from "./cost-fields.ts";
 
 interface PricedUnit {
@@ -41,3 +41,10 @@ export const wholeOfCached: Partial<Record<Unit, Unit>> = {
   cache_audio_read_tokens: "input_audio_tokens",
   cache_image_read_tokens: "input_image_tokens",
 };
+const cachedPartOf = new Map(Object.entries(wholeOfCached).map(([part, whole]) => [whole, part as Unit]));
+
+/** How much of a unit is charged as this unit: what was read from the cache is charged there. */
+export function chargedCount(unit: Unit, counts: UnitCounts): number {
+  const cached = cachedPartOf.get(unit);
+  return (counts[unit] ?? 0) - (cached === undefined ? 0 : (counts[cached] ?? 0));
+}

@@ -4,10 +4,10 @@ import { anyInteger, isoInstant, projectId } from "../http/schemas/fields.ts";
 import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts";
 import { countFields } from "../usage/count-fields.ts";
-import { DIMENSION_NAMES, planDimensions } from "./dimensions.ts";
-import { LATENCY_AGGREGATIONS } from "./latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
-import { orders, type RequestedOrder } from "./order.ts";
+import { DIMENSION_NAMES, planDimensions } from "./plan/dimensions.ts";
+import { LATENCY_AGGREGATIONS } from "./plan/latency.ts";
+import { COST_MEMBERS, COUNT_MEMBERS } from "./plan/members.ts";
+import { orders, type RequestedOrder } from "./plan/order.ts";
 
 export const MAX_GROUPS = 1000;
 const DEFAULT_GROUPS = 100;

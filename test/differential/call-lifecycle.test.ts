@@ -53,7 +53,7 @@ async function emptyStore(): Promise<void> {
     sql`call_traces`,
     sql`trace_hours`,
     sql`spanning_traces`,
-    sql`usage_hours`,
+    sql`usage_ledger`,
     sql`pending_parts`,
     sql`deletions`,
   ])

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { createOrphanWatch, forgetOrphans } from "../../src/ledger/forget-orphans.ts";
-import { rowsOf } from "../../src/ledger/settled-rows.ts";
+import { rowsOf } from "../../src/ledger/rows.ts";
 import { createSettler } from "../../src/ledger/settler.ts";
 import { sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -23,15 +23,10 @@ let live: TestApp;
 let other: TestApp;
 /** Happens before each statement of a question. */
 let disturb: (name: string) => Promise<void> = () => Promise.resolve();
-/** Whether `test` may remember what nobody has changed: only a store with a single writer is remembered. */
-let remembers = true;
 beforeAll(async () => {
   store = await startEngine();
   test = await startAppOn(store.engine, {
-    wrapEngine: (engine) => ({
-      ...disturbed(engine, (name) => disturb(name)),
-      changesOf: (table) => (remembers ? engine.changesOf(table) : undefined),
-    }),
+    wrapEngine: (engine) => disturbed(engine, (name) => disturb(name)),
   });
   other = await startAppOn(store.engine);
   live = await startAppOn(store.engine, { wrapEngine: withoutLedger });
@@ -73,7 +68,7 @@ describe("the ledger of what calls themselves used", () => {
     const settler = createSettler({
       engine: store.engine,
       clock: { now: () => Date.UTC(2026, 2, 28, 22, 30) },
-      between: (work) => work(),
+      whileNoInsertRuns: (work) => work(),
       signal: new AbortController().signal,
     });
     const start = (id: string, started_at: string) =>
@@ -99,7 +94,7 @@ describe("the ledger of what calls themselves used", () => {
     expect(await settler.run()).toBe(0);
     expect(await settler.run()).toBe(1);
     const hours = await store.engine.rows<{ hour: number; ops: number }>(
-      sql`SELECT hour, max(entries) AS ops FROM usage_hours WHERE project_id = 'acme/kept' AND grain = 0 GROUP BY hour ORDER BY hour`,
+      sql`SELECT hour, max(head.entries) AS ops FROM usage_ledger WHERE project_id = 'acme/kept' AND is_entry = 0 GROUP BY hour ORDER BY hour`,
       { name: "test" },
     );
     expect(hours.map(({ ops }) => ops)).toEqual([1, 2]);
@@ -108,18 +103,22 @@ describe("the ledger of what calls themselves used", () => {
   it("forgets hours whose calls are gone", async () => {
     const rows = async (): Promise<number> => {
       const found = await store.engine.rows(
-        sql`SELECT 1 FROM usage_hours WHERE project_id = 'acme/orphans'`,
+        sql`SELECT 1 FROM usage_ledger WHERE project_id = 'acme/orphans'`,
         { name: "test" },
       );
       return found.length;
     };
-    const folded = { fingerprint: "1", spanning: "0", pieces: [[]] };
-    await store.engine.insert(
-      "usage_hours",
-      await rowsOf({ project: "acme/orphans" as Project, hour: 7 }, folded),
-      { name: "test" },
-    );
-    expect(await rows()).toBe(2);
+    const truth = { fingerprint: "1", hourFingerprint: "1", digest: "0", entries: [] };
+    const settled = rowsOf("acme/orphans" as Project, {
+      ...truth,
+      hour: 7,
+      first: 7,
+      last: 7,
+      part: 0,
+      parts: 1,
+    });
+    await store.engine.insert("usage_ledger", settled, { name: "test" });
+    expect(await rows()).toBe(1);
     await forgetOrphans(store.engine);
     expect(await rows()).toBe(0);
   });
@@ -155,9 +154,7 @@ describe("the ledger of what calls themselves used", () => {
           maxLength: 5,
         }),
         fc.nat(3),
-        fc.boolean(),
-        async (forests, steps, spanning, isRemembered) => {
-          remembers = isRemembered;
+        async (forests, steps, spanning) => {
           const project = `acme/ledger-${projects++}`;
           const batch = forests.flatMap((rows, number) => {
             const messages = messagesOf(rows, `t${number}`);
@@ -200,12 +197,8 @@ describe("the ledger of what calls themselves used", () => {
           }),
           fc.array(fc.array(event, { maxLength: 7 }), { minLength: 2, maxLength: 3 }),
           fc.array(event, { maxLength: 6 }),
-          fc.tuple(
-            fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
-            fc.boolean(),
-          ),
-          async (forests, questions, before, [within, isRemembered]) => {
-            remembers = isRemembered;
+          fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
+          async (forests, questions, before, within) => {
             const project = `acme/disturbed-${projects++}`;
             const batch = forests.flatMap((rows, number) =>
               inOneHour(messagesOf(rows, `t${number}`), 20 + number),
@@ -389,7 +382,7 @@ describe("the ledger of what calls themselves used", () => {
       expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
     }
     disturb = () => Promise.resolve();
-    expect(read).toContain("ledger_read_cells");
+    expect(read).toContain("ledger_sum");
     expect(read).not.toContain("usage_count");
   });
 });

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readFingerprints, readKeyHours, within } from "../../src/ledger/hour.ts";
+import { readFingerprints, type Fingerprints } from "../../src/ledger/fingerprints.ts";
+import { ofHour } from "../../src/ledger/group.ts";
+import { readKeyHours, within } from "../../src/ledger/hour.ts";
 import { EVER } from "../../src/query/bounds/time-range.ts";
 import { keyHours, ofProject } from "../../src/query/key-hours.ts";
 import { param, sql, type Sql } from "../../src/query/sql.ts";
@@ -92,6 +94,10 @@ async function command(statement: Sql): Promise<void> {
   await test.engine.command(statement, { ...options, tables: "each" });
 }
 
+function byHour(found: Fingerprints): Record<string, string> {
+  return Object.fromEntries(found.hours.map((hour) => [hour, found.of(ofHour(hour))]));
+}
+
 /** Compares with the parts themselves. */
 async function compare(parts: readonly Stored[], { project: name, kind, from, to }: Asked): Promise<void> {
   const project = name as Project;
@@ -100,12 +106,10 @@ async function compare(parts: readonly Stored[], { project: name, kind, from, to
     if (owner === name) sums.set(HOURS[of]!, (sums.get(HOURS[of]!) ?? 0) + fingerprint);
   const expected = Object.fromEntries([...sums].map(([hour, sum]) => [hour, String(sum)]));
   const found = await readFingerprints(test.engine, project, within(EVER), options);
-  expect(Object.fromEntries(found)).toEqual(expected);
+  expect(byHour(found)).toEqual(expected);
   // the engine would not use the projection after a deletion, though it is right
   if (!(await isDeletionWaiting()))
-    expect(Object.fromEntries(await readFingerprints(ofProjection, project, within(EVER), options))).toEqual(
-      expected,
-    );
+    expect(byHour(await readFingerprints(ofProjection, project, within(EVER), options))).toEqual(expected);
   const range = { from: HOURS[Math.min(from, to)]!, to: HOURS[Math.max(from, to)]! };
   const asked = await test.engine.rows<{ hour: number }>(
     keyHours(ofProject(project), { kind, range }),
@@ -151,7 +155,7 @@ describe("of a project with many calls", () => {
   it("hours and fingerprints are read without the rows", async () => {
     expect(new Set(await readKeyHours(engine(), project, started, options))).toEqual(new Set([last]));
     const found = await readFingerprints(engine(), project, within({ from: 490_000, to: last }), options);
-    expect(found.size).toBe(20);
+    expect(found.hours.length).toBe(20);
   });
 
   it("hours are read so while a deletion waits, and fingerprints lack what it deletes", async () => {
@@ -161,8 +165,8 @@ describe("of a project with many calls", () => {
     await command(sql`ALTER TABLE calls DELETE WHERE id = '19999' SETTINGS mutations_sync = 0`);
     expect(new Set(await readKeyHours(engine(), project, started, options))).toEqual(new Set([last]));
     const after = await readFingerprints(test.engine, project, whole, options);
-    expect(after.get(last)).toBeDefined();
-    expect(after.get(last)).not.toBe(before.get(last));
+    expect(after.hours).toEqual([last]);
+    expect(after.of(ofHour(last))).not.toBe(before.of(ofHour(last)));
     await command(sql`SYSTEM START MERGES calls`);
   });
 });

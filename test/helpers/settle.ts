@@ -1,25 +1,22 @@
 import type { Engine } from "../../src/store/engine.ts";
 import { inChunks } from "../../src/ledger/hour-chunks.ts";
-import { settleGroups } from "../../src/ledger/settle-groups.ts";
-import { settleHours } from "../../src/ledger/settle-hours.ts";
+import { LedgerWriter } from "../../src/ledger/ledger-writer.ts";
+import { settleHours } from "../../src/ledger/settle.ts";
 import { readPartitions, readHours } from "../../src/ledger/stored-hours.ts";
 
 const { signal } = new AbortController();
 
-/** Settles every hour of the store; returns how many. */
+/** Settles every hour of the store that is not settled; returns how many. */
 export async function settleAll(engine: Engine): Promise<number> {
   let count = 0;
-  for (const { id } of await readPartitions(engine, signal)) {
-    const hours = await readHours(engine, {
-      partition: id,
-      beforeHour: 1_000_000_000,
-      settled: false,
-      limit: 10_000,
-      signal,
-    });
-    const deps = { engine, between: <Result>(work: () => Promise<Result>) => work(), signal };
-    count += hours.length - (await settleHours(deps, hours)).length;
-    for (const one of inChunks(hours)) await settleGroups(deps, { ...one, beforeHour: 1_000_000_000 });
+  const deps = { engine, whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(), signal };
+  for (const { id: partition } of await readPartitions(engine, signal)) {
+    const asked = { partition, beforeHour: 1_000_000_000, unsettled: true, limit: 10_000, signal };
+    for (const { project, hours } of inChunks(await readHours(engine, asked))) {
+      const writer = new LedgerWriter(deps, project);
+      await settleHours(deps, { project, hours, beforeHour: asked.beforeHour }, writer);
+      count += writer.settledHours.size;
+    }
   }
   return count;
 }

@@ -198,8 +198,8 @@ describe("deleting calls", () => {
   };
   const inLedger = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ thread: string }>(
-      sql`SELECT DISTINCT arrayJoin(thread_id) AS thread FROM usage_hours
-          WHERE project_id = ${param("String", project_id)} AND grain = 0 ORDER BY thread`,
+      sql`SELECT DISTINCT thread_id AS thread FROM usage_ledger
+          WHERE project_id = ${param("String", project_id)} AND is_entry = 1 ORDER BY thread`,
       options,
     );
     return rows.map((row) => row.thread);
@@ -304,7 +304,7 @@ describe("retention", () => {
       "feedback",
       "feedback_times",
       "pending_parts",
-      "usage_hours",
+      "usage_ledger",
     ]) {
       await until(async () => (await countRows(table, "acme/old")) === 0);
       expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);

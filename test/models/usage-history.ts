@@ -59,6 +59,21 @@ function countsOf(usage: CallRow["usage"][number]) {
     total_tokens: usage.totalTokens,
     cache_read_input_tokens: usage.cacheReadTokens,
     cache_creation_input_tokens: usage.cacheCreationTokens,
+    ...unitsOf(usage),
+  };
+}
+
+/** Units of some of the tokens, now and then of more than there are, and others beside them. */
+function unitsOf({ promptTokens, completionTokens, cacheCreationTokens }: CallRow["usage"][number]) {
+  return {
+    ...(promptTokens % 4 === 1 ? { prompt_tokens_details: { audio_tokens: promptTokens >> 1 } } : {}),
+    ...(promptTokens % 5 === 1 ? { server_tool_use: { web_search_requests: promptTokens % 7 } } : {}),
+    ...(completionTokens % 5 === 2
+      ? { completion_tokens_details: { audio_tokens: completionTokens + (completionTokens % 3) - 1 } }
+      : {}),
+    ...(cacheCreationTokens % 3 === 1
+      ? { cache_creation: { ephemeral_1h_input_tokens: cacheCreationTokens } }
+      : {}),
   };
 }
 

@@ -15,6 +15,9 @@ import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const KILLS = runs(1, 5);
 const HOURS = 24;
+/** Of each of them the settler writes what it has settled by itself. */
+const PROJECTS = ["acme/hours", "acme/others"] as const;
+const ALL_HOURS = HOURS * PROJECTS.length;
 const { seed, ...seeded } = seededRandom();
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, "../../scripts/ledger.ts");
@@ -48,11 +51,10 @@ const question = {
 };
 
 /**
- * Starts the service with an empty ledger, and lets it be killed while its own settler writes: hours first, then groups of
- * traces that lie in several hours.
+ * Starts the service with an empty ledger, and lets it be killed while its own settler writes.
  */
 async function killSettler(moment: string): Promise<void> {
-  await inStore("TRUNCATE TABLE usage_hours");
+  await inStore("TRUNCATE TABLE usage_ledger");
   const child = spawnProcess({
     DATA_DIR: dataDir,
     ROOT_API_KEY: ROOT_KEY,
@@ -105,7 +107,8 @@ describe("npm run ledger", () => {
           usage: { "gpt-4o": { requests: 1, prompt_tokens: 100 + number, completion_tokens: hour } },
         },
       }));
-      expect((await service.post("/v2/acme/hours/calls/complete", { batch })).status).toBe(200);
+      for (const project of PROJECTS)
+        expect((await service.post(`/v2/${project}/calls/complete`, { batch })).status).toBe(200);
     }
     await service.end("SIGTERM");
     live = await served();
@@ -122,11 +125,11 @@ describe("npm run ledger", () => {
     }
     expect(await ledger("rebuild")).toMatchObject({
       code: 0,
-      stdout: `${HOURS} hours settled, 0 left to be folded live.\n`,
+      stdout: `${ALL_HOURS} hours settled, 0 left to be folded live.\n`,
     });
     expect(await ledger("check")).toMatchObject({
       code: 0,
-      stdout: `${HOURS} hours settled, 0 of them different; 0 folded live.\n`,
+      stdout: `${ALL_HOURS} hours settled, 0 of them different; 0 folded live.\n`,
     });
     expect(await served()).toEqual(live);
   });
@@ -148,14 +151,15 @@ describe("npm run ledger", () => {
     { timeout: 120_000 },
     async () => {
       await ledger("rebuild");
-      const places = "(grain, hour) IN ((0, 490900), (2, 490901))";
-      const change = `requests = arrayMap(n -> n + 1, requests) WHERE ${places}`;
-      await inStore(`ALTER TABLE usage_hours UPDATE ${change} SETTINGS mutations_sync = 2`);
+      const places =
+        "project_id = 'acme/hours' AND (is_entry, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
+      const change = `requests = requests + 1 WHERE ${places}`;
+      await inStore(`ALTER TABLE usage_ledger UPDATE ${change} SETTINGS mutations_sync = 2`);
       expect(await ledger("check")).toMatchObject({
         code: 1,
         stdout:
           "different: acme/hours 2026-01-01T04:00:00.000Z\ndifferent: acme/hours 2026-01-01T05:00:00.000Z\n" +
-          `${HOURS} hours settled, 2 of them different; 0 folded live.\n`,
+          `${ALL_HOURS} hours settled, 2 of them different; 0 folded live.\n`,
       });
       await ledger("rebuild");
       expect(await ledger("check")).toMatchObject({ code: 0 });

@@ -44,8 +44,8 @@ const holds = join(
 const callKey = sql`concat(project_id, '\n', toString(length(trace_id)), '\n', trace_id, id)`;
 const deletedHours = (projects: Sql): Sql =>
   sql`(SELECT project_id, hour FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
-/** The rows that the ledger has of an hour. */
-const staleKey = sql`concat(project_id, '\n', settlement)`;
+/** The rows that the ledger has of traces under an hour. */
+const settlementKey = sql`concat(project_id, '\n', toString(settlement))`;
 const pendingKey = sql`concat(project_id, '\n', id)`;
 
 interface Place {
@@ -79,13 +79,15 @@ const places: readonly Place[] = [
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${pendingKey} IN ${keys}`,
   },
   {
-    // an hour that was settled after the deletion has nothing of the call
-    table: "usage_hours",
-    find: (projects) => sql`SELECT DISTINCT ${staleKey} AS key FROM usage_hours
-      WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, hour, fingerprint) NOT IN
-        (SELECT project_id, hour, sum(calls.fingerprint) FROM calls
-         WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} GROUP BY project_id, hour)`,
-    change: (projects, keys) => sql`DELETE WHERE project_id IN ${projects} AND ${staleKey} IN ${keys}`,
+    // what was settled after the deletion has nothing of the call. Rows of settlements that were replaced can be left over
+    table: "usage_ledger",
+    find: (projects) => sql`SELECT DISTINCT ${settlementKey} AS key FROM usage_ledger
+      WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, settlement) NOT IN
+        (SELECT project_id, settlement FROM usage_ledger
+         WHERE project_id IN ${projects} AND is_entry = 0 AND (project_id, hour, head.hour_fingerprint) IN
+          (SELECT project_id, hour, sum(calls.fingerprint) FROM calls
+           WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} GROUP BY project_id, hour))`,
+    change: (projects, keys) => sql`DELETE WHERE project_id IN ${projects} AND ${settlementKey} IN ${keys}`,
   },
 ];
 

@@ -44,7 +44,7 @@ const isOlder: Readonly<Record<string, (age: Age) => Sql>> = {
   call_traces: isOlderHour,
   trace_hours: isOlderHour,
   spanning_traces: isOlderHour,
-  usage_hours: isOlderHour,
+  usage_ledger: isOlderHour,
   pending_parts: ({ cutoff }) => sql`stored_at < ${cutoff}`,
   feedback: ({ cutoff }) => sql`created_at < ${cutoff}`,
   feedback_times: ({ cutoff }) => sql`created_at < ${cutoff}`,

@@ -1,6 +1,6 @@
 import { assertNever } from "../../shared/assert-never.ts";
-import { CellValues, MAX_VALUES, percentileOf } from "../cell-values.ts";
-import { addUsd, usd, usdText, type Usd } from "../usd.ts";
+import { CellValues, MAX_VALUES, percentileOf } from "../sums/cell-values.ts";
+import { addUsd, usd, usdText, type Usd } from "../sums/usd.ts";
 import { isCost, type Aggregation, type MetricQuestion } from "./metrics.ts";
 
 interface Row {

@@ -1,8 +1,8 @@
 import { bucketsOf } from "../../http/schemas/window-fields.ts";
 import { planSelection } from "../../rollup/plan.ts";
 import type { Project } from "../../shared/project.ts";
-import { NO_DIMENSIONS } from "../dimensions.ts";
-import type { PlanSettings, WindowPlan } from "../plan.ts";
+import { NO_DIMENSIONS } from "../plan/dimensions.ts";
+import type { PlanSettings, WindowPlan } from "../plan/plan-stats.ts";
 import { isCost, mergeQuestions, type CallMetric, type MetricQuestion, type UsageMetric } from "./metrics.ts";
 import type { CallsStatsRequest } from "./schema.ts";
 

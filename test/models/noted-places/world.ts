@@ -78,7 +78,7 @@ export class World {
   async rebuild(): Promise<void> {
     await this.#stop();
     const { signal } = new AbortController();
-    await rebuildLedger({ engine: this.#engine, between: (work) => work(), signal });
+    await rebuildLedger({ engine: this.#engine, whileNoInsertRuns: (work) => work(), signal });
     await this.#serve();
   }
 

@@ -38,7 +38,7 @@ const placedBy: Readonly<Record<string, string>> = {
   // found by the id of a call, before its trace is known
   call_traces: "project_id, id",
   pending_parts: "project_id, id",
-  usage_hours: "project_id, hour",
+  usage_ledger: "project_id, hour",
   file_chunks: "project_id, digest",
   data_table_rows: "project_id, digest",
   // added up in floating point, where another order gives other digits

@@ -1,0 +1,102 @@
+import type { Engine } from "../store/engine.ts";
+import { ownUsage } from "../rollup/fold/own-usage.ts";
+import { usageOf } from "../rollup/fold/usage-of.ts";
+import { isSelected, releaseCalls, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
+import { LlmNames } from "../rollup/table/llm-names.ts";
+import { readCallTable } from "../rollup/table/read-call-table.ts";
+import type { Sql } from "../query/sql.ts";
+import { release } from "../shared/buffers.ts";
+import type { Project } from "../shared/project.ts";
+import { COUNT_SLOTS } from "../usage/count-fields.ts";
+import { isMore, NOTHING_YET } from "../usage/most-used.ts";
+import { isNothing } from "../usage/usage.ts";
+import {
+  NO_LATENCY,
+  NO_USAGE,
+  usageOfEntry,
+  type CallField,
+  type CallOfEntry,
+  type Entry,
+  type UsageOfEntry,
+} from "./entry.ts";
+import { callBytes, CallColumns } from "./read-calls.ts";
+
+export interface FoldedCalls {
+  /** The sum over the very rows that were folded. */
+  readonly fingerprint: bigint;
+  readonly entries: readonly Entry[];
+  /** Of each entry the hour that its call lies under. */
+  readonly hours: readonly number[];
+}
+
+/** What the calls of some whole traces themselves used. Undefined: an entry cannot be stored exactly. */
+export async function foldCalls(
+  engine: Engine,
+  toRead: { readonly project: Project; readonly within: Sql },
+  signal: AbortSignal,
+): Promise<FoldedCalls | undefined> {
+  const bytes = await callBytes(engine, toRead, signal);
+  const names = new LlmNames();
+  const columns = new CallColumns(bytes);
+  const calls = readCallTable(bytes, undefined, names, { readMore: columns.readBlock, parents: "for_own" });
+  const folded = entriesOf(calls, columns, names);
+  releaseCalls(calls);
+  return folded && { fingerprint: columns.fingerprint, ...folded };
+}
+
+function entriesOf(
+  calls: CallTable,
+  columns: CallColumns,
+  names: LlmNames,
+): Pick<FoldedCalls, "entries" | "hours"> | undefined {
+  const own = ownUsage(calls, names);
+  const entries: Entry[] = [];
+  const hours: number[] = [];
+  for (let call = 0; call < calls.count; call++) {
+    if (!isSelected(calls, call)) continue;
+    const used: UsageOfEntry[] = [];
+    for (let entry = usageStartOf(calls, call); entry < calls.usageEnd[call]!; entry++) {
+      const usage = usageOf(
+        entry,
+        { counts: own.counts, at: entry * COUNT_SLOTS, units: own.units.get(entry) },
+        { calls, names },
+      );
+      if (isNothing(usage)) continue;
+      const stored = usageOfEntry(usage);
+      if (stored === undefined) return undefined;
+      used.push(stored);
+    }
+    const of = { at: calls.startedAtUs[call]!, ...fieldsOf(columns, call) };
+    const counted = { calls: 1, errors: columns.errors[call]!, latency: columns.latencies[call]! };
+    const elsewhere = { calls: 0, errors: 0, latency: NO_LATENCY };
+    const most = placeOfMost(used);
+    if (used.length === 0) entries.push({ ...of, ...counted, ...NO_USAGE });
+    for (const [place, usage] of used.entries())
+      entries.push({ ...of, ...(place === most ? counted : elsewhere), ...usage });
+    while (hours.length < entries.length) hours.push(columns.hours[call]!);
+  }
+  if (own.counts !== calls.usage.counts) release(own.counts);
+  return { entries, hours };
+}
+
+function placeOfMost(used: readonly UsageOfEntry[]): number {
+  let [place, most] = [0, NOTHING_YET];
+  for (const [at, { total_tokens: tokens }] of used.entries())
+    if (isMore(tokens, most)) [place, most] = [at, tokens];
+  return place;
+}
+
+/** Written out because it is done for every call. */
+function fieldsOf({ fields, roots }: CallColumns, call: number): Pick<CallOfEntry, CallField | "is_root"> {
+  return {
+    op_name: fields.op_name[call]!,
+    trace_id: fields.trace_id[call]!,
+    thread_id: fields.thread_id[call]!,
+    turn_id: fields.turn_id[call]!,
+    svc_user_id: fields.svc_user_id[call]!,
+    svc_run_id: fields.svc_run_id[call]!,
+    api_key: fields.api_key[call]!,
+    status: fields.status[call]!,
+    is_root: roots[call]!,
+  };
+}

@@ -1,0 +1,70 @@
+import { isoOf } from "../../shared/instant.ts";
+import { countFields } from "../../usage/count-fields.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
+import { View } from "./views.ts";
+import type { WindowFold } from "../sums/window-fold.ts";
+
+const NOT_SHOWN = -1;
+
+/** The groups of an answer: those shown by themselves, the largest first, and how many are not. */
+export interface Ranking {
+  readonly shown: readonly number[];
+  readonly rest: number;
+  /** The place of a group among those shown, -1 for the others. */
+  readonly placeOf: Int32Array;
+}
+
+export function rankGroups({ cells, groups }: WindowFold, plan: StatsPlan): Ranking {
+  const count = groups.keys.length;
+  const totals = new View(cells, plan, { rows: count, rowOf: (cell) => cells.groupOf[cell]! });
+  const order = Array.from({ length: count }, (_, group) => group).sort(
+    (a, b) => totals.compare(a, b, plan.order) || (groups.keys[a]! < groups.keys[b]! ? -1 : 1),
+  );
+  const shown = order.slice(0, plan.maxGroups);
+  const placeOf = new Int32Array(count).fill(NOT_SHOWN);
+  for (const [place, group] of shown.entries()) placeOf[group] = place;
+  return { shown, rest: count - shown.length, placeOf };
+}
+
+/** The answer's text, piece by piece. It is written directly: there can be a million totals. */
+export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<string> {
+  const { cells, groups, unpriced } = fold;
+  const { startsUs, sizeSeconds } = plan.buckets;
+  const ranking = rankGroups(fold, plan);
+  const { shown, rest, placeOf } = ranking;
+  const placeOfCell = (cell: number): number => placeOf[cells.groupOf[cell]!]!;
+  const isOther = (cell: number): boolean => placeOfCell(cell) === NOT_SHOWN;
+  const view = (rows: number, rowOf: (cell: number) => number): View =>
+    new View(cells, plan, { rows, rowOf });
+
+  const totals = view(shown.length, placeOfCell);
+  yield (
+    `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
+      `,"timezone":${JSON.stringify(plan.timezone)},"groups":[`
+  );
+  for (const [place, group] of shown.entries())
+    yield `${place === 0 ? "" : ","}{"key":${groups.keys[group]},"total":${totals.text(place)}}`;
+
+  const other = view(1, (cell) => (isOther(cell) ? 0 : NOT_SHOWN));
+  yield `],"other":${rest === 0 ? "null" : `{"groups":${rest},"total":${other.text(0)}}`}`;
+  yield `,"total":${view(1, () => 0).text(0)},"buckets":[`;
+
+  const buckets = view(startsUs.length, (cell) => cells.bucketOf[cell]!);
+  const others = view(startsUs.length, (cell) => (isOther(cell) ? cells.bucketOf[cell]! : NOT_SHOWN));
+  const single = view(cells.sums.length, (cell) => cell);
+  for (const [bucket, startUs] of startsUs.entries()) {
+    const texts = shown.map((group) => {
+      const cell = cells.find(group, bucket);
+      return cell === undefined ? "null" : single.text(cell);
+    });
+    yield (
+      `${bucket === 0 ? "" : ","}{"timestamp":"${isoOf(startUs)}","total":${buckets.text(bucket)}` +
+        `,"groups":[${texts.join(",")}],"other":${others.isUsed(bucket) ? others.text(bucket) : "null"}}`
+    );
+  }
+  const left = unpriced.list().map(({ llm, provider, tier, counts, units = {} }) => {
+    const members = countFields.map(({ wire }, slot) => [wire, counts[slot]] as const);
+    return JSON.stringify({ llm, provider, service_tier: tier, ...Object.fromEntries(members), units });
+  });
+  yield `],"unpriced":${plan.withCosts ? `[${left.join(",")}]` : "null"}}`;
+}

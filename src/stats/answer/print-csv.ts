@@ -1,0 +1,50 @@
+import { csvLines, csvText } from "../../http/csv.ts";
+import { isoOf } from "../../shared/instant.ts";
+import { parseJsonText } from "../../shared/escaped-keys.ts";
+import { rankGroups } from "./print-answer.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
+import { columnNames, View } from "./views.ts";
+import type { WindowFold } from "../sums/window-fold.ts";
+
+const NOT_SHOWN = -1;
+type Fields = readonly (string | number | null)[];
+
+/**
+ * The answer as CSV: a line for every group in every bucket that has something of it, and one for the groups beyond
+ * `limit` together, whose `group` is `other`. No line is the sum of others, so that they can be added up.
+ */
+export function* printCsv(fold: WindowFold, plan: StatsPlan): Generator<string> {
+  const { cells, groups } = fold;
+  const { shown, placeOf } = rankGroups(fold, plan);
+  const labels = plan.dimensions.all.map(({ label }) => label);
+  yield csvLines([["timestamp", "group", ...labels.map(csvText), ...columnNames(plan)]]);
+
+  const single = new View(cells, plan, { rows: cells.sums.length, rowOf: (cell) => cell });
+  const others = new View(cells, plan, {
+    rows: plan.buckets.startsUs.length,
+    rowOf: (cell) => (placeOf[cells.groupOf[cell]!] === NOT_SHOWN ? cells.bucketOf[cell]! : NOT_SHOWN),
+  });
+  const keys = shown.map((group) => keyFields(groups.keys[group]!, labels));
+  for (const [bucket, startUs] of plan.buckets.startsUs.entries()) {
+    const timestamp = isoOf(startUs);
+    const lines: Fields[] = shown.flatMap((group, place) => {
+      const cell = cells.find(group, bucket);
+      return cell === undefined ? [] : [[timestamp, place + 1, ...keys[place]!, ...fields(single, cell)]];
+    });
+    if (others.isUsed(bucket))
+      lines.push([timestamp, "other", ...labels.map(() => null), ...fields(others, bucket)]);
+    if (lines.length > 0) yield csvLines(lines);
+  }
+}
+
+function fields(view: View, row: number): Fields {
+  return view.numbers(row).map((text) => (text === "null" ? null : text));
+}
+
+function keyFields(key: string, labels: readonly string[]): Fields {
+  const values = parseJsonText(key) as Readonly<Record<string, unknown>>;
+  return labels.map((label) => {
+    const value = values[label] ?? null;
+    return typeof value === "string" ? csvText(value) : value === null ? null : JSON.stringify(value);
+  });
+}

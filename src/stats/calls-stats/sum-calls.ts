@@ -1,0 +1,27 @@
+import type { Engine } from "../../store/engine.ts";
+import type { CostOf } from "../../prices/cost-of-call.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
+import { LlmNames } from "../../rollup/table/llm-names.ts";
+import { foldWindow, type WindowLimits } from "../read/read-window.ts";
+import { CallsFold } from "./calls-fold.ts";
+import type { CallsStatsPlan } from "./plan.ts";
+
+interface Asked {
+  readonly plan: CallsStatsPlan;
+  /** Undefined: costs are not asked for. */
+  readonly book: PriceBook | undefined;
+  readonly maxCells: number;
+}
+
+/** Adds up all calls of a window. Errors: `StorageError`; too_many_calls. */
+export async function sumCalls(
+  engine: Engine,
+  { plan, book, maxCells }: Asked,
+  limits: WindowLimits,
+): Promise<CallsFold> {
+  const names = new LlmNames();
+  const costOf: CostOf | undefined = book && ((usage, atUs) => book.cost(usage.llm, atUs, usage));
+  const fold = new CallsFold({ plan, names, costOf, maxCells });
+  await foldWindow(engine, { plan, names, fold }, limits);
+  return fold;
+}

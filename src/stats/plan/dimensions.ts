@@ -1,0 +1,68 @@
+import { compileGroupKey } from "../../query/index.ts";
+import { join, sql, type Sql } from "../../query/sql.ts";
+import type { Issue } from "../../shared/errors.ts";
+
+/** What groups can be made of by a name of their own. */
+export const DIMENSION_NAMES = [
+  "llm",
+  "provider",
+  "op_name",
+  "svc_user_id",
+  "svc_run_id",
+  "thread_id",
+  "turn_id",
+  "trace_id",
+  "status",
+  "api_key",
+] as const;
+type DimensionName = (typeof DIMENSION_NAMES)[number];
+
+export type RequestedDimension = DimensionName | { readonly $getField: string };
+
+/** Of the key that a call was sent with, its id. It is no field of the query language. */
+const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
+
+/** One part of a group's key. */
+export interface Dimension {
+  /** Its name in the key. */
+  readonly label: string;
+  /** What tells the value: the LLM that was used, who sells it, or a field of the call. */
+  readonly source: "llm" | "provider" | "call";
+  /** Which field of the call it is; '' for what is none. */
+  readonly field: string;
+}
+
+export interface Dimensions {
+  readonly all: readonly Dimension[];
+  /** Of a call, the values of the fields as JSON texts, one a line; absent ones are empty. Undefined: no field is asked for. */
+  readonly callKey: Sql | undefined;
+}
+
+export const NO_DIMENSIONS: Dimensions = { all: [], callKey: undefined };
+
+/** Issues: a field is not known, or asked for twice. Their `loc` begins at the list. */
+export function planDimensions(requested: readonly RequestedDimension[]): {
+  readonly dimensions: Dimensions;
+  readonly issues: readonly Issue[];
+} {
+  const issues: Issue[] = [];
+  const seen = new Set<string>();
+  const texts: Sql[] = [];
+  const all = requested.map((one, index): Dimension => {
+    const label = typeof one === "string" ? one : one.$getField;
+    const loc = [index];
+    if (seen.has(label)) issues.push({ loc, msg: `${label} is asked for twice`, type: "value_error" });
+    seen.add(label);
+    if (one === "llm" || one === "provider") return { label, source: one, field: "" };
+    if (one === "api_key") {
+      texts.push(API_KEY);
+      return { label, source: "call", field: one };
+    }
+    const compiled = compileGroupKey(one === "status" ? "summary.weave.status" : label);
+    if (compiled.ok) texts.push(compiled.text);
+    else issues.push(...compiled.issues.map((issue) => ({ ...issue, loc: [...loc, ...issue.loc] })));
+    return { label, source: "call", field: label === "summary.weave.status" ? "status" : label };
+  });
+  const callKey = texts.length === 0 ? undefined : sql`concat(${join(texts, ", '\\n', ")}, '')`;
+  return { dimensions: { all, callKey }, issues };
+}

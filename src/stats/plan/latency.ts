@@ -1,0 +1,33 @@
+import type { LatencySums } from "../../ledger/cell.ts";
+
+export const LATENCY_AGGREGATIONS = ["avg", "min", "max", "sum", "count"] as const;
+type LatencyAggregation = (typeof LATENCY_AGGREGATIONS)[number];
+
+/** What is asked of latencies. */
+export interface LatencyQuestion {
+  readonly aggregations: readonly LatencyAggregation[];
+  /** 0 to 100. */
+  readonly percentiles: readonly number[];
+}
+
+/** Each once; `avg` and `max` if none is named. */
+export function latencyQuestion(asked: LatencyQuestion | null | undefined): LatencyQuestion | undefined {
+  if (asked == null) return undefined;
+  const aggregations = [...new Set(asked.aggregations)];
+  const percentiles = [...new Set(asked.percentiles)];
+  const isEmpty = aggregations.length === 0 && percentiles.length === 0;
+  return isEmpty ? { aggregations: ["avg", "max"], percentiles } : { aggregations, percentiles };
+}
+
+/** The names of the answer's numbers, in their order: `avg`, `p95`. */
+export function latencyNames({ aggregations, percentiles }: LatencyQuestion): readonly string[] {
+  return [...aggregations, ...percentiles.map((percentile) => `p${percentile}`)];
+}
+
+/** Of no calls: 0 for `sum` and `count`, else null. */
+export function aggregateOf(name: LatencyAggregation, { count, sum, min, max }: LatencySums): number | null {
+  if (name === "count") return count;
+  if (name === "sum") return sum;
+  if (count === 0) return null;
+  return { avg: sum / count, min, max }[name];
+}

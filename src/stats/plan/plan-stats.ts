@@ -1,0 +1,67 @@
+import { bucketsOf, type BucketedWindow } from "../../http/schemas/window-fields.ts";
+import { ledgerQuestion, type LedgerQuestion } from "../../ledger/question.ts";
+import type { SelectionLimits } from "../../query/index.ts";
+import { planSelection } from "../../rollup/plan.ts";
+import type { Selection } from "../../rollup/selection.ts";
+import { hourOf } from "../../shared/instant.ts";
+import type { Project } from "../../shared/project.ts";
+import type { Dimensions } from "./dimensions.ts";
+import { latencyQuestion, type LatencyQuestion } from "./latency.ts";
+import { orderOf, type Order } from "./order.ts";
+import type { UsageStatsRequest } from "../schema.ts";
+
+/** Which calls are read, and what of them. */
+export interface WindowPlan extends BucketedWindow {
+  readonly selection: Selection;
+  readonly dimensions: Dimensions;
+  readonly withCosts: boolean;
+  readonly latency: LatencyQuestion | undefined;
+}
+
+/** Everything that is decided before the store is asked. */
+export interface StatsPlan extends WindowPlan {
+  readonly order: Order;
+  /** How many groups are shown by themselves. */
+  readonly maxGroups: number;
+  /** What is asked of the ledger; undefined if it cannot tell. */
+  readonly ledger: LedgerQuestion | undefined;
+}
+
+export interface PlanSettings {
+  readonly selectionLimits: SelectionLimits;
+  readonly maxCalls: number;
+  readonly nowMs: number;
+}
+
+/** Errors: validation. */
+export function planStats(project: Project, request: UsageStatsRequest, settings: PlanSettings): StatsPlan {
+  const bucketed = bucketsOf(request, settings.nowMs);
+  const latency = latencyQuestion(request.latency);
+  const selection = planSelection(
+    project,
+    { filter: request.filter, query: request.query, limit: settings.maxCalls, window: bucketed.window },
+    settings.selectionLimits,
+  );
+  return {
+    ...bucketed,
+    selection,
+    dimensions: request.group_by,
+    withCosts: request.include_costs,
+    latency,
+    order: orderOf(request),
+    maxGroups: request.limit,
+    ledger: isRunning(bucketed.window.startUs, settings.nowMs)
+      ? undefined
+      : ledgerQuestion({
+          filter: request.filter,
+          query: request.query,
+          fields: request.group_by.all.flatMap(({ source, field }) => (source === "call" ? [field] : [])),
+          latencies: latency === undefined ? "none" : latency.percentiles.length > 0 ? "each" : "sums",
+        }),
+  };
+}
+
+/** Whether what starts then starts in the hour that is running, which the ledger does not have. */
+function isRunning(startUs: number, nowMs: number): boolean {
+  return hourOf(startUs) >= hourOf(nowMs * 1000);
+}

@@ -1,0 +1,71 @@
+import type { NativeReader, Places } from "../../store/rows/native-reader.ts";
+import { columns, computedColumns } from "../../query/fields/columns.ts";
+import { sql, type Sql } from "../../query/sql.ts";
+import type { WindowPlan } from "../plan/plan-stats.ts";
+
+/** Stands for a call that has not ended. */
+const NO_LATENCY = Number.MIN_SAFE_INTEGER;
+const latencyMs = computedColumns.get("latency_ms")!.sql;
+const exception = columns.get("exception")!.sql;
+
+type Asked = Pick<WindowPlan, "dimensions" | "latency">;
+
+/** What is read of every call beside what the fold needs: whether it failed, its latency, its part of a group's key. */
+export class CallColumns {
+  private errors = new Uint8Array(0);
+  private latencies = new Float64Array(0);
+  private keys: Places = { starts: new Uint32Array(0), ends: new Uint32Array(0) };
+  private readonly source: Buffer;
+  private readonly asked: Asked;
+
+  /** The columns, each behind a comma. `selected`: whether a call counts; of others nothing is looked at. */
+  static select({ dimensions, latency }: Asked, selected: Sql): Sql {
+    const latencies = latency === undefined ? sql`` : sql`, toInt64(ifNull(${latencyMs}, -9007199254740991))`;
+    const keys =
+      dimensions.callKey === undefined ? sql`` : sql`, if(ifNull(${selected}, 0), ${dimensions.callKey}, '')`;
+    return sql`, toUInt8(${exception} != '')${latencies}${keys}`;
+  }
+
+  constructor(source: Buffer, asked: Asked) {
+    this.source = source;
+    this.asked = asked;
+  }
+
+  /** Reads the columns of a block of calls. */
+  readonly readBlock = (reader: NativeReader, first: number, count: number): void => {
+    const size = first + count;
+    const { asked } = this;
+    const errors = new Uint8Array(size);
+    errors.set(this.errors);
+    errors.set(reader.uint8s(), first);
+    this.errors = errors;
+    if (asked.latency !== undefined) {
+      const latencies = new Float64Array(size);
+      latencies.set(this.latencies);
+      reader.int64s(latencies, first);
+      this.latencies = latencies;
+    }
+    if (asked.dimensions.callKey === undefined) return;
+    const keys = { starts: new Uint32Array(size), ends: new Uint32Array(size) };
+    keys.starts.set(this.keys.starts);
+    keys.ends.set(this.keys.ends);
+    reader.strings(keys, first);
+    this.keys = keys;
+  };
+
+  isError(call: number): boolean {
+    return this.errors[call] === 1;
+  }
+
+  /** Undefined where it is not asked for, or the call has not ended. */
+  latencyOf(call: number): number | undefined {
+    const ms = this.latencies[call];
+    return ms === NO_LATENCY ? undefined : ms;
+  }
+
+  /** The values of the call's fields, one a line. */
+  keyOf(call: number): string {
+    if (this.asked.dimensions.callKey === undefined) return "";
+    return this.source.toString("utf8", this.keys.starts[call], this.keys.ends[call]);
+  }
+}

@@ -1,0 +1,176 @@
+import type { LatencySums } from "../../ledger/cell.ts";
+import type { CellCost } from "../../prices/cost-of-cell.ts";
+import { PER_USD } from "../../prices/picodollars.ts";
+import { resize } from "../../shared/buffers.ts";
+import { COST_MEMBERS, COUNT_MEMBERS } from "../plan/members.ts";
+import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
+
+const COUNT_SLOTS = COUNT_MEMBERS.length;
+/** Where the counts of usage begin, behind calls and errors. */
+const USAGE_SLOT = 2;
+/** All but the total, which is made of the others. */
+const COST_SLOTS = COST_MEMBERS.length - 1;
+const ZERO: Usd = { dollars: 0, picodollars: 0 };
+const FIRST_ROWS = 64;
+
+/**
+ * What calls used and cost, added up in rows of flat columns. Whole numbers up to 2^53 and costs are exact, so that it does not
+ * matter in which order, and by way of which rows, something is added.
+ */
+export class Sums {
+  length = 0;
+  private readonly withCosts: boolean;
+  private counts: Float64Array = new Float64Array(FIRST_ROWS * COUNT_SLOTS);
+  /** How many usages were added, and how many of them have each of the costs. */
+  private usages: Float64Array = new Float64Array(FIRST_ROWS);
+  private priced: Float64Array;
+  private dollars: Float64Array;
+  private picodollars: Float64Array;
+  private latencies: Float64Array = new Float64Array(FIRST_ROWS * 4);
+
+  constructor({ withCosts }: { withCosts: boolean }) {
+    this.withCosts = withCosts;
+    const size = withCosts ? FIRST_ROWS * COST_SLOTS : 0;
+    this.priced = new Float64Array(size);
+    this.dollars = new Float64Array(size);
+    this.picodollars = new Float64Array(size);
+  }
+
+  static ofRows(rows: number, options: { withCosts: boolean }): Sums {
+    const sums = new Sums(options);
+    for (let row = 0; row < rows; row++) sums.addRow();
+    return sums;
+  }
+
+  addRow(): number {
+    if (this.length === this.usages.length) this.grow();
+    return this.length++;
+  }
+
+  addCalls(row: number, calls: number, errors: number): void {
+    this.counts[row * COUNT_SLOTS]! += calls;
+    this.counts[row * COUNT_SLOTS + 1]! += errors;
+  }
+
+  addCall(row: number, isError: boolean): void {
+    this.counts[row * COUNT_SLOTS]! += 1;
+    if (isError) this.counts[row * COUNT_SLOTS + 1]! += 1;
+  }
+
+  /** The counts that stand in `from` at `at`, of one usage or of several together. */
+  addUsage(row: number, from: Float64Array, at: number, usages = 1): void {
+    this.usages[row]! += usages;
+    const into = row * COUNT_SLOTS + USAGE_SLOT;
+    for (let slot = 0; slot < COUNT_SLOTS - USAGE_SLOT; slot++) this.counts[into + slot]! += from[at + slot]!;
+  }
+
+  /** The costs of a usage that was added, in picodollars; NaN where no price is known. Returns whether all are known. */
+  addCosts(row: number, costs: Float64Array): boolean {
+    let isKnown = true;
+    for (let slot = 0; slot < COST_SLOTS; slot++) {
+      const cost = costs[slot]!;
+      if (Number.isNaN(cost)) {
+        isKnown = false;
+        continue;
+      }
+      const at = row * COST_SLOTS + slot;
+      this.priced[at]! += 1;
+      const sum = this.picodollars[at]! + cost;
+      if (sum < PER_USD) this.picodollars[at] = sum;
+      else this.addUsd(at, usd(cost));
+    }
+    return isKnown;
+  }
+
+  /** The same of several usages together, all of which have these costs or none. */
+  addCell(row: number, costs: CellCost): boolean {
+    for (const [slot, products] of costs.entries()) {
+      if (products === null) continue;
+      const at = row * COST_SLOTS + slot;
+      this.priced[at]! += 1;
+      for (const { quantity, price } of products) this.addUsd(at, usdProduct(quantity, price));
+    }
+    return !costs.includes(null);
+  }
+
+  addLatency(row: number, ms: number): void {
+    this.addLatencies(row, { count: 1, sum: ms, min: ms, max: ms });
+  }
+
+  /** Adds a row of others, which have costs if these have. */
+  addFrom(others: Sums, from: number, row: number): void {
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      this.counts[row * COUNT_SLOTS + slot]! += others.counts[from * COUNT_SLOTS + slot]!;
+    this.usages[row]! += others.usages[from]!;
+    const latencies = others.latenciesOf(from);
+    if (latencies.count > 0) this.addLatencies(row, latencies);
+    if (!this.withCosts) return;
+    for (let slot = 0; slot < COST_SLOTS; slot++) {
+      const other = from * COST_SLOTS + slot;
+      this.priced[row * COST_SLOTS + slot]! += others.priced[other]!;
+      this.addUsd(row * COST_SLOTS + slot, {
+        dollars: others.dollars[other]!,
+        picodollars: others.picodollars[other]!,
+      });
+    }
+  }
+
+  /** In the order of `COUNT_MEMBERS`. */
+  countOf(row: number, slot: number): number {
+    return this.counts[row * COUNT_SLOTS + slot]!;
+  }
+
+  /** In the order of `COST_MEMBERS`. Of nothing used 0; null when all of it has no price. */
+  costOf(row: number, slot: number): Usd | null {
+    if (slot === COST_SLOTS) return this.totalCostOf(row);
+    const at = row * COST_SLOTS + slot;
+    if (this.usages[row] === 0) return ZERO;
+    return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+  }
+
+  latenciesOf(row: number): LatencySums {
+    const [count, sum, min, max] = this.latencies.subarray(row * 4, row * 4 + 4);
+    return { count: count!, sum: sum!, min: min!, max: max! };
+  }
+
+  private totalCostOf(row: number): Usd | null {
+    let total: Usd | null = null;
+    for (let slot = 0; slot < COST_SLOTS; slot++) {
+      const cost = this.costOf(row, slot);
+      if (cost !== null) total = addUsd(total ?? ZERO, cost);
+    }
+    return total;
+  }
+
+  private addUsd(at: number, amount: Usd): void {
+    const { dollars, picodollars } = addUsd(
+      { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! },
+      amount,
+    );
+    this.dollars[at] = dollars;
+    this.picodollars[at] = picodollars;
+  }
+
+  addLatencies(row: number, { count, sum, min, max }: LatencySums): void {
+    const { latencies } = this;
+    const at = row * 4;
+    const isFirst = latencies[at] === 0;
+    latencies[at]! += count;
+    latencies[at + 1]! += sum;
+    latencies[at + 2] = isFirst ? min : Math.min(latencies[at + 2]!, min);
+    latencies[at + 3] = isFirst ? max : Math.max(latencies[at + 3]!, max);
+  }
+
+  private grow(): void {
+    this.counts = doubled(this.counts);
+    this.usages = doubled(this.usages);
+    this.priced = doubled(this.priced);
+    this.dollars = doubled(this.dollars);
+    this.picodollars = doubled(this.picodollars);
+    this.latencies = doubled(this.latencies);
+  }
+}
+
+function doubled(array: Float64Array): Float64Array {
+  return resize(array, new Float64Array(array.length * 2));
+}

@@ -1,0 +1,69 @@
+import type { CallCost } from "../../prices/cost-fields.ts";
+import { pricedUnits } from "../../prices/units.ts";
+import { COUNT_SLOTS, countFields, countSlots } from "../../usage/count-fields.ts";
+import { addUnits, unitsOf, type UnitCounts } from "../../usage/units.ts";
+import type { Usage } from "../../usage/usage.ts";
+
+/** Which cost charges for a count. Requests and the total are kept with anything that has no price. */
+const COST_OF: Readonly<Partial<Record<keyof typeof countSlots, keyof CallCost>>> = {
+  promptTokens: "prompt",
+  completionTokens: "completion",
+  cacheReadTokens: "cacheRead",
+  cacheCreationTokens: "cacheCreation",
+};
+
+/** What a price would be of: an LLM, as somebody serves it, at one of its tiers. */
+interface Unserved {
+  readonly llm: string;
+  readonly provider: string | null;
+  readonly tier: string | null;
+}
+
+export interface UnpricedUsage extends Unserved {
+  readonly counts: Float64Array;
+  units: UnitCounts | undefined;
+}
+
+/** What the sums of costs leave out, by what has no price. */
+export class Unpriced {
+  private readonly left = new Map<string, UnpricedUsage>();
+  private readonly providerOf: (usage: Usage) => string | null;
+
+  constructor(providerOf: (usage: Usage) => string | null) {
+    this.providerOf = providerOf;
+  }
+
+  /** Keeps what of a usage, or of so many equal ones, has no price; of one that has a cost that is not known. */
+  add(usage: Usage, cost: CallCost, times = 1): void {
+    const left = this.leftOf(usage);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++) {
+      const { name } = countFields[slot]!;
+      const kind = COST_OF[name];
+      if (kind === undefined || cost[kind] === null) left.counts[slot]! += usage[name] * times;
+    }
+    if (usage.units === undefined) return;
+    const units = unitsOf((unit) =>
+      cost[pricedUnits[unit].cost] === null ? (usage.units?.[unit] ?? 0) * times : 0,
+    );
+    left.units = addUnits(left.units, units);
+  }
+
+  /** The largest first. */
+  list(): readonly UnpricedUsage[] {
+    const total = countSlots.totalTokens;
+    return [...this.left]
+      .sort(([one, a], [other, b]) => b.counts[total]! - a.counts[total]! || (one < other ? -1 : 1))
+      .map(([, left]) => left);
+  }
+
+  private leftOf(usage: Usage): UnpricedUsage {
+    const { llm, service } = usage;
+    const [provider, tier] = [this.providerOf(usage), service?.tier || null];
+    const key = JSON.stringify([llm, provider, tier]);
+    const known = this.left.get(key);
+    if (known !== undefined) return known;
+    const left = { llm, provider, tier, counts: new Float64Array(COUNT_SLOTS), units: undefined };
+    this.left.set(key, left);
+    return left;
+  }
+}

@@ -1,0 +1,185 @@
+import type { PriceBook } from "../../prices/price-book.ts";
+import type { OwnUsage } from "../../rollup/fold/rollup.ts";
+import { usageOf } from "../../rollup/fold/usage-of.ts";
+import { ownUsage } from "../../rollup/fold/own-usage.ts";
+import { isSelected, NONE, usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
+import type { LlmNames } from "../../rollup/table/llm-names.ts";
+import type { UsageEntries } from "../../rollup/table/usage-entries.ts";
+import {
+  COST_SLOTS,
+  costFields,
+  costSlots,
+  costsInto,
+  type CallCost,
+  type CostKind,
+} from "../../prices/cost-fields.ts";
+import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
+import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
+import { release } from "../../shared/buffers.ts";
+import { bucketFinder } from "./bucket-finder.ts";
+import type { CallColumns } from "../read/call-columns.ts";
+import { Cells } from "./cells.ts";
+import { Groups } from "./groups.ts";
+import type { Cell } from "../../ledger/cell.ts";
+import { CellValues, MAX_VALUES } from "./cell-values.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
+import { Unpriced } from "./unpriced.ts";
+
+/** Who sells an LLM: the provider that is said to have served it, or else the one that the price list has. */
+export type ProviderOf = (llm: string, servedBy: string | undefined) => string | null;
+
+export interface FoldOptions {
+  readonly plan: StatsPlan;
+  readonly names: LlmNames;
+  /** Undefined: costs are not asked for. */
+  readonly book: PriceBook | undefined;
+  readonly providerOf: ProviderOf;
+  readonly maxCells: number;
+}
+
+/** The calls of a window, added up by group and bucket: each with what is its own. */
+export class WindowFold {
+  readonly groups: Groups;
+  readonly cells: Cells;
+  readonly unpriced: Unpriced;
+  private readonly options: FoldOptions;
+  private readonly bucketAt: (us: number) => number;
+  /** Of the usage at hand. */
+  private readonly costs = new Float64Array(COST_SLOTS);
+  /** Of each call key the groups by LLM, and by who served it where that is asked for. */
+  private readonly byCallKey = new Map<string, Map<number, number>>();
+  private readonly byUsage: boolean;
+  private readonly byProvider: boolean;
+
+  constructor(options: FoldOptions) {
+    const { plan } = options;
+    this.options = options;
+    this.groups = new Groups(plan.dimensions.all);
+    this.unpriced = new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
+    this.bucketAt = bucketFinder(plan.buckets.startsUs);
+    this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
+    this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
+    this.cells = new Cells({
+      buckets: plan.buckets.startsUs.length,
+      maxCells: options.maxCells,
+      withCosts: options.book !== undefined,
+      latencies: plan.latency?.percentiles.length ? new CellValues(MAX_VALUES) : undefined,
+    });
+  }
+
+  /** Adds the selected calls of some whole traces. */
+  add(calls: CallTable, columns: CallColumns): void {
+    const own = ownUsage(calls, this.options.names);
+    for (let call = 0; call < calls.count; call++) {
+      if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
+    }
+    if (own.counts !== calls.usage.counts) release(own.counts);
+  }
+
+  /**
+   * What a call used stands under the LLM it was used of. The call itself counts once, so that the calls of all groups are the
+   * calls of the window.
+   */
+  private addCall(call: number, read: Read): void {
+    const { calls, own, columns } = read;
+    const startedAtUs = calls.startedAtUs[call]!;
+    const bucket = this.bucketAt(startedAtUs);
+    const key = columns.keyOf(call);
+    const byLlm = this.groupsOf(key);
+    let callCell = NONE;
+    let most = NOTHING_YET;
+    for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+      if (!own.units.has(used) && areZero(own.counts, used)) continue;
+      const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
+      this.addUsage(cell, used, { ...read, startedAtUs });
+      const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
+      if (!isMore(tokens, most)) continue;
+      most = tokens;
+      callCell = cell;
+    }
+    if (callCell === NONE) callCell = this.cells.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
+    this.cells.sums.addCall(callCell, columns.isError(call));
+    const latency = columns.latencyOf(call);
+    if (latency === undefined) return;
+    this.cells.sums.addLatency(callCell, latency);
+    this.cells.latencies?.add(callCell, latency);
+  }
+
+  private addUsage(cell: number, used: number, read: Read & { readonly startedAtUs: number }): void {
+    const { book, names } = this.options;
+    const { sums } = this.cells;
+    const { calls, own, startedAtUs } = read;
+    sums.addUsage(cell, own.counts, used * COUNT_SLOTS);
+    if (book === undefined) return;
+    const at = used * COUNT_SLOTS;
+    const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
+    const cost = book.cost(usage.llm, startedAtUs, usage);
+    costsInto(this.costs, cost);
+    if (!sums.addCosts(cell, this.costs)) this.unpriced.add(usage, cost);
+  }
+
+  /** Adds calls that are added up already. */
+  addCell({ atUs, fields, calls, errors, latency, latencies, used }: Cell): void {
+    const { sums } = this.cells;
+    const names = { llm: used?.llm ?? null, provider: this.providerOfCell(used) };
+    const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
+    const into = this.cells.at(group, this.bucketAt(atUs));
+    sums.addCalls(into, calls, errors);
+    if (latency.count > 0) sums.addLatencies(into, latency);
+    for (const ms of latencies) this.cells.latencies?.add(into, ms);
+    if (used === undefined) return;
+    sums.addUsage(into, used.counts, 0, used.usages);
+    if (used.costs === undefined || sums.addCell(into, used.costs)) return;
+    const { costs, llm, service, units } = used;
+    const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
+    const usage = { llm, service, units, cacheOutsidePrompt: false, ...countsAt(used.counts, 0) };
+    const cost = Object.fromEntries(costFields.map(({ kind }) => [kind, unknown(kind)]));
+    this.unpriced.add(usage, cost as CallCost);
+  }
+
+  private providerOfCell(used: Cell["used"]): string | null {
+    return used === undefined ? null : this.options.providerOf(used.llm, used.service?.provider || undefined);
+  }
+
+  private groupsOf(callKey: string): Map<number, number> {
+    const known = this.byCallKey.get(callKey);
+    if (known !== undefined) return known;
+    const byLlm = new Map<number, number>();
+    this.byCallKey.set(callKey, byLlm);
+    return byLlm;
+  }
+
+  /** The group of a usage; of a call without any, `used` is NONE. */
+  private groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
+    const isTold = this.byUsage && used !== NONE;
+    const llm = isTold ? llms[used]! : NONE;
+    const service = isTold && this.byProvider ? services[used]! : 0;
+    const known = byLlm.get(llm + service * MAX_LLMS);
+    if (known !== undefined) return known;
+    const { names, providerOf } = this.options;
+    const name = isTold ? names.textOf(llm) : null;
+    const provider = name === null ? null : providerOf(name, names.services.serviceOf(service)?.provider);
+    const group = this.groups.numberOf(key, { llm: name, provider });
+    byLlm.set(llm + service * MAX_LLMS, group);
+    return group;
+  }
+}
+
+interface GroupsOfKey {
+  readonly key: string;
+  readonly byLlm: Map<number, number>;
+}
+
+/** Numbers of LLMs are smaller. */
+const MAX_LLMS = 2 ** 31;
+
+interface Read {
+  readonly calls: CallTable;
+  readonly own: OwnUsage;
+  readonly columns: CallColumns;
+}
+
+/** As `Dimensions.callKey` prints it. */
+function jsonOf(value: string): string {
+  return value === "" ? "" : JSON.stringify(value);
+}
