@@ -105,8 +105,8 @@ describe("POST /call/receipt", () => {
     expect(outer.completion).toEqual({
       id,
       reported_by: "client",
-      calls: ["inner", "outer"],
-      counted_in: "inner",
+      told_by: ["inner", "outer"],
+      borne_by: "inner",
     });
     expect(outer.usage[0].own.prompt_tokens).toBe(0);
     expect(outer.lines.map((line: { of: string; unit: string }) => [line.of, line.unit])).toEqual([

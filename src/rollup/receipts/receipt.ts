@@ -114,8 +114,8 @@ function completionOf(call: number, { calls, names, completionId: id }: Sources)
   return {
     id,
     reported_by: reporterOf(calls, call),
-    calls: alike.map((one) => idOf(calls, one)).toSorted(),
-    counted_in: idOf(calls, counting ?? call),
+    told_by: alike.map((one) => idOf(calls, one)).toSorted(),
+    borne_by: idOf(calls, counting ?? call),
   };
 }
 

@@ -101,8 +101,8 @@ const receipt = z
       .object({
         id: z.string(),
         reported_by: z.enum(REPORTERS),
-        calls: z.array(z.string()).describe("All calls of the trace that report it"),
-        counted_in: z.string().describe("The call that counts it"),
+        told_by: z.array(z.string()).describe("All calls of the trace that report it"),
+        borne_by: z.string().describe("The call that counts it"),
       })
       .nullable(),
     lines: z.array(line).describe("They add up to `total`"),
