@@ -6,6 +6,7 @@ import { defineConfig } from "oxlint";
  */
 const rooms = {
   shared: [],
+  journal: [],
   usage: ["shared"],
   buckets: [],
   query: ["shared"],
@@ -19,7 +20,7 @@ const rooms = {
   feedback: ["calls", "http", "store", "query", "buckets", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
-  gateway: ["calls", "http", "usage", "shared"],
+  gateway: ["calls", "http", "usage", "journal", "shared"],
   admin: ["calls", "http", "store", "query", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
@@ -54,7 +55,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic|ledger-jobs|stop-times";
+  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic|ledger-jobs|stop-times|open-store-journal";
 
 interface Allowed {
   readonly imports: readonly string[];

@@ -41,6 +41,7 @@ import { registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/limits/slow-clients.ts";
 import { refuseTunnels, respondBadUrl, respondUnreadable } from "./http/unreadable.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
+import type { Journal } from "./journal/journal.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
 import { BUILT_PAGE, pageRoutes } from "./web/routes.ts";
 import { registerPeriodic } from "./periodic.ts";
@@ -64,7 +65,7 @@ import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
 import { envelopeOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
-import { completionPart } from "./gateway/recording/completion-call.ts";
+import { completionStore } from "./gateway/recording/completion-store.ts";
 import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
 import { receiptRoutes } from "./rollup/receipts/routes.ts";
 import { traceUsageRoutes } from "./rollup/answer/routes.ts";
@@ -75,6 +76,8 @@ export interface Deps {
   /** A migrated store. `buildApp` does not close it. */
   readonly engine: Engine;
   readonly rootKey: string;
+  /** What a kill of the process must not lose. `buildApp` does not close it. */
+  readonly journal?: Journal | undefined;
   readonly logger: FastifyBaseLogger;
   /** Where the page was built. */
   readonly pageDir?: string;
@@ -152,11 +155,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(gatewayRoutes, {
     prefix: "/v1",
     settings: gatewayRoutesSettings(config),
-    completions: {
-      async write(project, completion) {
-        await writer.write(project, [completionPart(completion)]);
-      },
-    },
+    completions: completionStore(writer, traces),
+    journal: deps.journal,
     clock,
     registry,
   });

@@ -10,6 +10,7 @@ import { readConfig, misspeltSettings, type Config } from "./config.ts";
 import { openFilesLimit } from "./connection-cap.ts";
 import { openLog } from "./log.ts";
 import { openStore } from "./open-store.ts";
+import { openStoreJournal } from "./open-store-journal.ts";
 import { noteAddress } from "./service-address.ts";
 import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
 import { VERSION } from "./version.ts";
@@ -40,8 +41,13 @@ async function start(settings: Config): Promise<void> {
   const { ROOT_API_KEY: given, DATA_DIR: dataDir } = settings;
   if (store === "embedded") await warnOfRestoredKeys(engine, dataDir, logger);
   const root = given === undefined ? rootKeyOf(dataDir) : { key: given, isNew: false };
-  const app = await buildApp(settings, { engine, rootKey: root.key, logger });
-  stopOnSignals({ app, engine, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
+  const journal = openStoreJournal(settings, logger);
+  const app = await buildApp(settings, { engine, rootKey: root.key, journal, logger });
+  const close = async (): Promise<void> => {
+    await engine.close();
+    journal?.close();
+  };
+  stopOnSignals({ app, close, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
   const url = await app.listen({ host: settings.HOST, port: settings.PORT });
   logger.flush();
   if (settings.CLICKHOUSE_URL === undefined) noteAddress(dataDir, url);
@@ -63,7 +69,8 @@ function showKey(key: string, path: string): void {
 
 interface Running {
   readonly app: App;
-  readonly engine: Engine;
+  /** Closes what the app does not. */
+  readonly close: () => Promise<void>;
   readonly logger: Logger;
   readonly timeoutMs: number;
 }
@@ -75,7 +82,7 @@ const SAME_SIGNAL_MS = 500;
  * The first signal: stop accepting, finish what ends in time, cut the rest, flush, exit 0. The deadline or a second
  * signal: exit 1.
  */
-function stopOnSignals({ app, engine, logger, timeoutMs }: Running): void {
+function stopOnSignals({ app, close, logger, timeoutMs }: Running): void {
   let stoppingSince: number | undefined;
   const stop = async (signal: string): Promise<void> => {
     if (stoppingSince !== undefined) {
@@ -91,7 +98,7 @@ function stopOnSignals({ app, engine, logger, timeoutMs }: Running): void {
     try {
       await app.close();
     } finally {
-      await engine.close();
+      await close();
     }
     process.exit(0);
   };

@@ -53,7 +53,7 @@ function gauges({ openRequests, recorder }: MetricsSources): Gauge[] {
 }
 
 function recorderCounters(recorder: Recorder): Counter[] {
-  const counterOf = (kind: "recorded" | "dropped", help: string): Counter =>
+  const counterOf = (kind: "recorded" | "dropped" | "unjournaled", help: string): Counter =>
     new Counter({
       name: `sumtree_gateway_completions_${kind}_total`,
       help,
@@ -63,8 +63,20 @@ function recorderCounters(recorder: Recorder): Counter[] {
         this.inc(recorder.counts()[kind]);
       },
     });
+  const recovered = new Counter({
+    name: "sumtree_gateway_completions_recovered_total",
+    help: "Completions recorded that a killed process had left, finished or cut",
+    labelNames: ["kind"],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [kind, count] of Object.entries(recorder.counts().recovered)) this.inc({ kind }, count);
+    },
+  });
   return [
     counterOf("recorded", "Completions recorded as calls"),
     counterOf("dropped", "Completions that could not be recorded"),
+    counterOf("unjournaled", "Completions that a kill would lose until they are recorded"),
+    recovered,
   ];
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, Rout
 import type { Registry } from "prom-client";
 import type { z } from "zod";
 import { trainAccess } from "../http/auth/guard.ts";
+import type { Journal } from "../journal/journal.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayChat, type ChatOptions } from "./chat-relay.ts";
@@ -9,7 +10,7 @@ import { isChatDoor, isPreview, leadsToChat } from "./doors.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics } from "./metrics.ts";
-import { createRecorder, type CompletionStore } from "./recording/recorder.ts";
+import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import { passThrough } from "./pass-through.ts";
 import type { RelayMeter } from "./relay/relay.ts";
@@ -43,6 +44,8 @@ export interface GatewayRoutesOptions {
   readonly settings: GatewayRoutesSettings;
   /** Where recorded completions go. */
   readonly completions: CompletionStore;
+  /** Keeps them until they are there. */
+  readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly registry: Registry;
 }
@@ -150,9 +153,10 @@ const config = { access: trainAccess };
 /** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
   const { settings, clock, registry } = options;
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     ...settings,
     store: options.completions,
+    journal: options.journal,
     clock: steadyClock,
     logger: app.log,
   });

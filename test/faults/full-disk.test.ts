@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ROOT_KEY } from "../helpers/start-app.ts";
+import { startReferenceUpstream } from "../helpers/reference-upstream/server.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
+import { until } from "../helpers/until.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-full-"));
 /** A file system of its own needs the right to mount one. */
@@ -85,4 +87,33 @@ describe("a full disk", () => {
     expect((await fill(service)).status).toBe(503);
     expect(await service.end("SIGTERM")).toBe(0);
   });
+
+  it.skipIf(!mounted)(
+    "delays no completion: it says which of them a kill would lose, and records them when there is room",
+    async () => {
+      const upstream = await startReferenceUpstream();
+      const service = await startProcess({ ...settings, TRAINING_UPSTREAM_URL: upstream.url });
+      const headers = { authorization: authorization(ROOT_KEY, "bearer"), "openai-project": "acme/relayed" };
+      const body = JSON.stringify({
+        model: "m",
+        messages: [{ role: "user", content: "word ".repeat(20_000) }],
+      });
+      const metric = async (name: string): Promise<number> => {
+        const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+        const text = await answer.text();
+        return Number(new RegExp(`^sumtree_gateway_completions_${name} (\\d+)$`, "m").exec(text)![1]);
+      };
+      await fill(service);
+      for (let n = 0; n < 60; n++) {
+        const answer = await fetch(`${service.url}/v1/chat/completions`, { method: "POST", headers, body });
+        expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+      }
+      expect(await metric("unjournaled_total")).toBeGreaterThan(0);
+      expect(mount("-o", "remount,size=200m", dir)).toBe(true);
+      await until(async () => (await metric("pending")) === 0);
+      expect([await metric("recorded_total"), await metric("dropped_total")]).toEqual([60, 0]);
+      expect(await service.end("SIGTERM")).toBe(0);
+      await upstream.close();
+    },
+  );
 });

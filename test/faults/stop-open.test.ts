@@ -245,7 +245,7 @@ async function check(plan: Plan): Promise<void> {
 
 const plans = fc.record({
   names: fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 8 }),
-  timeoutMs: fc.constantFrom(3000, 6000),
+  timeoutMs: fc.constantFrom(12_000, 18_000),
   twice: fc.boolean(),
 });
 
@@ -255,7 +255,7 @@ describe(`a stop with open responses (seed ${seed})`, () => {
       seed,
       numRuns: RUNS,
       endOnFailure: true,
-      examples: [[{ names: NAMES, timeoutMs: 3000, twice: false }]],
+      examples: [[{ names: NAMES, timeoutMs: 12_000, twice: false }]],
     });
   });
 

@@ -1,5 +1,5 @@
 import { completePart, type CallPart } from "../../calls/write/call-part.ts";
-import type { RecordedCompletion } from "./recorder.ts";
+import type { RecordedCompletion } from "./recorded-completion.ts";
 
 /** The op name of the gateway's completions: the one that SDK integrations use. */
 const OP_NAME = "openai.chat.completions.create";

@@ -4,10 +4,12 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { ResponseCopy } from "./response-copy.ts";
-import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
+import { AskedRequest } from "./asked-request.ts";
+import type { ChatRequest } from "./chat-request.ts";
 import { ChatReader } from "./chat-reader.ts";
 import { estimateTokens } from "./estimate.ts";
-import type { CompletionMarks, RecordedCompletion, Recorder } from "./recorder.ts";
+import type { CompletionMarks, EndedCompletion } from "./recorded-completion.ts";
+import type { Recorder } from "./recorder.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { readBody, type StreamEvent } from "../stream/stream-event.ts";
 import type { TraceContext } from "./trace-context.ts";
@@ -28,6 +30,7 @@ export interface RecordingOptions {
 }
 
 const RECORD_OVERHEAD_BYTES = 2048;
+const KILLED = "The gateway was killed before the completion was complete.";
 
 /** Observes one completion and passes it to the recorder when it ends, however it ends. */
 export class CompletionRecording implements RelayObserver {
@@ -36,9 +39,10 @@ export class CompletionRecording implements RelayObserver {
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
   readonly #reader: ChatReader;
-  #readRequest: (() => ChatRequest) | undefined;
-  #request: ChatRequest = unreadChatRequest(0);
+  #request = new AskedRequest();
   #sent = false;
+  #started = false;
+  #settled = false;
   #firstByteMs: number | null = null;
   #streamed = false;
   #encoding: string | undefined;
@@ -53,16 +57,19 @@ export class CompletionRecording implements RelayObserver {
     this.#reader = new ChatReader({ keepsText: options.keepContent });
   }
 
-  /** The request, read after the completion has ended so that it does not delay it. */
+  /** The request, read while the upstream works so that it does not delay the completion. */
   asked(read: () => ChatRequest): void {
-    this.#readRequest = read;
+    this.#request = new AskedRequest(read);
   }
 
   onSend(): void {
     this.#sent = true;
+    // once the request has left
+    setImmediate(() => this.#start());
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#start();
     this.#firstByteMs = this.#elapsedMs();
     this.#encoding = headers["content-encoding"];
     this.#isRefusal = status >= 300;
@@ -85,11 +92,25 @@ export class CompletionRecording implements RelayObserver {
     this.#exception ??= text.slice(0, MAX_MESSAGE_LENGTH);
   }
 
-  onSettle(outcome: Outcome, status: number | undefined): void {
+  onSettle(outcome: Outcome, status: number | undefined): Promise<void> | undefined {
     const endedAtMs = this.#startedAtMs + this.#elapsedMs();
+    this.#settled = true;
     const record = (): void => this.#record(outcome, { status, endedAtMs });
-    if (this.#copy === undefined) record();
-    else this.#options.recorder.expect(this.#copy.finish().then(record));
+    const recorded = this.#copy?.finish()?.then(record);
+    if (recorded === undefined) record();
+    else this.#options.recorder.expect(recorded);
+    return recorded;
+  }
+
+  /** What is known of it now, for the case that this process is killed before its end. */
+  #start(): void {
+    if (this.#started || this.#settled) return;
+    this.#started = true;
+    this.#options.recorder.start(this.#options.project, () => {
+      const facts = { status: undefined, endedAtMs: this.#startedAtMs };
+      const { readInputs, ...known } = this.#completion("aborted", facts);
+      return { ...known, inputs: readInputs(), exception: KILLED };
+    });
   }
 
   #read(event: StreamEvent): void {
@@ -99,9 +120,9 @@ export class CompletionRecording implements RelayObserver {
   }
 
   #record(relayed: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
-    if (this.#readRequest !== undefined) this.#request = this.#readRequest();
     const recorded = this.#completion(this.#outcome(relayed), facts);
-    const kept = this.#keptInputs() === undefined ? 0 : this.#request.bytes;
+    const { bytes, hasInputs } = this.#request.facts;
+    const kept = hasInputs && this.#options.keepContent ? bytes : 0;
     this.#options.recorder.record(
       this.#options.project,
       recorded,
@@ -119,17 +140,17 @@ export class CompletionRecording implements RelayObserver {
   #completion(
     outcome: Outcome,
     { status, endedAtMs }: { status: number | undefined; endedAtMs: number },
-  ): RecordedCompletion {
+  ): EndedCompletion {
     const { trace, apiKey } = this.#options;
     const { basis, usage } = this.#usage(outcome);
-    const model = this.#reader.model ?? this.#request.model ?? "unknown";
+    const model = this.#reader.model ?? this.#request.facts.model ?? "unknown";
     return {
       callId: this.callId,
       ...trace,
       apiKey,
       startedAtMs: this.#startedAtMs,
       endedAtMs,
-      inputs: this.#keptInputs() ?? { model: this.#request.model },
+      readInputs: this.#inputsReader(),
       output: this.#reader.output(),
       attributes: { sumtree: this.#marks(outcome, basis, status) },
       summary: { usage: usage === undefined ? {} : { [model]: this.#entry(usage) } },
@@ -156,7 +177,7 @@ export class CompletionRecording implements RelayObserver {
   #marks(outcome: Outcome, usage: CompletionMarks["usage"], status: number | undefined): CompletionMarks {
     return {
       source: "gateway",
-      stream: this.#streamed || this.#request.stream,
+      stream: this.#streamed || this.#request.facts.stream,
       outcome,
       usage,
       upstream: this.#options.upstream,
@@ -172,16 +193,16 @@ export class CompletionRecording implements RelayObserver {
     usage: Readonly<Record<string, unknown>> | undefined;
   } {
     if (!this.#sent) return { basis: "none", usage: undefined };
-    const counted = this.#reader.usage({
-      isComplete: (outcome === "finished" || outcome === "error") && !this.#reader.isCut,
-      promptBytes: this.#request.promptBytes ?? this.#request.bytes,
-    });
+    const { promptBytes: textBytes, bytes } = this.#request.facts;
+    const promptBytes = textBytes ?? bytes;
+    const isComplete = (outcome === "finished" || outcome === "error") && !this.#reader.isCut;
+    const counted = this.#reader.usage({ isComplete, promptBytes });
     if (counted.basis !== "none") return counted;
     // only the size of an unreadable response is known
     const isRead = this.#reader.hasChoices || this.#isRefusal;
     const said = isRead ? this.#reader.textBytes : (this.#copy?.bytes ?? 0);
     if (outcome === "error" && said === 0) return { basis: "none", usage: undefined };
-    const prompt = estimateTokens(this.#request.promptBytes ?? this.#request.bytes);
+    const prompt = estimateTokens(promptBytes);
     const completion = estimateTokens(said);
     return {
       basis: "estimated",
@@ -189,8 +210,11 @@ export class CompletionRecording implements RelayObserver {
     };
   }
 
-  #keptInputs(): ChatRequest["inputs"] {
-    return this.#options.keepContent ? this.#request.inputs : undefined;
+  /** It holds the request for as long as it is held, and nothing else. */
+  #inputsReader(): () => unknown {
+    const request = this.#request;
+    const { hasInputs, model } = request.facts;
+    return hasInputs && this.#options.keepContent ? () => request.inputs() : () => ({ model });
   }
 }
 

@@ -1,68 +1,53 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-
-/** One completion that went through the gateway. Instants in milliseconds since the epoch. */
-export interface RecordedCompletion {
-  readonly callId: string;
-  readonly traceId: string;
-  readonly parentId: string | null;
-  /** The id of the key that asked for it. */
-  readonly apiKey: string;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  readonly inputs: unknown;
-  readonly output: unknown;
-  readonly attributes: { readonly sumtree: CompletionMarks };
-  readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
-  readonly exception: string | null;
-}
-
-export interface CompletionMarks {
-  readonly source: "gateway";
-  readonly stream: boolean;
-  readonly outcome: "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
-  /** "exact": the provider's count; "partial": its count of a part; "estimated": ours, from the text; "none". */
-  readonly usage: "exact" | "partial" | "estimated" | "none";
-  readonly upstream: string;
-  readonly status: number | null;
-  readonly first_byte_ms: number | null;
-  readonly request_id: string;
-}
+import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
+import type { EndedCompletion, RecordedCompletion } from "./recorded-completion.ts";
 
 /** The destination of recorded completions: the same writer as for every other call. */
 export interface CompletionStore {
   /** Resolves when the completion is durable. Must be safe to repeat. */
   write(project: Project, completion: RecordedCompletion): Promise<void>;
+  /** The ids of those calls that are stored. */
+  findStored(calls: readonly { project: Project; callId: string }[]): Promise<ReadonlySet<string>>;
 }
 
 export interface RecorderOptions {
   readonly store: CompletionStore;
+  /** Undefined: what is not stored is lost with the process. */
+  readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
   readonly maxPendingCalls: number;
   readonly maxPendingBytes: number;
 }
 
-/** Records completions without ever making the relay wait. */
-export interface Recorder {
-  /** Queues a completion of about `bytes` bytes. If the queue is full, it drops and counts the completion. */
-  record(project: Project, completion: RecordedCompletion, bytes: number): void;
-  /** Tracks a completion that has ended but is still being read: a stop waits for it. */
-  expect(reading: Promise<void>): void;
-  /** Resolves when all queued completions are durable. After `timeoutMs`, it drops and counts the rest. */
-  drain(timeoutMs: number): Promise<void>;
-  counts(): { readonly pending: number; readonly recorded: number; readonly dropped: number };
+export interface RecorderCounts {
+  /** Completions that are not stored yet. */
+  readonly pending: number;
+  readonly recorded: number;
+  readonly dropped: number;
+  /** Of the recorded ones, those that a killed process had left: after their end, or cut by it. */
+  readonly recovered: Readonly<Record<Left, number>>;
+  /** Completions that the journal did not take when they ended. */
+  readonly unjournaled: number;
 }
+
+type Left = "finished" | "cut";
 
 interface Pending {
   readonly project: Project;
-  readonly completion: RecordedCompletion;
+  readonly completion: EndedCompletion;
   readonly bytes: number;
   readonly queuedAtMs: number;
+  /** A killed process has left it. */
+  readonly left: Left | undefined;
 }
 
 const MAX_BATCH = 200;
+/** Of completions that are read back from the journal at once. */
+const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MAX_RETRY_DELAY_MS = 5000;
 /** From the start of one batch to the next that is not full. A batch costs the store about as much with one completion. */
 const BATCH_INTERVAL_MS = 100;
@@ -70,88 +55,204 @@ const BATCH_INTERVAL_MS = 100;
 const MAX_AGE_MS = 15 * 60_000;
 const DROP_LOG_INTERVAL_MS = 10_000;
 
-export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, clock, logger } = options;
-  const readings = new Readings((error) => drop(1, "it could not be read", error));
-  let queue: Pending[] = [];
-  let inFlight = 0;
-  let bytes = 0;
-  let recorded = 0;
-  let dropped = 0;
-  let running: Promise<void> | undefined;
-  const rest = new Rest();
-  let draining = false;
-  let nextDropLogMs = 0;
+/**
+ * Records completions without ever making the relay wait for the store. A completion is in the journal and in a queue, or
+ * in the journal alone while the queue is full.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #journal: CompletionJournal;
+  readonly #readings = new Readings((error) => this.#drop(1, "it could not be read", error));
+  readonly #rest = new Rest();
+  /** The ids of completions that a killed process has left, and that are not stored yet. */
+  readonly #left: Set<string>;
+  /** The ids of those that are in the journal alone. */
+  #journaled: string[];
+  #queue: Pending[] = [];
+  #inFlight: readonly Pending[] = [];
+  #bytes = 0;
+  #recorded = 0;
+  #dropped = 0;
+  readonly #recovered = { finished: 0, cut: 0 };
+  #running: Promise<void> | undefined;
+  #draining = false;
+  #nextDropLogMs = 0;
 
-  const drop = (count: number, reason: string, err?: unknown): void => {
-    if (count === 0) return;
-    dropped += count;
-    if (clock.now() < nextDropLogMs) return;
-    nextDropLogMs = clock.now() + DROP_LOG_INTERVAL_MS;
-    logger.error({ dropped, reason, err }, "completions were not recorded");
-  };
+  /** Begins to record what a killed process has left. */
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#journal = new CompletionJournal(options.journal);
+    this.#journaled = this.#journal.left();
+    this.#left = new Set(this.#journaled);
+    if (this.#left.size > 0) this.#running = this.#run();
+  }
 
-  const writeBatch = async (batch: readonly Pending[]): Promise<Pending[]> => {
-    const results = await Promise.allSettled(
-      batch.map(async (one) => store.write(one.project, one.completion)),
+  /** Notes a completion that has been sent: if the process is killed before its end, it is recorded as it is given here. */
+  start(project: Project, started: () => RecordedCompletion): void {
+    try {
+      this.#journal.start(project, started);
+    } catch (error) {
+      this.#options.logger.error({ err: error }, "the start of a completion could not be journaled");
+    }
+  }
+
+  /** Queues a completion of about `bytes` bytes. When it returns, the end of the process does not lose it. */
+  record(project: Project, completion: EndedCompletion, bytes: number): void {
+    const { maxPendingCalls, maxPendingBytes, clock } = this.#options;
+    const isJournaled = this.#journal.end(project, completion);
+    const count = this.#queue.length + this.#inFlight.length;
+    if (count < maxPendingCalls && this.#bytes + bytes <= maxPendingBytes) {
+      this.#enqueue({ project, completion, bytes, queuedAtMs: clock.now(), left: undefined });
+    } else if (isJournaled) {
+      this.#journaled.push(completion.callId);
+    } else {
+      this.#drop(1, "the queue is full");
+    }
+    this.#running ??= this.#run();
+  }
+
+  /** Tracks a completion that has ended but is still being read: a stop waits for it. */
+  expect(reading: Promise<void>): void {
+    this.#readings.add(reading);
+  }
+
+  /** Resolves when all completions are durable. After `timeoutMs`, the journal keeps the rest; what it lacks is dropped. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#draining = true;
+    this.#rest.end();
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(deadline.resolve, timeoutMs);
+    await Promise.race([this.#readings.over().then(() => this.#running), deadline.promise]);
+    clearTimeout(timer);
+    const open = [...this.#queue, ...this.#inFlight].filter(
+      (one) => !this.#journal.has(one.completion.callId),
     );
-    const failed = batch.filter((_, index) => results[index]?.status === "rejected");
-    recorded += batch.length - failed.length;
-    const retried = failed.filter((one) => clock.now() - one.queuedAtMs < MAX_AGE_MS);
-    drop(failed.length - retried.length, "refused by the store");
-    const gone = batch.filter((one) => !retried.includes(one));
-    bytes -= gone.reduce((sum, one) => sum + one.bytes, 0);
-    return retried;
-  };
+    const kept = this.counts().pending - open.length;
+    this.#drop(open.length, "the store did not take them before the end");
+    if (kept > 0)
+      this.#options.logger.warn({ count: kept }, "completions are left in the journal to the next start");
+    this.#queue = [];
+    this.#journaled = [];
+    this.#draining = false;
+  }
 
-  const run = async (): Promise<void> => {
+  counts(): RecorderCounts {
+    return {
+      pending: this.#queue.length + this.#inFlight.length + this.#journaled.length,
+      recorded: this.#recorded,
+      dropped: this.#dropped,
+      recovered: this.#recovered,
+      unjournaled: this.#journal.missed,
+    };
+  }
+
+  #enqueue(one: Pending): void {
+    this.#queue.push(one);
+    this.#bytes += one.bytes;
+  }
+
+  async #run(): Promise<void> {
     let delayMs = 100;
-    while (queue.length > 0) {
+    while (this.#queue.length + this.#journaled.length > 0) {
       const begunMs = performance.now();
-      const batch = queue.slice(0, MAX_BATCH);
-      queue = queue.slice(MAX_BATCH);
-      inFlight = batch.length;
-      const retried = await writeBatch(batch);
-      inFlight = 0;
-      queue = [...retried, ...queue];
-      if (retried.length > 0) {
-        logger.warn({ count: retried.length }, "completions wait for the store");
-        await rest.take(draining ? 100 : delayMs);
+      if (!(await this.#recordBatch())) {
+        await this.#rest.take(this.#draining ? 100 : delayMs);
         delayMs = Math.min(delayMs * 2, MAX_RETRY_DELAY_MS);
         continue;
       }
       delayMs = 100;
       const restMs = begunMs + BATCH_INTERVAL_MS - performance.now();
-      if (restMs > 0 && queue.length < MAX_BATCH && !draining) await rest.take(restMs);
+      const isMore = this.#queue.length >= MAX_BATCH || this.#journaled.length > 0;
+      if (restMs > 0 && !isMore && !this.#draining) await this.#rest.take(restMs);
     }
-    running = undefined;
-  };
+    this.#running = undefined;
+  }
 
-  return {
-    record(project, completion, size) {
-      const full =
-        queue.length + inFlight >= options.maxPendingCalls || bytes + size > options.maxPendingBytes;
-      if (full) return drop(1, "the queue is full");
-      queue.push({ project, completion, bytes: size, queuedAtMs: clock.now() });
-      bytes += size;
-      running ??= run();
-    },
-    expect: (reading) => readings.add(reading),
-    async drain(timeoutMs) {
-      draining = true;
-      // completions that have ended arrive one turn later
-      await new Promise((resolve) => setImmediate(resolve));
-      rest.end();
-      const deadline = Promise.withResolvers<void>();
-      const timer = setTimeout(deadline.resolve, timeoutMs);
-      await Promise.race([readings.over().then(() => running), deadline.promise]);
-      clearTimeout(timer);
-      drop(queue.length + inFlight, "the store did not take them before the end");
-      queue = [];
-      draining = false;
-    },
-    counts: () => ({ pending: queue.length + inFlight, recorded, dropped }),
-  };
+  /** False: some wait for the store. */
+  async #recordBatch(): Promise<boolean> {
+    try {
+      if (this.#journaled.length > 0) await this.#readBack();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, "completions in the journal wait for the store");
+      return false;
+    }
+    this.#inFlight = this.#queue.splice(0, MAX_BATCH);
+    const waiting = await this.#write(this.#inFlight);
+    this.#inFlight = [];
+    this.#queue.unshift(...waiting);
+    if (waiting.length > 0)
+      this.#options.logger.warn({ count: waiting.length }, "completions wait for the store");
+    return waiting.length === 0;
+  }
+
+  /** Returns those that are to be written again. */
+  async #write(batch: readonly Pending[]): Promise<readonly Pending[]> {
+    const { store, clock } = this.#options;
+    const results = await Promise.allSettled(
+      batch.map(async ({ project, completion: { readInputs, ...others } }) =>
+        store.write(project, { ...others, inputs: readInputs() }),
+      ),
+    );
+    const failed = batch.filter((_, index) => results[index]?.status === "rejected");
+    const waiting = failed.filter((one) => clock.now() - one.queuedAtMs < MAX_AGE_MS);
+    const over = batch.filter((one) => !waiting.includes(one));
+    this.#recorded += batch.length - failed.length;
+    for (const { left } of over.filter((one) => !failed.includes(one))) {
+      if (left !== undefined) this.#recovered[left]++;
+    }
+    this.#drop(failed.length - waiting.length, "refused by the store");
+    this.#bytes -= over.reduce((sum, one) => sum + one.bytes, 0);
+    this.#forget(over.map(({ completion }) => completion.callId));
+    return waiting;
+  }
+
+  /** Fills the queue from the journal. Errors: the store's. */
+  async #readBack(): Promise<void> {
+    const read: JournaledCompletion[] = [];
+    let count = 0;
+    let bytes = 0;
+    for (const callId of this.#journaled) {
+      if (this.#queue.length + read.length >= MAX_BATCH || bytes > MAX_READ_BYTES) break;
+      const one = this.#journal.read(callId);
+      count++;
+      bytes += one?.bytes ?? 0;
+      if (one !== undefined) read.push(one);
+    }
+    // the end of one that seems cut may have been stored, though the journal could not take it
+    const cut = read.filter(({ isCut }) => isCut);
+    const stored = cut.length === 0 ? new Set<string>() : await this.#options.store.findStored(cut);
+    const queued = read.filter(({ callId }) => !stored.has(callId));
+    for (const { project, completion, bytes: size, isCut, isLeft } of queued) {
+      const left = isLeft ? (isCut ? "cut" : "finished") : undefined;
+      const { inputs, ...others } = completion;
+      const ended = { ...others, readInputs: () => inputs };
+      this.#enqueue({ project, completion: ended, bytes: size, queuedAtMs: this.#options.clock.now(), left });
+    }
+    this.#drop(count - read.length, "the journal could not be read");
+    const ids = new Set(queued.map(({ callId }) => callId));
+    this.#forget(this.#journaled.splice(0, count).filter((callId) => !ids.has(callId)));
+  }
+
+  /** They are stored, or given up. */
+  #forget(callIds: readonly string[]): void {
+    this.#journal.remove(callIds);
+    const wasLeft = callIds.filter((callId) => this.#left.delete(callId));
+    if (wasLeft.length > 0 && this.#left.size === 0) {
+      this.#options.logger.warn(
+        this.#recovered,
+        "the completions that a killed process had left are recorded",
+      );
+    }
+  }
+
+  #drop(count: number, reason: string, err?: unknown): void {
+    if (count === 0) return;
+    const { clock, logger } = this.#options;
+    this.#dropped += count;
+    if (clock.now() < this.#nextDropLogMs) return;
+    this.#nextDropLogMs = clock.now() + DROP_LOG_INTERVAL_MS;
+    logger.error({ dropped: this.#dropped, reason, err }, "completions were not recorded");
+  }
 }
 
 /** A pause between two batches, which a drain ends early. */

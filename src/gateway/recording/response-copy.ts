@@ -39,9 +39,12 @@ export class ResponseCopy {
     else this.#decoder.write(chunk);
   }
 
-  async finish(): Promise<void> {
-    await this.#decoder?.end();
+  /** Resolves when the response has been read. Undefined: it has been, as any that is not compressed. */
+  finish(): Promise<void> | undefined {
+    const decoded = this.#decoder?.end();
+    if (decoded !== undefined) return decoded.then(() => this.#reading?.finish());
     this.#reading?.finish();
+    return undefined;
   }
 
   #read(plain: Buffer): void {

@@ -7,8 +7,8 @@ const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 /** Decompresses a copy of a response as it passes. A broken or cut response is read as far as possible. */
 export interface ResponseDecoder {
   write(chunk: Buffer): void;
-  /** Resolves when everything that could be decompressed has been passed on. */
-  end(): Promise<void>;
+  /** Resolves when everything that could be decompressed has been passed on; undefined if it has been. */
+  end(): Promise<void> | undefined;
 }
 
 /** If the response is cut, each passes on everything before the cut. */
@@ -35,7 +35,7 @@ export function openDecoder(
   onData: (plain: Buffer) => void,
 ): ResponseDecoder | undefined {
   const [outer, ...inner] = encodings.toReversed();
-  if (outer === undefined) return { write: onData, end: () => Promise.resolve() };
+  if (outer === undefined) return { write: onData, end: () => undefined };
   const open = unpackers.get(outer);
   const next = openDecoder(inner.toReversed(), onData);
   if (open === undefined || next === undefined) return undefined;

@@ -2,7 +2,14 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
-import { errorResponse, plainResponse, streamResponse, type RelayedResponse, type Head } from "./response.ts";
+import {
+  errorResponse,
+  plainResponse,
+  streamResponse,
+  type Head,
+  type OnComplete,
+  type RelayedResponse,
+} from "./response.ts";
 import { ChatStream, UnreadStream } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
 import { clientHeaders, isEventStream } from "./headers.ts";
@@ -29,7 +36,11 @@ export interface RelayObserver {
   onChunk(chunk: Buffer): void;
   /** The error that the client gets instead of a response, or in the middle of one. */
   onError(text: string): void;
-  onSettle(outcome: Outcome, status: number | undefined): void;
+  /**
+   * Called before the client has the last byte of a response that is complete. It gets that byte when this returns, or
+   * when the promise resolves.
+   */
+  onSettle(outcome: Outcome, status: number | undefined): Promise<void> | undefined;
 }
 
 /** Observes the relays. */
@@ -97,6 +108,7 @@ class Relay implements UpstreamListener, DownstreamListener {
   #response: RelayedResponse | undefined;
   #status: number | undefined;
   #outcome: Outcome | undefined;
+  #observed: Promise<void> | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
     this.#request = request;
@@ -120,7 +132,7 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#call?.abort();
     const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
     if (this.#outcome === undefined) this.#options.observer?.onError(cause.message);
-    this.#settle("aborted");
+    void this.#settle("aborted");
     if (this.#response === undefined) this.#refuse({ kind: "broken", cause });
     else if (this.#response.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
     else this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
@@ -145,14 +157,12 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   onData(chunk: Buffer): boolean {
     this.#response?.data(chunk);
-    if (this.#response?.delivered === true) this.#settle("finished");
     return !this.#down.mustWait();
   }
 
   onEnd(): void {
     const failure = this.#response?.end();
-    if (failure !== undefined) return this.#failed(failure, "upstream_cut");
-    return this.#settle((this.#status ?? 0) >= 400 ? "error" : "finished");
+    if (failure !== undefined) this.#failed(failure, "upstream_cut");
   }
 
   onFailure(failure: UpstreamFailure): void {
@@ -176,14 +186,14 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#call?.abort();
     const cause = new AppError("client_stalled", "The client did not read its response in time.");
     observer?.onError(cause.message);
-    this.#settle("client_stalled");
+    void this.#settle("client_stalled");
     if (this.#response?.delivered === false) this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
     else this.#down.breakOff();
   }
 
   onLeave(): void {
     if (this.#outcome === undefined) this.#call?.abort();
-    this.#settle("aborted");
+    void this.#settle("aborted");
   }
 
   onClose(): void {
@@ -205,22 +215,33 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
     const { reads, observer, keepAliveMs, hideUsage, target } = this.#options;
-    const onChunk = observer?.onChunk.bind(observer);
+    const outcome = head.status >= 400 ? "error" : "finished";
+    const onComplete: OnComplete = () => this.#settle(outcome);
+    const listener = { onChunk: observer?.onChunk.bind(observer), onComplete };
     const isError = head.status >= 400 && this.#request.method !== "HEAD";
     const encodings = encodingsOf(headers["content-encoding"]);
     if (isError && (reads !== "nothing" || encodings.length > 0)) {
       const { mask } = target.upstream;
       const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
-      return errorResponse(this.#down, head, { encodings, mask, wraps: reads !== "nothing", onError });
+      const wraps = reads !== "nothing";
+      return errorResponse(this.#down, head, { encodings, mask, wraps, onError, onComplete });
     }
-    if (encodings.length > 0) return plainResponse(this.#down, head, onChunk);
+    if (encodings.length > 0 && observer !== undefined) {
+      // its last byte waits until the copy has been decompressed
+      const { "content-length": _, ...others } = head.headers;
+      return plainResponse(this.#down, { ...head, headers: others }, listener);
+    }
+    if (encodings.length > 0) return plainResponse(this.#down, head, listener);
     if (isEventStream(headers["content-type"])) {
       const onEvent = observer?.onEvent.bind(observer);
       return reads === "chat"
-        ? streamResponse(this.#down, head, new ChatStream({ hideUsage, onEvent }), { keepAliveMs })
-        : streamResponse(this.#down, head, new UnreadStream(), { keepAliveMs: 0 });
+        ? streamResponse(this.#down, head, new ChatStream({ hideUsage, onEvent }), {
+            keepAliveMs,
+            onComplete,
+          })
+        : streamResponse(this.#down, head, new UnreadStream(), { keepAliveMs: 0, onComplete });
     }
-    return plainResponse(this.#down, head, onChunk);
+    return plainResponse(this.#down, head, listener);
   }
 
   /** The headers that our hooks have set, and those of the upstream that pass. */
@@ -260,15 +281,20 @@ class Relay implements UpstreamListener, DownstreamListener {
     const code = "code" in cause ? cause.code : cause.name;
     this.#request.log.warn({ upstream: this.#options.target.name, kind, code }, "upstream failed");
     this.#options.observer?.onError(errorOf(failure).message);
-    this.#settle(outcome);
+    void this.#settle(outcome);
   }
 
-  #settle(outcome: Outcome): void {
-    if (this.#outcome !== undefined) return;
+  /** Resolves when the client may have the last byte; undefined: at once. */
+  #settle(outcome: Outcome): Promise<void> | undefined {
+    if (this.#outcome !== undefined) return this.#observed;
     this.#outcome = outcome;
     this.#options.meter.settled(this.#options.route, outcome);
-    // must not delay the last bytes, which leave when this tick is over
-    setImmediate(() => this.#options.observer?.onSettle(outcome, this.#status));
+    try {
+      this.#observed = this.#options.observer?.onSettle(outcome, this.#status);
+    } catch (error) {
+      this.#request.log.error({ err: error }, "a completion could not be recorded");
+    }
+    return this.#observed;
   }
 }
 

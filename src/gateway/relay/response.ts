@@ -27,20 +27,33 @@ export interface Head {
   readonly headers: OutHeaders;
 }
 
+/** Called once or more, before the last byte of a complete response leaves; it waits for the promise, if there is one. */
+export type OnComplete = () => Promise<void> | undefined;
+
 /** Relays bytes unchanged. `onChunk` gets a copy. */
 export function plainResponse(
   down: Downstream,
   head: Head,
-  onChunk?: (chunk: Buffer) => void,
+  { onChunk, onComplete }: { onChunk: ((chunk: Buffer) => void) | undefined; onComplete: OnComplete },
 ): RelayedResponse {
   down.head(head.status, head.headers);
+  let missingBytes = Number(head.headers["content-length"] ?? Number.POSITIVE_INFINITY);
   return {
     data(chunk) {
-      down.write(chunk);
+      missingBytes -= chunk.length;
+      if (missingBytes > 0) {
+        down.write(chunk);
+        onChunk?.(chunk);
+        return;
+      }
       onChunk?.(chunk);
+      void onComplete();
+      down.write(chunk);
     },
     end() {
-      down.end();
+      const completed = onComplete();
+      if (completed === undefined) down.end();
+      else completed.finally(() => down.end()).catch(() => undefined);
       return undefined;
     },
     fail: (_failure, patienceMs) => down.breakOff(undefined, patienceMs),
@@ -59,13 +72,14 @@ export interface ErrorOptions {
   readonly wraps: boolean;
   /** Gets what the client gets. */
   readonly onError: (body: Buffer) => void;
+  readonly onComplete: OnComplete;
 }
 
 /** Holds an error of the upstream until it is whole: compressed, it could quote what no response may contain. */
 export function errorResponse(
   down: Downstream,
   head: Head,
-  { encodings, mask, wraps, onError }: ErrorOptions,
+  { encodings, mask, wraps, onError, onComplete }: ErrorOptions,
 ): RelayedResponse {
   const { "content-encoding": _unpacked, ...headers } = head.headers;
   const isPacked = encodings.length > 0;
@@ -98,6 +112,7 @@ export function errorResponse(
       if (held !== undefined) {
         const { body, isTheirs } = bodyOf(Buffer.concat(held));
         onError(body);
+        void onComplete();
         const type = headers["content-type"];
         const isStillTrue = isTheirs || (typeof type === "string" && isJson(type));
         down.head(head.status, {
@@ -107,6 +122,7 @@ export function errorResponse(
         });
         down.write(body);
       }
+      void onComplete();
       down.end();
       return undefined;
     },
@@ -133,7 +149,11 @@ export function streamResponse(
   down: Downstream,
   head: Head,
   stream: PassingStream,
-  options: { /** A comment after this much silence; 0 for none. */ readonly keepAliveMs: number },
+  options: {
+    /** A comment after this much silence; 0 for none. */
+    readonly keepAliveMs: number;
+    readonly onComplete: OnComplete;
+  },
 ): RelayedResponse {
   const { "content-length": _unknownNow, ...headers } = head.headers;
   down.head(head.status, headers);
@@ -154,6 +174,7 @@ export function streamResponse(
   };
   const pass = (parts: readonly Buffer[]): void => {
     if (parts.length === 0) return;
+    if (stream.done) void options.onComplete();
     keepAlive?.refresh();
     for (const part of joinNeighbours(parts)) down.write(part);
     if (!stream.done) return;
@@ -164,7 +185,9 @@ export function streamResponse(
     data: (chunk) => pass(stream.push(chunk)),
     end() {
       if (stream.done) return undefined;
-      pass(stream.finish());
+      const rest = stream.finish();
+      if (stream.complete) void options.onComplete();
+      pass(rest);
       if (!stream.complete) {
         const failure = truncatedStream();
         fail(failure);

@@ -1,16 +1,15 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Project } from "../../../../src/shared/project.ts";
-import {
-  createRecorder,
-  type CompletionStore,
-  type RecordedCompletion,
-  type Recorder,
-} from "../../../../src/gateway/recording/recorder.ts";
+import type {
+  EndedCompletion,
+  RecordedCompletion,
+} from "../../../../src/gateway/recording/recorded-completion.ts";
+import { Recorder, type CompletionStore } from "../../../../src/gateway/recording/recorder.ts";
 
 const project = "acme/forest" as Project;
 
-function completion(callId: string): RecordedCompletion {
+function completion(callId: string): EndedCompletion {
   return {
     callId,
     apiKey: "a-key",
@@ -18,7 +17,7 @@ function completion(callId: string): RecordedCompletion {
     parentId: null,
     startedAtMs: 0,
     endedAtMs: 1,
-    inputs: {},
+    readInputs: () => ({}),
     output: null,
     attributes: {
       sumtree: {
@@ -62,18 +61,29 @@ class SlowStore implements CompletionStore {
     }
     this.stored.push(callId);
   }
+
+  async findStored(calls: readonly { callId: string }[]): Promise<ReadonlySet<string>> {
+    return new Set(calls.map(({ callId }) => callId).filter((callId) => this.stored.includes(callId)));
+  }
 }
 
 let store: SlowStore;
 let now: number;
 function recorderOf(limits: { calls?: number; bytes?: number } = {}): Recorder {
-  return createRecorder({
+  return new Recorder({
     store,
+    journal: undefined,
     clock: { now: () => now },
     logger: pino({ level: "silent" }),
     maxPendingCalls: limits.calls ?? 100,
     maxPendingBytes: limits.bytes ?? 1_000_000,
   });
+}
+
+/** The counts that have nothing to do with the journal. */
+function counts(recorder: Recorder): object {
+  const { pending, recorded, dropped } = recorder.counts();
+  return { pending, recorded, dropped };
 }
 
 beforeEach(() => {
@@ -88,11 +98,11 @@ describe("the recorder", () => {
     const recorder = recorderOf();
     store.hold();
     for (let n = 0; n < 50; n++) recorder.record(project, completion(`c${n}`), 100);
-    expect(recorder.counts()).toEqual({ pending: 50, recorded: 0, dropped: 0 });
+    expect(counts(recorder)).toEqual({ pending: 50, recorded: 0, dropped: 0 });
     store.release();
     await recorder.drain(1000);
     expect(store.stored).toEqual(Array.from({ length: 50 }, (_, n) => `c${n}`));
-    expect(recorder.counts()).toEqual({ pending: 0, recorded: 50, dropped: 0 });
+    expect(counts(recorder)).toEqual({ pending: 0, recorded: 50, dropped: 0 });
   });
 
   it("writes the first at once, and what comes within 100 ms after it in one batch", async () => {
@@ -107,7 +117,7 @@ describe("the recorder", () => {
     expect(store.stored).toEqual(["first"]);
     store.hold();
     await vi.advanceTimersByTimeAsync(20);
-    expect(recorder.counts()).toEqual({ pending: 2, recorded: 1, dropped: 0 });
+    expect(counts(recorder)).toEqual({ pending: 2, recorded: 1, dropped: 0 });
     store.release();
     await vi.advanceTimersByTimeAsync(0);
     expect(store.stored).toEqual(["first", "a", "b"]);
@@ -120,7 +130,7 @@ describe("the recorder", () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(recorder.counts()).toMatchObject({ recorded: 401 });
     await recorder.drain(1000);
-    expect(recorder.counts()).toEqual({ pending: 0, recorded: 451, dropped: 0 });
+    expect(counts(recorder)).toEqual({ pending: 0, recorded: 451, dropped: 0 });
   });
 
   it("drops, and counts, what would make it grow over its bounds", async () => {
@@ -142,7 +152,7 @@ describe("the recorder", () => {
     store.failures = 5;
     recorder.record(project, completion("a"), 1);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect([store.stored, recorder.counts()]).toEqual([["a"], { pending: 0, recorded: 1, dropped: 0 }]);
+    expect([store.stored, counts(recorder)]).toEqual([["a"], { pending: 0, recorded: 1, dropped: 0 }]);
   });
 
   it("lets the others through when the store refuses one, and gives that one up in the end", async () => {
@@ -150,10 +160,10 @@ describe("the recorder", () => {
     store.refused.add("bad");
     for (const id of ["a", "bad", "b"]) recorder.record(project, completion(id), 1);
     await vi.advanceTimersByTimeAsync(1000);
-    expect([store.stored, recorder.counts()]).toEqual([["a", "b"], { pending: 1, recorded: 2, dropped: 0 }]);
+    expect([store.stored, counts(recorder)]).toEqual([["a", "b"], { pending: 1, recorded: 2, dropped: 0 }]);
     now = 16 * 60_000;
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(recorder.counts()).toEqual({ pending: 0, recorded: 2, dropped: 1 });
+    expect(counts(recorder)).toEqual({ pending: 0, recorded: 2, dropped: 1 });
   });
 
   it("counts what the store did not take before the end", async () => {

@@ -1,0 +1,29 @@
+import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
+
+type Facts = Omit<ChatRequest, "inputs" | "asking"> & { readonly hasInputs: boolean };
+
+/** Of many long streams at once, the bodies are kept as bytes alone. */
+const MAX_HELD_BYTES = 64 * 1024;
+
+/** The request of a completion, read when it is first asked for; large inputs are read again each time. */
+export class AskedRequest {
+  readonly #read: () => ChatRequest;
+  #facts: Facts | undefined;
+  #held: ChatRequest["inputs"];
+
+  constructor(read: () => ChatRequest = () => unreadChatRequest(0)) {
+    this.#read = read;
+  }
+
+  get facts(): Facts {
+    if (this.#facts !== undefined) return this.#facts;
+    const { inputs, asking: _, ...facts } = this.#read();
+    if (facts.bytes <= MAX_HELD_BYTES) this.#held = inputs;
+    return (this.#facts = { ...facts, hasInputs: inputs !== undefined });
+  }
+
+  /** Undefined: they cannot be read, or are too large to be stored. */
+  inputs(): ChatRequest["inputs"] {
+    return this.facts.hasInputs ? (this.#held ?? this.#read().inputs) : undefined;
+  }
+}

@@ -1,0 +1,110 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Entry, LeftRecord } from "./journal.ts";
+
+const PAGE_BYTES = 4096;
+/**
+ * What has been written to the log is copied to its place, which takes about a millisecond, when so many bytes have been,
+ * and records are being removed: whoever adds one must not wait for it.
+ */
+const BYTES_BETWEEN_CHECKPOINTS = 1024 * 1024;
+/** While none are removed. */
+const MAX_LOG_PAGES = 4096;
+
+/** The file is not whole. */
+export class DamagedJournalError extends Error {
+  override readonly name = "DamagedJournalError";
+}
+
+/** A file of records that only one process can open at a time. Errors of all methods: `ERR_SQLITE_ERROR`. */
+export class JournalFile {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #select: StatementSync;
+  #loggedBytes = 0;
+
+  constructor(path: string, maxBytes: number) {
+    this.#database = new DatabaseSync(path, { timeout: 0 });
+    try {
+      this.#lock(maxBytes);
+      this.#insert = this.#database.prepare("INSERT INTO records (key, record) VALUES (?, ?)");
+      this.#delete = this.#database.prepare("DELETE FROM records WHERE entry = ?");
+      this.#select = this.#database.prepare("SELECT record FROM records WHERE entry = ?");
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  add(key: string, record: string): Entry {
+    this.#loggedBytes += record.length + 2 * PAGE_BYTES;
+    return Number(this.#insert.run(key, record).lastInsertRowid);
+  }
+
+  remove(entries: readonly Entry[]): void {
+    this.#atOnce(() => {
+      for (const entry of entries) this.#delete.run(entry);
+    });
+    if (this.#loggedBytes < BYTES_BETWEEN_CHECKPOINTS) return;
+    this.#loggedBytes = 0;
+    this.#database.exec("PRAGMA wal_checkpoint");
+  }
+
+  read(entry: Entry): string | undefined {
+    return (this.#select.get(entry) as { record: string } | undefined)?.record;
+  }
+
+  keys(): Pick<LeftRecord, "entry" | "key">[] {
+    const rows = this.#database.prepare("SELECT entry, key FROM records ORDER BY entry").all();
+    return rows as { entry: Entry; key: string }[];
+  }
+
+  /** Moves all records of another file to this one; their new places. A kill in between leaves some in both. */
+  takeFrom(other: JournalFile): Pick<LeftRecord, "entry" | "key">[] {
+    const found = other.keys();
+    const taken = this.#atOnce(() =>
+      found.map(({ entry, key }) => ({ entry: this.add(key, other.read(entry)!), key })),
+    );
+    other.remove(found.map(({ entry }) => entry));
+    return taken;
+  }
+
+  /** Empties the log: what has been removed is then nowhere in the file or beside it. */
+  truncateLog(): void {
+    this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #lock(maxBytes: number): void {
+    this.#database.exec(`
+      PRAGMA page_size = ${PAGE_BYTES};
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = OFF;
+      PRAGMA secure_delete = ON;
+      PRAGMA wal_autocheckpoint = ${MAX_LOG_PAGES};
+      PRAGMA max_page_count = ${Math.ceil(maxBytes / PAGE_BYTES)};
+      BEGIN IMMEDIATE;
+      CREATE TABLE IF NOT EXISTS records
+        (entry INTEGER PRIMARY KEY, key TEXT NOT NULL, record TEXT NOT NULL) STRICT;
+      COMMIT;
+    `);
+    const check = this.#database.prepare("PRAGMA quick_check(1)").get();
+    if (check?.["quick_check"] !== "ok") throw new DamagedJournalError(String(check?.["quick_check"]));
+  }
+
+  #atOnce<Result>(work: () => Result): Result {
+    this.#database.exec("BEGIN");
+    try {
+      const result = work();
+      this.#database.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
