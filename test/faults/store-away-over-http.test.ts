@@ -32,7 +32,7 @@ beforeAll(async () => {
     ROOT_API_KEY: ROOT_KEY,
     TRAINING_UPSTREAM_URL: upstream.url,
   });
-  const scopes = ["ingest", "read", "train"];
+  const scopes = ["ingest", "calls:delete", "read", "train"];
   const made = await service.post("/api-keys", { name: "client", scopes, projects: ["acme/*"] });
   ({ key } = (await made.json()) as { key: string });
   expect((await ask("/trace/usage", { project_id })).status).toBe(200);
