@@ -19,6 +19,8 @@ let dir: string;
 let nowMs = T0;
 /** What the store does instead of the next copy. */
 let fault: ((path: string) => never) | undefined;
+/** What was there before it. */
+let before: ReadonlySet<string> = new Set();
 beforeAll(async () => {
   store = await startEngine();
   dir = join(store.dir, "backups");
@@ -29,7 +31,7 @@ beforeAll(async () => {
       ...engine,
       async command(statement, options) {
         if (options.name !== "backup" || fault === undefined) return engine.command(statement, options);
-        const started = readdirSync(dir).find((name) => readdirSync(join(dir, name)).length === 0);
+        const started = readdirSync(dir).find((name) => !before.has(name));
         const fail = fault;
         fault = undefined;
         return fail(started === undefined ? dir : join(dir, started));
@@ -95,12 +97,14 @@ describe.skipIf(hasNamedStore)("backups", () => {
         rmSync(dir, { recursive: true, force: true });
         mkdirSync(dir);
         nowMs = T0;
+        fault = undefined;
         const kept = new Map<string, string>();
         for (const one of steps) {
           if (one.does === "clock") nowMs += one.byMs;
           if (one.does === "plant") plant(one.what, nameAt(nowMs + one.inSeconds * 1000));
           for (const name of readdirSync(dir)) kept.set(name, contentOf(join(dir, name)));
           if (one.does === "fail") {
+            before = new Set(readdirSync(dir));
             fault = (path) => {
               if (one.after === "some bytes" && path !== dir) writeFileSync(join(path, "data"), "x");
               throw new StorageError("no_space", "backup", undefined, "full");
