@@ -224,7 +224,7 @@ describe("a backup of the embedded store", () => {
     const backups = join(data, "backups");
     const kept = new Map<string, string>();
     for (const name of readdirSync(backups)) kept.set(name, contentOf(join(backups, name)));
-    for (let kill = 0; kill < runs(1, 10); kill++) {
+    for (let kill = 0; kill < runs(1, 3); kill++) {
       const service = await start(data);
       const made = (await (await service.post("/backups", undefined)).json()) as { name: string };
       expect(kept.has(made.name)).toBe(false);
