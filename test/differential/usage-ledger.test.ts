@@ -180,7 +180,7 @@ describe("the ledger of what calls themselves used", () => {
       ),
       { numRuns: RUNS, seed, endOnFailure: true },
     );
-    expect(settled).toBeGreaterThan(RUNS);
+    expect(settled).toBeGreaterThanOrEqual(RUNS);
   });
 
   it(
@@ -195,7 +195,7 @@ describe("the ledger of what calls themselves used", () => {
             minLength: 2,
             maxLength: 4,
           }),
-          fc.array(fc.array(event, { maxLength: 7 }), { minLength: 2, maxLength: 3 }),
+          fc.array(fc.array(event, { minLength: 1, maxLength: 7 }), { minLength: 2, maxLength: 3 }),
           fc.array(event, { maxLength: 6 }),
           fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
           async (forests, questions, before, within) => {
@@ -250,7 +250,7 @@ describe("the ledger of what calls themselves used", () => {
         ),
         { numRuns: RUNS, seed, endOnFailure: true },
       );
-      expect(told.between).toBeGreaterThan(RUNS);
+      expect(told.between).toBeGreaterThanOrEqual(2 * RUNS);
     },
   );
 

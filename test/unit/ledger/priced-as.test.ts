@@ -114,7 +114,7 @@ describe("usages that are priced alike", () => {
       }),
       { seed, numRuns: 500 },
     );
-    expect(seen.together).toBeGreaterThan(100);
+    expect(seen.together).toBeGreaterThan(30);
   });
 
   it("have the LLM, who served it and the units of each", () => {

@@ -102,8 +102,8 @@ describe("the costs of usages that are added up", () => {
       }),
       { seed, numRuns: 1000 },
     );
-    expect(seen.withUnits).toBeGreaterThan(100);
-    expect(seen.apart).toBeGreaterThan(100);
+    expect(seen.withUnits).toBeGreaterThan(50);
+    expect(seen.apart).toBeGreaterThan(1000);
   });
 
   it("cannot be added up where units are more than the tokens that they are part of", () => {
