@@ -1,4 +1,4 @@
-import { chunksOf } from "../calls/write/trace-lookup.ts";
+import { chunksOf } from "../shared/chunks-of.ts";
 import type { Engine } from "../store/engine.ts";
 import { param, sql } from "../query/sql.ts";
 import { toStoreText } from "../shared/instant.ts";

@@ -38,7 +38,7 @@ export async function foldCalls(
   const bytes = await callBytes(engine, toRead, signal);
   const names = new LlmNames();
   const columns = new CallColumns(bytes);
-  const calls = readCallTable(bytes, undefined, names, { readMore: columns.readBlock, parents: "for_own" });
+  const calls = readCallTable(bytes, undefined, names, { readMore: columns.readBlock, forOwn: true });
   const folded = entriesOf(calls, columns, names);
   releaseCalls(calls);
   return folded && { fingerprint: columns.fingerprint, ...folded };

@@ -2,12 +2,12 @@ import type { Buckets, TimeWindow } from "../buckets/buckets.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { compileFilter, type CallsFilter } from "../query/index.ts";
 import type { Sql } from "../query/sql.ts";
-import type { Selection } from "../rollup/selection.ts";
+import type { CallsPlan } from "../rollup/plan.ts";
 import { CALL_FIELDS, type CallField } from "./entry.ts";
 
 export interface OwnUsageAsked {
   /** Of calls that started in the window. */
-  readonly selection: Selection;
+  readonly selection: CallsPlan;
   readonly window: TimeWindow;
   readonly buckets: Pick<Buckets, "startsUs">;
   readonly question: LedgerQuestion;

@@ -4,7 +4,7 @@ import { StorageError } from "../store/storage-error.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { Selection, SelectedTrace } from "../rollup/selection.ts";
 import { hoursOfWindow } from "../rollup/plan.ts";
-import { countPerTrace, type CountedTrace } from "../rollup/store.ts";
+import { countTraces } from "../rollup/read/count-traces.ts";
 import type { Cell } from "./cell.ts";
 import { cellsOf } from "./cells-of-sums.ts";
 import { areSame, findSettled, type Settled } from "./find-settled.ts";
@@ -47,7 +47,10 @@ export async function readOwnUsage(
     // a replica that may lack something can still be asked live
     if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
   }
-  return { cells: [], liveTraces: whole(await countPerTrace(engine, asked.selection, signal)) };
+  return {
+    cells: [],
+    liveTraces: await countTraces(engine, asked.selection, asked.selection.whereTraces, signal),
+  };
 }
 
 async function attemptToRead(
@@ -62,7 +65,7 @@ async function attemptToRead(
   if (summing === undefined) return "unsettled";
   const live = placesOfLive(selection, settled);
   const [traces, ...sums] = await Promise.all([
-    live === undefined ? [] : countPerTrace(engine, selection, signal, live),
+    live === undefined ? [] : countTraces(engine, selection, live, signal),
     ...summing.map((one) => sumEntries(engine, one, signal)),
   ]);
   if (!sums.every((one) => one !== undefined)) return "changed";
@@ -72,7 +75,7 @@ async function attemptToRead(
   }
   return {
     cells: cellsOf(sums, asked),
-    liveTraces: whole(traces),
+    liveTraces: traces,
   };
 }
 
@@ -84,8 +87,4 @@ function placesOfLive(
   if (liveHours.length === 0 && hoursOfLiveGroups.length === 0) return undefined;
   const places = placesOutside(project, oneOf([...liveHours, ...hoursOfLiveGroups]), groups);
   return sql`(${oneOf(liveHours)} OR (hour, trace_id) IN ${places})`;
-}
-
-function whole(traces: readonly CountedTrace[]): readonly SelectedTrace[] {
-  return traces.map((trace) => ({ ...trace, ids: undefined }));
 }

@@ -24,7 +24,7 @@ export interface CompiledQuery {
   /** What it implies about the table's key, which limits the rows read. */
   readonly bounds: KeyBounds;
   /** `narrow` restricts more than when a call started or ended. */
-  readonly saysMoreThanWhen: boolean;
+  readonly hasNonTimeConditions: boolean;
   /** It looks up feedback, which is better done once than for every piece of a response. */
   readonly readsFeedback: boolean;
 }
@@ -50,7 +50,7 @@ function print(condition: Condition, scope: PrintScope): CompiledQuery {
     ok: true,
     ...parts,
     bounds: keyBoundsOf(conjuncts),
-    saysMoreThanWhen: narrow.some((conjunct) => !saysWhen(conjunct)),
+    hasNonTimeConditions: narrow.some((conjunct) => !saysWhen(conjunct)),
     condition: allOf([parts.narrow, parts.payload]) ?? sql`1`,
     readsFeedback: leavesOfCondition(condition).some((leaf) => leaf.kind === "feedback"),
   };

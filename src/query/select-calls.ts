@@ -1,5 +1,7 @@
 import { HOUR_MICROS } from "../shared/instant.ts";
-import { LIVE, narrowConditions, reachOf, type CallsSelection } from "./reach.ts";
+import { LIVE } from "./fields/columns.ts";
+import type { CallsSelection } from "./key-range.ts";
+import { narrowConditions, whereSelected } from "./narrow.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 import type { HourRange } from "./bounds/time-range.ts";
 
@@ -20,16 +22,17 @@ const OLDEST_FIRST = sql`started_at, id, trace_id`;
 export function selectCalls(selection: CallSelection): Sql {
   const { project, columns, orderBy = OLDEST_FIRST } = selection;
   return sql`SELECT ${columns} FROM calls FINAL
-    PREWHERE project_id = ${param("String", project)} AND ${reachOf(selection).calls}
+    PREWHERE project_id = ${param("String", project)} AND ${whereSelected(selection)}
     WHERE ${conditionOf(selection)} ORDER BY ${orderBy}${pageOf(selection)}`;
 }
 
 /** Small columns first: the engine only reads the others for rows that pass. */
-function conditionOf({ filter, query, also, startedIn }: CallSelection): Sql {
+function conditionOf(selection: CallSelection): Sql {
+  const { query, also, startedIn } = selection;
   const payload = query?.payload === undefined ? [] : [query.payload];
   const more = also === undefined ? [] : [also];
   return join(
-    [LIVE, ...startedWithin(startedIn), ...more, ...narrowConditions(filter, query), ...payload],
+    [LIVE, ...startedWithin(startedIn), ...more, ...narrowConditions(selection), ...payload],
     " AND ",
   );
 }

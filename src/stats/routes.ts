@@ -41,7 +41,7 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   const { engine, selectionLimits, maxPercentiles, maxCalls, maxCells, clock, bookFor, providerOf } = deps;
   const limits = { selection: selectionLimits, maxPercentiles };
   const config = { access: readAccess };
-  const settings = (): PlanSettings => ({ selectionLimits, maxCalls, nowMs: clock.now() });
+  const settings = (): PlanSettings => ({ selectionLimits, nowMs: clock.now() });
   const readingFor = (reply: FastifyReply): WindowLimits => ({ maxCalls, signal: abortOnClose(reply) });
 
   const stats = { body: usageStatsRequest(limits), response: { 200: usageStatsResponse } };

@@ -5,7 +5,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const QUESTIONS = Number(process.env["DIFFERENTIAL_QUESTIONS"] ?? 40);
-/** The look-up of places ends after so many (`src/query/reach.ts`). */
+/** The look-up of places ends after so many (`src/query/narrow.ts`). */
 const BORDER = 1000;
 /** An hour and a trace. Place `n` has the calls of step and turn `n`. */
 const PLACES = BORDER + 12;

@@ -352,7 +352,8 @@ describe("the ledger of what calls themselves used", () => {
     const answer = await test.post("/usage/stats", { project_id: "acme/now", start, end });
     disturb = () => Promise.resolve();
     expect(answer.status).toBe(200);
-    expect(read).toEqual(["usage_count"]);
+    expect(read).not.toEqual([]);
+    expect(read.filter((name) => name.startsWith("ledger_"))).toEqual([]);
   });
 
   it("has what traces used that lie in several hours", async () => {

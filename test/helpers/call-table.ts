@@ -12,7 +12,7 @@ export function tableOf(rows: readonly CallRow[], names: LlmNames): CallTable {
   const middle = rows.length >> 1;
   const blocks = [rows.slice(0, middle), rows.slice(middle)].filter((some) => some.length > 0);
   const bytes = Buffer.concat(blocks.map(blockOf));
-  return readCallTable(bytes, [{ traceId: "t", callCount: rows.length, hours: [0], ids: undefined }], names);
+  return readCallTable(bytes, [{ traceId: "t", ids: undefined }], names);
 }
 
 function blockOf(rows: readonly CallRow[]): Buffer {

@@ -1,7 +1,7 @@
 import {
   compileQuery,
   compileSort,
-  reachOf,
+  keyRangeOf,
   type CallSelection,
   type CallsFilter,
   type SelectionLimits,
@@ -29,7 +29,7 @@ export interface CallsQuestion {
 }
 
 /** Which calls to read, and in which order. */
-export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
+export interface ListPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
   readonly startedIn: HourRange | undefined;
   /** Undefined: not sorted by `started_at` alone. */
   readonly pages: Pages | undefined;
@@ -38,7 +38,7 @@ export interface CallsPlan extends Pick<CallSelection, "project" | "filter" | "q
 }
 
 /** Errors: validation, with the issues of query and order together. */
-export function planCalls(project: Project, question: CallsQuestion, limits: SelectionLimits): CallsPlan {
+export function planList(project: Project, question: CallsQuestion, limits: SelectionLimits): ListPlan {
   const { filter, page_token } = question;
   const selection = digestOf([project, filter, question.query]);
   const cursor = page_token == null ? undefined : readToken(page_token, selection);
@@ -57,7 +57,7 @@ export function planCalls(project: Project, question: CallsQuestion, limits: Sel
     query,
     pages: order && { order, selection },
     startedIn: meet(query?.bounds.started, cursor && hoursFrom(cursor)),
-    namesCalls: reachOf({ project, filter, query }).traces !== undefined,
+    namesCalls: keyRangeOf({ filter, query }).in !== "project",
     ...(cursor !== undefined && { also: isAfter(cursor) }),
     ...(sort !== undefined && { orderBy: sort.orderBy }),
   };

@@ -10,7 +10,7 @@ import type { Project } from "../../shared/project.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callText, type CallTextOptions } from "./call-text.ts";
 import { callsWithFeedback, type CallAndFeedback, type FeedbackOf } from "./calls-with-feedback.ts";
-import { planCalls, type CallsPlan } from "./plan.ts";
+import { planList, type ListPlan } from "./plan.ts";
 import {
   call,
   callReadBody,
@@ -21,7 +21,7 @@ import {
   streamQueryBody,
 } from "./schema.ts";
 import { selectKeys } from "./select-keys.ts";
-import { countCalls, readCalls } from "./store.ts";
+import { countCalls, readListed } from "./store.ts";
 import { payloadsOf } from "./stored-call.ts";
 
 export interface CallsQueryDeps {
@@ -39,7 +39,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, selectionLimits } = deps;
 
-  const read = async (plan: CallsPlan, question: ReadQuestion) => {
+  const read = async (plan: ListPlan, question: ReadQuestion) => {
     const { limit, offset, signal } = question;
     const costOf = question.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
     const { keys, truncated, nextPage } = await selectKeys(engine, plan, { limit, offset, signal });
@@ -47,7 +47,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     const { project } = plan;
     const options = { project, payloads, costOf };
     const feedbackOf = question.includeFeedback === true ? deps.feedbackOf : undefined;
-    const pages = readCalls(engine, keys, { project, payloads, signal });
+    const pages = readListed(engine, keys, { project, payloads, signal });
     return {
       calls: callsWithFeedback(pages, { project, signal, feedbackOf }),
       options,
@@ -65,7 +65,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   };
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
     const { project_id, columns, include_costs, include_feedback, limit, offset, ...question } = request.body;
-    const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
+    const plan = planList(request.grant.project(project_id), question, selectionLimits);
     const { calls, options, truncated, nextPage } = await read(plan, {
       limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
       offset: offset ?? 0,
@@ -82,11 +82,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   const readRoute = { config, schema: { body: callReadBody, response: { 200: callReadRes } } };
   app.post("/call/read", readRoute, async (request, reply) => {
     const { project_id, id, include_costs } = request.body;
-    const plan = planCalls(
-      request.grant.project(project_id),
-      { filter: { call_ids: [id] } },
-      selectionLimits,
-    );
+    const plan = planList(request.grant.project(project_id), { filter: { call_ids: [id] } }, selectionLimits);
     const signal = abortOnClose(reply);
     const { calls, options } = await read(plan, { limit: 1, offset: 0, includeCosts: include_costs, signal });
     const page = await calls.next();
@@ -101,7 +97,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
   };
   app.post("/calls/query_stats", statsRoute, async (request, reply) => {
     const { project_id, ...question } = request.body;
-    const plan = planCalls(request.grant.project(project_id), question, selectionLimits);
+    const plan = planList(request.grant.project(project_id), question, selectionLimits);
     return { count: await countCalls(engine, plan, abortOnClose(reply)) };
   });
 }

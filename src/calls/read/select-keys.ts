@@ -5,7 +5,7 @@ import { param, sql } from "../../query/sql.ts";
 import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
 import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
 import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
-import type { CallsPlan } from "./plan.ts";
+import type { ListPlan } from "./plan.ts";
 
 /** The selected calls, in order. They stay encoded: a million of them take about 80 MB. */
 export interface SelectedCalls {
@@ -28,7 +28,7 @@ const MAX_WALKED = 10_000;
 const GROWTH = 4;
 
 /** Searches for the oldest or newest calls from their end of time, and for others in the whole project. */
-export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): Promise<SelectedCalls> {
+export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Promise<SelectedCalls> {
   const { limit, offset, signal } = page;
   if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
     return walk(engine, { ...plan, pages: plan.pages }, page);
@@ -47,7 +47,7 @@ export async function selectKeys(engine: Engine, plan: CallsPlan, page: Page): P
   };
 }
 
-function tokenOf({ pages }: CallsPlan, bytes: Buffer, limit: number): string | undefined {
+function tokenOf({ pages }: ListPlan, bytes: Buffer, limit: number): string | undefined {
   if (pages === undefined || limit === 0) return undefined;
   const last = readKeys(bytes)
     .drop(limit - 1)
@@ -55,7 +55,7 @@ function tokenOf({ pages }: CallsPlan, bytes: Buffer, limit: number): string | u
   return last && tokenAfter(last, pages);
 }
 
-type OrderedPlan = CallsPlan & { readonly pages: Pages };
+type OrderedPlan = ListPlan & { readonly pages: Pages };
 
 /** Hours in order, first one and then more and more, until there are enough calls. */
 async function walk(

@@ -5,11 +5,11 @@ import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CallKey } from "./call-keys.ts";
-import type { CallsPlan } from "./plan.ts";
+import type { ListPlan } from "./plan.ts";
 import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
 
 /** Calls in the order of their keys, page by page. Calls deleted since are left out. Errors: `StorageError`. */
-export async function* readCalls(
+export async function* readListed(
   engine: Engine,
   keys: Iterator<CallKey>,
   {
@@ -40,7 +40,7 @@ export async function* readCalls(
   }
 }
 
-export async function countCalls(engine: Engine, plan: CallsPlan, signal: AbortSignal): Promise<number> {
+export async function countCalls(engine: Engine, plan: ListPlan, signal: AbortSignal): Promise<number> {
   const calls = selectCalls({ ...plan, columns: sql`id` });
   const [row] = await engine.rows<{ count: number }>(sql`SELECT count() AS count FROM (${calls})`, {
     name: "calls_count",

@@ -5,7 +5,8 @@ import type { Project } from "../../shared/project.ts";
 import { isStart } from "./call-part.ts";
 import type { NoteTraces } from "./note-traces.ts";
 import { keyOf, type Placed } from "./place-parts.ts";
-import { chunksOf, keyText, type TraceLookup } from "./trace-lookup.ts";
+import { keyText, type TraceLookup } from "./trace-lookup.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
 
 const KEYS_PER_QUERY = 2000;
 

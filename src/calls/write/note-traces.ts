@@ -4,7 +4,7 @@ import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
 import { NewTraces } from "./new-traces.ts";
-import { chunksOf } from "./trace-lookup.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
 
 /** An hour under which a trace has calls, or will have some. */
 export interface TraceHour {

@@ -4,7 +4,8 @@ import { TableMemory } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CallPart } from "./call-part.ts";
-import { chunksOf, keyText, type CallKey } from "./trace-lookup.ts";
+import { keyText, type CallKey } from "./trace-lookup.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
 
 /** A part that is pending, or was within the last day, without its columns. */
 export interface PendingMark {

@@ -1,7 +1,8 @@
 import type { Engine } from "../../store/engine.ts";
 import type { CallRow } from "./note-calls.ts";
 import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
-import { chunksOf, keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
 
 interface SettleDeps {
   readonly engine: Engine;

@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Engine } from "../../store/engine.ts";
 import { TableMemory } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
 import { FenceMemory } from "./fence-memory.ts";
@@ -115,10 +116,4 @@ function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[
         GROUP BY project_id, id`,
     { name: "call_traces_find", limits: "ingest", mustBeCurrent: true },
   );
-}
-
-export function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
-  const chunks: Item[][] = [];
-  for (let from = 0; from < items.length; from += size) chunks.push(items.slice(from, from + size));
-  return chunks;
 }

@@ -25,6 +25,9 @@ export interface Column {
   readonly payload: boolean;
 }
 
+/** A call that has started and is not deleted. */
+export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
+
 /** Whether a call has ended, 1 or 0. */
 export const HAS_ENDED = sql`ifNull(ended_at < ${trusted(`toDateTime64('${CLEARED_INSTANT}', 6, 'UTC')`)}, 0)`;
 const endedAt = sql`if(${HAS_ENDED}, ended_at, NULL)`;

@@ -8,11 +8,12 @@ import { bodyOf } from "../../http/pieces.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../../query/index.ts";
 import type { Project } from "../../shared/project.ts";
 import { ByteWriter } from "./bytes/byte-writer.ts";
-import { planRoots, planSelection } from "../plan.ts";
-import { prepareUsage } from "./prepare-usage.ts";
+import { LlmNames } from "../table/llm-names.ts";
+import { planCallIds, planCalls, type CallsPlan } from "../plan.ts";
+import { NO_MORE_COLUMNS, readCalls } from "../read-calls.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callsUsageReq, includeCosts, limit, ownOnly, traceUsageRes } from "./schema.ts";
-import type { Selection } from "../selection.ts";
 import { streamAnswer, type UsageSize } from "./stream-answer.ts";
 
 export interface TraceUsageDeps {
@@ -55,40 +56,44 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
   app.post("/trace/usage", { config, schema: { body: traceUsageReq, response } }, async (request, reply) => {
     const { project_id, include_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
-    const selection = planSelection(project, selected, deps.selectionLimits);
-    return sendUsage(reply, selection, { deps, includeCosts: include_costs, ownOnly: own_only });
+    const plan = planCalls(project, selected, deps.selectionLimits);
+    return sendUsage(reply, plan, { deps, includeCosts: include_costs, ownOnly: own_only });
   });
 
   app.post("/calls/usage", { config, schema: { body: callsUsageReq, response } }, async (request, reply) => {
     const { project_id, call_ids, limit, include_costs, own_only } = request.body;
     const project = request.grant.project(project_id);
-    const selection = planRoots(project, { callIds: call_ids, limit });
-    return sendUsage(reply, selection, { deps, includeCosts: include_costs, ownOnly: own_only });
+    const plan = planCallIds(project, call_ids, limit);
+    return sendUsage(reply, plan, { deps, includeCosts: include_costs, ownOnly: own_only });
   });
 }
 
 async function sendUsage(
   reply: FastifyReply,
-  selection: Selection,
+  plan: CallsPlan,
   { deps, includeCosts, ownOnly }: { deps: TraceUsageDeps; includeCosts: boolean; ownOnly: boolean },
 ): Promise<FastifyReply> {
+  const { engine, maxTraceCalls: maxCalls } = deps;
+  const names = new LlmNames();
   const signal = abortOnClose(reply);
-  const read = { maxTraceCalls: deps.maxTraceCalls, signal };
-  const [prepared, costOf] = await Promise.all([
-    prepareUsage(deps.engine, selection, read),
-    includeCosts ? deps.costsFor(selection.project) : undefined,
+  const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
+  const [found, costOf] = await Promise.all([
+    readCalls(engine, plan, { names, columns: NO_MORE_COLUMNS, maxCalls, tooMany, signal }),
+    includeCosts ? deps.costsFor(plan.project) : undefined,
   ]);
   const writer = new ByteWriter();
   whenClosed(reply.raw, () => {
     if (reply.raw.writableFinished) writer.release();
   });
-  const pieces = streamAnswer(deps.engine, prepared, {
-    ...read,
-    writer,
-    costOf,
-    ownOnly,
-    onRead: deps.onRead,
-  });
-  void reply.type("application/json; charset=utf-8").header("x-truncated", String(prepared.truncated));
+  const pieces = streamAnswer(found, { names, writer, costOf, ownOnly, onRead: deps.onRead });
+  void reply.type("application/json; charset=utf-8").header("x-truncated", String(found.truncated));
   return reply.send(await bodyOf(pieces));
+}
+
+function tooManyCalls(what: string, maxCalls: number): AppError {
+  return new AppError(
+    "too_many_calls",
+    `The selected traces have ${what}; one answer reads at most ${maxCalls}. ` +
+      "Select fewer traces, or raise MAX_TRACE_CALLS.",
+  );
 }

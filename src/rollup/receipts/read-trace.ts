@@ -1,13 +1,13 @@
 import type { Engine } from "../../store/engine.ts";
-import { inTraces, LIVE } from "../../query/index.ts";
-import { param, sql } from "../../query/sql.ts";
-import { planSelection } from "../plan.ts";
-import { traceRowBytes, selectTraces } from "../store.ts";
-import { idOf, isSelected, type CallTable } from "../table/call-table.ts";
-import { LlmNames } from "../table/llm-names.ts";
-import { readCallTable } from "../table/read-call-table.ts";
+import type { NativeReader, Places } from "../../store/rows/native-reader.ts";
+import { sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
+import { planCalls } from "../plan.ts";
+import { readCalls, type MoreColumns } from "../read-calls.ts";
+import { placesFor } from "../table/call-rows.ts";
+import { isSelected, type CallTable } from "../table/call-table.ts";
+import { LlmNames } from "../table/llm-names.ts";
 
 export interface CallAsked {
   readonly project: Project;
@@ -24,7 +24,8 @@ export interface TraceOfCall {
   readonly completionId: string;
 }
 
-const TRACES_TOLD = 2;
+/** Calls of two traces with the id are enough to refuse it. */
+const MOST = 2;
 
 /**
  * The whole trace of a call. Errors: not_found; validation if calls of several traces have the id; too_many_calls if the
@@ -36,43 +37,71 @@ export async function readTraceOf(
   { maxCalls, signal }: { maxCalls: number; signal: AbortSignal },
 ): Promise<TraceOfCall> {
   const filter = { call_ids: [callId], trace_ids: traceId === undefined ? undefined : [traceId] };
-  const selection = planSelection(project, { filter, limit: TRACES_TOLD });
-  const { traces } = await selectTraces(engine, selection, signal);
-  const [trace] = traces;
-  if (trace === undefined) throw new AppError("not_found", "There is no such call in this project.");
-  if (traces.length > 1) throw ambiguous();
   const names = new LlmNames();
-  const read = { project, traceId: trace.traceId, condition: selection.condition, limit: maxCalls + 1 };
-  const [bytes, completionId] = await Promise.all([
-    traceRowBytes(engine, read, signal),
-    readCompletionId(engine, { project, callId, traceId: trace.traceId }),
-  ]);
-  const calls = readCallTable(bytes, [{ ...trace, ids: undefined }], names);
-  if (calls.count > maxCalls) {
-    throw new AppError("too_many_calls", `The trace has more than ${maxCalls} calls. Raise MAX_TRACE_CALLS.`);
-  }
-  for (let call = 0; call < calls.count; call++) {
-    if (isSelected(calls, call) && idOf(calls, call) === callId)
-      return { traceId: trace.traceId, calls, names, call, completionId };
+  const found = await readCalls(engine, planCalls(project, { filter, limit: MOST }), {
+    names,
+    columns,
+    maxCalls,
+    tooMany: (what) =>
+      new AppError(
+        "too_many_calls",
+        `The trace has ${what}; a receipt reads at most ${maxCalls}. Raise MAX_TRACE_CALLS.`,
+      ),
+    signal,
+  });
+  if (found.traceCount > 1) throw ambiguous();
+  for await (const { calls, more } of found.tables) {
+    for (let call = 0; call < calls.count; call++)
+      if (isSelected(calls, call)) return { calls, names, call, ...more.idsOf(call) };
   }
   throw new AppError("not_found", "There is no such call in this project.");
-}
-
-async function readCompletionId(
-  engine: Engine,
-  { project, callId, traceId }: CallAsked & { traceId: string },
-): Promise<string> {
-  const rows = await engine.rows<{ completion_id: string }>(
-    sql`SELECT ifNull(completion_id, '') AS completion_id FROM calls FINAL
-        PREWHERE project_id = ${param("String", project)}
-          AND ${inTraces(project, [traceId])} AND id = ${param("String", callId)}
-        WHERE ${LIVE}`,
-    { name: "receipt_completion" },
-  );
-  return rows[0]?.completion_id ?? "";
 }
 
 function ambiguous(): AppError {
   const msg = "Calls of several traces have this id. Name the trace (trace_id).";
   return invalid([{ loc: ["body", "trace_id"], msg, type: "ambiguous_id" }]);
 }
+
+interface IdsOfCall {
+  readonly traceId: string;
+  readonly completionId: string;
+}
+
+/** Of the selected call, its trace and its completion. */
+class CallIds {
+  private readonly ids = new Map<number, IdsOfCall>();
+  private readonly source: Buffer;
+
+  constructor(source: Buffer) {
+    this.source = source;
+  }
+
+  idsOf(call: number): IdsOfCall {
+    return this.ids.get(call)!;
+  }
+
+  readonly readBlock = (reader: NativeReader, first: number, count: number): void => {
+    const [traces, completions] = [placesFor(count), placesFor(count)];
+    reader.strings(traces, 0);
+    reader.strings(completions, 0);
+    for (let row = 0; row < count; row++) {
+      const traceId = this.textAt(traces, row);
+      if (traceId !== "") this.ids.set(first + row, { traceId, completionId: this.textAt(completions, row) });
+    }
+  };
+
+  private textAt({ starts, ends }: Places, row: number): string {
+    return this.source.toString("utf8", starts[row], ends[row]);
+  }
+}
+
+const columns: MoreColumns<CallIds> = {
+  select(selected) {
+    const ofSelected = (column: Sql): Sql => sql`, if(ifNull(${selected}, 0), ${column}, '')`;
+    return sql`${ofSelected(sql`trace_id`)}${ofSelected(sql`ifNull(completion_id, '')`)}`;
+  },
+  open(bytes) {
+    const more = new CallIds(bytes);
+    return { more, readBlock: more.readBlock };
+  },
+};

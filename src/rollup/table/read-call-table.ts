@@ -9,7 +9,7 @@ import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
 import { areSameBytes, type Place } from "./id-bytes.ts";
-import type { SelectedTrace } from "../selection.ts";
+import type { KnownTrace } from "../selection.ts";
 import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
@@ -17,22 +17,22 @@ import { UsageEntries } from "./usage-entries.ts";
 export type ReadMore = (reader: NativeReader, first: number, count: number) => void;
 
 export interface TableOptions {
-  readonly readMore?: ReadMore;
-  /** `for_own`: only where what is a call's own depends on them. There are none otherwise. */
-  readonly parents?: "always" | "for_own";
+  readonly readMore?: ReadMore | undefined;
+  /** Parents are needed only where what is a call's own depends on them. There are none otherwise. */
+  readonly forOwn?: boolean;
 }
 
 const CLEARED_US = readInstant(CLEARED_INSTANT)!;
 
 /**
- * Decodes the result of `callRowBytes`. One table holds the calls of several traces; a parent is only searched in the
+ * Decodes the result of `rowBytes`. One table holds the calls of several traces; a parent is only searched in the
  * call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
  */
 export function readCallTable(
   source: Buffer,
-  traces: readonly SelectedTrace[] | undefined,
+  traces: readonly KnownTrace[] | undefined,
   names: LlmNames,
-  { readMore, parents: needed = "always" }: TableOptions = {},
+  { readMore, forOwn = false }: TableOptions = {},
 ): CallTable {
   const rows = new CallRows();
   const usage = new UsageEntries();
@@ -65,7 +65,7 @@ export function readCallTable(
   if (traces !== undefined) selectByIds(source, rows, traces);
   const completionOf = sharedCompletions(source, rows, usage);
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
-  const decides = needed === "always" || completionOf !== undefined || hasInclusive(rows);
+  const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
   const parents = decides ? parentsOf(source, rows) : new Int32Array(0);
   rows.release();
   const traceCount = traces?.length ?? numbers.count;
@@ -125,7 +125,7 @@ function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows)
 }
 
 /** Known ids decide. */
-function selectByIds(source: Buffer, rows: CallRows, traces: readonly SelectedTrace[]): void {
+function selectByIds(source: Buffer, rows: CallRows, traces: readonly KnownTrace[]): void {
   if (traces.every((trace) => trace.ids === undefined)) return;
   for (let call = 0; call < rows.count; call++) {
     const selected = traces[rows.traceOf[call]!]?.ids?.has(textAt(source, rows.ids, call)) ?? false;

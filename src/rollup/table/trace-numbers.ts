@@ -1,7 +1,7 @@
 import type { Places } from "../../store/rows/native-reader.ts";
 import { viewOf } from "../../shared/buffers.ts";
 import { areSameBytes } from "./id-bytes.ts";
-import type { SelectedTrace } from "../selection.ts";
+import type { KnownTrace } from "../selection.ts";
 
 /**
  * Numbers traces by their ids, new ones in the order of their rows. Rows of one trace are consecutive, so comparing with
@@ -11,7 +11,7 @@ export class TraceNumbers {
   private readonly source: Buffer;
   private readonly numbers: Map<string, number>;
 
-  constructor(source: Buffer, traces: readonly SelectedTrace[]) {
+  constructor(source: Buffer, traces: readonly KnownTrace[]) {
     this.source = source;
     this.numbers = new Map(traces.map((trace, number) => [trace.traceId, number]));
   }

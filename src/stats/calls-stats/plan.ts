@@ -1,5 +1,5 @@
 import { bucketsOf } from "../../http/schemas/window-fields.ts";
-import { planSelection } from "../../rollup/plan.ts";
+import { planCalls } from "../../rollup/plan.ts";
 import type { Project } from "../../shared/project.ts";
 import { NO_DIMENSIONS } from "../plan/dimensions.ts";
 import type { PlanSettings, WindowPlan } from "../plan/plan-stats.ts";
@@ -16,15 +16,15 @@ export interface CallsStatsPlan extends WindowPlan {
 export function planCallsStats(
   project: Project,
   { filter, usage_metrics, call_metrics, ...request }: CallsStatsRequest,
-  { selectionLimits, maxCalls, nowMs }: PlanSettings,
+  { selectionLimits, nowMs }: PlanSettings,
 ): CallsStatsPlan {
   const bucketed = bucketsOf(request, nowMs);
-  const asked = { filter, limit: maxCalls, window: bucketed.window };
+  const asked = { filter, window: bucketed.window };
   const usageMetrics = mergeQuestions(usage_metrics);
   const callMetrics = mergeQuestions(call_metrics);
   return {
     ...bucketed,
-    selection: planSelection(project, asked, selectionLimits),
+    selection: planCalls(project, asked, selectionLimits),
     dimensions: NO_DIMENSIONS,
     withCosts: usageMetrics.some(({ metric }) => isCost(metric)),
     latency: callMetrics.some(({ metric }) => metric === "latency_ms")

@@ -2,7 +2,7 @@ import type { Engine } from "../../store/engine.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import { LlmNames } from "../../rollup/table/llm-names.ts";
-import { foldWindow, type WindowLimits } from "../read/read-window.ts";
+import { foldCalls, type WindowLimits } from "../read/read-window.ts";
 import { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";
 
@@ -22,6 +22,6 @@ export async function sumCalls(
   const names = new LlmNames();
   const costOf: CostOf | undefined = book && ((usage, atUs) => book.cost(usage.llm, atUs, usage));
   const fold = new CallsFold({ plan, names, costOf, maxCells });
-  await foldWindow(engine, { plan, names, fold }, limits);
+  await foldCalls(engine, { plan, names, fold }, plan.selection, limits);
   return fold;
 }

@@ -1,8 +1,7 @@
 import { bucketsOf, type BucketedWindow } from "../../http/schemas/window-fields.ts";
 import { ledgerQuestion, type LedgerQuestion } from "../../ledger/question.ts";
 import type { SelectionLimits } from "../../query/index.ts";
-import { planSelection } from "../../rollup/plan.ts";
-import type { Selection } from "../../rollup/selection.ts";
+import { planCalls, type CallsPlan } from "../../rollup/plan.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Dimensions } from "./dimensions.ts";
@@ -12,7 +11,7 @@ import type { UsageStatsRequest } from "../schema.ts";
 
 /** Which calls are read, and what of them. */
 export interface WindowPlan extends BucketedWindow {
-  readonly selection: Selection;
+  readonly selection: CallsPlan;
   readonly dimensions: Dimensions;
   readonly withCosts: boolean;
   readonly latency: LatencyQuestion | undefined;
@@ -29,7 +28,6 @@ export interface StatsPlan extends WindowPlan {
 
 export interface PlanSettings {
   readonly selectionLimits: SelectionLimits;
-  readonly maxCalls: number;
   readonly nowMs: number;
 }
 
@@ -37,9 +35,9 @@ export interface PlanSettings {
 export function planStats(project: Project, request: UsageStatsRequest, settings: PlanSettings): StatsPlan {
   const bucketed = bucketsOf(request, settings.nowMs);
   const latency = latencyQuestion(request.latency);
-  const selection = planSelection(
+  const selection = planCalls(
     project,
-    { filter: request.filter, query: request.query, limit: settings.maxCalls, window: bucketed.window },
+    { filter: request.filter, query: request.query, window: bucketed.window },
     settings.selectionLimits,
   );
   return {

@@ -1,10 +1,12 @@
 import type { Engine } from "../../store/engine.ts";
-import { readOwnUsage, type OwnUsage } from "../../ledger/read-own-usage.ts";
+import type { Cell } from "../../ledger/cell.ts";
+import { readOwnUsage } from "../../ledger/read-own-usage.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
+import type { CallsPlan } from "../../rollup/plan.ts";
 import { LlmNames } from "../../rollup/table/llm-names.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { WindowFold, type FoldOptions } from "../sums/window-fold.ts";
-import { foldTraces, tracesOfWindow, type WindowLimits } from "./read-window.ts";
+import { foldCalls, type WindowLimits } from "./read-window.ts";
 
 /**
  * Adds up all calls of a window: what the ledger has of it as it is there, the others live. Errors: `StorageError`;
@@ -17,19 +19,26 @@ export async function sumWindow(
 ): Promise<WindowFold> {
   const names = new LlmNames();
   const fold = new WindowFold({ ...asked, names });
-  const { cells, liveTraces } = await readWindow(engine, asked.plan, asked.book, limits);
+  const { cells, live } = await readWindow(engine, asked.plan, asked.book, limits);
   for (const cell of cells) fold.addCell(cell);
-  await foldTraces(engine, { plan: asked.plan, names, fold }, liveTraces, limits);
+  await foldCalls(engine, { plan: asked.plan, names, fold }, live, limits);
   return fold;
+}
+
+interface WindowRead {
+  readonly cells: Iterable<Cell>;
+  /** The calls that the cells do not have. */
+  readonly live: CallsPlan;
 }
 
 async function readWindow(
   engine: Engine,
   { ledger: question, ...plan }: StatsPlan,
   book: PriceBook | undefined,
-  limits: WindowLimits,
-): Promise<OwnUsage> {
-  if (question === undefined || plan.buckets.startsUs.length === 0)
-    return { cells: [], liveTraces: await tracesOfWindow(engine, plan, limits) };
-  return readOwnUsage(engine, { ...plan, question, book }, limits.signal);
+  { signal }: WindowLimits,
+): Promise<WindowRead> {
+  const { selection } = plan;
+  if (question === undefined || plan.buckets.startsUs.length === 0) return { cells: [], live: selection };
+  const { cells, liveTraces: traces } = await readOwnUsage(engine, { ...plan, question, book }, signal);
+  return { cells, live: { ...selection, strategy: { kind: "known traces", traces } } };
 }

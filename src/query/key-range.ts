@@ -1,0 +1,75 @@
+import type { Project } from "../shared/project.ts";
+import { meet, type HourRange, type TimeRange } from "./bounds/time-range.ts";
+import type { CompiledQuery } from "./compile.ts";
+import { keyHours, ofProject } from "./key-hours.ts";
+import { inTraces, type Traces } from "./places.ts";
+import type { CallsFilter } from "./read/wire-schema.ts";
+import { join, param, sql, type Sql } from "./sql.ts";
+
+export interface CallsSelection {
+  readonly project: Project;
+  readonly filter?: CallsFilter | null | undefined;
+  readonly query?: CompiledQuery | undefined;
+  /** Only calls that started in these hours. */
+  readonly startedIn?: HourRange | undefined;
+}
+
+/**
+ * Where the selected calls can be stored, in terms of the key of `calls`: in traces that are named, where calls lie that are
+ * named, or anywhere; and in either case when they started and ended. Source: docs/decisions/0012-in-time.md.
+ */
+export interface KeyRange extends TimeRange {
+  readonly in: "traces" | "calls" | "project";
+  /** Of the traces or the calls. */
+  readonly ids: readonly string[];
+}
+
+export function keyRangeOf({ filter, query, startedIn }: Omit<CallsSelection, "project">): KeyRange {
+  const times = { started: meet(query?.bounds.started, startedIn), ended: query?.bounds.ended };
+  const traceIds = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
+  if (traceIds !== undefined) return { in: "traces", ids: traceIds, ...times };
+  const callIds = nonEmpty(filter?.call_ids) ?? query?.bounds.callIds;
+  if (callIds !== undefined) return { in: "calls", ids: callIds, ...times };
+  return { in: "project", ids: [], ...times };
+}
+
+/** True for the selected calls. It can be used in a PREWHERE, because all parts of a call have one key. */
+export function inKeyRange(project: Project, range: KeyRange): Sql {
+  const hours = inHoursOf(project, range);
+  const named = inNamed(project, range);
+  const conditions = [named, hours].filter((condition) => condition !== undefined);
+  return conditions.length === 0 ? sql`1` : join(conditions, " AND ");
+}
+
+function inNamed(project: Project, range: KeyRange): Sql | undefined {
+  if (range.in === "traces") return inTraces(project, range.ids);
+  if (range.in === "project") return undefined;
+  return sql`(hour, trace_id) IN (SELECT hour, trace_id ${noted(project, range.ids)})`;
+}
+
+/** The traces of the selected calls, if they are known without reading `calls`. */
+export function tracesOfRange(project: Project, range: KeyRange): Traces | undefined {
+  if (range.in === "traces") return range.ids;
+  return range.in === "calls" ? sql`(SELECT trace_id ${noted(project, range.ids)})` : undefined;
+}
+
+/** Where some calls lie. */
+function noted(project: Project, callIds: readonly string[]): Sql {
+  return sql`FROM call_traces WHERE ${ofProject(project)} AND id IN ${param("Array(String)", callIds)}`;
+}
+
+/** True for the hours under which calls lie that started and ended then; undefined if they may have at any time. */
+export function inHoursOf(project: Project, { started, ended }: TimeRange): Sql | undefined {
+  const asked = [
+    { kind: "started", range: started },
+    { kind: "ended", range: ended },
+  ] as const;
+  const conditions = asked.flatMap(({ kind, range }) =>
+    range === undefined ? [] : [sql`hour IN (${keyHours(ofProject(project), { kind, range })})`],
+  );
+  return conditions.length === 0 ? undefined : join(conditions, " AND ");
+}
+
+function nonEmpty(list: readonly string[] | null | undefined): readonly string[] | undefined {
+  return list == null || list.length === 0 ? undefined : list;
+}

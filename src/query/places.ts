@@ -1,0 +1,58 @@
+import type { Project } from "../shared/project.ts";
+import { ofProject } from "./key-hours.ts";
+import { param, sql, type Sql } from "./sql.ts";
+
+/** An hour under which a trace has calls. */
+export interface Place {
+  readonly hour: number;
+  readonly traceId: string;
+}
+
+/** Ids, or a subquery that finds them. */
+export type Traces = readonly string[] | Sql;
+
+/** For this many traces, the statement names them itself: a shard that holds none of them is not read. */
+const MAX_NAMED_TRACES = 100;
+
+/** All calls of some traces, in any hour. */
+export function inTraces(project: Project, traces: Traces): Sql {
+  const ids = "chunks" in traces ? traces : param("Array(String)", traces);
+  return sql`${named(traces)}(hour, trace_id) IN (SELECT hour, trace_id FROM trace_hours
+    WHERE ${ofProject(project)} AND trace_id IN ${ids})`;
+}
+
+function named(traces: Traces): Sql {
+  if ("chunks" in traces || traces.length > MAX_NAMED_TRACES) return sql``;
+  return sql`trace_id IN ${param("Array(String)", traces)} AND `;
+}
+
+/**
+ * All calls of the traces that have calls under some hours, which `inHours` says. Only traces with calls under several hours
+ * are looked up, so the cost depends on the hours, not on the project.
+ */
+export function aroundHours(project: Project, inHours: Sql): Sql {
+  const spanning = sql`(SELECT trace_id FROM spanning_traces WHERE ${ofProject(project)} AND ${inHours})`;
+  return sql`(${inHours} OR ${inTraces(project, spanning)})`;
+}
+
+/**
+ * All calls of some traces with known hours: `places` contains each trace with each of its hours. If all traces have the
+ * same hours, two lists say the same as pairs, and cost a tenth less to read by.
+ */
+export function inPlaces(places: readonly Place[]): Sql {
+  const pairs = [...new Map(places.map((place) => [`${place.hour} ${place.traceId}`, place])).values()];
+  const hours = [...new Set(pairs.map(({ hour }) => hour))];
+  const traceIds = [...new Set(pairs.map(({ traceId }) => traceId))];
+  if (hours.length * traceIds.length === pairs.length)
+    return sql`hour IN ${param("Array(Int64)", hours)} AND trace_id IN ${param("Array(String)", traceIds)}`;
+  const hoursOfPairs = param(
+    "Array(Int64)",
+    pairs.map(({ hour }) => hour),
+  );
+  const tracesOfPairs = param(
+    "Array(String)",
+    pairs.map(({ traceId }) => traceId),
+  );
+  return sql`${named(traceIds)}(hour, trace_id) IN (SELECT place.1, place.2 FROM
+    (SELECT arrayJoin(arrayZip(${hoursOfPairs}, ${tracesOfPairs})) AS place))`;
+}

@@ -1,0 +1,70 @@
+import type { Engine } from "../../store/engine.ts";
+import { RowBinaryReader } from "../../store/rows/row-binary.ts";
+import { inTraces, LIVE } from "../../query/index.ts";
+import { ofProject } from "../../query/key-hours.ts";
+import { sql, type Sql } from "../../query/sql.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
+import type { Project } from "../../shared/project.ts";
+import type { SelectedTrace, Selection } from "../selection.ts";
+
+type Extent = Pick<SelectedTrace, "callCount" | "hours">;
+
+export interface CountedTrace extends SelectedTrace {
+  readonly selectedCount: number;
+}
+
+/**
+ * The traces of the selected calls, oldest first, so that traces read together are stored together. `where`: true for all calls
+ * of the traces to look at.
+ */
+export async function countTraces(
+  engine: Engine,
+  { project, condition }: Selection,
+  where: Sql,
+  signal: AbortSignal,
+): Promise<CountedTrace[]> {
+  const bytes = await engine.bytes(
+    sql`SELECT trace_id, toInt64(countIf(${condition})) AS selected, ${EXTENT}
+        FROM calls FINAL PREWHERE ${ofProject(project)} AND ${where}
+        WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY min(hour), trace_id`,
+    "RowBinary",
+    { name: "usage_count", limits: "heavy", signal },
+  );
+  const reader = new RowBinaryReader(bytes);
+  const traces: CountedTrace[] = [];
+  while (!reader.done) {
+    const [traceId, selectedCount] = [reader.string(), reader.int64()];
+    traces.push({ traceId, selectedCount, ids: undefined, ...readExtent(reader) });
+  }
+  return traces;
+}
+
+const EXTENT = sql`toInt64(count()), groupUniqArray(hour)`;
+
+function readExtent(reader: RowBinaryReader): Extent {
+  return { callCount: reader.int64(), hours: reader.int32s() };
+}
+
+const TRACES_PER_QUERY = 2000;
+
+/** Of some traces; one whose calls have been deleted since is left out. */
+export async function readExtents(
+  engine: Engine,
+  project: Project,
+  traceIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Extent>> {
+  const extents = new Map<string, Extent>();
+  for (const chunk of chunksOf(traceIds, TRACES_PER_QUERY)) {
+    const bytes = await engine.bytes(
+      sql`SELECT trace_id, ${EXTENT} FROM calls FINAL
+          PREWHERE ${ofProject(project)} AND ${inTraces(project, chunk)}
+          WHERE ${LIVE} GROUP BY trace_id`,
+      "RowBinary",
+      { name: "usage_sizes", limits: "heavy", signal },
+    );
+    const reader = new RowBinaryReader(bytes);
+    while (!reader.done) extents.set(reader.string(), readExtent(reader));
+  }
+  return extents;
+}
