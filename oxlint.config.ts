@@ -31,6 +31,8 @@ type Room = keyof typeof rooms;
 const cores = {
   "prices/list": ["usage", "shared"],
   "prices/project": ["store", "query", "usage", "shared"],
+  "calls/parts": ["query", "usage", "shared"],
+  "calls/place": ["store", "query", "usage", "shared"],
   "calls/write": ["store", "query", "usage", "shared"],
   "rollup/table": ["calls", "store", "query", "usage", "shared"],
   "rollup/fold": ["calls", "prices", "usage", "shared"],

@@ -12,7 +12,7 @@ import { backupRoutes } from "./admin/backups/routes.ts";
 import type { FeedbackOf } from "./calls/read/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls/read/routes.ts";
 import { createCallWriter, type CallWriter } from "./calls/write/call-writer.ts";
-import { createTraceLookup } from "./calls/write/trace-lookup.ts";
+import { createPlaceLookup } from "./calls/place/place-lookup.ts";
 import type { Engine } from "./store/engine.ts";
 import type { GroupCommitSettings } from "./store/group-commit.ts";
 import { measureEngine } from "./store/measured-engine.ts";
@@ -69,7 +69,7 @@ import { completionStore } from "./gateway/recording/completion-store.ts";
 import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
 import { receiptRoutes } from "./rollup/receipts/routes.ts";
 import { traceUsageRoutes } from "./rollup/answer/routes.ts";
-import { tracesRoutes } from "./calls/trace/routes.ts";
+import { tracesRoutes } from "./calls/read/trace/routes.ts";
 import { usageStatsRoutes } from "./stats/routes.ts";
 
 export interface Deps {
@@ -113,12 +113,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
   };
   const { bodyLimitBytes } = writing;
-  const traces = createTraceLookup(engine);
+  const traces = createPlaceLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
   app.addHook("onClose", () => writer.drain());
   const sweep = (): Promise<number> => writer.sweep();
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
-  registerLedger(app, { engine, clock, whileNoInsertRuns: writer.between });
+  registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerProjects(app, config, { engine, clock, writer });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
@@ -175,11 +175,11 @@ interface Writing extends GroupCommitSettings {
 async function registerProjects(
   app: App,
   config: Config,
-  { engine, clock, writer: { between } }: { engine: Engine; clock: Clock; writer: CallWriter },
+  { engine, clock, writer: { whileNoInsertRuns } }: { engine: Engine; clock: Clock; writer: CallWriter },
 ): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
   const deletions = createDeletionStore(engine);
-  const deps = { engine, clock, mutations, deletions, betweenWrites: between };
+  const deps = { engine, clock, mutations, deletions, whileNoInsertRuns };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
   registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: () => deleteExpired(deps) });

@@ -1,4 +1,4 @@
-import type { CallPart, ProjectPart } from "../calls/write/call-part.ts";
+import type { CallPart, ProjectPart } from "../calls/parts/call-part.ts";
 import type { CallWriter } from "../calls/write/call-writer.ts";
 
 /** Stores the accepted parts of each project in their order. Returns the traces of the parts. */

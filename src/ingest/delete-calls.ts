@@ -1,9 +1,9 @@
-import { deletePart } from "../calls/write/call-part.ts";
+import { deletePart } from "../calls/parts/call-part.ts";
 import type { CallWriter } from "../calls/write/call-writer.ts";
-import { readFence } from "../calls/write/project-fences.ts";
+import { readFence } from "../calls/place/project-fences.ts";
 import type { EpochMicros } from "../shared/instant.ts";
-import type { TraceLookup } from "../calls/write/trace-lookup.ts";
-import { keyText } from "../calls/write/trace-lookup.ts";
+import type { PlaceLookup } from "../calls/place/place-lookup.ts";
+import { keyText } from "../calls/place/place-lookup.ts";
 import { chunksOf } from "../shared/chunks-of.ts";
 import type { Engine } from "../store/engine.ts";
 import { inTraces, LIVE } from "../query/index.ts";
@@ -13,7 +13,7 @@ import type { Project } from "../shared/project.ts";
 
 export interface DeleteDeps {
   readonly engine: Engine;
-  readonly traces: TraceLookup;
+  readonly traces: PlaceLookup;
   readonly writer: CallWriter;
 }
 

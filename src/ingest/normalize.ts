@@ -6,8 +6,8 @@ import {
   type CallEnd,
   type CallPart,
   type CallStart,
-} from "../calls/write/call-part.ts";
-import { addsChildrenItself } from "../calls/write/weave-producer.ts";
+} from "../calls/parts/call-part.ts";
+import { addsChildrenItself } from "../calls/parts/weave-producer.ts";
 import type { CompleteMessage, EndMessage, StartMessage } from "./schema.ts";
 
 /** `apiKey`: the id of the one that the message was sent with. */

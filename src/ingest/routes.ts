@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { deleteAccess, ingestAccess } from "../http/auth/guard.ts";
-import { renamePart, type CallPart } from "../calls/write/call-part.ts";
+import { renamePart, type CallPart } from "../calls/parts/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { emptyRes } from "../http/schemas/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";

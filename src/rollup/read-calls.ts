@@ -3,6 +3,7 @@ import { aroundHours, inPlaces, inTraces, type HourRange } from "../query/index.
 import { keyHours, ofProject } from "../query/key-hours.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
+import { assertNever } from "../shared/assert-never.ts";
 import { release } from "../shared/buffers.ts";
 import { selectedTraces, type CallsPlan } from "./plan.ts";
 import { chooseCalls } from "./read/choose-calls.ts";
@@ -75,6 +76,8 @@ export async function readCalls<More>(
       return readChosen(engine, plan, options);
     case "known traces":
       return readTraces(engine, plan, strategy.traces, options);
+    default:
+      return assertNever(strategy);
   }
 }
 

@@ -38,7 +38,7 @@ export interface GroupCommit<Item> {
   /** Resolves when the items are durable. Errors: `StorageError` of the flush, "overloaded" when too much waits. */
   write(items: readonly Item[]): Promise<void>;
   /** Does some work between two batches: none is being written meanwhile. */
-  between<Result>(work: () => Promise<Result>): Promise<Result>;
+  whileNoInsertRuns<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Resolves when nothing waits or is being written. */
   drain(): Promise<void>;
   pendingBytes(): number;
@@ -61,7 +61,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let waitingBytes = 0;
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
-  let between: (() => Promise<void>)[] = [];
+  let turns: (() => Promise<void>)[] = [];
   let writing: Promise<void> = Promise.resolve();
   const arrivals = new Arrivals();
 
@@ -86,21 +86,21 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   /** Until a batch has been written, or the next one is large enough to be readied beside it. */
   const gathered = async (): Promise<void> => {
     const enough = options.prepare === undefined ? Number.POSITIVE_INFINITY : (options.minBytesBeside ?? 0);
-    const mustWait = (): boolean => inFlightBytes > 0 && between.length === 0 && waitingBytes < enough;
+    const mustWait = (): boolean => inFlightBytes > 0 && turns.length === 0 && waitingBytes < enough;
     while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
 
   const run = async (): Promise<void> => {
-    while (waiting.length > 0 || between.length > 0) {
-      if (between.length > 0) {
+    while (waiting.length > 0 || turns.length > 0) {
+      if (turns.length > 0) {
         await writing;
-        const turns = between;
-        between = [];
-        for (const turn of turns) await turn();
+        const taken = turns;
+        turns = [];
+        for (const turn of taken) await turn();
         continue;
       }
       await gathered();
-      if (between.length > 0) continue;
+      if (turns.length > 0) continue;
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
       const batch = takeBatch();
       const prepared = options.prepare === undefined ? batch : await those(batch, options.prepare);
@@ -124,9 +124,9 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       running ??= run();
       await settled;
     },
-    between<Result>(work: () => Promise<Result>) {
+    whileNoInsertRuns<Result>(work: () => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      between.push(() => work().then(resolve, reject));
+      turns.push(() => work().then(resolve, reject));
       arrivals.announce();
       running ??= run();
       return promise;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTraceNotes, type NoteTraces } from "../../src/calls/write/note-traces.ts";
+import { createTraceNotes, type NoteTraces } from "../../src/calls/place/note-traces.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import { pairKey } from "../../src/shared/pair-key.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -123,32 +123,5 @@ describe("what two writers in one process remember of their notes", () => {
     await note([place, place]);
     // a store that others may write to is asked each time
     expect(asked.length).toBe(hasNamedStore ? 2 * count : count);
-  });
-});
-
-describe("a trace that is noted for the first time", () => {
-  it("is not looked up, and found when it is noted in another hour after a restart", async () => {
-    const asked: string[] = [];
-    const restarted = (): NoteTraces =>
-      createTraceNotes(
-        faultyEngine(test.engine, (name) => {
-          asked.push(name);
-          return "done";
-        }),
-      );
-    const strange = "acme/ü'\\☃" as Project;
-    const traces = ["plain", STRANGE, "x".repeat(512)];
-    const hoursOf = (noted: ReadonlyMap<string, readonly number[]>): number[][] =>
-      traces.map((trace_id) => noted.get(pairKey(strange, trace_id))!.toSorted((a, b) => a - b));
-    const note = restarted();
-    for (const hour of [3, 5]) {
-      asked.length = 0;
-      const noted = await (hour === 3 ? note : restarted())(
-        traces.map((trace_id) => ({ project_id: strange, trace_id, hour })),
-      );
-      expect(hoursOf(noted)).toEqual(traces.map(() => (hour === 3 ? [3] : [3, 5])));
-      // a store that others may write to is asked each time
-      expect(asked.includes("trace_hours_find")).toBe(hour === 5 || hasNamedStore);
-    }
   });
 });

@@ -1,5 +1,5 @@
-import { INCLUSIVE } from "../../src/calls/write/message-columns.ts";
-import { REPORTERS } from "../../src/calls/write/completion.ts";
+import { INCLUSIVE } from "../../src/calls/parts/message-columns.ts";
+import { REPORTERS } from "../../src/calls/parts/completion.ts";
 import { encodeUsage } from "../../src/usage/usage-column.ts";
 import type { CallTable } from "../../src/rollup/table/call-table.ts";
 import type { LlmNames } from "../../src/rollup/table/llm-names.ts";

@@ -1,5 +1,5 @@
-import { noteStarts } from "../../src/calls/write/note-calls.ts";
-import { createTraceNotes } from "../../src/calls/write/note-traces.ts";
+import { noteStarts } from "../../src/calls/place/note-starts.ts";
+import { createTraceNotes } from "../../src/calls/place/note-traces.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";

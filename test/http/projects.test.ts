@@ -183,7 +183,7 @@ describe("deleting calls", () => {
       deletions: createDeletionStore(test.engine),
       mutations: createMutations(test.engine, namedCluster),
       clock: systemClock,
-      betweenWrites: (work) => work(),
+      whileNoInsertRuns: (work) => work(),
     });
   const secrets = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ id: string }>(
@@ -284,8 +284,8 @@ describe("retention", () => {
     expect((await ask("GET", url)).body).toEqual({ days: 30 });
 
     const mutations = createMutations(test.engine, undefined);
-    const betweenWrites = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    const deps = { engine: test.engine, mutations, betweenWrites };
+    const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+    const deps = { engine: test.engine, mutations, whileNoInsertRuns };
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);

@@ -58,8 +58,8 @@ async function keepThirtyDays(project_id: string): Promise<void> {
   expect(answer.statusCode).toBe(200);
   const mutations = createMutations(test.engine, undefined);
   await until(async () => !(await mutations.areRunning("retention")));
-  const betweenWrites = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-  await deleteExpired({ engine: test.engine, mutations, clock: systemClock, betweenWrites });
+  const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+  await deleteExpired({ engine: test.engine, mutations, clock: systemClock, whileNoInsertRuns });
 }
 
 describe.each(["apart", "merged"])("retention of calls whose parts lie %s", (how) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { noteStarts, type CallRow } from "../../src/calls/write/note-calls.ts";
-import { createTraceNotes } from "../../src/calls/write/note-traces.ts";
+import { noteStarts, type CallRow } from "../../src/calls/place/note-starts.ts";
+import { createTraceNotes } from "../../src/calls/place/note-traces.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { Project } from "../../src/shared/project.ts";
-import { readTraceLines } from "../../src/calls/trace/store.ts";
+import { readTraceLines } from "../../src/calls/read/trace/store.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { INCLUSIVE } from "../../src/calls/write/message-columns.ts";
-import type { Inclusive } from "../../src/calls/write/message-columns.ts";
-import type { Reporter } from "../../src/calls/write/completion.ts";
+import { INCLUSIVE } from "../../src/calls/parts/message-columns.ts";
+import type { Inclusive } from "../../src/calls/parts/message-columns.ts";
+import type { Reporter } from "../../src/calls/parts/completion.ts";
 import { unitNames, unitsOf, type UnitCounts } from "../../src/usage/units.ts";
 import { isNothing, type Usage } from "../../src/usage/usage.ts";
 

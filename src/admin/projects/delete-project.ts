@@ -1,4 +1,4 @@
-import { raiseFence } from "../../calls/write/project-fences.ts";
+import { raiseFence } from "../../calls/place/project-fences.ts";
 import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -12,7 +12,7 @@ export interface DeletionDeps {
   readonly mutations: Mutations;
   readonly clock: Clock;
   /** Does some work while no part of a call is on its way into the store. */
-  readonly betweenWrites: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function deleteProject(deps: DeletionDeps, project: Project): Promi
   const deletion = newDeletion(project, "project", deps.clock);
   const tag = `deletion ${deletion.id}`;
   const tables = await tablesOfProjects(deps.engine);
-  await deps.betweenWrites(async () => {
+  await deps.whileNoInsertRuns(async () => {
     for (const table of tables) {
       await mutations.start(
         table,

@@ -89,7 +89,7 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
     const before = today - days * DAY_MS;
     const tables = await tablesWithExpired(engine, projects, await ageOf(engine, projects, before));
     if (tables.length === 0) continue;
-    await deps.betweenWrites(async () => {
+    await deps.whileNoInsertRuns(async () => {
       const age = await ageOf(engine, projects, before);
       for (const table of tables) {
         await mutations.start(

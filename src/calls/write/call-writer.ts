@@ -2,11 +2,11 @@ import type { Engine } from "../../store/engine.ts";
 import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-import { contestedPart, isStart, type CallPart, type ProjectPart } from "./call-part.ts";
-import { chooseHours } from "./choose-hours.ts";
+import { contestedPart, isStart, type CallPart, type ProjectPart } from "../parts/call-part.ts";
+import { chooseHours } from "../place/choose-hours.ts";
 import { joinParts } from "./join-parts.ts";
-import { noteStarts } from "./note-calls.ts";
-import { createTraceNotes, type NoteTraces } from "./note-traces.ts";
+import { noteStarts } from "../place/note-starts.ts";
+import { createTraceNotes, type NoteTraces } from "../place/note-traces.ts";
 import {
   findForgotten,
   findMarks,
@@ -17,10 +17,10 @@ import {
   type PendingMark,
   type PendingPart,
 } from "./pending-parts.ts";
-import { keyOf, placeParts, type Placed } from "./place-parts.ts";
-import { readFences, type Fence } from "./project-fences.ts";
-import { settlePending } from "./settle-pending.ts";
-import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+import { keyOf, placeParts, type Placed } from "../place/place-parts.ts";
+import { readFences, type Fence } from "../place/project-fences.ts";
+import { writePending } from "./write-pending.ts";
+import { keyText, type CallKey, type PlaceLookup } from "../place/place-lookup.ts";
 
 /** The only way to store calls. */
 export interface CallWriter {
@@ -35,7 +35,7 @@ export interface CallWriter {
     since?: Fence,
   ): Promise<readonly (string | undefined)[]>;
   /** Does some work while no insert is running. */
-  readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Resolves when all accepted parts are durable. */
   drain(): Promise<void>;
   /** Writes the pending parts of known calls that a killed writer left behind; returns the number of calls. */
@@ -45,7 +45,7 @@ export interface CallWriter {
 
 interface WriterDeps {
   readonly engine: Engine;
-  readonly traces: TraceLookup;
+  readonly traces: PlaceLookup;
   readonly clock: Clock;
 }
 
@@ -94,13 +94,13 @@ export function createCallWriter(
       await commit.write(items);
       return items.map((item) => item.traceId);
     },
-    between: (work) => commit.between(work),
+    whileNoInsertRuns: (work) => commit.whileNoInsertRuns(work),
     drain: () => commit.drain(),
     pendingBytes: () => commit.pendingBytes(),
     sweep: () =>
-      commit.between(async () => {
+      commit.whileNoInsertRuns(async () => {
         const forgotten = await findForgotten(engine, SWEEP_LIMIT);
-        await settlePending(tools, forgotten);
+        await writePending(tools, forgotten);
         return forgotten.length;
       }),
   };
@@ -110,7 +110,7 @@ type NextVersion = (newest: number) => number;
 
 interface Tools {
   readonly engine: Engine;
-  readonly traces: TraceLookup;
+  readonly traces: PlaceLookup;
   readonly noteTraces: NoteTraces;
   readonly haveMarks: HaveMarks;
   readonly nextVersion: NextVersion;
@@ -148,7 +148,7 @@ async function store(tools: Tools, given: readonly Placed[]): Promise<void> {
   const pending = queue(waiting, marks, nextVersion);
   if (pending.length > 0) await addPending(engine, pending);
   const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
-  await settlePending(tools, distinct([...left, ...pending]));
+  await writePending(tools, distinct([...left, ...pending]));
 }
 
 async function marksOf(
@@ -161,7 +161,7 @@ async function marksOf(
 }
 
 /** A start sent again goes where the first one went, unless that was deleted with its project. */
-async function refreshFences(items: readonly Placed[], traces: TraceLookup): Promise<void> {
+async function refreshFences(items: readonly Placed[], traces: PlaceLookup): Promise<void> {
   const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
   if (again.length > 0) await traces.readFences([...new Set(again.map(({ project }) => project))]);
 }
@@ -178,7 +178,7 @@ async function dropIfProjectDeleted(engine: Engine, items: readonly Placed[]): P
  * Parts placed by the cache whose project may have been deleted since: the call they were written to is gone, so their
  * call counts as unknown.
  */
-async function placedByMemory(items: readonly Placed[], traces: TraceLookup): Promise<ReadonlySet<Placed>> {
+async function placedByMemory(items: readonly Placed[], traces: PlaceLookup): Promise<ReadonlySet<Placed>> {
   const started = new Set(items.filter((item) => isStart(item.part)).map((item) => item.call));
   const remembered = items.filter(
     (item) => item.traceId !== undefined && item.part.traceId === undefined && !started.has(item.call),

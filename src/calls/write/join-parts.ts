@@ -1,5 +1,5 @@
-import type { CallRow } from "./note-calls.ts";
-import type { Placed } from "./place-parts.ts";
+import type { CallRow } from "../place/note-starts.ts";
+import type { Placed } from "../place/place-parts.ts";
 
 /**
  * The rows to write for some parts, in their order. The parts of a call that come together, such as its start and its end,

@@ -3,8 +3,8 @@ import type { Engine } from "../../store/engine.ts";
 import { TableMemory } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
-import type { CallPart } from "./call-part.ts";
-import { keyText, type CallKey } from "./trace-lookup.ts";
+import type { CallPart } from "../parts/call-part.ts";
+import { keyText, type CallKey } from "../place/place-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 /** A part that is pending, or was within the last day, without its columns. */

@@ -1,4 +1,4 @@
-import { completePart, type CallPart } from "../../calls/write/call-part.ts";
+import { completePart, type CallPart } from "../../calls/parts/call-part.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
 /** The op name of the gateway's completions: the one that SDK integrations use. */

@@ -1,10 +1,10 @@
 import type { CallWriter } from "../../calls/write/call-writer.ts";
-import { keyText, type TraceLookup } from "../../calls/write/trace-lookup.ts";
+import { keyText, type PlaceLookup } from "../../calls/place/place-lookup.ts";
 import { completionPart } from "./completion-call.ts";
 import type { CompletionStore } from "./recorder.ts";
 
 /** Completions are stored as all other calls are. */
-export function completionStore(writer: CallWriter, traces: TraceLookup): CompletionStore {
+export function completionStore(writer: CallWriter, traces: PlaceLookup): CompletionStore {
   return {
     async write(project, completion) {
       await writer.write(project, [completionPart(completion)]);

@@ -1,4 +1,4 @@
-import type { Inclusive } from "../../calls/write/message-columns.ts";
+import type { Inclusive } from "../../calls/parts/message-columns.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 
 /** The facts that identify a span's producer. */

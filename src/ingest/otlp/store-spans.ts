@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CallPart } from "../../calls/write/call-part.ts";
+import type { CallPart } from "../../calls/parts/call-part.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";

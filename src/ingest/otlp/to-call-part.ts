@@ -1,11 +1,11 @@
-import { completePart, type CallPart, type CallStart } from "../../calls/write/call-part.ts";
+import { completePart, type CallPart, type CallStart } from "../../calls/parts/call-part.ts";
 import { readUsage } from "../../usage/read-usage.ts";
 import { serviceOf } from "../../usage/read-service.ts";
 import { toCount } from "../../usage/to-count.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../../shared/instant.ts";
 import { isTooDeep } from "../../shared/json.ts";
-import { completionIdOf, storedId } from "../../calls/write/completion.ts";
+import { completionIdOf, storedId } from "../../calls/parts/completion.ts";
 import {
   COMPLETION_ID,
   DISPLAY_NAME,

@@ -1,9 +1,9 @@
-import type { Reporter } from "../../calls/write/completion.ts";
+import type { Reporter } from "../../calls/parts/completion.ts";
 import { release } from "../../shared/buffers.ts";
 import { inclusiveOf, NONE, reporterOf, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
 import { COUNT_SLOTS } from "../../usage/count-fields.ts";
-import { meetingsOf, type Meetings } from "./meetings.ts";
+import { lowestCommonCalls, type LowestCommonCalls } from "./lowest-common-calls.ts";
 
 /**
  * Which reports stop counting, and where. Two reports of one completion meet at the lowest call above both. There the
@@ -23,12 +23,12 @@ export interface Losses {
 /** Cost: O(calls + reports × log depth), iterative. */
 export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): Losses {
   const completionOf = withoutWrappers(calls, forest, shared);
-  const meetings = meetingsOf(forest, completionOf);
+  const common = lowestCommonCalls(forest, completionOf);
   const losses = {
     completionOf,
     first: new Int32Array(calls.count + forest.cycles.length).fill(NONE),
-    next: new Int32Array(meetings.reports.length),
-    lost: new Int32Array(meetings.reports.length),
+    next: new Int32Array(common.reports.length),
+    lost: new Int32Array(common.reports.length),
     countedElsewhere: new Uint8Array(calls.count),
   };
   let count = 0;
@@ -38,17 +38,17 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
     losses.next[count] = losses.first[at]!;
     losses.first[at] = count++;
   };
-  const isBetter = comparing(calls, meetings);
-  const rounds = new Rounds(meetings, isBetter, lose);
-  for (let from = 0; from < meetings.reports.length;) {
+  const isBetter = comparing(calls, common);
+  const rounds = new Rounds(common, isBetter, lose);
+  for (let from = 0; from < common.reports.length;) {
     let to = from + 1;
-    while (to < meetings.reports.length && sameCompletion(completionOf, meetings, from, to)) to++;
+    while (to < common.reports.length && sameCompletion(completionOf, common, from, to)) to++;
     rounds.play(from, to);
-    playAcrossTrees(meetings.reports.subarray(from, to), losses.countedElsewhere, isBetter);
+    playAcrossTrees(common.reports.subarray(from, to), losses.countedElsewhere, isBetter);
     from = to;
   }
   rounds.release();
-  release(meetings.reports, meetings.at, meetings.depths, meetings.depthOf);
+  release(common.reports, common.at, common.depths, common.depthOf);
   return losses;
 }
 
@@ -102,7 +102,7 @@ function together(one: number, other: number): number {
 
 function sameCompletion(
   completionOf: Int32Array,
-  { reports }: Meetings,
+  { reports }: LowestCommonCalls,
   one: number,
   other: number,
 ): boolean {
@@ -114,7 +114,7 @@ function sameCompletion(
  * meet continues.
  */
 class Rounds {
-  private readonly meetings: Meetings;
+  private readonly common: LowestCommonCalls;
   private readonly isBetter: (one: number, other: number) => boolean;
   private readonly lose: (call: number, at: number) => void;
   /** Reports that continue. Each except the first has, beside it, the place where it meets the one before it. */
@@ -123,19 +123,19 @@ class Rounds {
   private size = 0;
 
   constructor(
-    meetings: Meetings,
+    common: LowestCommonCalls,
     isBetter: (one: number, other: number) => boolean,
     lose: (call: number, at: number) => void,
   ) {
-    this.meetings = meetings;
+    this.common = common;
     this.isBetter = isBetter;
     this.lose = lose;
-    this.open = new Int32Array(meetings.reports.length);
-    this.joins = new Int32Array(meetings.reports.length);
+    this.open = new Int32Array(common.reports.length);
+    this.joins = new Int32Array(common.reports.length);
   }
 
   play(from: number, to: number): void {
-    const { reports, at, depths } = this.meetings;
+    const { reports, at, depths } = this.common;
     this.size = 0;
     for (let place = from; place < to; place++) {
       if (place > from) this.joinDeeperThan(depths[place]!);
@@ -151,7 +151,7 @@ class Rounds {
   }
 
   private joinDeeperThan(depth: number): void {
-    const { at, depths } = this.meetings;
+    const { at, depths } = this.common;
     const { open, joins } = this;
     for (; this.size > 1 && depths[joins[this.size - 1]!]! > depth; this.size--) {
       const last = open[this.size - 1]!;
@@ -170,7 +170,10 @@ const EXACTNESS: Readonly<Record<Reporter, number>> = { estimate: 0, client: 1, 
  * The gateway's count ranks before a client's, and that before an estimate; then the deepest, the one with more counts,
  * the earliest, and the one with the smaller id. The result does not depend on the selection or the order.
  */
-function comparing(calls: CallTable, { depthOf }: Meetings): (one: number, other: number) => boolean {
+function comparing(
+  calls: CallTable,
+  { depthOf }: LowestCommonCalls,
+): (one: number, other: number) => boolean {
   return (one, other) => {
     const difference =
       EXACTNESS[reporterOf(calls, one)] - EXACTNESS[reporterOf(calls, other)] ||

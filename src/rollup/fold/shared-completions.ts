@@ -1,7 +1,8 @@
-import { isUniqueId, REPORTERS, type Reporter } from "../../calls/write/completion.ts";
+import { isUniqueId, REPORTERS, type Reporter } from "../../calls/parts/completion.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
 import { NONE, reporterOf } from "../table/call-table.ts";
+import { HashTable } from "../table/hash-table.ts";
 import { areSameBytes, hashOf, type Place, randomSeed } from "../table/id-bytes.ts";
 import type { UsageEntries } from "../table/usage-entries.ts";
 import { chainsOf, type Report } from "./report-chains.ts";
@@ -44,23 +45,21 @@ function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undef
 
   const view = viewOf(source);
   const placeOf = (call: number): Place => ({ start: ids.starts[call]!, end: ids.ends[call]! });
-  const mask = 2 ** Math.ceil(Math.log2(reporting * 2)) - 1;
-  const firsts = new Int32Array(mask + 1).fill(NONE);
+  const firsts = new HashTable(reporting);
   const shared = new Map<number, number[]>();
   for (let call = 0; call < count; call++) {
     if (!reports(call)) continue;
     const place = placeOf(call);
-    let slot = hashOf(view, place, SEED ^ traceOf[call]!) & mask;
-    for (let first = firsts[slot]!; first !== NONE; first = firsts[slot]!) {
-      if (traceOf[first] === traceOf[call] && areSameBytes(view, place, placeOf(first))) break;
-      slot = (slot + 1) & mask;
-    }
-    const first = firsts[slot]!;
-    if (first === NONE) firsts[slot] = call;
+    const hash = hashOf(view, place, SEED ^ traceOf[call]!);
+    const first = firsts.find(
+      hash,
+      (other) => traceOf[other] === traceOf[call] && areSameBytes(view, place, placeOf(other)),
+    );
+    if (first === NONE) firsts.add(hash, call);
     else if (shared.has(first)) shared.get(first)!.push(call);
     else shared.set(first, [first, call]);
   }
-  release(firsts);
+  firsts.release();
   return shared.size === 0 ? undefined : shared.values();
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { anyInteger, isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { costFields } from "../../prices/cost-fields.ts";
-import { REPORTERS } from "../../calls/write/completion.ts";
+import { REPORTERS } from "../../calls/parts/completion.ts";
 import type { CountWire } from "../../usage/count-fields.ts";
 import { unitNames } from "../../usage/units.ts";
 

@@ -1,5 +1,5 @@
-import { INCLUSIVE, type Inclusive } from "../../calls/write/message-columns.ts";
-import { REPORTERS, type Reporter } from "../../calls/write/completion.ts";
+import { INCLUSIVE, type Inclusive } from "../../calls/parts/message-columns.ts";
+import { REPORTERS, type Reporter } from "../../calls/parts/completion.ts";
 import type { Places } from "../../store/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";

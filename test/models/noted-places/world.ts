@@ -104,7 +104,7 @@ export class World {
   async expire(): Promise<void> {
     const mutations = createMutations(this.#engine, undefined);
     await until(async () => !(await mutations.areRunning("retention")));
-    const betweenWrites = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    await deleteExpired({ engine: this.#engine, mutations, clock: systemClock, betweenWrites });
+    const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+    await deleteExpired({ engine: this.#engine, mutations, clock: systemClock, whileNoInsertRuns });
   }
 }

@@ -130,7 +130,7 @@ describe("createGroupCommit", () => {
     const writes = [commit.write(["a"])];
     while (!said.includes("write a")) await new Promise(setImmediate);
     writes.push(commit.write(["b"]));
-    const between = commit.between(async () => void said.push("between"));
+    const between = commit.whileNoInsertRuns(async () => void said.push("between"));
     release();
     await Promise.all([...writes, between]);
     expect(said).toEqual([
@@ -150,7 +150,7 @@ describe("createGroupCommit", () => {
     while (!said.includes("write a")) await new Promise(setImmediate);
     writes.push(commit.write(["b"]));
     while (!said.includes("prepare b")) await new Promise(setImmediate);
-    const between = commit.between(async () => void said.push("between"));
+    const between = commit.whileNoInsertRuns(async () => void said.push("between"));
     release();
     await Promise.all([...writes, between]);
     expect(said).toEqual([

@@ -1,49 +1,35 @@
-import { release } from "../../../shared/buffers.ts";
-import { hashOf, randomSeed } from "../../table/id-bytes.ts";
+import { release, resize } from "../../../shared/buffers.ts";
+import { NONE } from "../../table/call-table.ts";
+import { HashTable } from "../../table/hash-table.ts";
+import { hashOf, type Place, randomSeed } from "../../table/id-bytes.ts";
 
 const SEED = randomSeed();
 const OTHER_SEED = randomSeed();
-const FREE = 0;
+const EXPECTED = 512;
 
 /**
  * Remembers ids by 64 bits of a hash that nobody outside can foresee: among a million of them two that differ are taken for one
- * once in tens of millions of answers. Open addressing.
+ * once in tens of millions of answers.
  */
 export class SeenIds {
   private count = 0;
-  private lows = new Int32Array(1024);
-  private highs = new Int32Array(1024);
+  private readonly table = new HashTable(EXPECTED);
+  /** The other half of the hash of each id. */
+  private others = new Int32Array(EXPECTED);
 
   /** False when the id was there before. */
-  add(source: DataView, place: { start: number; end: number }): boolean {
-    if (this.count * 2 >= this.lows.length) this.grow();
-    const isNew = this.put(hashOf(source, place, SEED) | 1, hashOf(source, place, OTHER_SEED));
-    if (isNew) this.count++;
-    return isNew;
-  }
-
-  release(): void {
-    release(this.lows, this.highs);
-  }
-
-  private put(low: number, high: number): boolean {
-    const mask = this.lows.length - 1;
-    let place = (low >>> 1) & mask;
-    for (; this.lows[place] !== FREE; place = (place + 1) & mask) {
-      if (this.lows[place] === low && this.highs[place] === high) return false;
-    }
-    this.lows[place] = low;
-    this.highs[place] = high;
+  add(source: DataView, place: Place): boolean {
+    const hash = hashOf(source, place, SEED);
+    const other = hashOf(source, place, OTHER_SEED);
+    if (this.table.find(hash, (id) => this.others[id] === other) !== NONE) return false;
+    if (this.count === this.others.length) this.others = resize(this.others, new Int32Array(this.count * 2));
+    this.others[this.count] = other;
+    this.table.add(hash, this.count++);
     return true;
   }
 
-  private grow(): void {
-    const { lows, highs } = this;
-    this.lows = new Int32Array(lows.length * 2);
-    this.highs = new Int32Array(lows.length * 2);
-    for (let place = 0; place < lows.length; place++) {
-      if (lows[place] !== FREE) this.put(lows[place]!, highs[place]!);
-    }
-    release(lows, highs);
+  release(): void {
+    this.table.release();
+    release(this.others);
   }
 }

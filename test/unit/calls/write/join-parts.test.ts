@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CallPart } from "../../../../src/calls/write/call-part.ts";
+import type { CallPart } from "../../../../src/calls/parts/call-part.ts";
 import { joinParts } from "../../../../src/calls/write/join-parts.ts";
-import { keyText } from "../../../../src/calls/write/trace-lookup.ts";
-import type { Placed } from "../../../../src/calls/write/place-parts.ts";
+import { keyText } from "../../../../src/calls/place/place-lookup.ts";
+import type { Placed } from "../../../../src/calls/place/place-parts.ts";
 import type { Project } from "../../../../src/shared/project.ts";
 
 const columns = fc.dictionary(

@@ -3,7 +3,6 @@ import { TableMemory, type TableState } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
-import { NewTraces } from "./new-traces.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 /** An hour under which a trace has calls, or will have some. */
@@ -38,24 +37,21 @@ const MAX_REMEMBERED = 50_000;
  * Notes the hours under which traces will have calls, before the calls are written. Returns all hours of each trace.
  * `trace_hours` maps a trace to its hours; `spanning_traces` maps an hour to those of its traces that have several hours.
  * It notes first and then looks: if two writers begin a trace in two hours at once, the second one sees both hours. A
- * single process that writes may look while it notes, remembers what it has noted and seen, and does not look for traces
- * that are new.
+ * single process that writes may look while it notes, and remembers what it has noted and seen.
  */
-export function createTraceNotes(engine: Engine, newTraces = new NewTraces(engine)): NoteTraces {
+export function createTraceNotes(engine: Engine): NoteTraces {
   const memory = new TableMemory<readonly number[]>(engine, "trace_hours", MAX_REMEMBERED);
 
   const noteAndLook = async (began: TableState, open: readonly OpenTrace[]): Promise<HoursOfTraces> => {
     const rows = open.flatMap(({ trace, missing }) => missing.map((hour) => placeOf(trace, hour)));
-    const unsure = open.filter(({ trace }) => !newTraces.has(trace));
     const noted = engine.insert("trace_hours", rows, { name: "trace_hours_add" });
     if (began === undefined) await noted;
-    const [hours] = await Promise.all([readHours(engine, unsure), noted]);
+    const [hours] = await Promise.all([readHours(engine, open), noted]);
     return began === undefined || memory.holds(began, OWN_INSERTS) ? hours : readHours(engine, open);
   };
 
   return async (places) => {
     const traces = tracesOf(places);
-    if (traces.keys().some((key) => memory.get(key) === undefined)) await newTraces.refresh();
     const began = memory.begin();
     const hoursOf = new Map<string, readonly number[]>();
     const open = new Map<string, OpenTrace>();
@@ -74,11 +70,6 @@ export function createTraceNotes(engine: Engine, newTraces = new NewTraces(engin
       if (hours.length > 1) spanning.push(...hours.map((hour) => placeOf(trace, hour)));
     }
     await engine.insert("spanning_traces", spanning, { name: "spanning_traces_add" });
-    newTraces.learn(
-      began,
-      OWN_INSERTS,
-      [...open.values()].map(({ trace }) => trace),
-    );
     memory.learn(
       began,
       OWN_INSERTS,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FenceMemory } from "../../../../src/calls/write/fence-memory.ts";
+import { FenceMemory } from "../../../../src/calls/place/fence-memory.ts";
 import type { Project } from "../../../../src/shared/project.ts";
 
 const project = "acme/fenced" as Project;

@@ -1,16 +1,12 @@
-import { Buffer } from "node:buffer";
-import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NewTraces, type NewTracesLimits } from "../../../../src/calls/write/new-traces.ts";
 import {
   createTraceNotes,
   type NoteTraces,
   type TraceHour,
-} from "../../../../src/calls/write/note-traces.ts";
+} from "../../../../src/calls/place/note-traces.ts";
 import { ChangeCounts } from "../../../../src/store/change-counts.ts";
 import type { Engine, QueryOptions } from "../../../../src/store/engine.ts";
-import { render } from "../../../../src/query/sql.ts";
 import type { Project } from "../../../../src/shared/project.ts";
 import type { Fate } from "../../../helpers/faulty-engine.ts";
 import { runs } from "../../../helpers/runs.ts";
@@ -38,10 +34,6 @@ class Notes {
       changesOf: (table) => this.#counts.of(table),
       insert: (table, rows) => this.#insert(table, rows as readonly TraceHour[]),
       rows: async <Row>(_: unknown, { name }: QueryOptions) => (await this.#look(name)) as Row[],
-      bytes: async (query, _, { name }) => {
-        const limit = Number(Object.values(render(query).params)[0]);
-        return Buffer.from(((await this.#look(name)) as Uint8Array).subarray(0, 4 * limit));
-      },
     };
     return used as Engine;
   }
@@ -73,18 +65,13 @@ class Notes {
   async #look(name: string): Promise<unknown> {
     this.asked.push(name);
     await this.#pause();
-    const found = this.#found(name);
+    const found = this.#found();
     await this.#pause();
     return found;
   }
 
-  #found(name: string): unknown {
+  #found(): unknown {
     const stored = this.rows["trace_hours"]!;
-    if (name === "trace_hours_count") return [{ notes: stored.length }];
-    if (name === "trace_hours_hash") {
-      const hashes = Uint32Array.from(stored, (row) => crc32(`${row.project_id}/${row.trace_id}`));
-      return new Uint8Array(hashes.buffer);
-    }
     return [...new Set(stored.map((row) => row.trace_id))].map((trace_id) => ({
       project_id,
       trace_id,
@@ -93,8 +80,7 @@ class Notes {
   }
 }
 
-const writerOf = (store: Notes, limits: NewTracesLimits): NoteTraces =>
-  createTraceNotes(store.engine, new NewTraces(store.engine, limits));
+const writerOf = (store: Notes): NoteTraces => createTraceNotes(store.engine);
 
 const step = fc.oneof(
   {
@@ -114,10 +100,6 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant("delete" as const) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant("restart" as const), by: fc.nat(1) }) },
 );
-const limits = fc.record({
-  maxNotes: fc.constantFrom(2, 4, 1000),
-  notesPerLookUp: fc.constantFrom(1, 3, 1000),
-});
 const fates = fc.array(fc.constantFrom<Fate>("done", "done", "done", "done", "refused", "untold"), {
   size: "max",
   maxLength: 20,
@@ -128,12 +110,11 @@ describe("two writers that note traces at the same time, by statements that fail
     let spared = 0;
     const property = fc.asyncProperty(
       fc.array(step, { maxLength: 20, size: "max" }),
-      limits,
       fates,
       fc.scheduler(),
-      async (steps, limit, fate, scheduler) => {
+      async (steps, fate, scheduler) => {
         const store = new Notes(() => scheduler.schedule(Promise.resolve()), fate);
-        const writers = [0, 1].map(() => writerOf(store, limit));
+        const writers = [0, 1].map(() => writerOf(store));
         // of notes that have succeeded since the last deletion
         let noted: TraceHour[] = [];
         let running: Promise<void>[] = [];
@@ -174,7 +155,7 @@ describe("two writers that note traces at the same time, by statements that fail
             continue;
           }
           await rest();
-          if (one.does === "restart") writers[one.by] = writerOf(store, limit);
+          if (one.does === "restart") writers[one.by] = writerOf(store);
           if (one.does !== "delete") continue;
           await store.deleteAll();
           noted = [];
@@ -184,56 +165,5 @@ describe("two writers that note traces at the same time, by statements that fail
     );
     await fc.assert(property, { numRuns: runs(100, 3000), seed: chosenSeed() });
     expect(spared).toBeGreaterThan(0);
-  });
-});
-
-describe("a trace that is new", () => {
-  it("is not looked up, also after a restart", async () => {
-    const store = new Notes();
-    for (let run = 0; run < 2; run++) {
-      const note = writerOf(store, { maxNotes: 1000, notesPerLookUp: 1000 });
-      for (let trace = 0; trace < 100; trace++) await note([place(`${run} ${trace}`, trace % 3)]);
-    }
-    expect(store.asked).toEqual([
-      "trace_hours_count",
-      "trace_hours_hash",
-      "trace_hours_count",
-      "trace_hours_hash",
-    ]);
-  });
-
-  it("is looked up until that has taken as long as reading all traces does", async () => {
-    const store = new Notes();
-    await writerOf(store, { maxNotes: 1000, notesPerLookUp: 1000 })(
-      Array.from({ length: 50 }, (_, trace) => place(`old ${trace}`, 1)),
-    );
-    store.asked.length = 0;
-    const note = writerOf(store, { maxNotes: 1000, notesPerLookUp: 10 });
-    for (let trace = 0; trace < 20; trace++) await note([place(`new ${trace}`, 1)]);
-    const lookUp = "trace_hours_find";
-    expect(store.asked).toEqual(["trace_hours_count", ...Array(4).fill(lookUp), "trace_hours_hash"]);
-  });
-
-  it("is looked up in a store with more traces than are read, without asking often how many", async () => {
-    const store = new Notes();
-    await writerOf(store, { maxNotes: 1000, notesPerLookUp: 1000 })(
-      Array.from({ length: 50 }, (_, trace) => place(`old ${trace}`, 1)),
-    );
-    store.asked.length = 0;
-    const note = writerOf(store, { maxNotes: 40, notesPerLookUp: 10 });
-    for (let trace = 0; trace < 20; trace++) await note([place(`new ${trace}`, 1)]);
-    const times = (name: string): number => store.asked.filter((one) => one === name).length;
-    expect(times("trace_hours_find")).toBe(20);
-    expect(times("trace_hours_hash")).toBe(0);
-    expect(times("trace_hours_count")).toBeLessThan(5);
-  });
-
-  it("is looked up again once more of them are noted than are kept", async () => {
-    const store = new Notes();
-    const note = writerOf(store, { maxNotes: 10, notesPerLookUp: 1000 });
-    for (let trace = 0; trace < 20; trace++) await note([place(`new ${trace}`, 1)]);
-    const lookUps = store.asked.filter((one) => one === "trace_hours_find").length;
-    expect(lookUps).toBeGreaterThan(5);
-    expect(lookUps).toBeLessThan(15);
   });
 });

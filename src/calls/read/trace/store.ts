@@ -1,11 +1,11 @@
-import type { Engine } from "../../store/engine.ts";
-import { isTooManyBytes } from "../../store/rows/read-in-pages.ts";
-import { columns, HAS_ENDED } from "../../query/fields/columns.ts";
-import { inTraces, LIVE } from "../../query/index.ts";
-import { param, sql, trusted, type Sql } from "../../query/sql.ts";
-import { AppError } from "../../shared/errors.ts";
-import { parseJson } from "../../shared/json.ts";
-import type { Project } from "../../shared/project.ts";
+import type { Engine } from "../../../store/engine.ts";
+import { isTooManyBytes } from "../../../store/rows/read-in-pages.ts";
+import { columns, HAS_ENDED } from "../../../query/fields/columns.ts";
+import { inTraces, LIVE } from "../../../query/index.ts";
+import { param, sql, trusted, type Sql } from "../../../query/sql.ts";
+import { AppError } from "../../../shared/errors.ts";
+import { parseJson } from "../../../shared/json.ts";
+import type { Project } from "../../../shared/project.ts";
 import type { LINE_NAMES, TraceSize } from "./schema.ts";
 
 export interface TraceAsked {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { isStart, type ProjectPart } from "./call-part.ts";
+import { isStart, type ProjectPart } from "../parts/call-part.ts";
 import type { Fence } from "./project-fences.ts";
-import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+import { keyText, type CallKey, type PlaceLookup } from "./place-lookup.ts";
 
 /** A part on its way into the store. */
 export interface Placed extends ProjectPart {
@@ -26,7 +26,7 @@ export function keyOf({ project, part }: ProjectPart): CallKey {
  * has in the store. A start without a trace joins its parent's, else one derived from its own id: sending it again gives
  * the same trace. The trace stays undefined if the call is unknown.
  */
-export async function placeParts(items: readonly Placed[], traces: TraceLookup): Promise<void> {
+export async function placeParts(items: readonly Placed[], traces: PlaceLookup): Promise<void> {
   const traceOf = new Map<string, string>();
   const open = new Map<string, Placed>();
   const unsure: CallKey[] = [];

@@ -3,7 +3,7 @@ import { NONE } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
 
 /** Reports of shared completions, grouped by completion, in the order of the trees, and where neighbours meet. */
-export interface Meetings {
+export interface LowestCommonCalls {
   readonly reports: Int32Array;
   /** The lowest call above (or equal to) a report and the one before it; NONE without one. Numbers after the calls: cycles. */
   readonly at: Int32Array;
@@ -14,10 +14,10 @@ export interface Meetings {
 }
 
 /** Cost: O(calls + reports × log depth), iterative. */
-export function meetingsOf(forest: Forest, completionOf: Int32Array): Meetings {
+export function lowestCommonCalls(forest: Forest, completionOf: Int32Array): LowestCommonCalls {
   const walk = walkTrees(forest);
   const places = placesByCompletion(completionOf);
-  const meetings = {
+  const common = {
     reports: new Int32Array(places.count),
     at: new Int32Array(places.count).fill(NONE),
     depths: new Int32Array(places.count).fill(NONE),
@@ -35,18 +35,18 @@ export function meetingsOf(forest: Forest, completionOf: Int32Array): Meetings {
     const completion = completionOf[node] ?? NONE;
     if (completion === NONE) continue;
     const place = places.next[completion]!++;
-    meetings.reports[place] = node;
+    common.reports[place] = node;
     const before = lastAt[completion]!;
     lastAt[completion] = position;
     if (before === NONE) continue;
     const highest = walk.order[firstAfter(path, length, before)]!;
-    const meeting = walk.parentOf(highest);
-    if (meeting === NONE) continue;
-    meetings.at[place] = meeting;
-    meetings.depths[place] = walk.depthOf[meeting]!;
+    const lowest = walk.parentOf(highest);
+    if (lowest === NONE) continue;
+    common.at[place] = lowest;
+    common.depths[place] = walk.depthOf[lowest]!;
   }
   release(walk.order, path, lastAt, places.next);
-  return meetings;
+  return common;
 }
 
 /** All calls, with a node above the calls of each cycle: parents before children, one tree after the other. */

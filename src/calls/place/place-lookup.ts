@@ -21,7 +21,7 @@ export interface CallPlace {
 }
 
 /** Finds where calls are stored: first in a cache of recent starts, then in the store. */
-export interface TraceLookup {
+export interface PlaceLookup {
   remember(key: CallKey, place: CallPlace): void;
   /** Looks only in the cache. */
   recall(key: CallKey): CallPlace | undefined;
@@ -40,7 +40,7 @@ export function keyText(key: CallKey): string {
   return pairKey(key.project, key.id);
 }
 
-export function createTraceLookup(engine: Engine): TraceLookup {
+export function createPlaceLookup(engine: Engine): PlaceLookup {
   const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
   const fences = new FenceMemory(RECENT_STARTS);
   // '' for none

@@ -2,17 +2,17 @@ import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
-import { isStart } from "./call-part.ts";
+import { isStart } from "../parts/call-part.ts";
 import type { NoteTraces } from "./note-traces.ts";
 import { keyOf, type Placed } from "./place-parts.ts";
-import { keyText, type TraceLookup } from "./trace-lookup.ts";
+import { keyText, type PlaceLookup } from "./place-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 const KEYS_PER_QUERY = 2000;
 
 interface HourDeps {
   readonly engine: Engine;
-  readonly traces: TraceLookup;
+  readonly traces: PlaceLookup;
   readonly noteTraces: NoteTraces;
 }
 

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { readAccess } from "../../http/auth/guard.ts";
-import type { Engine } from "../../store/engine.ts";
-import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../../http/pieces.ts";
-import { abortOnClose } from "../../http/when-closed.ts";
+import { readAccess } from "../../../http/auth/guard.ts";
+import type { Engine } from "../../../store/engine.ts";
+import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../../../http/pieces.ts";
+import { abortOnClose } from "../../../http/when-closed.ts";
 import { LINE_NAMES, traceCallsReq, traceCallsRes, traceSizesReq, traceSizesRes } from "./schema.ts";
 import { readSizes, readTraceLines } from "./store.ts";
 

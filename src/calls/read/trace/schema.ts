@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { anyInteger, projectId } from "../../http/schemas/fields.ts";
+import { anyInteger, projectId } from "../../../http/schemas/fields.ts";
 
 export const traceCallsReq = z
   .strictObject({ project_id: projectId, trace_id: z.string() })

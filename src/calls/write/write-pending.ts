@@ -1,12 +1,12 @@
 import type { Engine } from "../../store/engine.ts";
-import type { CallRow } from "./note-calls.ts";
+import type { CallRow } from "../place/note-starts.ts";
 import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
-import { keyText, type CallKey, type TraceLookup } from "./trace-lookup.ts";
+import { keyText, type CallKey, type PlaceLookup } from "../place/place-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 interface SettleDeps {
   readonly engine: Engine;
-  readonly traces: TraceLookup;
+  readonly traces: PlaceLookup;
 }
 
 const KEYS_PER_ROUND = 1000;
@@ -19,7 +19,7 @@ const MAX_ROUNDS = 100;
  * after it has written, and writes again from the first part that it has not written. The newest part of a call is then
  * always its last row, whoever wrote it.
  */
-export async function settlePending(deps: SettleDeps, keys: readonly CallKey[]): Promise<void> {
+export async function writePending(deps: SettleDeps, keys: readonly CallKey[]): Promise<void> {
   for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await settleChunk(deps, chunk);
 }
 
