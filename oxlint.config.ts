@@ -6,12 +6,13 @@ import { defineConfig } from "oxlint";
  */
 const rooms = {
   shared: [],
+  shares: [],
   journal: [],
   usage: ["shared"],
   buckets: [],
   query: ["shared"],
-  store: ["query", "shared"],
-  http: ["store", "buckets", "query", "shared"],
+  store: ["query", "shares", "shared"],
+  http: ["store", "buckets", "query", "shares", "shared"],
   prices: ["http", "store", "query", "usage", "shared"],
   calls: ["prices", "http", "store", "query", "usage", "shared"],
   rollup: ["calls", "prices", "http", "store", "query", "buckets", "usage", "shared"],
@@ -20,7 +21,7 @@ const rooms = {
   feedback: ["calls", "http", "store", "query", "buckets", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
-  gateway: ["calls", "http", "usage", "journal", "shared"],
+  gateway: ["calls", "http", "usage", "journal", "shares", "shared"],
   admin: ["calls", "http", "store", "query", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
@@ -57,7 +58,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|open-store|start-failure|connection-cap|service-address|service-metrics|periodic|ledger-jobs|stop-times|open-store-journal";
+  "app|main|config|gateway-settings|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|ledger-jobs|stop-times|open-store-journal";
 
 interface Allowed {
   readonly imports: readonly string[];

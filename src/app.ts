@@ -60,13 +60,15 @@ import { deleteExpired } from "./admin/projects/retention.ts";
 import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
+import { gatewayRoutesSettings } from "./gateway-settings.ts";
+import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
 import { stopTimes } from "./stop-times.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import type { Project } from "./shared/project.ts";
 import { envelopeOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
-import { gatewayRoutes, type GatewayRoutesSettings } from "./gateway/routes.ts";
+import { gatewayRoutes } from "./gateway/routes.ts";
 import { receiptRoutes } from "./rollup/receipts/routes.ts";
 import { traceUsageRoutes } from "./rollup/answer/routes.ts";
 import { tracesRoutes } from "./calls/read/trace/routes.ts";
@@ -96,7 +98,9 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const registry = new Registry();
   const metrics = createServiceMetrics(registry);
   const engine = measureEngine(deps.engine, metrics.statements);
-  const app = await createServer(config, { logger: deps.logger, registry, steady });
+  const shares = createShares(config);
+  registerShareMetrics(registry, shares);
+  const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
   await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady });
 
   const priceStore = createPriceStore(engine);
@@ -154,7 +158,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await registerFeedback(app, config, { engine, clock, writing });
   await app.register(gatewayRoutes, {
     prefix: "/v1",
-    settings: gatewayRoutesSettings(config),
+    settings: gatewayRoutesSettings(config, shares.gateway),
     completions: completionStore(writer, traces),
     journal: deps.journal,
     clock,
@@ -216,11 +220,15 @@ async function registerFeedback(
   });
 }
 
+interface ServerDeps {
+  readonly logger: FastifyBaseLogger;
+  readonly registry: Registry;
+  readonly steady: Clock;
+  readonly shares: Shares;
+}
+
 /** What all routes share, apart from who may call them. */
-async function createServer(
-  config: Config,
-  { logger, registry, steady }: { logger: FastifyBaseLogger; registry: Registry; steady: Clock },
-): Promise<App> {
+async function createServer(config: Config, { logger, registry, steady, shares }: ServerDeps): Promise<App> {
   const unreadable = { log: logger, bodyOf: envelopeOf };
   const app: App = Fastify({
     loggerInstance: withoutHeaders(logger),
@@ -263,12 +271,12 @@ async function createServer(
     maxBodyBytes: config.MAX_BODY_BYTES_IN_FLIGHT,
   });
   registerSlowClients(app, {
-    maxStreams: config.MAX_STREAMED_ANSWERS,
+    streams: shares.streams,
     stallMs: config.CLIENT_STALL_TIMEOUT_MS,
   });
   await registerRequestLimits(app, {
     maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,
-    maxConcurrentPerKey: config.KEY_MAX_CONCURRENT,
+    open: shares.requests,
     steady,
   });
   return app;
@@ -288,36 +296,4 @@ async function registerKeys(
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock });
   await app.register(whoamiRoutes, { engine });
-}
-
-function gatewayRoutesSettings(config: Config): GatewayRoutesSettings {
-  return {
-    training: {
-      url: config.TRAINING_UPSTREAM_URL,
-      apiKey: config.TRAINING_UPSTREAM_API_KEY,
-      provider: config.TRAINING_UPSTREAM_PROVIDER,
-    },
-    chat: {
-      url: config.CHAT_UPSTREAM_URL,
-      apiKey: config.CHAT_UPSTREAM_API_KEY,
-      provider: config.CHAT_UPSTREAM_PROVIDER,
-    },
-    maxConcurrent: config.UPSTREAM_MAX_CONCURRENT,
-    connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,
-    headersTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
-    bodyTimeoutMs: config.UPSTREAM_SILENCE_TIMEOUT_MS,
-    keepAliveMs: config.UPSTREAM_KEEP_ALIVE_MS,
-    chatBodyLimitBytes: config.CHAT_BODY_LIMIT_BYTES,
-    trainingBodyLimitBytes: config.TRAINING_BODY_LIMIT_BYTES,
-    typedBodyLimitBytes: config.BODY_LIMIT_BYTES,
-    uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
-    stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
-    sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
-    passThrough: config.TRAINING_PASS_THROUGH,
-    askForUsage: config.ASK_FOR_USAGE,
-    keepContent: config.RECORD_COMPLETION_CONTENT,
-    ...stopTimes(config),
-    maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,
-    maxPendingBytes: config.RECORDER_MAX_PENDING_BYTES,
-  };
 }

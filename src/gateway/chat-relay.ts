@@ -53,7 +53,7 @@ export async function relayChat(
 ): Promise<void> {
   const { gateway, settings } = options;
   const target = gateway.chat();
-  if (!gateway.enter(reply)) return;
+  if (!gateway.enter(request, reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
   const recording = named.project && recordingOf(request, named.project, target, options);

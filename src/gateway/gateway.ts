@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FairShare } from "../shares/fair-share.ts";
 import { AppError } from "../shared/errors.ts";
 import { secretMask, type SecretMask } from "../shared/secret-mask.ts";
 import { providerAt } from "../usage/provider-at.ts";
@@ -16,8 +17,8 @@ export interface UpstreamSettings {
 export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
   readonly training: UpstreamSettings;
   readonly chat: UpstreamSettings;
-  /** Concurrent requests; more are rejected. */
-  readonly maxConcurrent: number;
+  /** The requests that are open; more are rejected. */
+  readonly open: FairShare;
 }
 
 export interface Target extends RelayTarget {
@@ -36,7 +37,6 @@ export class Gateway {
   readonly #training: Target | undefined;
   readonly #chat: Target | undefined;
   readonly #open = new Set<RunningRelay>();
-  #entered = 0;
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
 
@@ -45,10 +45,6 @@ export class Gateway {
     this.#mask = secretMask([settings.training, settings.chat].flatMap(upstreamSecrets));
     this.#training = this.#openTarget("training", settings.training);
     this.#chat = this.#openTarget("chat", settings.chat);
-  }
-
-  get openRequests(): number {
-    return this.#entered;
   }
 
   get configured(): Readonly<Record<"training" | "chat", boolean>> {
@@ -72,21 +68,21 @@ export class Gateway {
   }
 
   /**
-   * Reserves one of the places for open requests until the response is closed. False if the client has already left.
+   * Takes one of the places for open requests until the response is closed. False if the client has already left.
    * Errors: concurrency_limit.
    */
-  enter(reply: FastifyReply): boolean {
+  enter({ grant }: FastifyRequest, reply: FastifyReply): boolean {
     if (reply.raw.destroyed) {
       reply.hijack();
       return false;
     }
-    if (this.#entered >= this.#settings.maxConcurrent) {
+    const held = this.#settings.open.tryTake(grant.holder);
+    if (held === undefined) {
       throw new AppError("concurrency_limit", "Concurrency limit reached for requests", {
         retryAfterSeconds: 1,
       });
     }
-    this.#entered++;
-    reply.raw.once("close", () => this.#entered--);
+    reply.raw.once("close", () => held.release());
     return true;
   }
 
@@ -119,10 +115,10 @@ export class Gateway {
 
   #openTarget(name: Target["name"], { url, apiKey, provider }: UpstreamSettings): Target | undefined {
     if (url === undefined) return undefined;
-    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs, maxConcurrent } = this.#settings;
+    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs, open } = this.#settings;
     const upstream = openUpstream({
       baseUrl: url,
-      connections: maxConcurrent,
+      connections: open.capacity,
       connectTimeoutMs,
       headersTimeoutMs,
       bodyTimeoutMs,

@@ -29,7 +29,7 @@ export async function relayRequest(
   { gateway, meter, settings, route, body: rule, reads, repeatable }: RequestRelayOptions,
 ): Promise<void> {
   const target = gateway.training();
-  if (!gateway.enter(reply)) return;
+  if (!gateway.enter(request, reply)) return;
   const body = await bodyFor(request, rule, settings.uploadIdleMs);
   await gateway.relay(request, reply, {
     route,

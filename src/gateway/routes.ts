@@ -162,7 +162,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   });
   const gateway = new Gateway(settings);
   const meter = registerMetrics(registry, {
-    openRequests: () => gateway.openRequests,
+    openRequests: () => settings.open.counts().held,
     recorder,
   });
   app.addHook("preClose", async () => gateway.stop(settings.graceMs));

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { release } from "../shared/buffers.ts";
+import { actingFor, currentHolder } from "../shares/holder.ts";
 
 /** Shorter responses are sent whole, and do not count as streams that slow clients keep open. */
 export const MIN_STREAMED_BYTES = 2 ** 20;
@@ -64,9 +65,19 @@ export async function bodyOf(pieces: AsyncGenerator<Buffer>): Promise<Buffer | R
   return Readable.from(startingWith(head, pieces), { highWaterMark: 1 });
 }
 
-async function* startingWith(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield* head;
-  yield* rest;
+/** The connection asks for the rest, when it has taken what was sent: it is still made for the one that asked first. */
+function startingWith(head: readonly Buffer[], rest: AsyncGenerator<Buffer>): AsyncIterable<Buffer> {
+  const holder = currentHolder();
+  const first = head.values();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        const given = first.next();
+        return given.done === true ? actingFor(holder, () => rest.next()) : given;
+      },
+      return: () => rest.return(undefined),
+    }),
+  };
 }
 
 export async function sendPieces(

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./transport/admission.ts";
+import { ALONE } from "../shares/holdings.ts";
 import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
 import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
 import type { Engine } from "./engine.ts";
@@ -36,7 +37,7 @@ export interface ServerOptions extends StoreOptions, Partial<WatchOptions> {
 export function connectServer(urls: string | readonly string[], options: ServerOptions = {}): Engine {
   const {
     limits = defaultLimits,
-    maxRunning = 32,
+    maxRunning = 48,
     graceMs = 10_000,
     cluster,
     insertQuorum,
@@ -65,8 +66,8 @@ export function connectServer(urls: string | readonly string[], options: ServerO
       name: new URL(url).host,
       transport: transportTo(url, maxRunning, admission),
       ofShards: (shards) => transportTo(urlOfShards(url, shards), maxRunning, admission),
-      watching: transportTo(url, 4, admissionOf({}, 4)),
-      syncing: transportTo(url, 16, admissionOf({}, 16)),
+      watching: transportTo(url, 4, ownAdmission(4)),
+      syncing: transportTo(url, 16, ownAdmission(16)),
       cluster,
     }),
   );
@@ -85,7 +86,7 @@ function urlOfShards(url: string, shards: number): string {
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Engine> {
-  const { maxRunning = 8, backupDir } = options;
+  const { maxRunning = 12, backupDir } = options;
   // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
@@ -119,6 +120,11 @@ function toStoreOpenError(error: unknown, path: string): StoreOpenError {
 function isMissing(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND" || code === "CHDB_PLATFORM";
+}
+
+/** For what the service alone does. */
+function ownAdmission(maxRunning: number): Admission {
+  return admissionOf({}, Math.ceil(maxRunning / ALONE));
 }
 
 /** A quarter of the places, at least one, is for short statements alone. */

@@ -1,4 +1,5 @@
 import { AppError, invalid } from "../../shared/errors.ts";
+import type { Holder } from "../../shares/holder.ts";
 import type { Project } from "../../shared/project.ts";
 import { hasScope, mayUse, type ApiKey, type Scope } from "./api-key.ts";
 
@@ -17,6 +18,8 @@ export function isProjectId(text: string): boolean {
 /** What the key of a request allows. */
 export interface Grant {
   readonly keyId: string;
+  /** Whose part of what is shared its requests use. */
+  readonly holder: Holder;
   /** The key's record, without its hash. */
   readonly key: Omit<ApiKey, "secretHash">;
   has(scope: Scope): boolean;
@@ -35,6 +38,7 @@ export function grantOf(key: ApiKey): Grant {
   const { secretHash: _, ...facts } = key;
   return {
     keyId: key.id,
+    holder: holderOf(key),
     key: facts,
     has: (scope) => hasScope(key, scope),
     covers: (pattern) => mayUse(key, pattern),
@@ -47,6 +51,14 @@ export function grantOf(key: ApiKey): Grant {
       return projectId as Project;
     },
   };
+}
+
+/** Keys of one project share its part, however many there are; those of several projects of an entity share another. */
+function holderOf(key: ApiKey): Holder {
+  const [project, ...others] = new Set(key.projects);
+  if (project !== undefined && others.length === 0) return { project, key: key.id };
+  const entity = entityOf(key);
+  return { project: entity === undefined ? "*" : `${entity}/*`, key: key.id };
 }
 
 function entityOf({ projects }: ApiKey): string | undefined {

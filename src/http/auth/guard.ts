@@ -1,6 +1,7 @@
 import fastifyAuth from "@fastify/auth";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
+import { actingFor } from "../../shares/holder.ts";
 import { hasScope, type Scope } from "./api-key.ts";
 import { parseAuthorization, type Scheme } from "./credentials.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -61,7 +62,13 @@ export async function registerGuard(app: FastifyInstance, deps: GuardDeps): Prom
       (request: FastifyRequest, reply: FastifyReply) => admit(request, reply, access, deps),
     ]);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
+    // last: what reads a body runs in the context of its connection
+    route.preHandler = [...[route.preHandler ?? []].flat(), actForKey];
   });
+}
+
+function actForKey({ grant }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  actingFor(grant.holder, done);
 }
 
 async function admit(

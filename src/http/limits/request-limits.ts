@@ -1,14 +1,15 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../shared/clock.ts";
+import type { FairShare } from "../../shares/fair-share.ts";
 import { AppError } from "../../shared/errors.ts";
 import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
   readonly maxPerMinutePerKey: number;
-  /** Concurrent requests of one key. The gateway has its own limit. */
-  readonly maxConcurrentPerKey: number;
+  /** The requests that are open. The gateway has its own. */
+  readonly open: FairShare;
   readonly steady: Clock;
 }
 
@@ -31,21 +32,18 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
         retryAfterSeconds: retryAfterOf(ttl),
       }),
   });
-  const running = new Map<string, number>();
   const enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { keyId } = request.grant;
-    const count = running.get(keyId) ?? 0;
-    if (count >= limits.maxConcurrentPerKey) {
-      throw new AppError("concurrency_limit", `This key may have ${count} requests open at a time.`, {
-        retryAfterSeconds: 1,
-      });
+    const held = limits.open.tryTake(request.grant.holder);
+    if (held === undefined) {
+      throw new AppError(
+        "concurrency_limit",
+        "Too many requests of this key or its project are open. Try again.",
+        {
+          retryAfterSeconds: 1,
+        },
+      );
     }
-    running.set(keyId, count + 1);
-    whenClosed(reply.raw, () => {
-      const left = (running.get(keyId) ?? 1) - 1;
-      if (left === 0) running.delete(keyId);
-      else running.set(keyId, left);
-    });
+    whenClosed(reply.raw, () => held.release());
   };
   app.addHook("onRoute", (route) => {
     const access = route.config?.access;

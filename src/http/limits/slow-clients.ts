@@ -1,12 +1,15 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FairShare } from "../../shares/fair-share.ts";
+import type { Holder } from "../../shares/holder.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { Grant } from "../auth/grant.ts";
 import { boundsItself } from "./bounds-itself.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface SlowClientLimits {
-  /** Concurrent streamed responses. Each holds the memory of its next pieces. */
-  readonly maxStreams: number;
+  /** The responses that are being streamed. Each has the memory of its next pieces. */
+  readonly streams: FairShare;
   /** Disconnects a client that reads nothing of its response, or sends almost nothing of its body, for this long. */
   readonly stallMs: number;
 }
@@ -16,27 +19,31 @@ const MIN_UPLOAD_BYTES = 65_536;
 
 /** Limits what slow clients can hold, and for how long. The gateway has its own limits. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
-  let streams = 0;
   app.addHook("preParsing", (request, _reply, _payload, done) => {
     if (!boundsItself(request)) endStalledUpload(request, limits.stallMs);
     done();
   });
   app.addHook("onSend", async (request, reply, payload) => {
     if (!(payload instanceof Readable) || boundsItself(request)) return payload;
-    if (streams >= limits.maxStreams) {
+    const held = limits.streams.tryTake(holderOf(request));
+    if (held === undefined) {
       payload.destroy();
       throw new AppError("service_overloaded", "Too many large responses are being sent. Try again.", {
         retryAfterSeconds: 5,
       });
     }
-    streams++;
     const watch = endStalledResponse(reply, limits.stallMs);
     whenClosed(reply.raw, () => {
-      streams--;
+      held.release();
       clearTimeout(watch);
     });
     return payload;
   });
+}
+
+/** Whoever asks without a key is told apart by address. */
+function holderOf({ grant, ip }: FastifyRequest): Holder {
+  return (grant as Grant | null)?.holder ?? { project: "", key: ip };
 }
 
 function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {

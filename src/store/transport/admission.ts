@@ -1,3 +1,5 @@
+import { FairShare, NoShare, type Held } from "../../shares/fair-share.ts";
+import { currentHolder } from "../../shares/holder.ts";
 import type { LimitProfile } from "../limits.ts";
 import { StorageError } from "../storage-error.ts";
 
@@ -16,13 +18,8 @@ export interface Admission {
    * many wait or it took too long, "aborted" when the signal says so.
    */
   enter(profile: LimitProfile, name: string, signal?: AbortSignal): Promise<() => void>;
-  /** Resolves when nothing runs or waits. */
+  /** Resolves when nothing runs. */
   idle(): Promise<void>;
-}
-
-interface Waiting {
-  readonly heavy: boolean;
-  readonly admit: () => void;
 }
 
 const heavyProfiles: Readonly<Record<LimitProfile, boolean>> = {
@@ -32,60 +29,37 @@ const heavyProfiles: Readonly<Record<LimitProfile, boolean>> = {
   maintenance: true,
 };
 
-/** Limits the statements that run at a time. First come, first served, except that long ones leave room for short ones. */
-export function createAdmission(options: AdmissionOptions): Admission {
-  const waiting = new Set<Waiting>();
-  const idlers: (() => void)[] = [];
-  let running = 0;
-  let runningHeavy = 0;
-
-  const hasRoom = (heavy: boolean): boolean =>
-    running < options.maxRunning && (!heavy || runningHeavy < options.maxHeavy);
-  const take = (heavy: boolean): (() => void) => {
-    running++;
-    if (heavy) runningHeavy++;
-    return () => {
-      running--;
-      if (heavy) runningHeavy--;
-      for (const one of waiting) if (hasRoom(one.heavy)) one.admit();
-      if (running === 0) for (const idler of idlers.splice(0)) idler();
-    };
-  };
-  const wait = (heavy: boolean, name: string, signal: AbortSignal | undefined): Promise<() => void> => {
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const leave = (): void => {
-      waiting.delete(one);
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
-    };
-    const refuse = (kind: "overloaded" | "aborted"): void => {
-      leave();
-      reject(new StorageError(kind, name, undefined, "waited for a place"));
-    };
-    const giveUp = (): void => refuse("aborted");
-    const timer = setTimeout(() => refuse("overloaded"), options.maxWaitMs);
-    const one: Waiting = {
-      heavy,
-      admit: () => {
-        leave();
-        resolve(take(heavy));
-      },
-    };
-    signal?.addEventListener("abort", giveUp, { once: true });
-    waiting.add(one);
-    return promise;
-  };
-
+/** Divides the statements that run at a time among those on whose behalf they run. A long one needs two places. */
+export function createAdmission({
+  maxRunning,
+  maxHeavy,
+  maxWaiting,
+  maxWaitMs,
+}: AdmissionOptions): Admission {
+  const running = new FairShare({ capacity: maxRunning, maxWaiting });
+  const heavy = new FairShare({ capacity: maxHeavy, maxWaiting });
   return {
     async enter(profile, name, signal) {
-      const heavy = heavyProfiles[profile];
-      if (signal?.aborted === true) throw new StorageError("aborted", name, undefined, "not started");
-      if (hasRoom(heavy)) return take(heavy);
-      if (waiting.size >= options.maxWaiting) {
-        throw new StorageError("overloaded", name, undefined, "too many statements wait");
+      const shares = heavyProfiles[profile] ? [heavy, running] : [running];
+      const holder = currentHolder();
+      const held: Held[] = [];
+      const leave = (): void => {
+        for (const one of held) one.release();
+      };
+      try {
+        for (const share of shares) held.push(await share.take(holder, { maxWaitMs, signal }));
+        return leave;
+      } catch (error) {
+        leave();
+        const kind = error instanceof NoShare ? "overloaded" : "aborted";
+        throw new StorageError(
+          kind,
+          name,
+          undefined,
+          error instanceof NoShare ? error.message : "not started",
+        );
       }
-      return wait(heavy, name, signal);
     },
-    idle: () => (running === 0 ? Promise.resolve() : new Promise<void>((resolve) => idlers.push(resolve))),
+    idle: () => running.idle(),
   };
 }

@@ -1,16 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { createAdmission } from "../../../../src/store/transport/admission.ts";
+import { actingFor } from "../../../../src/shares/holder.ts";
+import { createAdmission, type Admission } from "../../../../src/store/transport/admission.ts";
+import type { LimitProfile } from "../../../../src/store/limits.ts";
 
 const options = { maxRunning: 3, maxHeavy: 2, maxWaiting: 2, maxWaitMs: 10_000 };
+
+/** Each of another project. */
+function enter(
+  admission: Admission,
+  profile: LimitProfile,
+  { by, signal }: { by: string; signal?: AbortSignal },
+): Promise<() => void> {
+  return actingFor({ project: by, key: by }, () => admission.enter(profile, by, signal));
+}
 
 describe("admission", () => {
   it("runs as many as allowed, then the next in line when a place is given back", async () => {
     const admission = createAdmission(options);
-    const leave = await admission.enter("interactive", "a");
-    await admission.enter("interactive", "b");
-    await admission.enter("ingest", "c");
+    const leave = await enter(admission, "interactive", { by: "a" });
+    await enter(admission, "interactive", { by: "b" });
+    await enter(admission, "ingest", { by: "c" });
     let entered = false;
-    const next = admission.enter("interactive", "d").then((done) => {
+    const next = enter(admission, "interactive", { by: "d" }).then((done) => {
       entered = true;
       return done;
     });
@@ -23,32 +34,51 @@ describe("admission", () => {
 
   it("keeps a place for short statements however many long ones wait", async () => {
     const admission = createAdmission(options);
-    const leave = await admission.enter("heavy", "a");
-    await admission.enter("maintenance", "b");
+    const leave = await enter(admission, "heavy", { by: "a" });
+    await enter(admission, "maintenance", { by: "b" });
     const order: string[] = [];
-    const third = admission.enter("heavy", "c").then(() => order.push("c"));
-    await admission.enter("interactive", "d").then(() => order.push("d"));
+    const third = enter(admission, "heavy", { by: "c" }).then(() => order.push("c"));
+    await enter(admission, "interactive", { by: "d" }).then(() => order.push("d"));
     leave();
     await third;
     expect(order).toEqual(["d", "c"]);
   });
 
+  it("keeps places for other projects, for long statements too", async () => {
+    const admission = createAdmission({ maxRunning: 12, maxHeavy: 9, maxWaiting: 1000, maxWaitMs: 10_000 });
+    let scans = 0;
+    const fifty = Array.from({ length: 50 }, () =>
+      enter(admission, "heavy", { by: "greedy" }).then((leave) => {
+        scans++;
+        return leave;
+      }),
+    );
+    await new Promise(setImmediate);
+    expect(scans).toBe(5);
+    (await enter(admission, "heavy", { by: "other" }))();
+    for (const one of fifty) (await one)();
+    await admission.idle();
+  });
+
   it("refuses as overloaded when too many wait, or one waits too long", async () => {
     const admission = createAdmission({ ...options, maxRunning: 1, maxWaitMs: 5 });
-    await admission.enter("interactive", "a");
-    const waiting = [admission.enter("interactive", "b"), admission.enter("interactive", "c")];
-    await expect(admission.enter("interactive", "d")).rejects.toMatchObject({ kind: "overloaded" });
+    await enter(admission, "interactive", { by: "a" });
+    const waiting = ["b", "c"].map((by) => enter(admission, "interactive", { by }));
+    await expect(enter(admission, "interactive", { by: "d" })).rejects.toMatchObject({ kind: "overloaded" });
     for (const one of waiting) await expect(one).rejects.toMatchObject({ kind: "overloaded" });
   });
 
   it("an aborted one leaves the line", async () => {
     const admission = createAdmission({ ...options, maxRunning: 1 });
-    const leave = await admission.enter("interactive", "a");
+    const leave = await enter(admission, "heavy", { by: "a" });
     const controller = new AbortController();
-    const gone = admission.enter("interactive", "b", controller.signal);
-    const next = admission.enter("interactive", "c");
+    const { signal } = controller;
+    const gone = enter(admission, "heavy", { by: "b", signal });
+    const next = enter(admission, "heavy", { by: "c" });
+    await new Promise(setImmediate);
     controller.abort();
     await expect(gone).rejects.toMatchObject({ kind: "aborted" });
+    await expect(enter(admission, "heavy", { by: "d", signal })).rejects.toMatchObject({ kind: "aborted" });
     leave();
     (await next)();
     await admission.idle();
@@ -56,11 +86,11 @@ describe("admission", () => {
 
   it("a place given back goes to the first in line that may have it", async () => {
     const admission = createAdmission({ ...options, maxRunning: 2, maxHeavy: 1 });
-    const leaveHeavy = await admission.enter("heavy", "a");
-    const leaveLight = await admission.enter("interactive", "b");
+    const leaveHeavy = await enter(admission, "heavy", { by: "a" });
+    const leaveLight = await enter(admission, "interactive", { by: "b" });
     const order: string[] = [];
-    const heavy = admission.enter("heavy", "c").then(() => order.push("heavy"));
-    const light = admission.enter("interactive", "d").then(() => order.push("light"));
+    const heavy = enter(admission, "heavy", { by: "c" }).then(() => order.push("heavy"));
+    const light = enter(admission, "interactive", { by: "d" }).then(() => order.push("light"));
     leaveLight();
     await light;
     leaveHeavy();

@@ -1,0 +1,37 @@
+import type { Config } from "./config.ts";
+import type { GatewayRoutesSettings } from "./gateway/routes.ts";
+import type { FairShare } from "./shares/fair-share.ts";
+import { stopTimes } from "./stop-times.ts";
+
+/** `open`: what its open requests share. */
+export function gatewayRoutesSettings(config: Config, open: FairShare): GatewayRoutesSettings {
+  return {
+    training: {
+      url: config.TRAINING_UPSTREAM_URL,
+      apiKey: config.TRAINING_UPSTREAM_API_KEY,
+      provider: config.TRAINING_UPSTREAM_PROVIDER,
+    },
+    chat: {
+      url: config.CHAT_UPSTREAM_URL,
+      apiKey: config.CHAT_UPSTREAM_API_KEY,
+      provider: config.CHAT_UPSTREAM_PROVIDER,
+    },
+    open,
+    connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,
+    headersTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
+    bodyTimeoutMs: config.UPSTREAM_SILENCE_TIMEOUT_MS,
+    keepAliveMs: config.UPSTREAM_KEEP_ALIVE_MS,
+    chatBodyLimitBytes: config.CHAT_BODY_LIMIT_BYTES,
+    trainingBodyLimitBytes: config.TRAINING_BODY_LIMIT_BYTES,
+    typedBodyLimitBytes: config.BODY_LIMIT_BYTES,
+    uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
+    stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
+    sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
+    passThrough: config.TRAINING_PASS_THROUGH,
+    askForUsage: config.ASK_FOR_USAGE,
+    keepContent: config.RECORD_COMPLETION_CONTENT,
+    ...stopTimes(config),
+    maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,
+    maxPendingBytes: config.RECORDER_MAX_PENDING_BYTES,
+  };
+}

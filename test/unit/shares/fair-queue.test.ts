@@ -1,0 +1,102 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FairQueue, type Queued } from "../../../src/shares/fair-queue.ts";
+import { runs } from "../../helpers/runs.ts";
+
+const one = fc.record({
+  holder: fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") }),
+  cost: fc.integer({ min: 1, max: 9 }),
+});
+const steps = fc.array(
+  fc.oneof({ weight: 2, arbitrary: one }, fc.constant("take" as const), fc.constant("leave" as const)),
+  { maxLength: 200 },
+);
+const MAX_COST = 9;
+
+type One = Queued<number>;
+
+describe("FairQueue", () => {
+  it("serves two who both wait equally: projects, the keys of a project, and of a key who came first", () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        const queue = new FairQueue<number>();
+        let waiting: One[] = [];
+        /** Of each two, what they were served since both wait. */
+        const gained = new Map<string, number>();
+        const names = ["p", "q", "r", "p a", "p b", "q a", "q b", "r a", "r b"];
+        const waits = (name: string): boolean =>
+          waiting.some(({ holder }) => holder.project === name || nameOf(holder) === name);
+        const isComparable = (a: string, b: string): boolean =>
+          a.length === b.length && (a.length === 1 || a[0] === b[0]);
+        let number = 0;
+        const take = (): void => {
+          const both = names.flatMap((a) =>
+            names
+              .filter((b) => a < b && isComparable(a, b) && waits(a) && waits(b))
+              .map((b) => [a, b] as const),
+          );
+          const taken = queue.take(() => true);
+          if (taken === undefined) return expect(waiting).toEqual([]);
+          const { project, key } = taken.holder;
+          const ofKey = waiting.filter(({ holder }) => holder.project === project && holder.key === key);
+          expect(taken).toBe(ofKey[0]);
+          const isServed = (name: string): boolean => name === project || name === nameOf(taken.holder);
+          for (const pair of both) {
+            const before = gained.get(pair.join()) ?? 0;
+            const after =
+              before + (isServed(pair[0]) ? taken.cost : 0) - (isServed(pair[1]) ? taken.cost : 0);
+            gained.set(pair.join(), after);
+            expect(Math.abs(after)).toBeLessThanOrEqual(2 * MAX_COST);
+          }
+          waiting = waiting.filter((other) => other !== taken);
+          forget();
+        };
+        const forget = (): void => {
+          for (const pair of gained.keys()) {
+            const [a, b] = pair.split(",");
+            if (!waits(a!) || !waits(b!)) gained.delete(pair);
+          }
+        };
+        for (const step of all) {
+          if (step === "take") take();
+          else if (step === "leave") {
+            const left = waiting[Math.floor(waiting.length / 2)];
+            if (left === undefined) continue;
+            queue.remove(left);
+            queue.remove(left);
+            waiting = waiting.filter((other) => other !== left);
+            forget();
+          } else {
+            const queued = { ...step, value: number++ };
+            queue.push(queued);
+            waiting.push(queued);
+          }
+          expect(queue.size).toBe(waiting.length);
+        }
+        while (waiting.length > 0) take();
+        expect(queue.take(() => true)).toBeUndefined();
+      }),
+      { numRuns: runs(300, 10_000) },
+    );
+  });
+
+  it("passes over those that may not be served yet, and puts one back in front of its key", () => {
+    const queue = new FairQueue<string>();
+    const push = (project: string, value: string): void =>
+      queue.push({ holder: { project, key: "k" }, cost: 1, value });
+    push("p", "p1");
+    push("p", "p2");
+    push("q", "q1");
+    const first = queue.take(({ value }) => value !== "q1")!;
+    expect(first.value).toBe("p1");
+    queue.putBack(first);
+    const served: string[] = [];
+    for (let next = queue.take(() => true); next !== undefined; next = queue.take(() => true))
+      served.push(next.value);
+    expect(served).toEqual(["q1", "p1", "p2"]);
+  });
+});
+
+function nameOf({ project, key }: { readonly project: string; readonly key: string }): string {
+  return `${project} ${key}`;
+}
