@@ -76,5 +76,5 @@ ENGINE = {{engine:AggregatingMergeTree}}
 -- whatever is not of the years 2015 to 2049 shares a partition, so that no batch can make thousands
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYYYYMM(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
 ORDER BY (project_id, hour, trace_id, id)
-SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1,
+SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
     deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';

@@ -16,4 +16,4 @@ CREATE TABLE IF NOT EXISTS cost_factors {{on_cluster}}
 )
 ENGINE = {{engine:ReplacingMergeTree(purged)}}
 ORDER BY (project_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

@@ -29,4 +29,4 @@ CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
 )
 ENGINE = {{engine:ReplacingMergeTree(version)}}
 ORDER BY (project_id, created_at, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

@@ -9,4 +9,4 @@ CREATE TABLE IF NOT EXISTS file_chunks {{on_cluster}}
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY (project_id, digest, chunk)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

@@ -13,4 +13,4 @@ CREATE TABLE IF NOT EXISTS objects {{on_cluster}}
 )
 ENGINE = {{engine:ReplacingMergeTree(earliness)}}
 ORDER BY (project_id, object_id, digest)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

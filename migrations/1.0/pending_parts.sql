@@ -16,4 +16,4 @@ CREATE TABLE IF NOT EXISTS pending_parts {{on_cluster}}
 ENGINE = {{engine:ReplacingMergeTree(resolved)}}
 ORDER BY (project_id, id, kind, columns_hash, version)
 TTL toDateTime(stored_at) + INTERVAL 1 DAY DELETE WHERE resolved = 1
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

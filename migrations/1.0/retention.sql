@@ -7,4 +7,4 @@ CREATE TABLE IF NOT EXISTS retention {{on_cluster}}
 )
 ENGINE = {{engine:ReplacingMergeTree(set_at_ms)}}
 ORDER BY project_id
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

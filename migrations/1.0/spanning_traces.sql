@@ -8,4 +8,4 @@ CREATE TABLE IF NOT EXISTS spanning_traces {{on_cluster}}
 ENGINE = {{engine:ReplacingMergeTree}}
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYear(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
 ORDER BY (project_id, hour, trace_id)
-SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1;

@@ -86,4 +86,4 @@ CREATE TABLE IF NOT EXISTS usage_ledger {{on_cluster}}
 ENGINE = {{engine:ReplacingMergeTree}}
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYYYYMM(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
 ORDER BY (project_id, is_entry, hour, first_hour, last_hour, part, entry)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, deduplicate_merge_projection_mode = 'rebuild';
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1, deduplicate_merge_projection_mode = 'rebuild';

@@ -17,8 +17,7 @@ export interface DeletionDeps {
 
 /**
  * Deletes all rows of a project that are stored when this is called, from every table that knows projects. A mutation
- * affects reads from the moment it is accepted, and nothing that is stored after it. No writer is between
- * reading what waits and storing it meanwhile. The deletion is stored when every table has its mutation: a client that gets
+ * affects reads from the moment it is accepted. No writer is between reading what waits and storing it meanwhile. The deletion is stored when every table has its mutation: a client that gets
  * its id need not send it again, and what is written to the project afterwards stays.
  */
 export async function deleteProject(deps: DeletionDeps, project: Project): Promise<Deletion> {
@@ -26,19 +25,16 @@ export async function deleteProject(deps: DeletionDeps, project: Project): Promi
   const deletion = newDeletion(project, "project", deps.clock);
   const tag = `deletion ${deletion.id}`;
   const tables = await tablesOfProjects(deps.engine);
+  const started: string[] = [];
+  const change = sql`DELETE WHERE project_id = ${param("String", project)} AND ${mutations.mark(tag)}`;
   await deps.whileNoInsertRuns(async () => {
-    for (const table of tables) {
-      await mutations.start(
-        table,
-        sql`DELETE WHERE project_id = ${param("String", project)} AND ${mutations.mark(tag)}`,
-      );
-    }
+    for (const table of tables) started.push(...(await mutations.start(table, [project], change)));
     await raiseFence(deps.engine, project);
   });
   const running: Deletion = {
     ...deletion,
     step: "running",
-    mutations: await mutations.numbers(tag, tables),
+    mutations: await mutations.numbers(tag, started),
   };
   await deletions.save([running]);
   return running;

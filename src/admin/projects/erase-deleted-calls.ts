@@ -112,8 +112,9 @@ export async function eraseDeletedCalls(deps: DeletionDeps): Promise<void> {
       sql`${param("Array(String)", projects)}`,
       sql`${param("Array(String)", keys.slice(0, MAX_KEYS))}`,
     );
-    await mutations.start(place.table, sql`${change} AND ${mutations.mark(tag)}`);
-    started.push(place.table);
+    started.push(
+      ...(await mutations.start(place.table, projects, sql`${change} AND ${mutations.mark(tag)}`)),
+    );
   }
   if (!isWhole) return;
   const numbers = { ...(await mutations.numbers(TAG, [])), ...(await mutations.numbers(tag, started)) };

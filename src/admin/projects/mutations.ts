@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../store/engine.ts";
 import { shardCountOf } from "../../store/cluster/shards/shards.ts";
 import { StorageError } from "../../store/storage-error.ts";
+import { storedNow } from "./stored-now.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 
 /**
@@ -17,10 +18,14 @@ export type MutationNumbers = Readonly<Record<string, number>>;
 export interface Mutations {
   /** A condition that always holds and by which a mutation is found again. `tag` is a name of ours. */
   mark(tag: string): Sql;
-  /** Starts a mutation, on every shard, and does not wait for it. */
-  start(table: string, change: Sql): Promise<void>;
-  /** The newest mutations whose tag begins so. Waits until the store shows one for each of the tables given. */
-  numbers(tag: string, tables: readonly string[]): Promise<MutationNumbers>;
+  /**
+   * Starts a mutation of rows of these projects, wherever there are any, and does not wait for it. `change` ends with a condition. It
+   * changes only what is stored when this is called, whenever the statement runs and however often. Returns where it was started:
+   * tables, or with several shards `2/calls`.
+   */
+  start(table: string, projects: readonly string[], change: Sql): Promise<readonly string[]>;
+  /** The newest mutations whose tag begins so. Waits until the store shows one for each of those started. */
+  numbers(tag: string, started: readonly string[]): Promise<MutationNumbers>;
   /** Whether a mutation whose tag begins so is still at work, on any replica. */
   areRunning(tag: string): Promise<boolean>;
   /** Whether the mutations have been carried out everywhere and no part that they replaced is on a disk. Not while a
@@ -67,28 +72,29 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     );
     return Object.fromEntries(rows.map((row) => [row.key, row.newest]));
   };
-  const countShards = async (): Promise<number> => {
-    const [row] = await engine.rows<{ shards: number }>(sql`SELECT ${shardCountOf(cluster)} AS shards`, {
-      name: "mutations_shards",
-      tables: "own",
-    });
-    return row!.shards;
-  };
 
   return {
     mark: (tag) => sql`${param("String", tag)} != ''`,
-    start: (table, change) =>
-      engine.command(sql`ALTER TABLE ${identifier(table)} ${change} SETTINGS mutations_sync = 0`, {
-        name: "mutation_start",
-        tables: "each",
-      }),
-    async numbers(tag, tables) {
-      const shards = await countShards();
-      const keys = shards === 1 ? tables : tables.flatMap((table) => keysOf(table, shards));
+    async start(table, projects, change) {
+      const shards = await countShards(engine, cluster);
+      const started: string[] = [];
+      for (let shard = 1; shard <= shards; shard++) {
+        const isStored = await storedNow(engine, { table: identifier(table), projects, shard });
+        if (isStored === undefined) continue;
+        await engine.command(
+          sql`ALTER TABLE ${identifier(table)} ${change} AND ${isStored} SETTINGS mutations_sync = 0`,
+          { name: "mutation_start", tables: shard },
+        );
+        started.push(shards === 1 ? table : `${shard}/${table}`);
+      }
+      return started;
+    },
+    async numbers(tag, started) {
+      const shards = await countShards(engine, cluster);
       for (let waitedMs = 0; waitedMs < SHOW_WITHIN_MS; waitedMs += ASK_EVERY_MS) {
         const numbers = await newest(tag, shards);
         const shown = new Set(Object.keys(numbers).map((key) => key.split("@")[0]));
-        if (keys.every((key) => shown.has(key))) return numbers;
+        if (started.every((key) => shown.has(key))) return numbers;
         await delay(ASK_EVERY_MS);
       }
       throw new StorageError("unavailable", "mutations_numbers", undefined, "a mutation does not show up");
@@ -125,13 +131,17 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 }
 
+async function countShards(engine: Engine, cluster: string | undefined): Promise<number> {
+  const [row] = await engine.rows<{ shards: number }>(sql`SELECT ${shardCountOf(cluster)} AS shards`, {
+    name: "mutations_shards",
+    tables: "own",
+  });
+  return row!.shards;
+}
+
 function listsOf(numbers: readonly (readonly [key: string, number: number])[]): Sql {
   const [keys, values] = [numbers.map(([key]) => key), numbers.map(([, number]) => number)];
   return sql`${param("Array(String)", keys)}, ${param("Array(UInt64)", values)}`;
-}
-
-function keysOf(table: string, shards: number): readonly string[] {
-  return Array.from({ length: shards }, (_, index) => `${index + 1}/${table}`);
 }
 
 /** A table name that the store itself returned. */

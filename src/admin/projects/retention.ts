@@ -94,6 +94,7 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
       for (const table of tables) {
         await mutations.start(
           table,
+          projects,
           sql`DELETE WHERE ${isExpired(table, projects, age)} AND ${mutations.mark(TAG)}`,
         );
       }

@@ -147,7 +147,7 @@ export function statementsOf(migration: Migration, options: MigrateOptions): rea
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== "");
-  return cluster === undefined ? statements : statements.map(withoutDeduplication);
+  return cluster === undefined ? statements : statements.map(withEmptyParts);
 }
 
 /**
@@ -161,15 +161,15 @@ function replicated(engine: string): string {
 }
 
 /**
- * A replicated table drops a block that is equal to a recent one. Ours need it written: a call renamed to A, to B
- * and to A again must end as A. Sent twice, they count once by themselves.
+ * A replicated table that removes a part whose rows are all deleted forgets which inserts were in it, and would store one of them that
+ * is repeated late.
  */
-function withoutDeduplication(statement: string): string {
+function withEmptyParts(statement: string): string {
   if (!statement.startsWith("CREATE TABLE")) return statement;
-  const off = "SETTINGS replicated_deduplication_window = 0";
+  const kept = "SETTINGS remove_empty_parts = 0";
   return /^SETTINGS /m.test(statement)
-    ? statement.replace(/^SETTINGS /m, `${off}, `)
-    : `${statement}\n${off}`;
+    ? statement.replace(/^SETTINGS /m, `${kept}, `)
+    : `${statement}\n${kept}`;
 }
 
 function createLedger(options: MigrateOptions) {

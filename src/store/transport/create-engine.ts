@@ -34,7 +34,7 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
     },
     command: (statement, options) =>
       attempt(options, () =>
-        transport.command(statement, toSend(options, options.limits ?? "maintenance", {})),
+        transport.command(statement, toSend(options, options.limits ?? "maintenance", commandSettings)),
       ),
     async insert(table, rows, options) {
       if (rows.length === 0) return;
@@ -81,6 +81,8 @@ const insertSettings = {
   // rows with one key are folded when they are read, and by merges
   optimize_on_insert: 0,
 };
+// a migration that writes equal blocks means each of them
+const commandSettings = { deduplicate_insert: "disable", deduplicate_insert_select: "disable" };
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
   readonly: 2,

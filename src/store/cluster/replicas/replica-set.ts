@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Sql } from "../../../query/sql.ts";
 import { createChooser, type Choose } from "./choose-replica.ts";
 import { quorumOf, type ReplicaState, type View } from "./replica-health.ts";
@@ -64,16 +65,18 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       write(sendOptions, (replica) =>
         replica.run("writes", sendOptions, (cuttable) => replica.transport.command(statement, cuttable)),
       ),
-    insert: (insert, sendOptions) =>
-      write(sendOptions, (replica) => {
+    insert(insert, sendOptions) {
+      const once = onceSettings();
+      return write(sendOptions, (replica) => {
         const quorum = quorumSettings(replica.state(), watch.view());
         const options = withSettings(replica, "writes", sendOptions);
         return replica.run(
           "writes",
-          { ...options, settings: { ...options.settings, ...quorum } },
+          { ...options, settings: { ...options.settings, ...quorum, ...once } },
           (cuttable) => transportOf(replica, sendOptions).insert(insert, cuttable),
         );
-      }),
+      });
+    },
     health: () => watch.health(),
     close: () => watch.close(),
   };
@@ -162,6 +165,14 @@ const NOT_OF_ONE_SERVER = new Set(["279", "369", "ETIMEDOUT"]);
 function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {
   if (NO_STORE.has(engineCode) || TAKES_NO_WRITES.has(engineCode)) return true;
   return kind === "unavailable" && !NOT_OF_ONE_SERVER.has(engineCode);
+}
+
+/**
+ * Of inserts with one token the keeper takes the first, so that one that hangs, and has been repeated on another server,
+ * stores nothing when it comes late.
+ */
+function onceSettings(): Readonly<Record<string, string>> {
+  return { deduplicate_insert: "enable", insert_deduplication_token: randomUUID() };
 }
 
 function quorumSettings(state: ReplicaState, view: View): Readonly<Record<string, string | number>> {
