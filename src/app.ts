@@ -30,6 +30,7 @@ import { registerCors } from "./http/cors.ts";
 import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
+import { registerBodies } from "./http/bodies/body-reader.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
@@ -257,6 +258,11 @@ async function createServer(config: Config, { logger, registry, steady, shares }
   refuseTunnels(app, unreadable);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
+  registerBodies(app, {
+    inFlight: shares.bodies,
+    stallMs: config.CLIENT_STALL_TIMEOUT_MS,
+    maxJsonValues: config.MAX_JSON_VALUES,
+  });
   registerJsonBody(app);
   registerValidation(app);
   registerErrorHandling(app);
@@ -268,7 +274,6 @@ async function createServer(config: Config, { logger, registry, steady, shares }
   registerPressure(app, {
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     maxRssBytes: config.MAX_RSS_BYTES,
-    maxBodyBytes: config.MAX_BODY_BYTES_IN_FLIGHT,
   });
   registerSlowClients(app, {
     streams: shares.streams,

@@ -125,6 +125,7 @@ const schema = z.object({
   BODY_LIMIT_BYTES: bytes.default(1024 * 1024),
   INGEST_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   MAX_BODY_BYTES_IN_FLIGHT: bytes.default(512 * 1024 * 1024),
+  MAX_JSON_VALUES: count.default(8_000_000),
   MAX_CONNECTIONS: count.optional(),
   MAX_STREAMED_ANSWERS: count.default(64),
   CLIENT_STALL_TIMEOUT_MS: positiveMs.default(60_000),

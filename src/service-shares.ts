@@ -10,6 +10,8 @@ export function createShares(config: Config) {
   return {
     requests: new FairShare({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / ALONE) }),
     streams: new FairShare({ capacity: config.MAX_STREAMED_ANSWERS }),
+    /** Bytes of bodies. */
+    bodies: new FairShare({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
     gateway: new FairShare({ capacity: config.UPSTREAM_MAX_CONCURRENT }),
   };
 }

@@ -14,9 +14,10 @@ export async function readUpload(request: FastifyRequest): Promise<Upload> {
   if (!request.isMultipart()) {
     throw new AppError("unsupported_media_type", "This route takes multipart/form-data.");
   }
-  const { projectId, content } = await readForm(request).catch((error: unknown) => {
+  const read = Promise.race([readForm(request), request.server.bodies.failure(request)]);
+  const { projectId, content } = await read.catch((error: unknown) => {
     // the parser's own errors have a status; those of the parser beneath it are plain
-    if (error instanceof Error && "statusCode" in error) throw error;
+    if (error instanceof AppError || (error instanceof Error && "statusCode" in error)) throw error;
     throw new AppError("bad_request", "The body is not a form as its Content-Type says.", { cause: error });
   });
   const missing = [

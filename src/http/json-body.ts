@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import { parseJson } from "../shared/json.ts";
 
@@ -8,22 +8,20 @@ import { parseJson } from "../shared/json.ts";
  */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(/^application\/(.+\+)?json/, { parseAs: "string" }, (_request, body, done) =>
-    parseInto(body as string, done),
-  );
-  app.addContentTypeParser("*", { parseAs: "string" }, (request: FastifyRequest, body, done) => {
-    if (request.headers["content-type"] === undefined) return parseInto(body as string, done);
-    return done(new AppError("unsupported_media_type", "This route takes application/json."));
+  const read = async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> =>
+    parseBody(await app.bodies.readJson(request, payload));
+  app.addContentTypeParser(/^application\/(.+\+)?json/, read);
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: RequestPayload) => {
+    if (request.headers["content-type"] === undefined) return read(request, payload);
+    throw new AppError("unsupported_media_type", "This route takes application/json.");
   });
 }
 
-function parseInto(body: string, done: (error: Error | null, value?: unknown) => void): void {
-  if (body === "") return done(null, undefined);
-  let value: unknown;
+function parseBody(body: Buffer): unknown {
+  if (body.length === 0) return undefined;
   try {
-    value = parseJson(body);
+    return parseJson(body.toString("utf8"));
   } catch (error) {
-    return done(new AppError("bad_request", "The body is not JSON.", { cause: error }));
+    throw new AppError("bad_request", "The body is not JSON.", { cause: error });
   }
-  return done(null, value);
 }

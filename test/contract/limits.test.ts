@@ -186,6 +186,8 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
       "/call/start",
       callStart("large", { op_name: long }),
     ),
+  MAX_JSON_VALUES: async () =>
+    post(await start({ MAX_JSON_VALUES: "20" }), "/trace/usage", { project_id, filler: Array(30).fill(0) }),
   MAX_FILTER_MEMBERS: async () =>
     post(await start({ MAX_FILTER_MEMBERS: "2" }), "/trace/usage", {
       project_id,

@@ -128,7 +128,7 @@ describe("what a caller gets for", () => {
     });
     expect([bomb.statusCode, bomb.json()]).toEqual([
       413,
-      { detail: "The body is larger than this route takes." },
+      { detail: "The body is larger than the 1048576 bytes this route takes, decompressed." },
     ]);
   });
 

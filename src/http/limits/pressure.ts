@@ -1,15 +1,11 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Transform, type Readable, type TransformCallback } from "node:stream";
-import type { FastifyInstance, RequestPayload } from "fastify";
-import { boundsItself } from "./bounds-itself.ts";
+import type { FastifyInstance } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 
 export interface PressureLimits {
   readonly maxEventLoopDelayMs: number;
   /** 0: no limit. Includes the embedded store, which runs in this process. */
   readonly maxRssBytes: number;
-  /** The decompressed bodies of all running requests together. */
-  readonly maxBodyBytes: number;
 }
 
 /** Rejects requests early when the process is overloaded: 503 with `Retry-After`. Public routes always respond. */
@@ -20,7 +16,6 @@ export function registerPressure(app: FastifyInstance, limits: PressureLimits): 
     const large = limits.maxRssBytes > 0 && load.rssBytes > limits.maxRssBytes;
     if ((late || large) && request.routeOptions.config.access !== "public") throw overloaded();
   });
-  boundBodies(app, limits.maxBodyBytes);
 }
 
 interface Load {
@@ -62,49 +57,6 @@ function residentBytes(): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function boundBodies(app: FastifyInstance, maxBytes: number): void {
-  let inFlightBytes = 0;
-  app.addHook("preParsing", async (request, reply, payload) => {
-    const { access } = request.routeOptions.config;
-    if (access === undefined || access === "public" || boundsItself(request)) return payload;
-    // the client has left: "close" will not come again to release the space
-    if (reply.raw.closed) return payload;
-    let ownBytes = 0;
-    const take = (bytes: number): void => {
-      if (inFlightBytes + bytes > maxBytes) throw overloaded();
-      ownBytes += bytes;
-      inFlightBytes += bytes;
-    };
-    reply.raw.once("close", () => {
-      inFlightBytes -= ownBytes;
-    });
-    const declared = request.headers["content-length"];
-    if (declared !== undefined && request.headers["content-encoding"] === undefined) {
-      take(Number(declared));
-      return payload;
-    }
-    return counted(payload, take);
-  });
-}
-
-/** Passes a body on and reports the size of each chunk; fails if `take` throws. */
-function counted(payload: RequestPayload, take: (bytes: number) => void): Readable {
-  const counter: Transform & { receivedEncodedLength?: number } = new Transform({
-    transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      try {
-        take(chunk.length);
-        done(null, chunk);
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-  });
-  // Fastify compares it with Content-Length
-  Object.defineProperty(counter, "receivedEncodedLength", { get: () => payload.receivedEncodedLength });
-  payload.on("error", (error: Error) => counter.destroy(error));
-  return payload.pipe(counter);
 }
 
 function overloaded(): AppError {

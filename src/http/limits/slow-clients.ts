@@ -1,28 +1,20 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { FairShare } from "../../shares/fair-share.ts";
-import type { Holder } from "../../shares/holder.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Grant } from "../auth/grant.ts";
+import { holderOf } from "../auth/holder-of.ts";
 import { boundsItself } from "./bounds-itself.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface SlowClientLimits {
   /** The responses that are being streamed. Each has the memory of its next pieces. */
   readonly streams: FairShare;
-  /** Disconnects a client that reads nothing of its response, or sends almost nothing of its body, for this long. */
+  /** Disconnects a client that reads nothing of its response for this long. */
   readonly stallMs: number;
 }
 
-/** An upload must deliver this much in each `stallMs`, or end. */
-const MIN_UPLOAD_BYTES = 65_536;
-
 /** Limits what slow clients can hold, and for how long. The gateway has its own limits. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
-  app.addHook("preParsing", (request, _reply, _payload, done) => {
-    if (!boundsItself(request)) endStalledUpload(request, limits.stallMs);
-    done();
-  });
   app.addHook("onSend", async (request, reply, payload) => {
     if (!(payload instanceof Readable) || boundsItself(request)) return payload;
     const held = limits.streams.tryTake(holderOf(request));
@@ -39,27 +31,6 @@ export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimi
     });
     return payload;
   });
-}
-
-/** Whoever asks without a key is told apart by address. */
-function holderOf({ grant, ip }: FastifyRequest): Holder {
-  return (grant as Grant | null)?.holder ?? { project: "", key: ip };
-}
-
-function endStalledUpload({ raw, log }: FastifyRequest, stallMs: number): void {
-  let seenBytes = raw.socket.bytesRead;
-  const timer = setTimeout(() => {
-    if (raw.complete) return;
-    const { bytesRead } = raw.socket;
-    if (bytesRead - seenBytes < MIN_UPLOAD_BYTES) {
-      log.warn("the client does not send its body");
-      raw.destroy();
-      return;
-    }
-    seenBytes = bytesRead;
-    timer.refresh();
-  }, stallMs).unref();
-  raw.once("close", () => clearTimeout(timer));
 }
 
 /** Aborts a response that the client has not read for `stallMs`, at most twice that time later. */

@@ -53,10 +53,15 @@ interface SharedResponse {
 }
 
 const withBody: Readonly<Record<string, SharedResponse>> = {
+  "408": {
+    name: "Stalled",
+    description: "The body came too slowly",
+    detail: "The body must come at 65536 bytes in 60000 ms or faster (CLIENT_STALL_TIMEOUT_MS).",
+  },
   "413": {
     name: "TooLarge",
     description: "The body, or the requested response, is too large",
-    detail: "The body is larger than this route takes.",
+    detail: "The body is larger than the 1048576 bytes this route takes, decompressed.",
   },
   "415": {
     name: "UnsupportedMediaType",

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
 import { ingestAccess } from "../../http/auth/guard.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { describedBody } from "../../http/schemas/validation.ts";
@@ -24,8 +24,7 @@ export async function otlpRoutes(
 ): Promise<void> {
   app.addContentTypeParser(
     [PROTOBUF, "application/protobuf"],
-    { parseAs: "buffer" },
-    (_request, body, done) => done(null, body),
+    (request: FastifyRequest, payload: RequestPayload) => app.bodies.read(request, payload),
   );
   app.addHook("onRequest", takeKeyHeader);
 

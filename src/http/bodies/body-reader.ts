@@ -1,0 +1,178 @@
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
+import { AppError } from "../../shared/errors.ts";
+import { whenClosed } from "../when-closed.ts";
+import type { FairShare, Held } from "../../shares/fair-share.ts";
+import { holderOf } from "../auth/holder-of.ts";
+import { expandedTooMuch, mayExpandTo } from "./expansion.ts";
+import { watchUpload } from "./stalled-upload.ts";
+import { valueCounter } from "./value-counter.ts";
+
+export interface BodyLimits {
+  /** The bytes of bodies that have come and are not answered yet, decompressed. */
+  readonly inFlight: FairShare;
+  /** How long a client may send almost nothing of its body. */
+  readonly stallMs: number;
+  /** The values and keys of a JSON body. */
+  readonly maxJsonValues: number;
+}
+
+declare module "fastify" {
+  interface FastifyInstance {
+    bodies: Bodies;
+  }
+  interface FastifyRequest {
+    /** What its body holds of the bytes in flight; null before it has some. */
+    bodyBytes: Held | null;
+  }
+}
+
+/** Reads bodies, decompressed, and counts their bytes as they come. */
+export interface Bodies {
+  /** Errors: payload_too_large; client_stalled; service_overloaded; bad_request, when it breaks off. */
+  read(request: FastifyRequest, payload: RequestPayload): Promise<Buffer>;
+  /** The same for JSON, whose values are counted as well. */
+  readJson(request: FastifyRequest, payload: RequestPayload): Promise<Buffer>;
+  /** For a body that something else reads: never resolves. Errors: those of `read`. */
+  failure(request: FastifyRequest): Promise<never>;
+}
+
+/** Register it before what parses bodies. */
+export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
+  const { inFlight, stallMs, maxJsonValues } = limits;
+  app.decorateRequest("bodyBytes", null);
+  app.addHook("preParsing", (request: FastifyRequest, reply: FastifyReply, _payload, done) => {
+    whenClosed(reply.raw, () => request.bodyBytes?.release());
+    done();
+  });
+  const counter = (request: FastifyRequest, payload: RequestPayload | IncomingMessage): Check => {
+    const checkBytes = byteCounter(request, payload);
+    return (chunk) => {
+      checkBytes(chunk);
+      if (request.bodyBytes !== null) {
+        if (!request.bodyBytes.more(chunk.length)) throw noRoom();
+        return;
+      }
+      const held = inFlight.tryTake(holderOf(request), chunk.length);
+      if (held === undefined) throw noRoom();
+      request.bodyBytes = held;
+    };
+  };
+  app.decorate("bodies", {
+    read: (request, payload) => readWhole(request, payload, { stallMs, check: counter(request, payload) }),
+    readJson: (request, payload) => {
+      const count = counter(request, payload);
+      const checkValues = valueCounter(payload, { isPacked: isPacked(request), maxJsonValues });
+      const check = (chunk: Buffer): void => {
+        count(chunk);
+        checkValues(chunk);
+      };
+      return readWhole(request, payload, { stallMs, check });
+    },
+    failure: (request) => failureOf(request, { stallMs, check: counter(request, request.raw) }),
+  } satisfies Bodies);
+}
+
+function isPacked({ headers }: FastifyRequest): boolean {
+  return (headers["content-encoding"] ?? "identity") !== "identity";
+}
+
+/** Takes each chunk of a body as it comes. Errors: payload_too_large; service_overloaded. */
+type Check = (chunk: Buffer) => void;
+
+function byteCounter(request: FastifyRequest, payload: RequestPayload | IncomingMessage): Check {
+  const { bodyLimit } = request.routeOptions;
+  const packed = isPacked(request);
+  let bytes = 0;
+  return (chunk) => {
+    bytes += chunk.length;
+    if (bytes > bodyLimit) throw tooLarge(bodyLimit);
+    if (packed && bytes > mayExpandTo(sentOf(payload))) throw expandedTooMuch();
+  };
+}
+
+/** The compressed bytes of a body that have come. */
+function sentOf(payload: RequestPayload | IncomingMessage): number {
+  return "receivedEncodedLength" in payload ? (payload.receivedEncodedLength ?? 0) : 0;
+}
+
+interface Reading {
+  readonly stallMs: number;
+  readonly check: Check;
+}
+
+function readWhole(
+  request: FastifyRequest,
+  payload: RequestPayload,
+  { stallMs, check }: Reading,
+): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"]);
+  const { bodyLimit } = request.routeOptions;
+  if (declared > bodyLimit) return Promise.reject(tooLarge(bodyLimit));
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const end = (settle: () => void): void => {
+    stopWatching();
+    payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+    settle();
+  };
+  const fail = (error: Error): void => end(() => reject(error));
+  const onData = (chunk: Buffer | string): void => {
+    const some = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    try {
+      check(some);
+      chunks.push(some);
+      bytes += some.length;
+    } catch (error) {
+      fail(error as Error);
+    }
+  };
+  const onEnd = (): void => {
+    const sent = payload.receivedEncodedLength || bytes;
+    if (!Number.isNaN(declared) && sent !== declared) fail(brokenOff());
+    else end(() => resolve(Buffer.concat(chunks, bytes)));
+  };
+  const onError = (cause: Error): void => fail("statusCode" in cause ? cause : brokenOff(cause));
+  const onClose = (): void => fail(brokenOff());
+  const stopWatching = watchUpload(request, stallMs, fail);
+  // one that fails late has no other reader
+  payload.on("error", () => undefined);
+  payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+  payload.resume();
+  return promise;
+}
+
+function failureOf(request: FastifyRequest, { stallMs, check }: Reading): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => undefined);
+  const onData = (chunk: Buffer): void => {
+    try {
+      check(chunk);
+    } catch (error) {
+      request.raw.off("data", onData);
+      reject(error);
+    }
+  };
+  request.raw.on("data", onData).once("close", watchUpload(request, stallMs, reject));
+  return promise;
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError(
+    "payload_too_large",
+    `The body is larger than the ${limitBytes} bytes this route takes, decompressed.`,
+  );
+}
+
+function brokenOff(cause?: Error): AppError {
+  return new AppError("bad_request", "The body is not as long as Content-Length says.", { cause });
+}
+
+function noRoom(): AppError {
+  return new AppError(
+    "service_overloaded",
+    "Too many bytes of bodies are being worked on (MAX_BODY_BYTES_IN_FLIGHT). Try again.",
+    { retryAfterSeconds: 2 },
+  );
+}

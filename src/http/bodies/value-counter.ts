@@ -1,0 +1,47 @@
+import type { RequestPayload } from "fastify";
+import { AppError } from "../../shared/errors.ts";
+import { JsonSize } from "../../shared/json-size.ts";
+
+/** Shorter bodies cannot have many. */
+const UNCOUNTED_BYTES = 16 * 1024;
+/** What any compressed body may have. */
+const FREE_VALUES = 20_000;
+/** And further ones for each byte sent: work on a body is bounded by what it costs to send it. */
+const VALUES_PER_BYTE = 16;
+
+/** Counts the values and keys of a JSON body as it comes. Errors: payload_too_large. */
+export function valueCounter(
+  payload: RequestPayload,
+  { isPacked, maxJsonValues }: { readonly isPacked: boolean; readonly maxJsonValues: number },
+): (chunk: Buffer) => void {
+  const size = new JsonSize();
+  let uncounted: Buffer[] = [];
+  let bytes = 0;
+  return (chunk) => {
+    bytes += chunk.length;
+    if (!isPacked && bytes <= Math.min(UNCOUNTED_BYTES, maxJsonValues)) {
+      uncounted.push(chunk);
+      return;
+    }
+    for (const earlier of uncounted) size.add(earlier);
+    uncounted = [];
+    size.add(chunk);
+    if (size.count > maxJsonValues) throw tooMany(maxJsonValues);
+    if (isPacked && size.count > FREE_VALUES + VALUES_PER_BYTE * (payload.receivedEncodedLength ?? 0))
+      throw tooManyPacked();
+  };
+}
+
+function tooMany(max: number): AppError {
+  return new AppError(
+    "payload_too_large",
+    `A JSON body may have at most ${max} values and keys (MAX_JSON_VALUES); a key with an escape counts as 8. Send it in parts.`,
+  );
+}
+
+function tooManyPacked(): AppError {
+  return new AppError(
+    "payload_too_large",
+    `A compressed JSON body may have at most ${FREE_VALUES} values and keys, and ${VALUES_PER_BYTE} more for each byte sent. Send it in parts, or with less compression.`,
+  );
+}
