@@ -4,18 +4,25 @@ import { eraseDeletedCalls } from "./erase-deleted-calls.ts";
 
 type FinishDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;
 
-const MAX_PER_RUN = 200;
-
 /** The deletion's current state: done, and stored as done, when no part holds the rows any more. */
 export async function finishIfGone(deps: FinishDeps, deletion: Deletion): Promise<Deletion> {
-  if (deletion.step !== "running" || !(await deps.mutations.areComplete(deletion.mutations))) return deletion;
-  const done: Deletion = { ...deletion, step: "done", doneAtMs: deps.clock.now() };
-  await deps.deletions.save([done]);
-  return done;
+  const [done] = deletion.step === "running" ? await finishAllIfGone(deps, [deletion]) : [];
+  return done ?? deletion;
 }
 
 /** Takes all deletions one step further. */
 export async function advanceDeletions(deps: DeletionDeps): Promise<void> {
   await eraseDeletedCalls(deps);
-  for (const deletion of await deps.deletions.at("running", MAX_PER_RUN)) await finishIfGone(deps, deletion);
+  const running = await deps.deletions.at("running");
+  const sameMutations = Map.groupBy(running, ({ mutations }) => JSON.stringify(mutations));
+  for (const deletions of sameMutations.values()) await finishAllIfGone(deps, deletions);
+}
+
+/** For deletions that share their mutations. Returns those that are done. */
+async function finishAllIfGone(deps: FinishDeps, running: readonly Deletion[]): Promise<readonly Deletion[]> {
+  if (!(await deps.mutations.areComplete(running[0]!.mutations))) return [];
+  const doneAtMs = deps.clock.now();
+  const done = running.map((deletion): Deletion => ({ ...deletion, step: "done", doneAtMs }));
+  await deps.deletions.save(done);
+  return done;
 }

@@ -8,6 +8,8 @@ import type { MutationNumbers } from "./mutations.ts";
 export type DeletionKind = "project" | "calls";
 
 const MAX_PROJECTS = 1000;
+const MAX_OF_PROJECT = 100;
+const MAX_AT_ONCE = 10_000;
 const STEPS = ["asked", "running", "done"] as const;
 
 /** What to delete, and the progress. */
@@ -27,8 +29,8 @@ export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
   /** The caller must check that the deletion's project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
-  /** Those at a step, the oldest first. */
-  at(step: Deletion["step"], limit: number): Promise<readonly Deletion[]>;
+  /** Those at a step: of each project the oldest. */
+  at(step: Deletion["step"]): Promise<readonly Deletion[]>;
   /** The projects that have deleted calls since then, or are still waiting for it. */
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
 }
@@ -66,14 +68,14 @@ export function createDeletionStore(engine: Engine): DeletionStore {
   return {
     save: (deletions) => engine.insert("deletions", deletions.map(toRow), { name: "deletions_save" }),
     find: async (id) => (await read(sql`WHERE id = ${param("String", id)}`))[0],
-    at: (step, limit) =>
-      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))}
-               ORDER BY requested_at_ms, id LIMIT ${param("UInt32", limit)}`),
+    at: (step) =>
+      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))} ORDER BY requested_at_ms, id
+               LIMIT ${param("UInt32", MAX_OF_PROJECT)} BY project_id LIMIT ${param("UInt32", MAX_AT_ONCE)}`),
     async projectsOfCalls(sinceMs) {
       const rows = await engine.rows<{ project_id: Project }>(
         sql`SELECT project_id FROM deletions FINAL
             WHERE what = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)})
-            GROUP BY project_id ORDER BY min(step), project_id LIMIT ${param("UInt32", MAX_PROJECTS)}`,
+            GROUP BY project_id ORDER BY min(step), rand() LIMIT ${param("UInt32", MAX_PROJECTS)}`,
         { name: "deletions_projects" },
       );
       return rows.map((row) => row.project_id);
