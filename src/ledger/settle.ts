@@ -17,6 +17,8 @@ export interface HoursToSettle {
   readonly beforeHour: number;
   /** Also groups that the ledger has as they are. */
   readonly again?: boolean;
+  /** Rows of `calls` that are folded at once, if traces are small enough. Default: 50,000. */
+  readonly rowsPerFold?: number;
 }
 
 export interface HourWithRows {
@@ -37,10 +39,9 @@ interface Reading {
 }
 interface Into extends Reading {
   readonly settlements: Settlements;
+  readonly rowsPerFold: number;
 }
 
-/** Rows of `calls` that are folded at once, if traces are small enough. */
-const ROWS_PER_FOLD = 50_000;
 /** Where a part of the traces has more, they are always folded live. */
 const MAX_ROWS_PER_FOLD = 400_000;
 const TRACES_PER_FOLD = 2000;
@@ -55,12 +56,12 @@ export async function settleHours(
   asked: HoursToSettle,
   settlements: Settlements,
 ): Promise<readonly number[]> {
-  const { project, hours } = asked;
+  const { project, hours, rowsPerFold = 50_000 } = asked;
   const spanning = await readSpanningTraces(reading.engine, project, oneOf(hours.map(({ hour }) => hour)), {
     name: "ledger_spanning_traces",
     signal: reading.signal,
   });
-  const into = { ...reading, settlements };
+  const into = { ...reading, settlements, rowsPerFold };
   const changed = new Set<number>();
   for (const groups of inFolds(await groupsToSettle(reading, asked, spanning)))
     for (const hour of await settleGroups(into, project, groups)) changed.add(hour);
@@ -90,7 +91,7 @@ async function settleGroups(
 ): Promise<readonly number[]> {
   const traceIds = groups.flatMap((group) => group.traceIds);
   const together: ToFold = { project, groups, members: sql`trace_id IN ${param("Array(String)", traceIds)}` };
-  const folded = await foldGroups(into, together, { part: 0, parts: 1, maxRows: ROWS_PER_FOLD });
+  const folded = await foldGroups(into, together, { part: 0, parts: 1, maxRows: into.rowsPerFold });
   const hours = groups.flatMap(({ under }) => under.map(({ hour }) => hour));
   if (folded.failed === undefined) {
     await into.settlements.add(folded.settled);
@@ -112,7 +113,7 @@ async function settleInParts(
   toFold: ToFold,
   rows: number,
 ): Promise<"settled" | "changed" | "refused"> {
-  const parts = Math.max(1, Math.ceil(rows / ROWS_PER_FOLD));
+  const parts = Math.max(1, Math.ceil(rows / into.rowsPerFold));
   for (let part = 0; part < parts; part++) {
     const folded = await foldGroups(into, toFold, { part, parts, maxRows: MAX_ROWS_PER_FOLD });
     if (folded.failed !== undefined) return folded.failed === "changed" ? "changed" : "refused";

@@ -39,3 +39,23 @@ describe.each(pages)("%s", (page) => {
     expect(commands.filter((command) => !(command in scripts))).toEqual([]);
   });
 });
+
+describe("docs/architecture.md", () => {
+  const passes = readFileSync(join(ROOT, "docs/architecture.md"), "utf8")
+    .split(/^### /m)
+    .slice(1)
+    .map((pass) => [pass.split("\n", 1)[0]!, pass.split("\n").filter((line) => line !== "")] as const);
+
+  it.each(passes)("tells %s in at most ten steps, of files that are there", (_, lines) => {
+    expect(lines.filter((line) => /^\d+\. /.test(line)).length).toBeLessThanOrEqual(10);
+    const named = [...lines.join("\n").matchAll(/`([a-z][\w-]*(?:\/[\w-]+)+|[\w-]+\.tsx?)`/g)].map(
+      (match) => match[1]!,
+    );
+    expect(named.length).toBeGreaterThan(5);
+    const places = (name: string): string[] =>
+      ["src", "web"].flatMap((folder) =>
+        ["", ".ts", ".tsx"].map((ending) => join(ROOT, folder, name + ending)),
+      );
+    expect(named.filter((name) => !places(name).some((place) => existsSync(place)))).toEqual([]);
+  });
+});

@@ -6,15 +6,15 @@ import { readPartitions, readHours } from "../../src/ledger/stored-hours.ts";
 
 const { signal } = new AbortController();
 
-/** Settles every hour of the store that is not settled; returns how many. */
-export async function settleAll(engine: Engine): Promise<number> {
+/** Settles every hour of the store that is not settled, in parts of about so many rows; returns how many. */
+export async function settleAll(engine: Engine, rowsPerFold = 50_000): Promise<number> {
   let count = 0;
   const deps = { engine, whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(), signal };
   for (const { id: partition } of await readPartitions(engine, signal)) {
     const asked = { partition, beforeHour: 1_000_000_000, unsettled: true, limit: 10_000, signal };
     for (const { project, hours } of inChunks(await readHours(engine, asked))) {
       const writer = new LedgerWriter(deps, project);
-      await settleHours(deps, { project, hours, beforeHour: asked.beforeHour }, writer);
+      await settleHours(deps, { project, hours, beforeHour: asked.beforeHour, rowsPerFold }, writer);
       count += writer.settledHours.size;
     }
   }
