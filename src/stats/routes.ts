@@ -13,7 +13,7 @@ import type { Engine } from "../store/engine.ts";
 import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
 import { planStats, type PlanSettings } from "./plan/plan-stats.ts";
 import type { WindowLimits } from "./read/read-window.ts";
-import { sumWindow } from "./read/sum-window.ts";
+import { sumWindow } from "./sum-window.ts";
 import type { ProviderOf } from "./sums/window-fold.ts";
 import { printAnswer } from "./answer/print-answer.ts";
 import { printCsv } from "./answer/print-csv.ts";

@@ -1,12 +1,12 @@
-import type { Engine } from "../../store/engine.ts";
-import type { Cell } from "../../ledger/cell.ts";
-import { readOwnUsage } from "../../ledger/read-own-usage.ts";
-import type { PriceBook } from "../../prices/price-book.ts";
-import type { CallsPlan } from "../../rollup/plan.ts";
-import { LlmNames } from "../../rollup/table/llm-names.ts";
-import type { StatsPlan } from "../plan/plan-stats.ts";
-import { WindowFold, type FoldOptions } from "../sums/window-fold.ts";
-import { foldCalls, type WindowLimits } from "./read-window.ts";
+import type { Engine } from "../store/engine.ts";
+import type { Cell } from "../ledger/cell.ts";
+import { readOwnUsage } from "../ledger/read-own-usage.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import type { CallsPlan } from "../rollup/plan.ts";
+import { LlmNames } from "../rollup/table/llm-names.ts";
+import type { StatsPlan } from "./plan/plan-stats.ts";
+import { WindowFold, type FoldOptions } from "./sums/window-fold.ts";
+import { foldCalls, type WindowLimits } from "./read/read-window.ts";
 
 /**
  * Adds up all calls of a window: what the ledger has of it as it is there, the others live. Errors: `StorageError`;
