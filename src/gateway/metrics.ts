@@ -26,7 +26,7 @@ export function registerMetrics(registry: Registry, sources: MetricsSources): Re
   for (const gauge of gauges(sources)) registry.registerMetric(gauge);
   for (const counter of recorderCounters(sources.recorder)) registry.registerMetric(counter);
   return {
-    settled: (route, outcome) => requests.inc({ route, outcome }),
+    ended: (route, outcome) => requests.inc({ route, outcome }),
     firstByte: (route, seconds) => firstByte.observe({ route }, seconds),
   };
 }

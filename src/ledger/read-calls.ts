@@ -1,5 +1,5 @@
 import type { Engine } from "../store/engine.ts";
-import type { NativeReader } from "../store/rows/native-reader.ts";
+import { rangesFor, type NativeReader } from "../store/rows/native-reader.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import { LIVE } from "../query/index.ts";
@@ -74,10 +74,10 @@ export class CallColumns {
     reader.int64s(numbers, 0);
     for (const value of numbers) this.hours.push(value);
     for (const field of CALL_FIELDS) {
-      const places = { starts: new Uint32Array(count), ends: new Uint32Array(count) };
-      reader.strings(places, 0);
+      const texts = rangesFor(count);
+      reader.strings(texts, 0);
       for (let row = 0; row < count; row++)
-        this.fields[field].push(this.source.toString("utf8", places.starts[row], places.ends[row]));
+        this.fields[field].push(this.source.toString("utf8", texts.starts[row], texts.ends[row]));
     }
     this.fingerprint = reader.firstUint64();
   };

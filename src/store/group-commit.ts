@@ -48,7 +48,7 @@ interface Waiter<Item> {
   readonly items: readonly Item[];
   readonly bytes: number;
   readonly arrivedMs: number;
-  readonly settle: (error?: unknown) => void;
+  readonly finish: (error?: unknown) => void;
 }
 
 /**
@@ -78,7 +78,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   };
 
   const flush = async (batch: readonly Waiter<Item>[], prepared: readonly Waiter<Item>[]): Promise<void> => {
-    for (const waiter of await those(prepared, options.flush)) waiter.settle();
+    for (const waiter of await those(prepared, options.flush)) waiter.finish();
     options.onBatch?.(eventOf(options.name, batch));
     inFlightBytes -= bytesOf(batch);
   };
@@ -117,12 +117,12 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       if (pendingBytes() > 0 && pendingBytes() + bytes > options.maxPendingBytes) {
         throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
       }
-      const { waiter, settled } = waiterFor(items, bytes);
+      const { waiter, finished } = waiterFor(items, bytes);
       waiting.push(waiter);
       waitingBytes += bytes;
       arrivals.announce();
       running ??= run();
-      await settled;
+      await finished;
     },
     whileNoInsertRuns<Result>(work: () => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -142,10 +142,10 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
 function waiterFor<Item>(
   items: readonly Item[],
   bytes: number,
-): { readonly waiter: Waiter<Item>; readonly settled: Promise<void> } {
+): { readonly waiter: Waiter<Item>; readonly finished: Promise<void> } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error));
-  return { waiter: { items, bytes, arrivedMs: performance.now(), settle }, settled: promise };
+  const finish = (error?: unknown): void => (error === undefined ? resolve() : reject(error));
+  return { waiter: { items, bytes, arrivedMs: performance.now(), finish }, finished: promise };
 }
 
 class Arrivals {
@@ -198,7 +198,7 @@ async function those<Item>(
   } catch (error) {
     const refused = error instanceof StorageError && error.kind === "statement";
     if (!refused || batch.length === 1) {
-      for (const waiter of batch) waiter.settle(error);
+      for (const waiter of batch) waiter.finish(error);
       return [];
     }
     const taken: Waiter<Item>[] = [];

@@ -61,9 +61,9 @@ export function readEntry(entry: Json): PricedUsage {
 }
 
 function promptOf(entry: Json): number {
-  const told = larger(entry["prompt_tokens"], entry["input_tokens"]);
+  const stated = larger(entry["prompt_tokens"], entry["input_tokens"]);
   const isNamed = entry["prompt_tokens"] != null || entry["input_tokens"] != null;
-  if (isNamed) return told;
+  if (isNamed) return stated;
   const hitAndMiss = toCount(entry["prompt_cache_hit_tokens"]) + toCount(entry["prompt_cache_miss_tokens"]);
   const native = toCount(first(entry, WORDS.prompt)) + toCount(first(entry, BESIDE_PROMPT));
   return native || hitAndMiss || billed(entry, "input_tokens");
@@ -71,10 +71,10 @@ function promptOf(entry: Json): number {
 
 function completionOf(entry: Json, prompt: number): number {
   const isNamed = entry["completion_tokens"] != null || entry["output_tokens"] != null;
-  const told = isNamed
+  const stated = isNamed
     ? larger(entry["completion_tokens"], entry["output_tokens"])
     : toCount(first(entry, WORDS.completion)) || billed(entry, "output_tokens");
-  return told + toCount(first(entry, BESIDE_COMPLETION)) + besideCompletion(entry, prompt, told);
+  return stated + toCount(first(entry, BESIDE_COMPLETION)) + besideCompletion(entry, prompt, stated);
 }
 
 /**

@@ -61,7 +61,7 @@ export function readUnits(entry: Json): UnitCounts | undefined {
   const output = detailsOf(entry, OUTPUT_DETAILS);
   const cached = detailsOf(entry, CACHE_DETAILS) ?? within({ input }, "input", "cached_tokens_details");
   const researches = entry["citation_tokens"] != null;
-  const told: Partial<Record<Unit, unknown>> = {
+  const stated: Partial<Record<Unit, unknown>> = {
     cache_write_1h_tokens: within(entry, "cache_creation", "ephemeral_1h_input_tokens") ?? bedrockHour(entry),
     cache_audio_read_tokens: ofKind(cached, "audio"),
     cache_image_read_tokens: ofKind(cached, "image"),
@@ -84,7 +84,7 @@ export function readUnits(entry: Json): UnitCounts | undefined {
     input_audio_seconds: entry["type"] === "duration" ? begun(entry["seconds"]) : undefined,
     input_document_pages: entry["pages_processed"],
   };
-  return unitsOf((unit) => toCount(entry[unit] ?? told[unit]));
+  return unitsOf((unit) => toCount(entry[unit] ?? stated[unit]));
 }
 
 /** Part of a second is charged as a whole second. */

@@ -14,7 +14,7 @@ export interface Load<Value> {
   readonly progress: number;
   readonly stopped: boolean;
   /** The question and round that `value` and `failure` belong to. */
-  readonly settled: string | undefined;
+  readonly answered: string | undefined;
   readonly stop: () => void;
   readonly again: () => void;
 }
@@ -29,7 +29,7 @@ const idle = {
   waiting: false,
   progress: 0,
   stopped: false,
-  settled: undefined,
+  answered: undefined,
 };
 
 /** Asks when `key` changes, and not while it is undefined. The question before is aborted. `show` takes a first part of the answer. */
@@ -57,9 +57,9 @@ export function useLoad<Value>(
       () => setState((state) => ({ ...idle, value: kept(state), waiting: true, progress: counted })),
       BLINK_MS,
     );
-    const settle = (next: Partial<State<Value>>): void => {
+    const answer = (next: Partial<State<Value>>): void => {
       clearInterval(timer);
-      setState((state) => ({ ...idle, value: kept(state), ...next, settled: asked }));
+      setState((state) => ({ ...idle, value: kept(state), ...next, answered: asked }));
       shownKey.current = key;
     };
     const show = (value: Value): void => {
@@ -69,11 +69,11 @@ export function useLoad<Value>(
       shownKey.current = key;
     };
     latest.current({ signal, onProgress: (count) => (counted = count) }, show).then(
-      (value) => !signal.aborted && settle({ value }),
+      (value) => !signal.aborted && answer({ value }),
       (error: unknown) => {
         if (signal.reason === LEFT) return;
-        if (signal.aborted || isAbort(error)) settle({ stopped: true });
-        else settle({ failure: error instanceof AskError ? error.failure : bugOf(error) });
+        if (signal.aborted || isAbort(error)) answer({ stopped: true });
+        else answer({ failure: error instanceof AskError ? error.failure : bugOf(error) });
       },
     );
     return () => {
@@ -83,7 +83,7 @@ export function useLoad<Value>(
   }, [key, round]);
   const stop = useCallback(() => running.current?.abort("stopped"), []);
   const again = useCallback(() => setRound((count) => count + 1), []);
-  return { ...state, busy: key !== undefined && state.settled !== asked, stop, again };
+  return { ...state, busy: key !== undefined && state.answered !== asked, stop, again };
 }
 
 /** Asks again when `version`, of what this key asked for, changes. Undefined: not known yet. */

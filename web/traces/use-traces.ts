@@ -30,7 +30,7 @@ export function useTraces(question: TracesQuestion): Traces {
   const totals = useLoad(isFirst ? undefined : wanted, (asking) => loadTotals(question, asking));
   const known = isNewest || totals.busy ? undefined : totals.value;
   const chosen = useLoad<readonly TraceRow[]>(
-    known && JSON.stringify([question.project, question.sort, totals.settled]),
+    known && JSON.stringify([question.project, question.sort, totals.answered]),
     (asking) => loadChosen(known?.byRoot ?? new Map(), question, asking),
   );
   const rows = isNewest ? newest : chosen;
@@ -43,7 +43,7 @@ export function useTraces(question: TracesQuestion): Traces {
     rows: shown,
     totals: isFirst ? undefined : totals.value,
     busy: totals.busy || rows.busy,
-    asked: rows.settled ?? "",
+    asked: rows.answered ?? "",
     asking: isQuiet ? rows : totals,
     again: () => {
       totals.again();

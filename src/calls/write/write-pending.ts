@@ -4,13 +4,13 @@ import { findMarks, findParts, resolvePending, type PendingPart } from "./pendin
 import { keyText, type CallKey, type PlaceLookup } from "../place/place-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
-interface SettleDeps {
+interface PendingDeps {
   readonly engine: Engine;
   readonly traces: PlaceLookup;
 }
 
 const KEYS_PER_ROUND = 1000;
-/** More rounds than writers can race by chance. The sweep settles what is left. */
+/** More rounds than writers can race by chance. The sweep writes what is left. */
 const MAX_ROUNDS = 100;
 
 /**
@@ -19,11 +19,11 @@ const MAX_ROUNDS = 100;
  * after it has written, and writes again from the first part that it has not written. The newest part of a call is then
  * always its last row, whoever wrote it.
  */
-export async function writePending(deps: SettleDeps, keys: readonly CallKey[]): Promise<void> {
-  for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await settleChunk(deps, chunk);
+export async function writePending(deps: PendingDeps, keys: readonly CallKey[]): Promise<void> {
+  for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await writeChunk(deps, chunk);
 }
 
-async function settleChunk({ engine, traces }: SettleDeps, keys: readonly CallKey[]): Promise<void> {
+async function writeChunk({ engine, traces }: PendingDeps, keys: readonly CallKey[]): Promise<void> {
   const known = await traces.find(keys, { fresh: true });
   let open = keys.filter((key) => known.has(keyText(key)));
   const written = new Map<string, PendingPart>();

@@ -42,7 +42,7 @@ export class CompletionRecording implements RelayObserver {
   #request = new AskedRequest();
   #sent = false;
   #started = false;
-  #settled = false;
+  #ended = false;
   #firstByteMs: number | null = null;
   #streamed = false;
   #encoding: string | undefined;
@@ -92,9 +92,9 @@ export class CompletionRecording implements RelayObserver {
     this.#exception ??= text.slice(0, MAX_MESSAGE_LENGTH);
   }
 
-  onSettle(outcome: Outcome, status: number | undefined): Promise<void> | undefined {
+  onOutcome(outcome: Outcome, status: number | undefined): Promise<void> | undefined {
     const endedAtMs = this.#startedAtMs + this.#elapsedMs();
-    this.#settled = true;
+    this.#ended = true;
     const record = (): void => this.#record(outcome, { status, endedAtMs });
     const recorded = this.#copy?.finish()?.then(record);
     if (recorded === undefined) record();
@@ -104,7 +104,7 @@ export class CompletionRecording implements RelayObserver {
 
   /** What is known of it now, for the case that this process is killed before its end. */
   #start(): void {
-    if (this.#started || this.#settled) return;
+    if (this.#started || this.#ended) return;
     this.#started = true;
     this.#options.recorder.start(this.#options.project, () => {
       const facts = { status: undefined, endedAtMs: this.#startedAtMs };

@@ -281,8 +281,8 @@ class Readings {
   }
 
   add(reading: Promise<void>): void {
-    const settled = reading.catch(this.#onFailure).finally(() => this.#open.delete(settled));
-    this.#open.add(settled);
+    const ended = reading.catch(this.#onFailure).finally(() => this.#open.delete(ended));
+    this.#open.add(ended);
   }
 
   async over(): Promise<void> {

@@ -40,13 +40,13 @@ export interface RelayObserver {
    * Called before the client has the last byte of a response that is complete. It gets that byte when this returns, or
    * when the promise resolves.
    */
-  onSettle(outcome: Outcome, status: number | undefined): Promise<void> | undefined;
+  onOutcome(outcome: Outcome, status: number | undefined): Promise<void> | undefined;
 }
 
 /** Observes the relays. */
 export interface RelayMeter {
   firstByte(route: string, seconds: number): void;
-  settled(route: string, outcome: Outcome): void;
+  ended(route: string, outcome: Outcome): void;
 }
 
 export interface RelayTarget {
@@ -103,7 +103,7 @@ class Relay implements UpstreamListener, DownstreamListener {
   readonly #reply: FastifyReply;
   readonly #options: RelayOptions;
   readonly #down: Downstream;
-  readonly #settled = Promise.withResolvers<void>();
+  readonly #over = Promise.withResolvers<void>();
   #call: UpstreamCall | undefined;
   #response: RelayedResponse | undefined;
   #status: number | undefined;
@@ -125,14 +125,14 @@ class Relay implements UpstreamListener, DownstreamListener {
     } else {
       this.#call = target.upstream.send(upstreamRequest, this);
     }
-    return this.#settled.promise;
+    return this.#over.promise;
   }
 
   stop(): void {
     this.#call?.abort();
     const cause = new AppError("upstream_broken", "The gateway is stopping.", { retryAfterSeconds: 1 });
     if (this.#outcome === undefined) this.#options.observer?.onError(cause.message);
-    void this.#settle("aborted");
+    void this.#end("aborted");
     if (this.#response === undefined) this.#refuse({ kind: "broken", cause });
     else if (this.#response.delivered) this.#down.breakOff(undefined, LAST_BYTES_MS);
     else this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
@@ -186,14 +186,14 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#call?.abort();
     const cause = new AppError("client_stalled", "The client did not read its response in time.");
     observer?.onError(cause.message);
-    void this.#settle("client_stalled");
+    void this.#end("client_stalled");
     if (this.#response?.delivered === false) this.#response.fail({ kind: "broken", cause }, LAST_BYTES_MS);
     else this.#down.breakOff();
   }
 
   onLeave(): void {
     if (this.#outcome === undefined) this.#call?.abort();
-    void this.#settle("aborted");
+    void this.#end("aborted");
   }
 
   onClose(): void {
@@ -202,7 +202,7 @@ class Relay implements UpstreamListener, DownstreamListener {
     if (body instanceof Readable) body.destroy();
     // too late to send anything, even an error
     this.#reply.hijack();
-    this.#settled.resolve();
+    this.#over.resolve();
     if (this.#response?.delivered === true) setTimeout(() => this.#call?.abort(), LINGER_MS).unref();
   }
 
@@ -210,13 +210,13 @@ class Relay implements UpstreamListener, DownstreamListener {
   #refuse(failure: UpstreamFailure): void {
     const { repeatable } = this.#options;
     if (!repeatable && rowOf(failure).mayHaveBeenTaken) void this.#reply.header("x-should-retry", "false");
-    this.#settled.reject(errorOf(failure));
+    this.#over.reject(errorOf(failure));
   }
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
     const { reads, observer, keepAliveMs, hideUsage, target } = this.#options;
     const outcome = head.status >= 400 ? "error" : "finished";
-    const onComplete: OnComplete = () => this.#settle(outcome);
+    const onComplete: OnComplete = () => this.#end(outcome);
     const listener = { onChunk: observer?.onChunk.bind(observer), onComplete };
     const isError = head.status >= 400 && this.#request.method !== "HEAD";
     const encodings = encodingsOf(headers["content-encoding"]);
@@ -281,16 +281,16 @@ class Relay implements UpstreamListener, DownstreamListener {
     const code = "code" in cause ? cause.code : cause.name;
     this.#request.log.warn({ upstream: this.#options.target.name, kind, code }, "upstream failed");
     this.#options.observer?.onError(errorOf(failure).message);
-    void this.#settle(outcome);
+    void this.#end(outcome);
   }
 
   /** Resolves when the client may have the last byte; undefined: at once. */
-  #settle(outcome: Outcome): Promise<void> | undefined {
+  #end(outcome: Outcome): Promise<void> | undefined {
     if (this.#outcome !== undefined) return this.#observed;
     this.#outcome = outcome;
-    this.#options.meter.settled(this.#options.route, outcome);
+    this.#options.meter.ended(this.#options.route, outcome);
     try {
-      this.#observed = this.#options.observer?.onSettle(outcome, this.#status);
+      this.#observed = this.#options.observer?.onOutcome(outcome, this.#status);
     } catch (error) {
       this.#request.log.error({ err: error }, "a completion could not be recorded");
     }

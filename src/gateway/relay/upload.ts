@@ -125,7 +125,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, idleMs: num
   const { promise, resolve, reject } = Promise.withResolvers<ReadBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const settle = (outcome: () => void): void => {
+  const finish = (outcome: () => void): void => {
     clearTimeout(idle);
     request.off("data", onData).off("end", onEnd).off("close", onClose);
     outcome();
@@ -136,13 +136,13 @@ export function readBody(request: IncomingMessage, maxBytes: number, idleMs: num
     idle.refresh();
     if (bytes <= maxBytes) return;
     request.pause();
-    settle(() => resolve({ complete: false, prefix: chunks }));
+    finish(() => resolve({ complete: false, prefix: chunks }));
   };
-  const onEnd = (): void => settle(() => resolve({ complete: true, bytes: Buffer.concat(chunks, bytes) }));
+  const onEnd = (): void => finish(() => resolve({ complete: true, bytes: Buffer.concat(chunks, bytes) }));
   const onClose = (): void =>
-    settle(() => reject(new AppError("bad_request", "The client left before the end of its body.")));
+    finish(() => reject(new AppError("bad_request", "The client left before the end of its body.")));
   const idle = setTimeout(
-    () => settle(() => reject(new AppError("bad_request", "The body stopped before its end."))),
+    () => finish(() => reject(new AppError("bad_request", "The body stopped before its end."))),
     idleMs,
   );
   request.on("data", onData).on("end", onEnd).on("close", onClose);

@@ -102,7 +102,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #body: MaskedPieces;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
-  #settled = false;
+  #over = false;
 
   constructor(listener: UpstreamListener, mask: SecretMask) {
     this.#listener = listener;
@@ -111,8 +111,8 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   abort(): void {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.#over) return;
+    this.#over = true;
     this.#controller?.abort(new errors.RequestAbortedError());
   }
 
@@ -122,7 +122,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#settled) {
+    if (this.#over) {
       controller.abort(new errors.RequestAbortedError());
       return;
     }
@@ -135,26 +135,26 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status >= 200 && !this.#settled) this.#listener.onHead(status, maskedHeaders(headers, this.#mask));
+    if (status >= 200 && !this.#over) this.#listener.onHead(status, maskedHeaders(headers, this.#mask));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#settled) return;
+    if (this.#over) return;
     const masked = this.#body.push(chunk);
     if (masked.length > 0 && !this.#listener.onData(masked)) controller.pause();
   }
 
   onResponseEnd(): void {
-    if (this.#settled) return;
+    if (this.#over) return;
     const rest = this.#body.end();
     if (rest.length > 0) this.#listener.onData(rest);
-    this.#settled = true;
+    this.#over = true;
     this.#listener.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.#over) return;
+    this.#over = true;
     this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error });
   }
 }

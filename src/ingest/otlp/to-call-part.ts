@@ -127,8 +127,8 @@ function exceptionOf({ status, events, attributes }: OtelSpan): string | undefin
   if (status.code !== ERROR) return undefined;
   if (status.message !== "") return status.message;
   const event = events.findLast((one) => one.name === "exception");
-  const told = event === undefined ? undefined : exceptionText(event.attributes);
-  return told ?? textOf(attributes.get("error.type")) ?? "error";
+  const recorded = event === undefined ? undefined : exceptionText(event.attributes);
+  return recorded ?? textOf(attributes.get("error.type")) ?? "error";
 }
 
 function exceptionText(attributes: Attributes): string | undefined {

@@ -25,7 +25,7 @@ interface Reading extends QueryReading {
 }
 
 /** The path and depth of a node. */
-interface Place {
+interface NodeAt {
   readonly loc: Loc;
   readonly depth: number;
 }
@@ -55,7 +55,7 @@ export function parseQuery(json: unknown, reading: QueryReading): Operation | un
     | undefined;
 }
 
-function parseOperand(json: unknown, { loc, depth }: Place, reading: Reading): Operand | undefined {
+function parseOperand(json: unknown, { loc, depth }: NodeAt, reading: Reading): Operand | undefined {
   const { issues, limits } = reading;
   if (reading.nodes >= limits.maxNodes) {
     // Reported once. The rest is ignored.
@@ -93,7 +93,7 @@ interface Operator {
   readonly loc: Loc;
   readonly row: OperatorRow;
   /** Of the operator's operands. */
-  readonly at: Place;
+  readonly at: NodeAt;
 }
 
 function parseSyntax(json: unknown, { loc, row, at }: Operator, reading: Reading): Operand | undefined {
@@ -119,7 +119,7 @@ function parseSyntax(json: unknown, { loc, row, at }: Operator, reading: Reading
   }
 }
 
-function parseOperands(json: unknown, at: Place, reading: Reading): readonly Operand[] | undefined {
+function parseOperands(json: unknown, at: NodeAt, reading: Reading): readonly Operand[] | undefined {
   if (!Array.isArray(json))
     return reading.issues.add(at.loc, "list_type", "Input should be a list of operands");
   const operands: Operand[] = [];
@@ -133,7 +133,7 @@ function parseOperands(json: unknown, at: Place, reading: Reading): readonly Ope
 
 interface Within {
   readonly loc: Loc;
-  readonly at: Place;
+  readonly at: NodeAt;
 }
 
 function parseIn(json: unknown, { loc, at }: Within, reading: Reading): Operand | undefined {

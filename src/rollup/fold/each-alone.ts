@@ -1,10 +1,9 @@
 import { release } from "../../shared/buffers.ts";
-import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { areZero } from "../../usage/count-fields.ts";
 import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
 import { ownUsage } from "./own-usage.ts";
-import type { OwnUsage } from "./rollup.ts";
 
 /**
  * The same calls, each alone: what it adds to the total of its trace, and nothing below it, so that a roll-up of them has each
@@ -17,8 +16,7 @@ export function eachAlone(calls: CallTable, names: LlmNames): CallTable {
   usage.reserve(calls.usage.length);
   for (let call = 0; call < calls.count; call++) {
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
-      if (own.units.has(used) || !areZero(own.counts, used))
-        copyEntry(used, { from: calls.usage, own, to: usage });
+      if (own.units.has(used) || !areZero(own.counts, used)) usage.copy(calls.usage, used, own);
     }
     usageEnd[call] = usage.length;
   }
@@ -28,16 +26,4 @@ export function eachAlone(calls: CallTable, names: LlmNames): CallTable {
   calls.usage.release();
   const parents = new Int32Array(calls.count).fill(NONE);
   return { ...calls, parents, usage, usageEnd, completionOf: undefined };
-}
-
-function copyEntry(
-  used: number,
-  { from, own, to }: { readonly from: UsageEntries; readonly own: OwnUsage; readonly to: UsageEntries },
-): void {
-  const entry = to.add(from.llms[used]!);
-  to.counts.set(own.counts.subarray(used * COUNT_SLOTS, (used + 1) * COUNT_SLOTS), entry * COUNT_SLOTS);
-  to.cacheOutsidePrompt[entry] = from.cacheOutsidePrompt[used]!;
-  to.services[entry] = from.services[used]!;
-  const units = own.units.get(used);
-  if (units !== undefined) to.units.set(entry, units);
 }

@@ -3,7 +3,7 @@ import { release, viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
 import { NONE, reporterOf } from "../table/call-table.ts";
 import { HashTable } from "../table/hash-table.ts";
-import { areSameBytes, hashOf, type Place, randomSeed } from "../table/id-bytes.ts";
+import { areSameBytes, hashOf, type ByteRange, randomSeed } from "../table/id-bytes.ts";
 import type { UsageEntries } from "../table/usage-entries.ts";
 import { chainsOf, type Report } from "./report-chains.ts";
 
@@ -44,16 +44,16 @@ function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undef
   if (reporting < 2) return undefined;
 
   const view = viewOf(source);
-  const placeOf = (call: number): Place => ({ start: ids.starts[call]!, end: ids.ends[call]! });
+  const rangeOf = (call: number): ByteRange => ({ start: ids.starts[call]!, end: ids.ends[call]! });
   const firsts = new HashTable(reporting);
   const shared = new Map<number, number[]>();
   for (let call = 0; call < count; call++) {
     if (!reports(call)) continue;
-    const place = placeOf(call);
-    const hash = hashOf(view, place, SEED ^ traceOf[call]!);
+    const range = rangeOf(call);
+    const hash = hashOf(view, range, SEED ^ traceOf[call]!);
     const first = firsts.find(
       hash,
-      (other) => traceOf[other] === traceOf[call] && areSameBytes(view, place, placeOf(other)),
+      (other) => traceOf[other] === traceOf[call] && areSameBytes(view, range, rangeOf(other)),
     );
     if (first === NONE) firsts.add(hash, call);
     else if (shared.has(first)) shared.get(first)!.push(call);

@@ -1,11 +1,10 @@
 import type { Engine } from "../../store/engine.ts";
-import type { NativeReader, Places } from "../../store/rows/native-reader.ts";
+import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { planCalls } from "../plan.ts";
 import { readCalls, type MoreColumns } from "../read-calls.ts";
-import { placesFor } from "../table/call-rows.ts";
 import { isSelected, type CallTable } from "../table/call-table.ts";
 import { LlmNames } from "../table/llm-names.ts";
 
@@ -81,7 +80,7 @@ class CallIds {
   }
 
   readonly readBlock = (reader: NativeReader, first: number, count: number): void => {
-    const [traces, completions] = [placesFor(count), placesFor(count)];
+    const [traces, completions] = [rangesFor(count), rangesFor(count)];
     reader.strings(traces, 0);
     reader.strings(completions, 0);
     for (let row = 0; row < count; row++) {
@@ -90,7 +89,7 @@ class CallIds {
     }
   };
 
-  private textAt({ starts, ends }: Places, row: number): string {
+  private textAt({ starts, ends }: TextRanges, row: number): string {
     return this.source.toString("utf8", starts[row], ends[row]);
   }
 }

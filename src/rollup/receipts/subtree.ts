@@ -1,7 +1,6 @@
 import { buildForest } from "../fold/forest.ts";
 import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
-import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 
 /** A call and everything below it, as a table of its own. */
 export interface Subtree {
@@ -28,7 +27,7 @@ function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
   const usage = new UsageEntries();
   const usageEnd = Int32Array.from(numbers, (number) => {
     for (let used = usageStartOf(calls, number); used < calls.usageEnd[number]!; used++)
-      copyEntry(used, calls.usage, usage);
+      usage.copy(calls.usage, used);
     return usage.length;
   });
   const { ids, completionOf } = calls;
@@ -48,13 +47,4 @@ function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
     completionOf:
       completionOf === undefined ? undefined : Int32Array.from(numbers, (number) => completionOf[number]!),
   };
-}
-
-function copyEntry(used: number, from: UsageEntries, into: UsageEntries): void {
-  const entry = into.add(from.llms[used]!);
-  into.counts.set(from.counts.subarray(used * COUNT_SLOTS, (used + 1) * COUNT_SLOTS), entry * COUNT_SLOTS);
-  into.cacheOutsidePrompt[entry] = from.cacheOutsidePrompt[used]!;
-  into.services[entry] = from.services[used]!;
-  const units = from.units.get(used);
-  if (units !== undefined) into.units.set(entry, units);
 }

@@ -1,14 +1,14 @@
-import type { Places } from "../../store/rows/native-reader.ts";
+import { rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
 import { release, resize } from "../../shared/buffers.ts";
 
 /** The calls read so far, in columns that grow block by block. */
 export class CallRows {
   count = 0;
   traceOf = new Int32Array(0);
-  ids = placesFor(0);
-  parentIds = placesFor(0);
+  ids = rangesFor(0);
+  parentIds = rangesFor(0);
   /** The completion that a call reports; empty for none. */
-  completionIds = placesFor(0);
+  completionIds = rangesFor(0);
   /** Infinite for a running call. */
   endedAtUs = new Float64Array(0);
   flags = new Uint8Array(0);
@@ -32,9 +32,9 @@ export class CallRows {
 
   private grow(size: number): void {
     this.traceOf = resize(this.traceOf, new Int32Array(size));
-    this.ids = resizedPlaces(this.ids, size);
-    this.parentIds = resizedPlaces(this.parentIds, size);
-    this.completionIds = resizedPlaces(this.completionIds, size);
+    this.ids = resizedRanges(this.ids, size);
+    this.parentIds = resizedRanges(this.parentIds, size);
+    this.completionIds = resizedRanges(this.completionIds, size);
     this.endedAtUs = resize(this.endedAtUs, new Float64Array(size));
     this.flags = resize(this.flags, new Uint8Array(size));
     this.startedAtUs = resize(this.startedAtUs, new Float64Array(size));
@@ -42,11 +42,7 @@ export class CallRows {
   }
 }
 
-export function placesFor(count: number): Places {
-  return { starts: new Uint32Array(count), ends: new Uint32Array(count) };
-}
-
-function resizedPlaces({ starts, ends }: Places, size: number): Places {
-  const larger = placesFor(size);
+function resizedRanges({ starts, ends }: TextRanges, size: number): TextRanges {
+  const larger = rangesFor(size);
   return { starts: resize(starts, larger.starts), ends: resize(ends, larger.ends) };
 }

@@ -1,6 +1,6 @@
 import { INCLUSIVE, type Inclusive } from "../../calls/parts/message-columns.ts";
 import { REPORTERS, type Reporter } from "../../calls/parts/completion.ts";
-import type { Places } from "../../store/rows/native-reader.ts";
+import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 
@@ -23,7 +23,7 @@ export interface CallTable {
   readonly traceCount: number;
   /** The bytes that hold the ids. */
   readonly source: Buffer;
-  readonly ids: Places;
+  readonly ids: TextRanges;
   /** The number of each call's parent in its trace; NONE for a root. */
   readonly parents: Int32Array;
   readonly flags: Uint8Array;

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 
 /** A range of bytes. */
-export interface Place {
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** Compares two ranges, four bytes at a time. */
-export function areSameBytes(source: DataView, { start, end }: Place, other: Place): boolean {
+export function areSameBytes(source: DataView, { start, end }: ByteRange, other: ByteRange): boolean {
   if (other.end - other.start !== end - start) return false;
   const apart = other.start - start;
   let at = start;
@@ -26,11 +26,11 @@ export function randomSeed(): number {
 }
 
 /** A 32-bit hash of an id's bytes, four bytes at a time. */
-export function hashOf(source: DataView, place: Place, seed: number): number {
+export function hashOf(source: DataView, range: ByteRange, seed: number): number {
   let hash = mixed(seed);
-  let at = place.start;
-  for (; at + 4 <= place.end; at += 4) hash = mixed(hash ^ source.getInt32(at, true));
-  for (; at < place.end; at++) hash = mixed(hash ^ source.getUint8(at));
+  let at = range.start;
+  for (; at + 4 <= range.end; at += 4) hash = mixed(hash ^ source.getInt32(at, true));
+  for (; at < range.end; at++) hash = mixed(hash ^ source.getUint8(at));
   return hash ^ (hash >>> 16);
 }
 

@@ -1,6 +1,6 @@
-import type { Places } from "../../store/rows/native-reader.ts";
+import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { HashTable } from "./hash-table.ts";
-import { areSameBytes, hashOf, type Place, randomSeed } from "./id-bytes.ts";
+import { areSameBytes, hashOf, type ByteRange, randomSeed } from "./id-bytes.ts";
 
 const SEED = randomSeed();
 
@@ -8,12 +8,12 @@ const SEED = randomSeed();
 export class IdIndex {
   private readonly source: DataView;
   private readonly traceOf: Int32Array;
-  private readonly ids: Places;
+  private readonly ids: TextRanges;
   private readonly table: HashTable;
 
   constructor(
     source: DataView,
-    { count, ids, traceOf }: { count: number; ids: Places; traceOf: Int32Array },
+    { count, ids, traceOf }: { count: number; ids: TextRanges; traceOf: Int32Array },
   ) {
     this.source = source;
     this.traceOf = traceOf;
@@ -21,14 +21,14 @@ export class IdIndex {
     this.table = new HashTable(count);
     // an id occurs once in a trace
     for (let call = 0; call < count; call++)
-      this.table.add(this.hashOf(traceOf[call]!, this.placeOf(call)), call);
+      this.table.add(this.hashOf(traceOf[call]!, this.rangeOf(call)), call);
   }
 
   /** The call of a trace with these bytes as id; NONE without one. */
-  find(trace: number, id: Place): number {
+  find(trace: number, id: ByteRange): number {
     return this.table.find(
       this.hashOf(trace, id),
-      (call) => this.traceOf[call] === trace && areSameBytes(this.source, id, this.placeOf(call)),
+      (call) => this.traceOf[call] === trace && areSameBytes(this.source, id, this.rangeOf(call)),
     );
   }
 
@@ -36,11 +36,11 @@ export class IdIndex {
     this.table.release();
   }
 
-  private placeOf(call: number): Place {
+  private rangeOf(call: number): ByteRange {
     return { start: this.ids.starts[call]!, end: this.ids.ends[call]! };
   }
 
-  private hashOf(trace: number, id: Place): number {
+  private hashOf(trace: number, id: ByteRange): number {
     return hashOf(this.source, id, SEED ^ trace);
   }
 }

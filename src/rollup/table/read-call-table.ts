@@ -1,14 +1,14 @@
-import { NativeReader, type Places } from "../../store/rows/native-reader.ts";
+import { NativeReader, rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
 import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import { readInstant } from "../../shared/instant.ts";
-import { CallRows, placesFor } from "./call-rows.ts";
+import { CallRows } from "./call-rows.ts";
 import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call-table.ts";
 import { sharedCompletions } from "../fold/shared-completions.ts";
 import { IdIndex } from "./id-index.ts";
 import type { LlmNames } from "./llm-names.ts";
 import { parseUsageColumn } from "./parse-usage-column.ts";
-import { areSameBytes, type Place } from "./id-bytes.ts";
+import { areSameBytes, type ByteRange } from "./id-bytes.ts";
 import type { KnownTrace } from "../selection.ts";
 import { TraceNumbers } from "./trace-numbers.ts";
 import { UsageEntries } from "./usage-entries.ts";
@@ -43,7 +43,7 @@ export function readCallTable(
     const first = rows.add(count);
     usage.reserve(count);
     if (traces?.length !== 1) {
-      const traceIds = placesFor(count);
+      const traceIds = rangesFor(count);
       reader.strings(traceIds, 0);
       numbers.read(traceIds, rows.traceOf.subarray(first, first + count));
       release(traceIds.starts, traceIds.ends);
@@ -53,7 +53,7 @@ export function readCallTable(
     reader.nullableStrings(rows.completionIds, first);
     readFlags(reader, rows, { first, count });
     reader.int64s(rows.startedAtUs, first);
-    const texts = placesFor(count);
+    const texts = rangesFor(count);
     reader.nullableStrings(texts, 0);
     for (let row = 0; row < count; row++) {
       parseUsageColumn(source, { start: texts.starts[row]!, end: texts.ends[row]! }, into);
@@ -106,7 +106,7 @@ function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows)
   const parents = new Int32Array(count);
   let index: IdIndex | undefined;
   let last = NONE;
-  const isCalled = (call: number, trace: number, id: Place): boolean =>
+  const isCalled = (call: number, trace: number, id: ByteRange): boolean =>
     traceOf[call] === trace && areSameBytes(view, id, { start: ids.starts[call]!, end: ids.ends[call]! });
   for (let call = 0; call < count; call++) {
     const id = { start: parentIds.starts[call]!, end: parentIds.ends[call]! };
@@ -133,6 +133,6 @@ function selectByIds(source: Buffer, rows: CallRows, traces: readonly KnownTrace
   }
 }
 
-function textAt(source: Buffer, { starts, ends }: Places, row: number): string {
+function textAt(source: Buffer, { starts, ends }: TextRanges, row: number): string {
   return source.toString("utf8", starts[row], ends[row]);
 }

@@ -1,4 +1,4 @@
-import type { Places } from "../../store/rows/native-reader.ts";
+import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { viewOf } from "../../shared/buffers.ts";
 import { areSameBytes } from "./id-bytes.ts";
 import type { KnownTrace } from "../selection.ts";
@@ -22,13 +22,13 @@ export class TraceNumbers {
   }
 
   /** Fills `into` with the numbers of the traces whose ids are at those places. */
-  read({ starts, ends }: Places, into: Int32Array): void {
+  read({ starts, ends }: TextRanges, into: Int32Array): void {
     const view = viewOf(this.source);
     let number = 0;
     for (let row = 0; row < into.length; row++) {
-      const place = { start: starts[row]!, end: ends[row]! };
-      if (row === 0 || !areSameBytes(view, place, { start: starts[row - 1]!, end: ends[row - 1]! })) {
-        number = this.numberOf(this.source.toString("utf8", place.start, place.end));
+      const range = { start: starts[row]!, end: ends[row]! };
+      if (row === 0 || !areSameBytes(view, range, { start: starts[row - 1]!, end: ends[row - 1]! })) {
+        number = this.numberOf(this.source.toString("utf8", range.start, range.end));
       }
       into[row] = number;
     }

@@ -2,6 +2,11 @@ import { release, resize } from "../../shared/buffers.ts";
 import { COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
 import type { UnitCounts } from "../../usage/units.ts";
 
+interface CountsAndUnits {
+  readonly counts: Float64Array;
+  readonly units: ReadonlyMap<number, UnitCounts>;
+}
+
 /** The own usage of calls: one entry per call and LLM, in flat arrays that grow. */
 export class UsageEntries {
   length = 0;
@@ -24,6 +29,16 @@ export class UsageEntries {
     this.reserve(1);
     this.llms[this.length] = llm;
     return this.length++;
+  }
+
+  /** Adds an entry of others, with its own counts and units or with these. */
+  copy(from: UsageEntries, used: number, { counts, units }: CountsAndUnits = from): void {
+    const entry = this.add(from.llms[used]!);
+    this.counts.set(counts.subarray(used * COUNT_SLOTS, (used + 1) * COUNT_SLOTS), entry * COUNT_SLOTS);
+    this.cacheOutsidePrompt[entry] = from.cacheOutsidePrompt[used]!;
+    this.services[entry] = from.services[used]!;
+    const unitsOfEntry = units.get(used);
+    if (unitsOfEntry !== undefined) this.units.set(entry, unitsOfEntry);
   }
 
   /** Removes the entries from one on. */

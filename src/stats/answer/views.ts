@@ -6,7 +6,7 @@ import type { Order } from "../plan/order.ts";
 import { Sums } from "../sums/sums.ts";
 import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
 
-/** How totals are told. */
+/** What totals have. */
 export interface TotalShape {
   readonly withCosts: boolean;
   readonly latency: LatencyQuestion | undefined;

@@ -83,7 +83,7 @@ export class MetricRows {
     return values === undefined ? null : percentileOf(values, percentile);
   }
 
-  /** Costs are kept in picodollars and told in dollars. */
+  /** Costs are kept in picodollars and written in dollars. */
   private get isCost(): boolean {
     return isCost(this.question.metric);
   }

@@ -1,4 +1,4 @@
-import type { NativeReader, Places } from "../../store/rows/native-reader.ts";
+import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
 import { columns, computedColumns } from "../../query/fields/columns.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import type { WindowPlan } from "../plan/plan-stats.ts";
@@ -14,7 +14,7 @@ type Asked = Pick<WindowPlan, "dimensions" | "latency">;
 export class CallColumns {
   private errors = new Uint8Array(0);
   private latencies = new Float64Array(0);
-  private keys: Places = { starts: new Uint32Array(0), ends: new Uint32Array(0) };
+  private keys: TextRanges = rangesFor(0);
   private readonly source: Buffer;
   private readonly asked: Asked;
 
@@ -46,7 +46,7 @@ export class CallColumns {
       this.latencies = latencies;
     }
     if (asked.dimensions.callKey === undefined) return;
-    const keys = { starts: new Uint32Array(size), ends: new Uint32Array(size) };
+    const keys = rangesFor(size);
     keys.starts.set(this.keys.starts);
     keys.ends.set(this.keys.ends);
     reader.strings(keys, first);

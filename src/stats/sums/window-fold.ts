@@ -151,13 +151,13 @@ export class WindowFold {
 
   /** The group of a usage; of a call without any, `used` is NONE. */
   private groupOf({ llms, services }: UsageEntries, used: number, { byLlm, key }: GroupsOfKey): number {
-    const isTold = this.byUsage && used !== NONE;
-    const llm = isTold ? llms[used]! : NONE;
-    const service = isTold && this.byProvider ? services[used]! : 0;
+    const isNamed = this.byUsage && used !== NONE;
+    const llm = isNamed ? llms[used]! : NONE;
+    const service = isNamed && this.byProvider ? services[used]! : 0;
     const known = byLlm.get(llm + service * MAX_LLMS);
     if (known !== undefined) return known;
     const { names, providerOf } = this.options;
-    const name = isTold ? names.textOf(llm) : null;
+    const name = isNamed ? names.textOf(llm) : null;
     const provider = name === null ? null : providerOf(name, names.services.serviceOf(service)?.provider);
     const group = this.groups.numberOf(key, { llm: name, provider });
     byLlm.set(llm + service * MAX_LLMS, group);

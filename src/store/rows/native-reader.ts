@@ -1,9 +1,13 @@
 import { BinaryReader } from "./binary-reader.ts";
 
 /** The positions of a string column's values in the bytes. A NULL is an empty string. */
-export interface Places {
+export interface TextRanges {
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
+}
+
+export function rangesFor(count: number): TextRanges {
+  return { starts: new Uint32Array(count), ends: new Uint32Array(count) };
 }
 
 /**
@@ -61,7 +65,7 @@ export class NativeReader extends BinaryReader {
   }
 
   /** Reads a column of String into `into` from index `from` on. */
-  strings(into: Places, from: number): void {
+  strings(into: TextRanges, from: number): void {
     this.skipHeader();
     for (let row = 0; row < this.rows; row++) {
       const length = this.varint();
@@ -72,7 +76,7 @@ export class NativeReader extends BinaryReader {
   }
 
   /** The same of Nullable(String). */
-  nullableStrings(into: Places, from: number): void {
+  nullableStrings(into: TextRanges, from: number): void {
     this.skipHeader();
     const isNull = this.take(this.rows);
     for (let row = 0; row < this.rows; row++) {

@@ -28,7 +28,7 @@ export interface Migration {
   readonly text: string;
 }
 
-const LEDGER = "schema_migrations";
+const TABLE = "schema_migrations";
 /** All tables, in a file each. */
 const FIRST = "1.0";
 /** Every store from before has it, and none since. */
@@ -64,7 +64,7 @@ export async function migrate(impatient: Engine, options: MigrateOptions): Promi
     return [];
   }
   refuseAbsence(nodes, missing[0]!);
-  await engine.command(createLedger(options), { name: "migrate_ledger", tables: "own" });
+  await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "own" });
   for (const migration of missing) {
     for (const statement of statementsOf(migration, options)) {
       // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
@@ -172,10 +172,10 @@ function withEmptyParts(statement: string): string {
     : `${statement}\n${kept}`;
 }
 
-function createLedger(options: MigrateOptions) {
+function createMigrationsTable(options: MigrateOptions) {
   const [statement] = statementsOf(
     {
-      name: "ledger",
+      name: "table",
       text: `CREATE TABLE IF NOT EXISTS schema_migrations {{on_cluster}}
         (name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
         ENGINE = {{engine:ReplacingMergeTree}} ORDER BY name
@@ -200,12 +200,12 @@ async function appliedChecksums(
   engine: Engine,
   mustBeCurrent: boolean,
 ): Promise<ReadonlyMap<string, string>> {
-  const [ledger] = await engine.rows<{ n: number }>(
+  const [table] = await engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM system.tables
-        WHERE database = currentDatabase() AND name = ${param("String", LEDGER)}`,
+        WHERE database = currentDatabase() AND name = ${param("String", TABLE)}`,
     { name: "migrate_exists", tables: "own" },
   );
-  if (ledger?.n === 0) return new Map();
+  if (table?.n === 0) return new Map();
   const rows = await engine.rows<{ name: string; checksum: string }>(
     sql`SELECT name, checksum FROM schema_migrations FINAL`,
     {

@@ -40,7 +40,7 @@ export async function* readTraceLines(
   trace: TraceAsked,
   { maxCalls, signal, page: most = PAGE }: ReadOptions,
 ): AsyncGenerator<Buffer> {
-  let after: Place | undefined;
+  let after: PageEnd | undefined;
   for (let size = Math.min(most.calls, maxCalls + 1); ;) {
     const page = await readPage(engine, { ...trace, after, size, bytes: most.bytes }, signal);
     if (page === undefined) {
@@ -51,18 +51,18 @@ export async function* readTraceLines(
     if (after === undefined && count === size) await refuseMoreThan(maxCalls, engine, { ...trace, signal });
     if (count > 0) yield page;
     if (count < size) return;
-    after = placeOfLast(page);
+    after = endOf(page);
   }
 }
 
 /** Where a page ends: what comes next began later, or then and has a greater id. */
-interface Place {
+interface PageEnd {
   readonly startedMs: number;
   readonly id: string;
 }
 
 interface PageAsked extends TraceAsked {
-  readonly after: Place | undefined;
+  readonly after: PageEnd | undefined;
   readonly size: number;
   readonly bytes: number;
 }
@@ -136,7 +136,7 @@ function countLines(page: Buffer): number {
   return count;
 }
 
-function placeOfLast(page: Buffer): Place {
+function endOf(page: Buffer): PageEnd {
   const end = page.length - 1;
   const line = page.toString("utf8", page.lastIndexOf(NEWLINE, end - 1) + 1, end);
   const values = parseJson(line) as unknown[];

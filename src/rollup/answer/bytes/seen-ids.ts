@@ -1,7 +1,7 @@
 import { release, resize } from "../../../shared/buffers.ts";
 import { NONE } from "../../table/call-table.ts";
 import { HashTable } from "../../table/hash-table.ts";
-import { hashOf, type Place, randomSeed } from "../../table/id-bytes.ts";
+import { hashOf, type ByteRange, randomSeed } from "../../table/id-bytes.ts";
 
 const SEED = randomSeed();
 const OTHER_SEED = randomSeed();
@@ -18,9 +18,9 @@ export class SeenIds {
   private others = new Int32Array(EXPECTED);
 
   /** False when the id was there before. */
-  add(source: DataView, place: Place): boolean {
-    const hash = hashOf(source, place, SEED);
-    const other = hashOf(source, place, OTHER_SEED);
+  add(source: DataView, range: ByteRange): boolean {
+    const hash = hashOf(source, range, SEED);
+    const other = hashOf(source, range, OTHER_SEED);
     if (this.table.find(hash, (id) => this.others[id] === other) !== NONE) return false;
     if (this.count === this.others.length) this.others = resize(this.others, new Int32Array(this.count * 2));
     this.others[this.count] = other;

@@ -119,11 +119,11 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
 
 /** Reports each change once. */
 function createReporter(onChange: WatchOptions["onChange"]): (replica: Replica, health: StoreHealth) => void {
-  const told = new Map<Replica, string>();
+  const reported = new Map<Replica, string>();
   return (replica, health) => {
     const text = JSON.stringify(health);
-    if (told.get(replica) === text) return;
-    told.set(replica, text);
+    if (reported.get(replica) === text) return;
+    reported.set(replica, text);
     onChange?.({ replica: replica.state().name, ...health });
   };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NativeReader, type Places } from "../../../../src/store/rows/native-reader.ts";
+import { NativeReader, type TextRanges } from "../../../../src/store/rows/native-reader.ts";
 import { nativeBlock } from "../../../helpers/native-bytes.ts";
 
 const rows = fc.array(
@@ -13,7 +13,7 @@ const rows = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-function texts(bytes: Buffer, { starts, ends }: Places): string[] {
+function texts(bytes: Buffer, { starts, ends }: TextRanges): string[] {
   return Array.from(starts, (start, row) => bytes.toString("utf8", start, ends[row]));
 }
 
@@ -31,7 +31,7 @@ test("columns of several blocks come back as they were, a NULL as an empty strin
           ]),
         ),
       );
-      const places = (): Places => ({
+      const places = (): TextRanges => ({
         starts: new Uint32Array(all.length),
         ends: new Uint32Array(all.length),
       });
