@@ -1,3 +1,4 @@
+import { chunksOf } from "../shared/chunks-of.ts";
 import type { Project } from "../shared/project.ts";
 import type { Hour } from "./hour.ts";
 
@@ -9,9 +10,6 @@ export function inChunks<Some extends Hour>(
 ): readonly { readonly project: Project; readonly hours: readonly Some[] }[] {
   return [...Map.groupBy(hours, ({ project }) => project)].flatMap(([project, ofProject]) => {
     const ascending = ofProject.toSorted((a, b) => a.hour - b.hour);
-    const chunks: Some[][] = [];
-    for (let from = 0; from < ascending.length; from += HOURS_PER_CHUNK)
-      chunks.push(ascending.slice(from, from + HOURS_PER_CHUNK));
-    return chunks.map((some) => ({ project, hours: some }));
+    return chunksOf(ascending, HOURS_PER_CHUNK).map((some) => ({ project, hours: some }));
   });
 }

@@ -125,9 +125,9 @@ describe("deleting a project", () => {
     await fill("acme/doomed");
     await keepOldParts(0);
     await until(async () => (await ask("GET", `/deletions/${body.id}`)).body.state === "done");
-    const receipt = (await ask("GET", `/deletions/${body.id}`)).body;
-    expect(receipt.done_at >= receipt.requested_at).toBe(true);
-    expect((await ask("GET", `/deletions/${body.id}`)).body).toEqual(receipt);
+    const deletion = (await ask("GET", `/deletions/${body.id}`)).body;
+    expect(deletion.done_at >= deletion.requested_at).toBe(true);
+    expect((await ask("GET", `/deletions/${body.id}`)).body).toEqual(deletion);
 
     const after = (project: string) => Promise.all(tables.map((table) => countRows(table, project)));
     expect(await after("acme/kept")).toEqual(before);
@@ -146,7 +146,7 @@ describe("deleting a project", () => {
     expect(await countRows("calls", "acme/other")).toBe(before);
   });
 
-  it("shows a receipt to the keys of its project alone", async () => {
+  it("shows a deletion to the keys of its project alone", async () => {
     const { id, text, secretHash } = generateKey();
     const projects = ["other/*"];
     await createKeyStore(test.engine).add({

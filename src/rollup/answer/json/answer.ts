@@ -1,7 +1,7 @@
 import { viewOf } from "../../../shared/buffers.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "../../table/call-table.ts";
-import { CostTexts, WITHOUT_COSTS } from "./cost-texts.ts";
+import { WITHOUT_COSTS, writeCosts } from "./cost-texts.ts";
 import { CountTexts } from "./count-texts.ts";
 import type { LlmNames } from "../../table/llm-names.ts";
 import type { RolledUp } from "../../fold/rollup.ts";
@@ -22,16 +22,14 @@ const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** What writes the two parts of an entry; without `costs`, the counts' text says that they are not known. */
+/** What writes an entry; without costs, the counts' text says that they are not known. */
 interface EntryTexts {
   readonly counts: CountTexts;
-  readonly costs: CostTexts | undefined;
+  readonly withCosts: boolean;
 }
 
 export function entryTexts(names: LlmNames, withCosts: boolean): EntryTexts {
-  return withCosts
-    ? { counts: new CountTexts(names, ""), costs: new CostTexts() }
-    : { counts: new CountTexts(names, WITHOUT_COSTS), costs: undefined };
+  return { counts: new CountTexts(names, withCosts ? "" : WITHOUT_COSTS), withCosts };
 }
 
 /**
@@ -65,7 +63,7 @@ function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: B
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
     if (entry !== head) writer.byte(COMMA);
     texts.counts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
-    texts.costs?.write(totals.costs, entry * COST_SLOTS, writer);
+    if (texts.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, writer);
     writer.byte(CLOSE);
   }
 }

@@ -1,10 +1,19 @@
-import { type ByteWriter, MAX_TEMPLATES, type Template, templateOf } from "../bytes/byte-writer.ts";
+import type { ByteWriter } from "../bytes/byte-writer.ts";
 import type { LlmNames } from "../../table/llm-names.ts";
 import { COUNT_SLOTS, countFields } from "../../../usage/count-fields.ts";
 
 /** Four bits hold the width of a whole number below 2^31. */
 const WIDTH_BITS = 4;
 const NOT_DIGITS = -1;
+/** How many an answer keeps. */
+const MAX_TEMPLATES = 10_000;
+
+/** A text with numbers in it, whose digits are written over for each use. */
+interface Template {
+  readonly text: Buffer;
+  /** How far before the text's end the digits of each number end. */
+  readonly fromEnd: Int32Array;
+}
 
 /**
  * Writes `"llm":{"requests":1,…`, the name and the counts of an entry. Entries of one LLM whose counts have the same widths
@@ -49,6 +58,17 @@ export class CountTexts {
     );
     return templateOf(pieces, this.tail);
   }
+}
+
+/** The text of some pieces, each of which ends with a number, and a tail. */
+function templateOf(pieces: readonly string[], tail: string): Template {
+  const fromEnd = new Int32Array(pieces.length);
+  let rest = Buffer.byteLength(tail);
+  for (let piece = pieces.length - 1; piece >= 0; piece--) {
+    fromEnd[piece] = rest;
+    rest += Buffer.byteLength(pieces[piece]!);
+  }
+  return { text: Buffer.from(pieces.join("") + tail), fromEnd };
 }
 
 /** The widths of an entry's counts, packed. */

@@ -102,8 +102,7 @@ async function refuseUnfit(engine: Engine, from: string, sources: readonly numbe
             (SELECT count() FROM ${named(from)}.deletions FINAL WHERE step = 1) AS n`,
       { name: "copy_deletions", tables: shard },
     );
-    if (row!.n > 0)
-      throw new MigrationError(`Deletions are under way in ${from}: wait until their receipts are done.`);
+    if (row!.n > 0) throw new MigrationError(`Deletions are under way in ${from}: wait until they are done.`);
   }
 }
 
