@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { buildApp } from "../src/app.ts";
 import { generateKey } from "../src/http/auth/api-key.ts";
 import type { Engine } from "../src/store/engine.ts";
 import { migrate, pendingMigrations, readMigrations } from "../src/store/schema/migrate.ts";
@@ -69,6 +68,8 @@ function noStore(config: Config): Error {
 /** A root key for this process alone: the permanent one is made, and shown, by the first start of the service. */
 async function inProcess(config: Config, engine: Engine): Promise<Service> {
   const rootKey = generateKey().text;
+  // not loaded by a command that asks a running service
+  const { buildApp } = await import("../src/app.ts");
   const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
   return {
     async ask<Answer>(method: Method, url: string, body?: object): Promise<Answer> {
