@@ -4,11 +4,22 @@ import { defineConfig } from "vitest/config";
 // Statements of the embedded engine run on these; a worker process reads it when it starts.
 process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
-/** `npm run test:long` runs what does more then than in `npm test`. */
+/** These take too long for `npm test`. */
+const ONLY_LONG = [
+  "faults/kill-during-delete",
+  "faults/kill-during-feedback",
+  "faults/kill-during-migration",
+  "faults/kill-during-project-deletion",
+  "faults/killed-lives",
+  "faults/killed-usage-stats",
+  "faults/soak",
+  "scripts/bring-over",
+  "scripts/package",
+].map((name) => `test/${name}.test.ts`);
+
+/** `npm run test:long` runs these, and what does more then than in `npm test`. */
 const isLong = process.env["LONG"] === "1";
-const LEFT_OUT = isLong
-  ? testFiles().filter((file) => !readFileSync(file, "utf8").includes("/helpers/runs.ts"))
-  : [];
+const LEFT_OUT = isLong ? testFiles().filter((file) => !isForLong(file)) : ONLY_LONG;
 
 /** These open an engine of their own, of which a process can have one, or watch what their process does. */
 const ALONE = [
@@ -38,7 +49,8 @@ export default defineConfig({
   test: {
     globalSetup: "test/helpers/temporary-files.ts",
     pool: "forks",
-    maxWorkers: 2,
+    // on two cores: two work while one waits
+    maxWorkers: 3,
     testTimeout: isLong ? 1_800_000 : 120_000,
     hookTimeout: 120_000,
     // a condition that is awaited may take long on a busy machine
@@ -55,6 +67,10 @@ export default defineConfig({
     ],
   },
 });
+
+function isForLong(file: string): boolean {
+  return ONLY_LONG.includes(file) || readFileSync(file, "utf8").includes("/helpers/runs.ts");
+}
 
 function testFiles(): readonly string[] {
   const files = readdirSync("test", { recursive: true, encoding: "utf8" });

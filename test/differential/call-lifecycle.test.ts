@@ -9,7 +9,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { settleAll } from "../helpers/settle.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
-const SEQUENCES = runs(6, 250);
+const SEQUENCES = runs(4, 80);
 /** How long one run looks for the smallest sequence that fails. */
 const SHRINKING_MS = Number(process.env["SHRINKING_MS"] ?? 180_000);
 /** Sequences that are run in step with each other, in projects beside each other, each of which is read as a whole. */

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from "../helpers/start-app.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { outcomeOf, traceMessages, type Message } from "../helpers/trace-messages.ts";
 
-const ORDERS = runs(30, 1000);
+const ORDERS = runs(20, 300);
 const AT_ONCE = 50;
 
 let test: TestApp;

@@ -5,9 +5,10 @@ import { checkReads } from "../models/noted-places/reads.ts";
 import { PROJECTS, step, type Step } from "../models/noted-places/steps.ts";
 import { takeStep, type Run } from "../models/noted-places/take-step.ts";
 import { World } from "../models/noted-places/world.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 
-const RUNS = Number(process.env["PLACES_RUNS"] ?? 2);
+const RUNS = runs(1, 15);
 const STEPS = 14;
 /** Looks for the smallest sequence that fails, for as long as that takes. */
 const SHRINK = process.env["SHRINK"] === "1";
@@ -29,10 +30,10 @@ const SURE: readonly (readonly Step[])[] = [
   [{ ...where, does: "backup" }, whole(0), { ...where, does: "restore" }, whole(0), whole(3)],
 ];
 
-let runs = 0;
+let lives = 0;
 async function live(steps: readonly Step[]): Promise<void> {
-  runs++;
-  const names = Array.from({ length: PROJECTS }, (_, at) => `acme/places-${runs}-${at}`);
+  lives++;
+  const names = Array.from({ length: PROJECTS }, (_, at) => `acme/places-${lives}-${at}`);
   const run: Run = { world, names, models: names.map(() => new Model()), backup: undefined };
   for (const [at, one] of steps.entries()) {
     await takeStep(run, one);

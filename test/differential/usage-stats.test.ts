@@ -18,7 +18,7 @@ import {
 import { picodollars } from "../models/usage-totals.ts";
 
 /** Histories of a project, each of several steps. */
-const RUNS = runs(2, 40);
+const RUNS = runs(2, 20);
 const seed = chosenSeed();
 
 let test: TestApp;

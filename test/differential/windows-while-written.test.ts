@@ -5,7 +5,7 @@ import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = runs(2, 30);
+const RUNS = runs(2, 15);
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 2, 10);
 const HOURS = 6;

@@ -82,7 +82,7 @@ describe("what two writers in one process remember of their notes", () => {
   };
 
   it("is in the store, whatever fails and is deleted between", async () => {
-    const numRuns = runs(3, 60);
+    const numRuns = runs(3, 20);
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12, size: "max" }), async (steps) => {
       const writers = [writer(), writer()];
       project = `acme/remembered-${projects++}` as Project;

@@ -40,7 +40,7 @@ it("reads small rows in large pages", async () => {
 });
 
 it("keeps pages small however large the rows become", async () => {
-  const pages = await pagesOf(120, "if(number < 40, 1, 3000)");
+  const pages = await pagesOf(60, "if(number < 40, 1, 3000)");
   expect(Math.max(...pages.map((page) => page.bytes))).toBeLessThan(40 * 1024 * 1024);
 });
 

@@ -7,7 +7,7 @@ import { startProcess, type ServiceProcess } from "../helpers/service-process.ts
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
 /** A supervisor is to notice soon. */
-const SOON_MS = 5000;
+const SOON_MS = 30_000;
 
 let service: ServiceProcess;
 let dir: string;

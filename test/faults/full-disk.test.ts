@@ -72,7 +72,7 @@ describe("a full disk", () => {
     expect(acknowledged.length).toBeGreaterThan(500);
     expect(await lost(service)).toEqual([]);
 
-    expect(mount("-o", "remount,size=96m", dir)).toBe(true);
+    expect(mount("-o", "remount,size=40m", dir)).toBe(true);
     expect((await writeBatch(service)).status).toBe(200);
     expect(await lost(service)).toEqual([]);
     await service.end("SIGKILL");
@@ -109,7 +109,7 @@ describe("a full disk", () => {
         expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
       }
       expect(await metric("unjournaled_total")).toBeGreaterThan(0);
-      expect(mount("-o", "remount,size=200m", dir)).toBe(true);
+      expect(mount("-o", "remount,size=120m", dir)).toBe(true);
       await until(async () => (await metric("pending")) === 0);
       expect([await metric("recorded_total"), await metric("dropped_total")]).toEqual([60, 0]);
       expect(await service.end("SIGTERM")).toBe(0);

@@ -6,12 +6,13 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
+import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 3);
+const KILLS = runs(1, 8);
 const CLIENTS = 12;
 const random = seededRandom();
 

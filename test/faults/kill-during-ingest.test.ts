@@ -9,7 +9,7 @@ import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
 
-const KILLS = runs(1, 15);
+const KILLS = runs(1, 10);
 const WRITERS = 8;
 const random = seededRandom();
 

@@ -11,7 +11,7 @@ import { ROOT_KEY } from "../helpers/start-app.ts";
 import { spawnProcess, startProcess } from "../helpers/service-process.ts";
 import { until } from "../helpers/until.ts";
 
-const KILLS = runs(3, 30);
+const KILLS = runs(3, 15);
 const KILLS_PER_DIRECTORY = 3;
 const random = seededRandom();
 

@@ -11,7 +11,7 @@ import { seededRandom } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-const RUNS = runs(1, 5);
+const RUNS = runs(1, 3);
 const { seed, ...seeded } = seededRandom();
 const dir = mkdtempSync(join(tmpdir(), "sumtree-killed-lives-"));
 const settings = {

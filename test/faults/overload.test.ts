@@ -9,7 +9,7 @@ import { startProcess, type ServiceProcess } from "../helpers/service-process.ts
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 
 /** A minute, as an operator would try it, with OVERLOAD_SECONDS=60. */
-const SECONDS = isLong ? 60 : 5;
+const SECONDS = isLong ? 30 : 3;
 const CONCURRENT = 32;
 const CALLS_PER_BATCH = 50;
 const MIB = 1024 * 1024;

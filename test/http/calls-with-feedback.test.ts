@@ -100,7 +100,7 @@ describe("calls that are read with their feedback", () => {
 
   it("are read in parts where it is too much for one, and refused where it is too much for one call", async () => {
     const project = "acme/much";
-    const ids = Array.from({ length: 6 }, (_, n) => `call-${n}`);
+    const ids = Array.from({ length: 4 }, (_, n) => `call-${n}`);
     await send(
       project,
       ids.map((id) => ({ id })),

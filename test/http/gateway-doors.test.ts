@@ -9,7 +9,7 @@ import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-const RUNS = runs(100, 3000);
+const RUNS = runs(100, 1000);
 const { seed } = seededRandom();
 
 const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] });

@@ -125,7 +125,7 @@ describe("a stream", () => {
       Array.from({ length: 20 }, () => chunk("x".repeat(110_000)) + chunk("y")),
     ],
     ["a large event and a small one", [chunk("x".repeat(100_000)) + chunk("y")]],
-  ])("never waits for a client that reads promptly: %s", { timeout: 20_000 }, async (_what, writes) => {
+  ])("never waits for a client that reads promptly: %s", { timeout: 60_000 }, async (_what, writes) => {
     for (let round = 0; round < 5; round++) {
       play([...writes, DONE]);
       const answer = await stream().answer;
@@ -317,7 +317,7 @@ describe("usage that the client did not ask for", () => {
 });
 
 describe("a client that reads slowly", () => {
-  it("slows the upstream down instead of filling the memory", { timeout: 30_000 }, async () => {
+  it("slows the upstream down instead of filling the memory", { timeout: 60_000 }, async () => {
     const large = chunk("x".repeat(512 * 1024));
     play([...Array.from({ length: 80 }, () => large), DONE]);
     const sent = request(`${test.baseUrl}/chat/completions`, {

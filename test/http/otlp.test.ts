@@ -165,13 +165,13 @@ describe("a span that cannot be stored", () => {
     expect(await storedIds()).toEqual([spanId(0), spanId(4)]);
   });
 
-  it("may have a million attributes", async () => {
-    const attributes = Array.from({ length: 1_000_000 }, (_, index) => intAttribute(`a${index}`, 1n));
+  it("may have three hundred thousand attributes", async () => {
+    const attributes = Array.from({ length: 300_000 }, (_, index) => intAttribute(`a${index}`, 1n));
     const binary = await send(
       encodeRequest({ spans: [spanInit(0, { attributes }), spanInit(1)], resource: here() }),
     );
     expect([binary.status, partialSuccess(binary.body)?.rejected]).toEqual([200, 1]);
-    const many = Array.from({ length: 1_000_000 }, () => ({ key: "a", value: { intValue: 1 } }));
+    const many = Array.from({ length: 300_000 }, () => ({ key: "a", value: { intValue: 1 } }));
     const json = await send(jsonRequest(jsonSpan(2, { attributes: many }), jsonSpan(3)), asJson);
     expect([json.status, JSON.parse(json.text).partialSuccess.rejectedSpans]).toEqual([200, "1"]);
     expect(await storedIds()).toEqual([spanId(1), spanId(3)]);
@@ -211,11 +211,11 @@ describe("a request that cannot be read", () => {
   });
 
   it("is 413 when it is a zip bomb, of either encoding and of empty messages", async () => {
-    const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024));
+    const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024));
     expect((await send(bomb, { "content-encoding": "gzip" })).status).toBe(413);
-    const text = gzipSync(Buffer.alloc(100 * 1024 * 1024, "[ "));
+    const text = gzipSync(Buffer.alloc(80 * 1024 * 1024, "[ "));
     expect((await send(text, { ...asJson, "content-encoding": "gzip" })).status).toBe(413);
-    const empties = gzipSync(Buffer.alloc(60 * 1024 * 1024, Buffer.from([0x0a, 0x00])));
+    const empties = gzipSync(Buffer.alloc(8 * 1024 * 1024, Buffer.from([0x0a, 0x00])));
     const answer = await send(empties, { "content-encoding": "gzip" });
     expect([answer.status, JSON.parse(answer.text).detail]).toEqual([
       413,

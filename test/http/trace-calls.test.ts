@@ -157,7 +157,7 @@ describe("POST /trace/calls", () => {
           .map((line) => (JSON.parse(line) as Line)[0]);
         expect(ids).toEqual(expected);
       }),
-      { seed, numRuns: runs(1, 30), endOnFailure: true },
+      { seed, numRuns: runs(1, 15), endOnFailure: true },
     );
   });
 });

@@ -34,7 +34,7 @@ describe("two replicas", () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
     const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
-    const numRuns = runs(3, 60);
+    const numRuns = runs(3, 20);
     const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), { numRuns, seed });
     for (const [index, steps] of sequences.entries()) {
       const project = `acme/two-${index}`;

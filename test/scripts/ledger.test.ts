@@ -6,14 +6,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openEmbedded } from "../../src/store/connect.ts";
+import { migrate } from "../../src/store/schema/migrate.ts";
 import { trusted } from "../../src/query/sql.ts";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { spawnProcess, startProcess } from "../helpers/service-process.ts";
-import { ROOT_KEY } from "../helpers/start-app.ts";
+import { spawnProcess } from "../helpers/service-process.ts";
+import { ROOT_KEY, startAppOn } from "../helpers/start-app.ts";
 
-const KILLS = runs(1, 5);
+const KILLS = runs(0, 5);
 const HOURS = 24;
 /** Of each of them the settler writes what it has settled by itself. */
 const PROJECTS = ["acme/hours", "acme/others"] as const;
@@ -72,13 +73,15 @@ const MOMENTS = ["before 1", "0 1", "2 1", "10 1", "after 1", "before 2", "0 2",
 
 /** What the service says of all hours. */
 async function served(): Promise<unknown> {
-  const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+  const engine = await openEmbedded(dataDir);
+  const service = await startAppOn(engine, { settings: { DATA_DIR: dataDir } });
   try {
     const answer = await service.post("/usage/stats", question);
     expect(answer.status).toBe(200);
-    return await answer.json();
+    return answer.json();
   } finally {
-    await service.end("SIGTERM");
+    await service.close();
+    await engine.close();
   }
 }
 
@@ -91,7 +94,9 @@ async function inStore(statement: string): Promise<void> {
 describe("npm run ledger", () => {
   let live: unknown;
   beforeAll(async () => {
-    const service = await startProcess({ DATA_DIR: dataDir, ROOT_API_KEY: ROOT_KEY });
+    const engine = await openEmbedded(dataDir);
+    await migrate(engine, { cluster: undefined });
+    const service = await startAppOn(engine, { settings: { DATA_DIR: dataDir } });
     for (let hour = 0; hour < HOURS; hour++) {
       const started_at = new Date(Date.UTC(2026, 0, 1, hour, 30)).toISOString();
       const batch = Array.from({ length: 40 }, (_, number) => ({
@@ -110,7 +115,8 @@ describe("npm run ledger", () => {
       for (const project of PROJECTS)
         expect((await service.post(`/v2/${project}/calls/complete`, { batch })).status).toBe(200);
     }
-    await service.end("SIGTERM");
+    await service.close();
+    await engine.close();
     live = await served();
   }, 120_000);
 
@@ -134,23 +140,10 @@ describe("npm run ledger", () => {
     expect(await served()).toEqual(live);
   });
 
-  it(`is right after its own settler was killed, seed ${seed}`, { timeout: 600_000 }, async () => {
-    const moments = KILLS < MOMENTS.length ? [MOMENTS[Math.floor(seeded.next() * MOMENTS.length)]!] : MOMENTS;
-    for (const moment of moments) {
-      await killSettler(moment);
-      expect(await served(), moment).toEqual(live);
-      expect(await ledger("check"), moment).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining(" 0 of them different"),
-      });
-    }
-  });
-
   it(
     "finds hours that say something else than their calls, and mends them",
     { timeout: 120_000 },
     async () => {
-      await ledger("rebuild");
       const places =
         "project_id = 'acme/hours' AND (is_entry, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
       const change = `requests = requests + 1 WHERE ${places}`;
@@ -165,6 +158,17 @@ describe("npm run ledger", () => {
       expect(await ledger("check")).toMatchObject({ code: 0 });
     },
   );
+
+  it.runIf(KILLS > 0)("is right after its own settler was killed", { timeout: 600_000 }, async () => {
+    for (const moment of MOMENTS) {
+      await killSettler(moment);
+      expect(await served(), moment).toEqual(live);
+      expect(await ledger("check"), moment).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(" 0 of them different"),
+      });
+    }
+  });
 
   it("explains itself", async () => {
     expect(await ledger("--help")).toMatchObject({

@@ -14,9 +14,10 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Entry, Journal } from "../../../src/journal/journal.ts";
 import { openJournal, type OpenedJournal } from "../../../src/journal/open-journal.ts";
+import { runs } from "../../helpers/runs.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 30);
+const RUNS = runs(30, 300);
 const { seed } = seededRandom();
 
 const root = mkdtempSync(join(tmpdir(), "sumtree-journal-"));

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { areSame, findSettled } from "../../../src/ledger/find-settled.ts";
 import { SettledTraces } from "../../models/settled-traces.ts";
+import { runs } from "../../helpers/runs.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 1500);
+const RUNS = runs(1500, 30_000);
 const { seed } = seededRandom();
 /** One of them far from the others: traces that lie under it and under them are too long. */
 const HOURS = [10, 11, 12, 13, 100];

@@ -160,7 +160,7 @@ describe("two writers that note traces at the same time, by statements that fail
         await rest();
       },
     );
-    await fc.assert(property, { numRuns: runs(100, 3000), seed: chosenSeed() });
+    await fc.assert(property, { numRuns: runs(50, 1000), seed: chosenSeed() });
   });
 
   it("are not asked again about a trace that they have noted under this hour", async () => {

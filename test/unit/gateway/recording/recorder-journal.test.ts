@@ -10,10 +10,11 @@ import type { Journal } from "../../../../src/journal/journal.ts";
 import { openJournal } from "../../../../src/journal/open-journal.ts";
 import { stringifyJson } from "../../../../src/shared/json.ts";
 import type { Project } from "../../../../src/shared/project.ts";
+import { runs } from "../../../helpers/runs.ts";
 import { seededRandom } from "../../../helpers/seeded-random.ts";
 import { until } from "../../../helpers/until.ts";
 
-const RUNS = Number(process.env["PROPERTY_RUNS"] ?? 20);
+const RUNS = runs(20, 300);
 const { seed } = seededRandom();
 
 const root = mkdtempSync(join(tmpdir(), "sumtree-recorder-"));

@@ -4,7 +4,7 @@ import { ResponseSieve } from "../../../../src/gateway/stream/response-sieve.ts"
 import { splitAt } from "../../../helpers/random-splits.ts";
 import { runs } from "../../../helpers/runs.ts";
 
-const RUNS = runs(300, 5000);
+const RUNS = runs(150, 2000);
 
 function sieve(text: string | Buffer, cuts: readonly number[] = []) {
   const reader = new ResponseSieve();

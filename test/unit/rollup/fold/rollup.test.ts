@@ -20,7 +20,7 @@ import { forest, type CallRow } from "../../../models/forests.ts";
 import { naiveRollUp, type NaiveTotals } from "../../../models/naive-rollup.ts";
 import { runs } from "../../../helpers/runs.ts";
 
-const RUNS = runs(100, 3000);
+const RUNS = runs(100, 1000);
 
 const LATER_PRICE = 2_000_000;
 
