@@ -55,6 +55,63 @@ describe("two replicas", () => {
     }
   });
 
+  it("agree on the price, the discount and the retention that were acknowledged last", async () => {
+    const seed = chosenSeed();
+    const kind = fc.constantFrom("price", "factor", "retention");
+    const step = fc.record({ kind, on: fc.boolean() });
+    const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), {
+      numRuns: runs(3, 60),
+      seed,
+    });
+    for (const [index, steps] of sequences.entries()) {
+      const project_id = `acme/last-${index}`;
+      const { start } = bodies.start(project_id);
+      const summary = { usage: { m: { requests: 1, prompt_tokens: 1 } } };
+      expect((await first.post("/call/start", { start })).status).toBe(200);
+      expect(
+        (await first.post("/call/end", { end: { project_id, id: "a", ended_at: at(1), summary } })).status,
+      ).toBe(200);
+      const retention = `/projects/${project_id}/retention`;
+      for (const [n, { kind: what, on }] of steps.entries()) {
+        const service = on ? first : second;
+        const effective_date = "2020-01-01T00:00:00Z";
+        const costs = { m: { prompt_token_cost: n + 1, completion_token_cost: 0, effective_date } };
+        const factors = [{ factor: n + 1, effective_date }];
+        const answer =
+          what === "retention"
+            ? await service.app.inject({
+                method: "PUT",
+                url: retention,
+                headers: { authorization: authorization() },
+                payload: { days: 10_000 + n },
+              })
+            : await service.app.inject({
+                method: "POST",
+                url: what === "price" ? "/cost/create" : "/cost/factor/create",
+                headers: { authorization: authorization() },
+                payload: { project_id, ...(what === "price" ? { costs } : { factors }) },
+              });
+        expect([answer.statusCode, answer.body]).toEqual([200, expect.any(String)]);
+      }
+      const last = (what: string) => steps.findLastIndex((one) => one.kind === what);
+      const price = last("price") < 0 ? null : last("price") + 1;
+      const factor = last("factor") < 0 ? 1 : last("factor") + 1;
+      for (const service of [first, second]) {
+        const receipt = (await service.post("/call/receipt", { project_id, call_id: "a" })).json();
+        const days = await service.app.inject({
+          url: retention,
+          headers: { authorization: authorization() },
+        });
+        const { total_cost, billed_cost } = receipt.total;
+        expect({ total_cost, billed_cost, ...days.json() }, `seed ${seed}, sequence ${index}`).toEqual({
+          total_cost: price,
+          billed_cost: price === null ? null : price * factor,
+          days: last("retention") < 0 ? null : 10_000 + last("retention"),
+        });
+      }
+    }
+  });
+
   it("lay a call that is used again under one hour", async () => {
     const project_id = "acme/hours";
     const start = async (replica: typeof second, started_at: string) => {

@@ -17,8 +17,9 @@ export interface DeletionDeps {
 
 /**
  * Deletes all rows of a project that are stored when this is called, from every table that knows projects. A mutation
- * affects reads from the moment it is accepted. No writer is between reading what waits and storing it meanwhile. The deletion is stored when every table has its mutation: a client that gets
- * its id need not send it again, and what is written to the project afterwards stays.
+ * affects reads from the moment it is accepted. No writer is between reading what waits and storing it meanwhile. The
+ * deletion is stored when every table has its mutation: a client that gets its id need not send it again, and what is
+ * written to the project afterwards stays.
  */
 export async function deleteProject(deps: DeletionDeps, project: Project): Promise<Deletion> {
   const { deletions, mutations } = deps;

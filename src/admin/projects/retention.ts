@@ -63,13 +63,11 @@ export async function readRetention(
 }
 
 export async function saveRetention(
-  { engine, clock }: RetentionDeps,
+  { engine }: Pick<RetentionDeps, "engine">,
   project: Project,
   days: number | null,
 ): Promise<void> {
-  await engine.insert("retention", [{ project_id: project, days, set_at_ms: clock.now() }], {
-    name: "retention_save",
-  });
+  await engine.insert("retention", [{ project_id: project, days }], { name: "retention_save" });
 }
 
 /**

@@ -8,12 +8,17 @@ export interface Origin {
   readonly createdAtMs: number;
 }
 
-/** Rows for settings that take effect at a date, each with a new id. */
+/**
+ * Rows for settings that take effect at a date, each with a new id. They are set after those that are stored, whatever the clocks of
+ * the services say that set them.
+ */
 export function datedRows<Item extends { readonly effectiveAtUs: number }>(
   project: Project,
   items: readonly Item[],
-  { createdBy, createdAtMs }: Origin,
+  { origin, stored }: { readonly origin: Origin; readonly stored: readonly { createdAtMs: number }[] },
 ) {
+  const { createdBy } = origin;
+  const createdAtMs = stored.reduce((at, one) => Math.max(at, one.createdAtMs + 1), origin.createdAtMs);
   return items.map(({ effectiveAtUs, ...item }) => ({
     project_id: project,
     id: randomUUID() as string,

@@ -27,7 +27,7 @@ export interface FactorStore {
 export function createFactorStore(engine: Engine): FactorStore {
   return {
     async add(project, factors, origin) {
-      const rows = datedRows(project, factors, origin);
+      const rows = datedRows(project, factors, { origin, stored: await this.all(project) });
       await engine.insert("cost_factors", rows, { name: "factor_add" });
       return rows.map((row) => row.id);
     },

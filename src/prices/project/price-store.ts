@@ -31,7 +31,7 @@ export function createPriceStore(engine: Engine): PriceStore {
   );
   return {
     async add(project, prices, origin) {
-      const rows = datedRows(project, prices, origin);
+      const rows = datedRows(project, prices, { origin, stored: await this.all(project) });
       await engine.insert("llm_prices", rows, { name: "price_add" });
       return rows.map((row) => row.id);
     },
