@@ -49,6 +49,7 @@ function makeDatabase(engine: Engine, cluster: string): Promise<void> {
     .then((rows) =>
       engine.command(trusted(`CREATE DATABASE IF NOT EXISTS \`${rows[0]!.name}\` ON CLUSTER '${cluster}'`), {
         name: "restore_database",
+        tables: "own",
       }),
     );
 }
@@ -64,7 +65,7 @@ interface Missing {
 /** Replicas that already have the table get the statement too, and do nothing. */
 async function restoreTable(engine: Engine, { cluster, node, table, keeperPath }: Missing): Promise<void> {
   const create = (): Promise<void> =>
-    engine.command(trusted(onCluster(table.statement, cluster)), { name: "restore_table" });
+    engine.command(trusted(onCluster(table.statement, cluster)), { name: "restore_table", tables: "own" });
   try {
     await create();
   } catch (error) {
@@ -85,6 +86,7 @@ async function forget(engine: Engine, replica: string, keeperPath: string): Prom
     try {
       await engine.command(sql`SYSTEM DROP REPLICA ${literal(replica)} FROM ZKPATH ${literal(keeperPath)}`, {
         name: "restore_forget",
+        tables: "own",
       });
       return;
     } catch (error) {

@@ -61,10 +61,13 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       for (const shard of watch.shards()) answers.push(await read(query, { ...options, tables: shard }));
       return together(answers);
     },
-    command: (statement, sendOptions) =>
-      write(sendOptions, (replica) =>
-        replica.run("writes", sendOptions, (cuttable) => replica.transport.command(statement, cuttable)),
-      ),
+    async command(statement, sendOptions) {
+      // what makes tables needs no quorum: it may be what the quorum lacks
+      const access = sendOptions.tables === "own" ? "reads" : "writes";
+      const run = (replica: Replica) =>
+        replica.run(access, sendOptions, (cuttable) => replica.transport.command(statement, cuttable));
+      return access === "reads" ? onOne("reads", sendOptions, run) : write(sendOptions, run);
+    },
     insert(insert, sendOptions) {
       const once = onceSettings();
       return write(sendOptions, (replica) => {
@@ -163,7 +166,7 @@ const NOT_OF_ONE_SERVER = new Set(["279", "369", "ETIMEDOUT"]);
 
 /** Whether another server may do better. */
 function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {
-  if (NO_STORE.has(engineCode) || TAKES_NO_WRITES.has(engineCode)) return true;
+  if (NO_STORE.has(engineCode) || TAKES_NO_WRITES.has(engineCode) || kind === "no_space") return true;
   return kind === "unavailable" && !NOT_OF_ONE_SERVER.has(engineCode);
 }
 
