@@ -6,6 +6,7 @@ import type { Engine } from "../src/store/engine.ts";
 import { migrate, pendingMigrations, readMigrations } from "../src/store/schema/migrate.ts";
 import { StoreOpenError } from "../src/store/store-open-error.ts";
 import type { Config } from "../src/config.ts";
+import { createLog } from "../src/log.ts";
 import { openStore } from "../src/open-store.ts";
 import { notedAddress } from "../src/service-address.ts";
 
@@ -70,7 +71,11 @@ async function inProcess(config: Config, engine: Engine): Promise<Service> {
   const rootKey = generateKey().text;
   // not loaded by a command that asks a running service
   const { buildApp } = await import("../src/app.ts");
-  const app = await buildApp(config, { engine, rootKey, logger: pino({ level: "warn" }) });
+  const app = await buildApp(config, {
+    engine,
+    rootKey,
+    logger: createLog({ ...config, LOG_LEVEL: "warn" }, pino.destination(1)),
+  });
   return {
     async ask<Answer>(method: Method, url: string, body?: object): Promise<Answer> {
       const response = await app.inject({

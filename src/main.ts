@@ -25,7 +25,7 @@ try {
 }
 
 async function start(settings: Config): Promise<void> {
-  const logger = openLog(settings.LOG_LEVEL);
+  const logger = openLog(settings);
   logger.info({ version: VERSION, node: process.version, open_files: openFilesLimit() }, "starting");
   for (const one of misspeltSettings())
     logger.warn(one, "unknown variable that looks like a misspelt setting");
