@@ -26,6 +26,7 @@ interface ListedKey {
   readonly scopes: readonly string[];
   readonly projects: readonly string[];
   readonly expires_at: string | null;
+  readonly created_by: string;
   readonly last_used_at: string | null;
 }
 
@@ -52,7 +53,7 @@ const commands: Readonly<Record<string, (service: Service) => Promise<void>>> = 
   async revoke(service) {
     if (id === undefined) throw new Error("Which key? `list` shows their ids.");
     await service.ask("DELETE", `/api-keys/${encodeURIComponent(id)}`);
-    console.log("Revoked. Replicas forget it within ten seconds.");
+    console.log("Revoked, with the keys that it made. Replicas forget them within ten seconds.");
   },
 };
 

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { randomUUID } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
 import { openEmbedded } from "../src/store/connect.ts";
+import { createAuditLog } from "../src/http/audit/audit-log.ts";
 import { createKeyStore } from "../src/http/auth/key-store.ts";
 import { ENGINE_FILES, markHalfRestored, noteRestored } from "../src/store/transport/data-dir.ts";
 import type { Engine } from "../src/store/engine.ts";
@@ -44,6 +46,7 @@ await orExit(async (config) => {
     { name: "restore_count" },
   );
   const keys = await createKeyStore(engine).list();
+  await noteInAudit(engine, basename(backup));
   await engine.close();
   noteRestored(dataDir, backup);
   done();
@@ -55,6 +58,22 @@ await orExit(async (config) => {
   for (const { id, name, scopes, projects } of keys)
     console.log(`  ${id}  ${name}: ${scopes.join(" ")}, ${projects.join(" ")}`);
 });
+
+/** Whoever can run this needs no key. */
+function noteInAudit(engine: Engine, name: string): Promise<void> {
+  return createAuditLog(engine, { lingerMs: 0, maxPendingBytes: 1024 * 1024 }).write({
+    id: randomUUID(),
+    atUs: Date.now() * 1000,
+    action: "backup.restore",
+    projects: ["*"],
+    keyId: "",
+    keyName: "npm run restore",
+    requestId: "",
+    details: { name },
+    outcome: "done",
+    status: 0,
+  });
+}
 
 async function restore(engine: Engine, backup: string): Promise<void> {
   const from = `'${backup.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

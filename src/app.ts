@@ -4,6 +4,9 @@ import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./admin/keys/routes.ts";
 import { whoamiRoutes } from "./admin/keys/whoami.ts";
 import { createFailedAttempts } from "./http/auth/failed-attempts.ts";
+import { createAuditLog } from "./http/audit/audit-log.ts";
+import { registerAudit } from "./http/audit/register-audit.ts";
+import { auditRoutes } from "./admin/audit/routes.ts";
 import { registerGuard } from "./http/auth/guard.ts";
 import { createKeyRing } from "./http/auth/key-ring.ts";
 import { createKeyStore } from "./http/auth/key-store.ts";
@@ -92,6 +95,7 @@ export interface Deps {
 export type App = FastifyInstance;
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
@@ -293,12 +297,21 @@ async function registerKeys(
   config: Config,
   { engine, rootKey, clock, steady }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock },
 ): Promise<void> {
-  const store = createKeyStore(engine);
+  const days = config.KEY_MAX_LIFETIME_DAYS;
+  const limits = {
+    maxPerProject: config.MAX_KEYS_PER_PROJECT,
+    maxMade: config.MAX_KEYS_MADE_BY_KEY,
+    maxLifetimeMs: days === undefined ? undefined : days * DAY_MS,
+  };
+  const store = createKeyStore(engine, limits.maxLifetimeMs);
   const ring = createKeyRing(store, rootKey, { clock, steady });
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
+  const maxPendingBytes = config.INGEST_MAX_PENDING_BYTES;
+  registerAudit(app, { log: createAuditLog(engine, { lingerMs: 0, maxPendingBytes }), clock });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
-  await app.register(apiKeyRoutes, { store, ring, uses, clock });
+  await app.register(apiKeyRoutes, { store, ring, uses, clock, limits });
   await app.register(whoamiRoutes, { engine });
+  await app.register(auditRoutes, { engine });
 }

@@ -118,6 +118,9 @@ const schema = z.object({
   FAILED_AUTH_PER_MINUTE: count.default(60),
   RATE_LIMIT_PER_MINUTE: count.default(60_000),
   KEY_MAX_CONCURRENT: count.default(256),
+  KEY_MAX_LIFETIME_DAYS: whole(1, 36_500).optional(),
+  MAX_KEYS_PER_PROJECT: count.default(200),
+  MAX_KEYS_MADE_BY_KEY: count.default(1000),
   DEFAULT_ENTITY: z
     .string()
     .regex(/^[^/\s]{1,128}$/)

@@ -8,6 +8,8 @@ CREATE TABLE IF NOT EXISTS api_keys {{on_cluster}}
     projects Array(String),
     expires_at_ms Nullable(Int64),
     created_at_ms Int64 DEFAULT toUnixTimestamp64Milli(now64(3)),
+    -- the keys that made it: first one that the root key made, last its own maker; none: the root key made it
+    created_by Array(String),
     -- a revoked key never comes back: the revoked row wins whatever the order
     revoked UInt8
 )

@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Grant } from "../http/auth/grant.ts";
 import { deleteAccess, ingestAccess, readAccess } from "../http/auth/guard.ts";
 import type { Engine } from "../store/engine.ts";
+import { firstOf } from "../http/audit/register-audit.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/schemas/purge-by-id.ts";
@@ -31,7 +32,8 @@ export interface FeedbackDeps {
 }
 
 const config = { access: ingestAccess };
-const mayDelete = { access: deleteAccess };
+const mayDelete = { access: deleteAccess, audit: "feedback.purge" } as const;
+const mayReplace = { ...config, audit: { begun: "feedback.purge" } } as const;
 /** The size limit of a batch: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
@@ -84,12 +86,13 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/replace",
-    { config, bodyLimit, schema: { body: replaceBody, response: { 200: createRes } } },
+    { config: mayReplace, bodyLimit, schema: { body: replaceBody, response: { 200: createRes } } },
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
       const replaced = purgeOf(change.project, body.feedback_id, change.time.us);
       const changes = change.id === replaced.id ? [change] : [mayPurge(grant, replaced), change];
+      if (changes.length > 1) await request.audit.begin([change.project], firstOf("ids", [replaced.id]));
       const createdAtUs = await writer.write(changes);
       return sendJsonText(reply, responseText(change, createdAtUs.at(-1)!));
     },
@@ -113,7 +116,9 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
   app.post("/feedback/purge", purge, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
-    await writer.write(idsToPurge(body.query).map((id) => purgeOf(project, id, clock.now() * 1000)));
+    const ids = idsToPurge(body.query);
+    await request.audit.begin([project], firstOf("ids", ids));
+    await writer.write(ids.map((id) => purgeOf(project, id, clock.now() * 1000)));
     return {};
   });
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { deleteAccess, ingestAccess } from "../http/auth/guard.ts";
+import { firstOf } from "../http/audit/register-audit.ts";
 import { renamePart, type CallPart } from "../calls/parts/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { emptyRes } from "../http/schemas/response-schema.ts";
@@ -96,14 +97,17 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   });
 
   const deleteRoute = {
-    config: { access: deleteAccess },
+    config: { access: deleteAccess, audit: "calls.delete" } as const,
     schema: { body: deleteBody, response: { 200: deleteRes } },
   };
   app.post("/calls/delete", deleteRoute, async (request) => {
     const project = request.grant.project(request.body.project_id);
+    await request.audit.begin([project], firstOf("call_ids", request.body.call_ids));
     const deletedAt = deps.clock.now() * 1000;
     const num_deleted = await deleteCalls(deps, project, { ids: request.body.call_ids, deletedAt });
-    return { num_deleted, deletion_id: await deps.askToErase(project) };
+    const deletion_id = await deps.askToErase(project);
+    request.audit.add({ num_deleted, deletion_id });
+    return { num_deleted, deletion_id };
   });
 }
 

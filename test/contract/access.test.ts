@@ -100,6 +100,7 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /otel/v1/traces": null, // the project stands in a header or in the spans: test/http/otlp
   "POST /agents/otel/v1/traces": null,
   "DELETE /projects/{entity}/{project}": {},
+  "GET /audit": null, // it may name one, and shows what is about all of a key's: test/http/audit
   "GET /deletions/{id}": null, // the project stands in the receipt: test/http/projects
   "GET /projects/{entity}/{project}/retention": {},
   "PUT /projects/{entity}/{project}/retention": { days: 30 },

@@ -222,6 +222,26 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id, { op_name: id }));
     return post(app, "/usage/stats", { ...day, group_by: ["op_name"] });
   },
+  async MAX_KEYS_PER_PROJECT() {
+    const app = await start({ MAX_KEYS_PER_PROJECT: "1" });
+    const key = { name: "k", scopes: ["read"], projects: ["acme/keys"] };
+    expect((await post(app, "/api-keys", key)).status).toBe(201);
+    return post(app, "/api-keys", key);
+  },
+  async MAX_KEYS_MADE_BY_KEY() {
+    const app = await start({ MAX_KEYS_MADE_BY_KEY: "1" });
+    const admin = { name: "k", scopes: ["admin"], projects: ["acme/*"] };
+    const made = await app.inject({
+      method: "POST",
+      url: "/api-keys",
+      headers: { authorization: authorization() },
+      payload: admin,
+    });
+    const as = { authorization: authorization(made.json().key) };
+    const key = { name: "k", scopes: ["read"], projects: ["acme/made"] };
+    expect((await post(app, "/api-keys", key, as)).status).toBe(201);
+    return post(app, "/api-keys", key, as);
+  },
   async FAILED_AUTH_PER_MINUTE() {
     const app = await start({ FAILED_AUTH_PER_MINUTE: "1" });
     const wrong = { authorization: authorization("wrong") };

@@ -18,7 +18,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
 import { runs } from "../helpers/runs.ts";
 import { spawnProcess, startProcess, type ServiceProcess } from "../helpers/service-process.ts";
-import { ROOT_KEY } from "../helpers/start-app.ts";
+import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-backup-"));
@@ -168,6 +168,14 @@ describe("a backup of the embedded store", () => {
     const { call_usage } = (await answer.json()) as { call_usage: Record<string, object> };
     for (const usage of Object.values(call_usage))
       expect(usage).toMatchObject({ "gpt-4o": { requests: 20, prompt_tokens: 200, completion_tokens: 20 } });
+    const headers = { authorization: authorization(ROOT_KEY, "bearer") };
+    const audit = await fetch(`${service.url}/audit?limit=2`, { headers });
+    const { entries } = (await audit.json()) as { entries: { action: string; outcome: string }[] };
+    // the copy was made while its own entry was open
+    expect(entries.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
+      "backup.restore done",
+      "backup.create unknown",
+    ]);
     expect(await service.end("SIGTERM")).toBe(0);
   });
 

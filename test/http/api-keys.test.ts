@@ -68,6 +68,7 @@ describe("POST /api-keys", () => {
       projects: ["acme/a"],
       created_at: "2026-06-01T00:00:00.000Z",
       expires_at: null,
+      created_by: "root",
     });
     expect([await usageStatus(made.key), await usageStatus(made.key, "acme/b")]).toEqual([200, 403]);
     expect((await test.post("/api-keys", {}, { key: made.key })).status).toBe(403);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -69,6 +69,18 @@ describe("npm run keys", () => {
         body: JSON.stringify({ project_id: "acme/a" }),
       });
       expect(response.status).toBe(200);
+      // both of the service and of the commands before, which had none
+      const root = readFileSync(join(dataDir, "root-api-key"), "utf8").trim();
+      const audit = await fetch(`${service.url}/audit`, { headers: { authorization: `Bearer ${root}` } });
+      const { entries } = (await audit.json()) as {
+        entries: { action: string; outcome: string; key_id: string }[];
+      };
+      expect(entries.map(({ action, outcome, key_id }) => [action, outcome, key_id]).reverse()).toEqual([
+        ["key.create", "done", "root"],
+        ["key.revoke", "done", "root"],
+        ["key.revoke", "refused", "root"],
+        ["key.create", "done", "root"],
+      ]);
     } finally {
       await service.end("SIGTERM");
     }

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import { makeBackup, type BackupDeps } from "./make-backup.ts";
 import { backupRes } from "./schema.ts";
 
-const config = { access: adminAccess };
+const config = { access: adminAccess, audit: "backup.create" } as const;
 
 export interface BackupOptions extends Omit<BackupDeps, "dir"> {
   /** Undefined: the store is a server, which has backups of its own. */
@@ -19,25 +19,32 @@ export async function backupRoutes(
 ): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   let running = false;
-  app.post("/backups", { config, schema: { response: { 201: backupRes } } }, async ({ grant }, reply) => {
-    if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
-    if (dir === undefined) {
-      throw new AppError(
-        "bad_request",
-        "The store is a server: use its own BACKUP. See docs/operate/backup.md.",
-      );
-    }
-    if (running) throw new AppError("already_running", "A backup is being made. Try again when it is done.");
-    running = true;
-    try {
-      const began = performance.now();
-      const { name, path, startedAtMs, bytes } = await makeBackup({ engine, dir, clock });
-      const seconds = Math.round(performance.now() - began) / 1000;
-      return await reply
-        .code(201)
-        .send({ name, path, started_at: new Date(startedAtMs).toISOString(), seconds, bytes });
-    } finally {
-      running = false;
-    }
-  });
+  app.post(
+    "/backups",
+    { config, schema: { response: { 201: backupRes } } },
+    async ({ grant, audit }, reply) => {
+      if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
+      if (dir === undefined) {
+        throw new AppError(
+          "bad_request",
+          "The store is a server: use its own BACKUP. See docs/operate/backup.md.",
+        );
+      }
+      if (running)
+        throw new AppError("already_running", "A backup is being made. Try again when it is done.");
+      running = true;
+      try {
+        await audit.begin(["*"], {});
+        const began = performance.now();
+        const { name, path, startedAtMs, bytes } = await makeBackup({ engine, dir, clock });
+        const seconds = Math.round(performance.now() - began) / 1000;
+        audit.add({ name, bytes });
+        return await reply
+          .code(201)
+          .send({ name, path, started_at: new Date(startedAtMs).toISOString(), seconds, bytes });
+      } finally {
+        running = false;
+      }
+    },
+  );
 }

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { generateKey, type ApiKey } from "../../http/auth/api-key.ts";
+import { generateKey, ROOT_ID, type ApiKey } from "../../http/auth/api-key.ts";
 import { adminAccess } from "../../http/auth/guard.ts";
 import type { Grant } from "../../http/auth/grant.ts";
 import type { KeyRing } from "../../http/auth/key-ring.ts";
 import type { KeyStore, StoredKey } from "../../http/auth/key-store.ts";
 import type { KeyUses } from "../../http/auth/key-uses.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { AppError, invalid } from "../../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
+import { expiryOf, makersOf, refuseTooMany, type KeyLimits } from "./new-key.ts";
 import { createdKey, keyList, keyParams, newKey } from "./schema.ts";
 
 export interface ApiKeyDeps {
@@ -16,34 +17,42 @@ export interface ApiKeyDeps {
   readonly ring: KeyRing;
   readonly uses: KeyUses;
   readonly clock: Clock;
+  readonly limits: KeyLimits;
 }
 
 const config = { access: adminAccess };
+const mayCreate = { ...config, audit: "key.create" } as const;
+const mayRevoke = { ...config, audit: "key.revoke" } as const;
 
 /** Manages keys. A key can only manage keys whose projects it covers, so nobody can grant more than they have. */
 export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const { store, ring, uses, clock } = deps;
+  const { store, ring, uses, clock, limits } = deps;
 
   app.post(
     "/api-keys",
-    { config, schema: { body: newKey, response: { 201: createdKey } } },
+    { config: mayCreate, schema: { body: newKey, response: { 201: createdKey } } },
     async (request, reply) => {
       const { grant, body } = request;
-      const createdAtMs = clock.now();
-      const foreign = body.projects.findIndex((pattern) => !grant.covers(pattern));
-      if (foreign !== -1) throw new AppError("forbidden", "This key may not use one of those projects.");
-      if (body.expires_at != null && body.expires_at <= createdAtMs) throw alreadyExpired();
+      const projects = [...new Set(body.projects)];
+      const makers = makersOf(grant, projects);
+      const asked = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
+      const expiresAtMs = expiryOf(grant, asked, limits);
+      refuseTooMany(makers, asked, { stored: await store.list(), limits });
       const { id, text, secretHash } = generateKey();
       const key: StoredKey = {
         id,
         secretHash,
         name: body.name.toWellFormed(),
         scopes: [...new Set(body.scopes)],
-        projects: [...new Set(body.projects)],
-        expiresAtMs: body.expires_at ?? null,
-        createdAtMs,
+        projects,
+        expiresAtMs,
+        makers,
+        createdAtMs: asked.nowMs,
       };
+      const { name, scopes, expires_at } = factsOf(key);
+      await request.audit.begin(projects, { name, scopes, expires_at });
+      request.audit.add({ id });
       await store.add(key);
       ring.forget(id);
       return reply
@@ -62,10 +71,12 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     };
   });
 
-  const revokeRoute = { config, schema: { params: keyParams, response: { 204: z.undefined() } } };
-  app.delete("/api-keys/:id", revokeRoute, async ({ grant, params }, reply) => {
+  const revokeRoute = { config: mayRevoke, schema: { params: keyParams, response: { 204: z.undefined() } } };
+  app.delete("/api-keys/:id", revokeRoute, async ({ grant, params, audit }, reply) => {
     const key = await store.find(params.id);
     if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "There is no such key.");
+    await audit.begin(key.projects, { name: key.name });
+    audit.add({ id: key.id });
     await store.revoke(key);
     ring.forget(key.id);
     return reply.code(204).send();
@@ -84,15 +95,10 @@ function factsOf(key: StoredKey) {
     projects: [...key.projects],
     created_at: new Date(key.createdAtMs).toISOString(),
     expires_at: toIso(key.expiresAtMs),
+    created_by: key.makers.at(-1) ?? ROOT_ID,
   };
 }
 
 function toIso(epochMs: number | null | undefined): string | null {
   return epochMs == null ? null : new Date(epochMs).toISOString();
-}
-
-function alreadyExpired(): AppError {
-  return invalid([
-    { loc: ["body", "expires_at"], msg: "Input should be in the future", type: "datetime_future" },
-  ]);
 }

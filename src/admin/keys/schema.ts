@@ -25,7 +25,11 @@ export const newKey = z
     name,
     scopes,
     projects,
-    expires_at: instantMs.nullish().describe("When the key stops working. Default: never"),
+    expires_at: instantMs
+      .nullish()
+      .describe(
+        "When the key stops working. Default: never, or as soon as its maker or KEY_MAX_LIFETIME_DAYS ends it",
+      ),
   })
   .meta({ id: "ApiKeyCreateReq" });
 
@@ -36,6 +40,7 @@ const keyFacts = z.object({
   projects: z.array(z.string()),
   created_at: isoInstant,
   expires_at: isoInstant.nullable(),
+  created_by: z.string().describe("The id of the key that made it; `root` for the root key"),
 });
 
 export const createdKey = keyFacts

@@ -16,6 +16,8 @@ import { readRetention, saveRetention } from "./retention.ts";
 import { finishIfGone } from "./advance-deletions.ts";
 
 const config = { access: adminAccess };
+const mayDelete = { ...config, audit: "project.delete" } as const;
+const maySetRetention = { ...config, audit: "retention.set" } as const;
 
 /** Deletions, each with an id that shows when the data is gone. */
 export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): Promise<void> {
@@ -23,10 +25,12 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
 
   app.delete(
     "/projects/:entity/:project",
-    { config, schema: { params: projectParams, response: { 202: startedDeletion } } },
-    async ({ grant, params }, reply) => {
+    { config: mayDelete, schema: { params: projectParams, response: { 202: startedDeletion } } },
+    async ({ grant, params, audit }, reply) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+      await audit.begin([project], {});
       const { id } = await deleteProject(deps, project);
+      audit.add({ deletion_id: id });
       return reply.code(202).send({ id, state: "running" });
     },
   );
@@ -42,9 +46,14 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
   );
   app.put(
     retentionUrl,
-    { config, schema: { params: projectParams, body: retentionReq, response: { 200: retentionRes } } },
-    async ({ grant, params, body }) => {
+    {
+      config: maySetRetention,
+      schema: { params: projectParams, body: retentionReq, response: { 200: retentionRes } },
+    },
+    async ({ grant, params, body, audit }) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+      await audit.begin([project], {});
+      audit.add({ days: body.days });
       await saveRetention(deps, project, body.days);
       return { days: body.days };
     },

@@ -12,9 +12,14 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** `*`, `entity/*` or `entity/project`. */
   readonly projects: readonly string[];
-  /** Milliseconds since the epoch; null: never. */
+  /** Milliseconds since the epoch; null: never. Not after those of its makers. */
   readonly expiresAtMs: number | null;
+  /** The ids of the keys that made it: first one that the root key made, last its own maker. None: the root key made it. */
+  readonly makers: readonly string[];
 }
+
+/** No key of the store has an id of this form. */
+export const ROOT_ID = "root";
 
 const KEY_FORM = /^st_([0-9a-z]{12})_([\w-]{43,86})$/;
 

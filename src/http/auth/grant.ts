@@ -1,7 +1,7 @@
 import { AppError, invalid } from "../../shared/errors.ts";
 import type { Holder } from "../../shares/holder.ts";
 import type { Project } from "../../shared/project.ts";
-import { hasScope, mayUse, type ApiKey, type Scope } from "./api-key.ts";
+import { hasScope, mayUse, ROOT_ID, type ApiKey, type Scope } from "./api-key.ts";
 
 const PROJECT_FORM = /^[^/\s\p{Cc}]{1,128}\/[^/\p{Cc}]{1,128}$/u;
 
@@ -18,6 +18,8 @@ export function isProjectId(text: string): boolean {
 /** What the key of a request allows. */
 export interface Grant {
   readonly keyId: string;
+  /** Whether it is the root key, which no key has made. */
+  readonly isRoot: boolean;
   /** Whose part of what is shared its requests use. */
   readonly holder: Holder;
   /** The key's record, without its hash. */
@@ -38,6 +40,7 @@ export function grantOf(key: ApiKey): Grant {
   const { secretHash: _, ...facts } = key;
   return {
     keyId: key.id,
+    isRoot: key.id === ROOT_ID,
     holder: holderOf(key),
     key: facts,
     has: (scope) => hasScope(key, scope),

@@ -31,7 +31,7 @@ declare module "fastify" {
     access?: Access;
   }
   interface FastifyRequest {
-    /** Set by the guard on every route that is not public. */
+    /** Set by the guard on every route that is not public, once the key is known. */
     grant: Grant;
   }
 }
@@ -102,9 +102,9 @@ async function admit(
     throw new AppError("unauthenticated", "Authentication failed");
   }
   uses.note(key.id);
+  request.grant = grantOf(key);
   if (access.scope !== "any" && !hasScope(key, access.scope))
     throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
-  request.grant = grantOf(key);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { StorageError } from "../../store/storage-error.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { hashKey, keyIdOf, matches, type ApiKey } from "./api-key.ts";
+import { hashKey, keyIdOf, matches, ROOT_ID, type ApiKey } from "./api-key.ts";
 import type { KeyStore } from "./key-store.ts";
 
 /** How long a key's record is cached: a revoked key stops working everywhere within this time. */
@@ -23,7 +23,7 @@ export interface VerifyOptions {
 export interface KeyRing {
   /** The valid, unexpired key behind a presented text; undefined otherwise. */
   verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
-  /** Drops a key from the cache, so that a change made by this process takes effect here immediately. */
+  /** Drops a key and those that it made from the cache, so that a change made by this process takes effect here immediately. */
   forget(id: string): void;
 }
 
@@ -42,12 +42,13 @@ export interface Clocks {
 /** Checks presented keys against the root key and the store. */
 export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady }: Clocks): KeyRing {
   const root: ApiKey = {
-    id: "root",
-    name: "root",
+    id: ROOT_ID,
+    name: ROOT_ID,
     secretHash: hashKey(rootKey),
     scopes: ["admin"],
     projects: ["*"],
     expiresAtMs: null,
+    makers: [],
   };
   const cache = new LRUCache<string, Cached>({ max: 10_000 });
 
@@ -91,6 +92,8 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
     },
     forget(id) {
       cache.delete(id);
+      for (const [other, { key }] of cache.entries())
+        if (key?.makers.includes(id) === true) cache.delete(other);
       listed = undefined;
     },
   };

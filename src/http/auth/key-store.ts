@@ -1,14 +1,14 @@
 import type { Engine } from "../../store/engine.ts";
-import { param, sql } from "../../query/sql.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
 import type { ApiKey, Scope } from "./api-key.ts";
 
-/** The valid keys. Revoking a key removes it. */
+/** The valid keys: neither they nor any of the keys that made them are revoked. */
 export interface KeyStore {
   find(id: string): Promise<StoredKey | undefined>;
   list(): Promise<readonly StoredKey[]>;
   ids(): Promise<ReadonlySet<string>>;
-  /** `createdAtMs` default: now. */
-  add(key: ApiKey & Partial<StoredKey>): Promise<void>;
+  /** Default: created now, by the root key. */
+  add(key: Omit<ApiKey, "makers"> & Partial<StoredKey>): Promise<void>;
   revoke(key: StoredKey): Promise<void>;
 }
 
@@ -24,38 +24,54 @@ interface KeyRow {
   readonly projects: readonly string[];
   readonly expires_at_ms: number | null;
   readonly created_at_ms: number;
+  readonly created_by: readonly string[];
 }
 
-const COLUMNS = sql`id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms`;
+const COLUMNS = sql`id, name, secret_hash, scopes, projects, expires_at_ms, created_at_ms, created_by`;
 
-export function createKeyStore(engine: Engine): KeyStore {
+/** `maxLifetimeMs`: keys end so long after they were made; undefined: when they say. */
+export function createKeyStore(engine: Engine, maxLifetimeMs?: number): KeyStore {
+  const read = async (name: string, which: Sql): Promise<readonly StoredKey[]> => {
+    const rows = await engine.rows<KeyRow>(
+      sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE revoked = 0 ${which} ORDER BY created_at_ms, id`,
+      { name },
+    );
+    return rows.map((row) => toKey(row, maxLifetimeMs));
+  };
+  const list = async (): Promise<readonly StoredKey[]> => {
+    const keys = await read("api_key_list", sql``);
+    const byId = new Map(keys.map((key) => [key.id, key]));
+    return keys.flatMap((key) => underMakers(key, byId));
+  };
   return {
     async find(id) {
-      const rows = await engine.rows<KeyRow>(
-        sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE id = ${param("String", id)} AND revoked = 0`,
-        { name: "api_key_find" },
-      );
-      return rows[0] === undefined ? undefined : toKey(rows[0]);
+      const [key] = await read("api_key_find", sql`AND id = ${param("String", id)}`);
+      if (key === undefined || key.makers.length === 0) return key;
+      const makers = await read("api_key_makers", sql`AND id IN ${param("Array(String)", key.makers)}`);
+      return underMakers(key, new Map(makers.map((maker) => [maker.id, maker])))[0];
     },
-    async list() {
-      const rows = await engine.rows<KeyRow>(
-        sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE revoked = 0 ORDER BY created_at_ms, id`,
-        { name: "api_key_list" },
-      );
-      return rows.map(toKey);
-    },
-    async ids() {
-      const rows = await engine.rows<{ id: string }>(sql`SELECT id FROM api_keys FINAL WHERE revoked = 0`, {
-        name: "api_key_ids",
-      });
-      return new Set(rows.map(({ id }) => id));
-    },
+    list,
+    ids: async () => new Set((await list()).map(({ id }) => id)),
     add: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 0 }], { name: "api_key_add" }),
     revoke: (key) => engine.insert("api_keys", [{ ...toRow(key), revoked: 1 }], { name: "api_key_revoke" }),
   };
 }
 
-function toRow(key: ApiKey & Partial<StoredKey>) {
+/** The key as long as its makers are valid; nothing if one of them is missing. */
+function underMakers(key: StoredKey, valid: ReadonlyMap<string, StoredKey>): readonly StoredKey[] {
+  const makers = key.makers.map((id) => valid.get(id));
+  if (makers.includes(undefined)) return [];
+  const expiresAtMs = earliest([key, ...makers].map((one) => one?.expiresAtMs));
+  return [{ ...key, expiresAtMs }];
+}
+
+/** Of instants of which null and undefined mean never. */
+export function earliest(instants: readonly (number | null | undefined)[]): number | null {
+  const known = instants.filter((ms) => ms != null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+function toRow(key: Omit<ApiKey, "makers"> & Partial<StoredKey>) {
   return {
     id: key.id,
     name: key.name,
@@ -64,17 +80,20 @@ function toRow(key: ApiKey & Partial<StoredKey>) {
     projects: key.projects,
     expires_at_ms: key.expiresAtMs,
     created_at_ms: key.createdAtMs,
+    created_by: key.makers ?? [],
   };
 }
 
-function toKey(row: KeyRow): StoredKey {
+function toKey(row: KeyRow, maxLifetimeMs: number | undefined): StoredKey {
+  const oldestAtMs = maxLifetimeMs === undefined ? null : row.created_at_ms + maxLifetimeMs;
   return {
     id: row.id,
     name: row.name,
     secretHash: row.secret_hash,
     scopes: row.scopes,
     projects: row.projects,
-    expiresAtMs: row.expires_at_ms,
+    expiresAtMs: earliest([row.expires_at_ms, oldestAtMs]),
+    makers: row.created_by,
     createdAtMs: row.created_at_ms,
   };
 }

@@ -77,7 +77,7 @@ function addSharedResponses(
     secured: (described.security?.length ?? 0) > 0,
     // a body is read before a route ignores it
     body: described.requestBody !== undefined || method === "delete" || method === "post",
-    path: path.includes("{"),
+    parameters: (described.parameters ?? []).length > 0,
     findsOne: FINDS_ONE.test(path),
     runsAlone: path === "/backups",
   });

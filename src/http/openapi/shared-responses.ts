@@ -80,7 +80,7 @@ const withBody: Readonly<Record<string, SharedResponse>> = {
     detail: "The query ran out of time. Ask for less: fewer traces, a narrower filter, or a smaller limit.",
   },
 };
-const withPath: Readonly<Record<string, SharedResponse>> = {
+const withParameters: Readonly<Record<string, SharedResponse>> = {
   "422": withBody["422"]!,
 };
 const withKey: Readonly<Record<string, SharedResponse>> = {
@@ -136,13 +136,13 @@ const alreadyRunning: Readonly<Record<string, SharedResponse>> = {
 export function errorResponses(route: {
   readonly secured: boolean;
   readonly body: boolean;
-  readonly path: boolean;
+  readonly parameters: boolean;
   readonly findsOne: boolean;
   readonly runsAlone: boolean;
 }): Record<string, Reference> {
   const all = {
     ...(route.secured ? withKey : {}),
-    ...(route.path ? withPath : {}),
+    ...(route.parameters ? withParameters : {}),
     ...(route.body ? withBody : {}),
     ...(route.findsOne ? notFound : {}),
     ...(route.runsAlone ? alreadyRunning : {}),

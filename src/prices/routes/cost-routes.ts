@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { pricesAccess, readAccess } from "../../http/auth/guard.ts";
+import { firstOf } from "../../http/audit/register-audit.ts";
 import type { Engine } from "../../store/engine.ts";
 import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
 import { emptyRes } from "../../http/schemas/response-schema.ts";
@@ -26,7 +27,8 @@ export interface CostDeps {
   readonly clock: Clock;
 }
 
-const mayWrite = { access: pricesAccess };
+const maySet = { access: pricesAccess, audit: "prices.set" } as const;
+const mayPurge = { access: pricesAccess, audit: "prices.purge" } as const;
 const mayRead = { access: readAccess };
 
 /** A project's own prices for LLMs, where they differ from the public list. */
@@ -35,14 +37,16 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
 
   app.post(
     "/cost/create",
-    { config: mayWrite, schema: { body: createBody, response: { 200: createRes } } },
+    { config: maySet, schema: { body: createBody, response: { 200: createRes } } },
     async (request) => {
       const { grant, body } = request;
       const project = grant.project(body.project_id);
       const nowMs = clock.now();
       const added = Object.entries(body.costs).map(([llmId, message]) => toPrice(llmId, message, nowMs));
       if ((await prices.count(project)) + added.length > MAX_PRICES) throw tooMany();
+      await request.audit.begin([project], firstOf("llm_ids", Object.keys(body.costs)));
       const ids = await prices.add(project, added, { createdBy: grant.keyId, createdAtMs: nowMs });
+      request.audit.add(firstOf("ids", ids));
       return { ids: ids.map((id, index): [string, string] => [id, added[index]!.llm_id]) };
     },
   );
@@ -59,10 +63,13 @@ export async function costRoutes(root: FastifyInstance, { engine, prices, clock 
 
   app.post(
     "/cost/purge",
-    { config: mayWrite, schema: { body: purgeBody, response: { 200: emptyRes } } },
+    { config: mayPurge, schema: { body: purgeBody, response: { 200: emptyRes } } },
     async (request) => {
       const { grant, body } = request;
-      await prices.purge(grant.project(body.project_id), idsToPurge(body.query));
+      const project = grant.project(body.project_id);
+      const ids = idsToPurge(body.query);
+      await request.audit.begin([project], firstOf("ids", ids));
+      await prices.purge(project, ids);
       return {};
     },
   );

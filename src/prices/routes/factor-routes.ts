@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { pricesAccess, readAccess } from "../../http/auth/guard.ts";
+import { firstOf } from "../../http/audit/register-audit.ts";
 import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
 import { emptyRes } from "../../http/schemas/response-schema.ts";
 import { providerNamed } from "../project/cost-factors.ts";
@@ -29,7 +30,7 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
   app.post(
     "/cost/factor/create",
     {
-      config: { access: pricesAccess },
+      config: { access: pricesAccess, audit: "factors.set" },
       schema: { body: createFactorsBody, response: { 200: createFactorsRes } },
     },
     async (request) => {
@@ -43,7 +44,16 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
         note: note?.toWellFormed() ?? "",
       }));
       if ((await factors.all(project)).length + added.length > MAX_FACTORS) throw tooMany();
-      return { ids: [...(await factors.add(project, added, { createdBy: grant.keyId, createdAtMs }))] };
+      await request.audit.begin(
+        [project],
+        firstOf(
+          "providers",
+          added.map(({ provider }) => provider),
+        ),
+      );
+      const ids = await factors.add(project, added, { createdBy: grant.keyId, createdAtMs });
+      request.audit.add(firstOf("ids", ids));
+      return { ids: [...ids] };
     },
   );
 
@@ -70,10 +80,16 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
 
   app.post(
     "/cost/factor/purge",
-    { config: { access: pricesAccess }, schema: { body: purgeFactorsBody, response: { 200: emptyRes } } },
+    {
+      config: { access: pricesAccess, audit: "factors.purge" },
+      schema: { body: purgeFactorsBody, response: { 200: emptyRes } },
+    },
     async (request) => {
       const { grant, body } = request;
-      await factors.purge(grant.project(body.project_id), idsToPurge(body.query));
+      const project = grant.project(body.project_id);
+      const ids = idsToPurge(body.query);
+      await request.audit.begin([project], firstOf("ids", ids));
+      await factors.purge(project, ids);
       return {};
     },
   );

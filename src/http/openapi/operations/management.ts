@@ -8,13 +8,15 @@ const key = {
   projects: ["acme/demo"],
   created_at: "2026-01-15T09:30:00.000Z",
   expires_at: null,
+  created_by: "root",
 };
 
 export const managementOperations: Operations = {
   "POST /api-keys": {
     id: "createKey",
     summary: "Create a key; it is shown only once",
-    description: "Its projects must be among those of the key that makes it.",
+    description:
+      "Its projects must be among those of the key that makes it, and it ends with that key: when that one expires, or is revoked.",
     response: "The key",
     example: {
       request: { name: key.name, scopes: key.scopes, projects: key.projects },
@@ -31,9 +33,36 @@ export const managementOperations: Operations = {
   "DELETE /api-keys/{id}": {
     id: "revokeKey",
     summary: "Revoke a key",
-    description: "Other replicas notice within half a minute.",
+    description:
+      "With all keys that it made, and those that they made. Other replicas notice within ten seconds.",
     response: "Revoked",
     example: {},
+  },
+  "GET /audit": {
+    id: "readAudit",
+    summary: "List who did what with keys, prices, deletions, retention and backups",
+    description:
+      "Only entries about projects that are all among those of the requesting key. Entries are kept for two years; nobody can change or delete them.",
+    response: "The entries",
+    example: {
+      response: {
+        entries: [
+          {
+            id: "0b0f9c0e-5a3c-4c8e-9d7a-2f6f4f0f9b11",
+            at: "2026-01-15T09:30:00.000001Z",
+            action: "key.create",
+            projects: ["acme/demo"],
+            key_id: "root",
+            key_name: "root",
+            request_id: "7d1f5d8e-3a55-4b47-8f0b-0c9d5f8a2a10",
+            details: { name: key.name, scopes: key.scopes, expires_at: null, id },
+            outcome: "done",
+            status: 201,
+          },
+        ],
+        next_page_token: null,
+      },
+    },
   },
   "GET /me": {
     id: "whoami",

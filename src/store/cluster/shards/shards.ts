@@ -53,6 +53,7 @@ const placedBy: Readonly<Record<string, string>> = {
   // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",
+  audit: "id",
   api_key_uses: "id",
 };
 

@@ -1,0 +1,79 @@
+import type { AuditAction, AuditOutcome } from "../../http/audit/audit-log.ts";
+import { join, param, sql, type Sql } from "../../query/sql.ts";
+import type { Engine } from "../../store/engine.ts";
+import type { EpochMicros } from "../../shared/instant.ts";
+
+export interface AuditRow {
+  readonly id: string;
+  readonly at_us: number;
+  readonly action: AuditAction;
+  readonly projects: readonly string[];
+  readonly key_id: string;
+  readonly key_name: string;
+  readonly request_id: string;
+  readonly details: string;
+  readonly outcome: AuditOutcome;
+  readonly status: number;
+}
+
+/** An entry; the next page has those before it. */
+export interface AuditCursor {
+  readonly atUs: EpochMicros;
+  readonly id: string;
+}
+
+export interface AuditQuestion {
+  readonly start?: EpochMicros | undefined;
+  readonly end?: EpochMicros | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly outcome?: AuditOutcome | undefined;
+  readonly key_id?: string | undefined;
+  readonly project_id?: string | undefined;
+  readonly before?: AuditCursor | undefined;
+  readonly limit: number;
+}
+
+/** The latest entries that somebody with these projects may read, the latest first. */
+export function readAudit(
+  engine: Engine,
+  visible: readonly string[],
+  asked: AuditQuestion,
+): Promise<readonly AuditRow[]> {
+  const conditions = join([areWithin(visible), ...conditionsOf(asked)], " AND ");
+  return engine.rows<AuditRow>(
+    sql`SELECT id, toUnixTimestamp64Micro(at) AS at_us, action, projects, key_id, key_name, request_id, details, outcome, status
+        FROM audit FINAL WHERE ${conditions}
+        ORDER BY at DESC, id DESC LIMIT ${param("UInt32", asked.limit)}`,
+    { name: "audit_read", limits: "heavy" },
+  );
+}
+
+function conditionsOf({ start, end, before, ...asked }: AuditQuestion): readonly Sql[] {
+  const conditions: Sql[] = [];
+  if (start !== undefined) conditions.push(sql`at >= ${instant(start)}`);
+  if (end !== undefined) conditions.push(sql`at < ${instant(end)}`);
+  if (before !== undefined) {
+    const at = instant(before.atUs);
+    conditions.push(sql`at <= ${at} AND (at < ${at} OR id < ${param("String", before.id)})`);
+  }
+  if (asked.action !== undefined) conditions.push(sql`action = ${param("String", asked.action)}`);
+  if (asked.outcome !== undefined) conditions.push(sql`outcome = ${param("String", asked.outcome)}`);
+  if (asked.key_id !== undefined) conditions.push(sql`key_id = ${param("String", asked.key_id)}`);
+  if (asked.project_id !== undefined)
+    conditions.push(sql`has(projects, ${param("String", asked.project_id)})`);
+  return conditions;
+}
+
+function instant(us: EpochMicros): Sql {
+  return sql`fromUnixTimestamp64Micro(${param("Int64", us)}, 'UTC')`;
+}
+
+/** That all of an entry's projects are among these. */
+function areWithin(patterns: readonly string[]): Sql {
+  if (patterns.includes("*")) return sql`1`;
+  const entities = patterns
+    .filter((pattern) => pattern.endsWith("/*"))
+    .map((pattern) => pattern.slice(0, -1));
+  return sql`arrayAll(one -> has(${param("Array(String)", patterns)}, one)
+    OR arrayExists(entity -> startsWith(one, entity), ${param("Array(String)", entities)}), projects)`;
+}

@@ -1,0 +1,73 @@
+import type { Grant } from "../../http/auth/grant.ts";
+import { earliest, type StoredKey } from "../../http/auth/key-store.ts";
+import { AppError, invalid } from "../../shared/errors.ts";
+
+/** What bounds the keys of a project and of a key. */
+export interface KeyLimits {
+  /** Valid keys that name the same project, or the same pattern of projects. */
+  readonly maxPerProject: number;
+  /** Valid keys that a key has made, with those that these have made. */
+  readonly maxMade: number;
+  /** Undefined: none. */
+  readonly maxLifetimeMs: number | undefined;
+}
+
+/** Keys that made each other; each look-up reads them all. */
+const MAX_MAKERS = 8;
+
+export interface AskedKey {
+  readonly projects: readonly string[];
+  readonly expiresAtMs: number | null;
+  readonly nowMs: number;
+}
+
+/** The makers of a key that this one is about to make. Errors: forbidden, if it may not. */
+export function makersOf(maker: Grant, projects: readonly string[]): readonly string[] {
+  if (projects.some((pattern) => !maker.covers(pattern)))
+    throw new AppError("forbidden", "This key may not use one of those projects.");
+  if (maker.isRoot) return [];
+  if (maker.key.makers.length === MAX_MAKERS) {
+    throw new AppError("forbidden", `This key was made by ${MAX_MAKERS} keys in turn, and can make none.`);
+  }
+  return [...maker.key.makers, maker.keyId];
+}
+
+/** When a key ends that is to end then. Errors: validation, if that is over, or later than its maker and the limit allow. */
+export function expiryOf(maker: Grant, { expiresAtMs, nowMs }: AskedKey, limits: KeyLimits): number | null {
+  const { maxLifetimeMs } = limits;
+  const latestMs = earliest([
+    maker.key.expiresAtMs,
+    maxLifetimeMs === undefined ? null : nowMs + maxLifetimeMs,
+  ]);
+  if (expiresAtMs === null) return latestMs;
+  if (expiresAtMs <= nowMs) throw wrongExpiry("Input should be in the future", "datetime_future");
+  if (latestMs !== null && expiresAtMs > latestMs)
+    throw wrongExpiry(`Input should be ${new Date(latestMs).toISOString()} at the latest`, "less_than_equal");
+  return expiresAtMs;
+}
+
+/** Errors: validation, if there are as many keys as there may be. */
+export function refuseTooMany(
+  makers: readonly string[],
+  { projects, nowMs }: AskedKey,
+  { stored, limits }: { stored: readonly StoredKey[]; limits: KeyLimits },
+): void {
+  const valid = stored.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
+  for (const pattern of projects) {
+    if (valid.filter((key) => key.projects.includes(pattern)).length >= limits.maxPerProject)
+      throw tooMany(`There may be ${limits.maxPerProject} keys for a project`);
+  }
+  for (const maker of makers) {
+    if (valid.filter((key) => key.makers.includes(maker)).length >= limits.maxMade)
+      throw tooMany(`A key may have made ${limits.maxMade} keys, with those that they made`);
+  }
+}
+
+function tooMany(rule: string): AppError {
+  const msg = `${rule}. Revoke those that are not used`;
+  return invalid([{ loc: ["body", "projects"], msg, type: "too_many_keys" }]);
+}
+
+function wrongExpiry(msg: string, type: string): AppError {
+  return invalid([{ loc: ["body", "expires_at"], msg, type }]);
+}

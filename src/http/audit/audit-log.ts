@@ -1,0 +1,74 @@
+import type { Engine } from "../../store/engine.ts";
+import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
+import { toStoreText, type EpochMicros } from "../../shared/instant.ts";
+
+export const AUDIT_ACTIONS = [
+  "key.create",
+  "key.revoke",
+  "prices.set",
+  "prices.purge",
+  "factors.set",
+  "factors.purge",
+  "calls.delete",
+  "feedback.purge",
+  "project.delete",
+  "retention.set",
+  "backup.create",
+  "backup.restore",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** `unknown`: it was begun, and the process or the store ended before its outcome was stored. */
+export const AUDIT_OUTCOMES = ["done", "refused", "failed", "unknown"] as const;
+export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly atUs: EpochMicros;
+  readonly action: AuditAction;
+  /** Projects, or patterns of them. */
+  readonly projects: readonly string[];
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly requestId: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly outcome: AuditOutcome;
+  /** Of the response; 0: there was none. */
+  readonly status: number;
+}
+
+export interface AuditLog {
+  /** Resolves when the entry is stored. It replaces the one of the same id and time that is `unknown`. */
+  write(entry: AuditEntry): Promise<void>;
+  drain(): Promise<void>;
+}
+
+const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+const ROW_BYTES = 512;
+
+export function createAuditLog(engine: Engine, settings: GroupCommitSettings): AuditLog {
+  const commit = createGroupCommit<AuditEntry>({
+    ...settings,
+    name: "audit_write",
+    flush: (entries) => engine.insert("audit", entries.map(toRow), { name: "audit_write" }),
+    sizeOf: (entry) => ROW_BYTES + JSON.stringify(entry.details).length,
+    maxBatchBytes: MAX_BATCH_BYTES,
+  });
+  return { write: (entry) => commit.write([entry]), drain: () => commit.drain() };
+}
+
+function toRow(entry: AuditEntry) {
+  return {
+    at: toStoreText(entry.atUs),
+    id: entry.id,
+    projects: entry.projects,
+    action: entry.action,
+    key_id: entry.keyId,
+    key_name: entry.keyName,
+    request_id: entry.requestId,
+    details: JSON.stringify(entry.details),
+    outcome: entry.outcome,
+    status: entry.status,
+    step: entry.outcome === "unknown" ? 0 : 1,
+  };
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../shared/clock.ts";
+import type { AuditAction, AuditEntry, AuditLog, AuditOutcome } from "./audit-log.ts";
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** What a route says of the action that it is asked for. */
+export interface Audit {
+  /**
+   * Stores that the action begins: call it before anything is done, with the projects that it is about, which the key may use.
+   * Errors: `StorageError`. Then nothing may be done.
+   */
+  begin(projects: readonly string[], asked: Facts): Promise<void>;
+  /** Adds what came of it: ids, counts, and other text of ours, which is logged too. */
+  add(result: Facts): void;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The action of the route. `begun`: it is only one if the route begins it. */
+    audit?: AuditAction | { readonly begun: AuditAction };
+  }
+  interface FastifyRequest {
+    /** Of routes with an action. */
+    audit: Audit;
+  }
+}
+
+export interface AuditDeps {
+  readonly log: AuditLog;
+  readonly clock: Clock;
+}
+
+/** So many of what a request names are kept. */
+const MAX_NAMED = 100;
+/** The scopes whose use leaves an entry, unless it changes nothing. */
+const AUDITED = new Set(["admin", "prices", "calls:delete"]);
+/** There was no room for the request; nothing was decided about it. */
+const NO_ROOM = new Set([429, 503]);
+
+/**
+ * Stores and logs who does what. An action has an entry before it is done, and its outcome before the response. What is
+ * refused before it begins has one entry. Registering a route that should have an action without one fails.
+ */
+export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): void {
+  let lastUs = 0;
+  const running = new WeakMap<FastifyRequest, RunningAudit>();
+  const open = (request: FastifyRequest, action: AuditAction): RunningAudit => {
+    lastUs = Math.max(lastUs + 1, clock.now() * 1000);
+    return new RunningAudit(request, { log, action, atUs: lastUs });
+  };
+  app.decorateRequest("audit", null as unknown as Audit);
+  app.addHook("onRoute", (route) => {
+    const { access, audit } = route.config ?? {};
+    const scope = typeof access === "object" ? access.scope : "any";
+    if (audit === undefined) {
+      const changes = ![route.method].flat().every((method) => method === "GET" || method === "HEAD");
+      if (changes && AUDITED.has(scope))
+        throw new Error(`${String(route.method)} ${route.url} does not declare its audit action`);
+      return;
+    }
+    const action = typeof audit === "string" ? audit : audit.begun;
+    const onlyBegun = typeof audit !== "string";
+    const prepare = async (request: FastifyRequest): Promise<void> => {
+      const one = open(request, action);
+      running.set(request, one);
+      request.audit = one;
+    };
+    const finish = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      // a key without the scope does not get as far as `prepare`
+      if (request.grant === null) return;
+      const one = running.get(request) ?? open(request, action);
+      if (!one.begun && (onlyBegun || NO_ROOM.has(reply.statusCode))) return;
+      await one.end(reply.statusCode);
+    };
+    route.preHandler = [prepare, ...[route.preHandler ?? []].flat()];
+    route.onSend = [finish, ...[route.onSend ?? []].flat()];
+  });
+  app.addHook("onClose", () => log.drain());
+}
+
+class RunningAudit implements Audit {
+  readonly #request: FastifyRequest;
+  readonly #log: AuditLog;
+  #entry: AuditEntry;
+  #result: Facts = {};
+  begun = false;
+
+  constructor(
+    request: FastifyRequest,
+    { log, action, atUs }: { log: AuditLog; action: AuditAction; atUs: number },
+  ) {
+    const { keyId, key } = request.grant;
+    this.#request = request;
+    this.#log = log;
+    this.#entry = {
+      id: randomUUID(),
+      atUs,
+      action,
+      projects: key.projects,
+      keyId,
+      keyName: key.name,
+      requestId: request.id,
+      details: {},
+      outcome: "unknown",
+      status: 0,
+    };
+  }
+
+  async begin(projects: readonly string[], asked: Facts): Promise<void> {
+    this.#entry = { ...this.#entry, projects, details: asked };
+    await this.#log.write(this.#entry);
+    this.begun = true;
+  }
+
+  add(result: Facts): void {
+    this.#result = { ...this.#result, ...result };
+  }
+
+  /** The action is over: it cannot fail any more because its outcome cannot be stored. */
+  async end(status: number): Promise<void> {
+    const asked = this.begun ? this.#entry.details : namedIn(this.#request);
+    const outcome = outcomeOf(status, this.begun);
+    const entry = { ...this.#entry, details: { ...asked, ...this.#result }, outcome, status };
+    const { log } = this.#request;
+    // what clients name stands in the store, not in the log
+    const { id, action, projects, keyId, keyName } = entry;
+    const line = { audit_id: id, action, outcome, status, projects, key_id: keyId, key_name: keyName };
+    log.info({ audit: { ...line, result: this.#result } }, "audit");
+    try {
+      await this.#log.write(entry);
+    } catch (error) {
+      log.error({ err: error, audit_id: id }, "the outcome of an audited action could not be stored");
+    }
+  }
+}
+
+function outcomeOf(status: number, begun: boolean): AuditOutcome {
+  if (status < 400) return "done";
+  return begun || status >= 500 ? "failed" : "refused";
+}
+
+/** The project and the id that a refused request names. */
+function namedIn({ params, body }: FastifyRequest): Facts {
+  const named = {
+    ...(params as Facts | null),
+    project_id: (body as Facts | null | undefined)?.["project_id"],
+  };
+  return Object.fromEntries(
+    Object.entries(named).filter(([, value]) => typeof value === "string" && value.length <= 512),
+  );
+}
+
+/** The first of what a request names, and how many there are. */
+export function firstOf(name: string, values: readonly string[]): Facts {
+  return { [name]: values.slice(0, MAX_NAMED), count: values.length };
+}
