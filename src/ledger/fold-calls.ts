@@ -1,15 +1,11 @@
 import type { Engine } from "../store/engine.ts";
-import { ownUsage } from "../rollup/fold/own-usage.ts";
-import { usageOf } from "../rollup/fold/usage-of.ts";
-import { isSelected, releaseCalls, usageStartOf, type CallTable } from "../rollup/table/call-table.ts";
+import { ownUsages } from "../rollup/fold/own-usage.ts";
+import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { readCallTable } from "../rollup/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
-import { release } from "../shared/buffers.ts";
 import type { Project } from "../shared/project.ts";
-import { COUNT_SLOTS } from "../usage/count-fields.ts";
 import { isMore, NOTHING_YET } from "../usage/most-used.ts";
-import { isNothing } from "../usage/usage.ts";
 import {
   NO_LATENCY,
   NO_USAGE,
@@ -49,23 +45,11 @@ function entriesOf(
   columns: CallColumns,
   names: LlmNames,
 ): Pick<FoldedCalls, "entries" | "hours"> | undefined {
-  const own = ownUsage(calls, names);
   const entries: Entry[] = [];
   const hours: number[] = [];
-  for (let call = 0; call < calls.count; call++) {
-    if (!isSelected(calls, call)) continue;
-    const used: UsageOfEntry[] = [];
-    for (let entry = usageStartOf(calls, call); entry < calls.usageEnd[call]!; entry++) {
-      const usage = usageOf(
-        entry,
-        { counts: own.counts, at: entry * COUNT_SLOTS, units: own.units.get(entry) },
-        { calls, names },
-      );
-      if (isNothing(usage)) continue;
-      const stored = usageOfEntry(usage);
-      if (stored === undefined) return undefined;
-      used.push(stored);
-    }
+  for (const [call, usages] of ownUsages({ calls, names }, (one) => isSelected(calls, one))) {
+    const used = usages.map(usageOfEntry);
+    if (!used.every((usage) => usage !== undefined)) return undefined;
     const of = { at: calls.startedAtUs[call]!, ...fieldsOf(columns, call) };
     const counted = { calls: 1, errors: columns.errors[call]!, latency: columns.latencies[call]! };
     const elsewhere = { calls: 0, errors: 0, latency: NO_LATENCY };
@@ -75,7 +59,6 @@ function entriesOf(
       entries.push({ ...of, ...(place === most ? counted : elsewhere), ...usage });
     while (hours.length < entries.length) hours.push(columns.hours[call]!);
   }
-  if (own.counts !== calls.usage.counts) release(own.counts);
   return { entries, hours };
 }
 

@@ -1,7 +1,10 @@
+import { release } from "../../shared/buffers.ts";
 import { COUNT_SLOTS } from "../../usage/count-fields.ts";
-import { inclusiveOf, type CallTable } from "../table/call-table.ts";
+import { isNothing, type Usage } from "../../usage/usage.ts";
+import { inclusiveOf, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
 import { releaseRolledUp, rollUp, type OwnUsage } from "./rollup.ts";
+import { usageOf } from "./usage-of.ts";
 
 /**
  * What each call adds to the total of its whole trace. An inclusive call adds what its children do not explain. If
@@ -14,6 +17,32 @@ export function ownUsage(calls: CallTable, names: LlmNames): OwnUsage {
   const own = { counts: new Float64Array(calls.usage.length * COUNT_SLOTS), units: new Map() };
   releaseRolledUp(rollUp(calls, names, undefined, own));
   return own;
+}
+
+/** Some of these calls, and of which LLMs each of them itself used something. Cost and errors: as `rollUp`. */
+export function* ownUsages(
+  { calls, names }: { readonly calls: CallTable; readonly names: LlmNames },
+  isAsked: (call: number) => boolean,
+): Generator<readonly [call: number, usages: readonly Usage[]]> {
+  const own = ownUsage(calls, names);
+  for (let call = 0; call < calls.count; call++) {
+    if (!isAsked(call)) continue;
+    yield [call, usagesOf(call, own, { calls, names }).filter((usage) => !isNothing(usage))];
+  }
+  if (own.counts !== calls.usage.counts) release(own.counts);
+}
+
+/** The usage entries of a call, as reported or as counted. */
+export function usagesOf(
+  call: number,
+  { counts, units }: Pick<OwnUsage, "counts" | "units">,
+  read: { readonly calls: CallTable; readonly names: LlmNames },
+): readonly Usage[] {
+  const first = usageStartOf(read.calls, call);
+  return Array.from({ length: read.calls.usageEnd[call]! - first }, (_, index) => {
+    const used = first + index;
+    return usageOf(used, { counts, at: used * COUNT_SLOTS, units: units.get(used) }, read);
+  });
 }
 
 function hasInclusive(calls: CallTable): boolean {

@@ -3,15 +3,15 @@ import { isCacheOutside } from "../../prices/cost-of-call.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
 import type { CostFactors } from "../../prices/project/cost-factors.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import { ownUsage } from "../fold/own-usage.ts";
+import { ownUsages, usagesOf } from "../fold/own-usage.ts";
 import { rollUp } from "../fold/rollup.ts";
 import { idOf, NONE, reporterOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
 import { countFields, countMembers } from "../../usage/count-fields.ts";
 import { lessUnits } from "../../usage/units.ts";
-import { isNothing, type Usage } from "../../usage/usage.ts";
+import type { Usage } from "../../usage/usage.ts";
 import { amountOf, billedOf, linesOf, type Line } from "./lines.ts";
-import { partsOf, usagesOf, type Part } from "./parts.ts";
+import { partsOf, type Part } from "./parts.ts";
 import type { Receipt } from "./schema.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
 import { isoOf } from "../../shared/instant.ts";
@@ -107,10 +107,8 @@ function used(usage: Usage) {
 function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
   const shared = calls.completionOf?.[call] ?? NONE;
   const alike = shared === NONE ? [call] : callsOf(shared, calls);
-  const own = ownUsage(calls, names);
-  const counting = alike.find((one) =>
-    usagesOf(one, own, { calls, names }).some((usage) => !isNothing(usage)),
-  );
+  const reports = ownUsages({ calls, names }, (one) => alike.includes(one));
+  const counting = reports.find(([, usages]) => usages.length > 0)?.[0];
   return {
     id,
     reported_by: reporterOf(calls, call),
