@@ -1,6 +1,6 @@
 import { copyStore } from "../src/store/cluster/shards/copy-store.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
-import { openStore } from "../src/open-store.ts";
+import { openOtherStore, openStore } from "../src/open-store.ts";
 import { argumentsOr, orExit } from "./command-line.ts";
 
 const USAGE = `Copy a store of a cluster into another database of it, as when shards have been added.
@@ -20,9 +20,11 @@ await orExit(async (config) => {
   const cluster = config.CLICKHOUSE_CLUSTER;
   if (cluster === undefined) throw new Error("CLICKHOUSE_CLUSTER is not set: only a cluster has shards.");
   const engine = await openStore(config);
+  const source = await openOtherStore(config, from);
   try {
     await migrate(engine, { cluster });
     await copyStore(engine, {
+      source,
       from,
       cluster,
       report: (table, rows) => console.log(`${table}: ${rows} rows`),
@@ -30,5 +32,6 @@ await orExit(async (config) => {
     console.log(`The copy is complete. When the services use it, drop the database ${from}.`);
   } finally {
     await engine.close();
+    await source.close();
   }
 });

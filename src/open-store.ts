@@ -29,3 +29,16 @@ export async function openStore(config: Config, onChange?: (change: ReplicaChang
         onChange,
       });
 }
+
+/**
+ * Another database of the same servers. What was acknowledged is taken to be on one replica at least, because that store may have had
+ * another quorum: a replica is read when it has all that the keeper knows of.
+ */
+export async function openOtherStore(config: Config, database: string): Promise<Engine> {
+  const urls = config.CLICKHOUSE_URL?.map((url) => {
+    const other = new URL(url);
+    other.pathname = `/${encodeURIComponent(database)}`;
+    return other.href;
+  });
+  return openStore({ ...config, CLICKHOUSE_URL: urls, CLICKHOUSE_INSERT_QUORUM: "1" });
+}

@@ -9,7 +9,7 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
   /**
    * Rejects rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
-   * when there is no other, because most answers are better late than not at all.
+   * when there is no other, because most answers are better late than not at all. A command that must be current copies rows.
    */
   readonly mustBeCurrent?: boolean;
   /** Default: the tables of all shards together, for what is read and inserted. */

@@ -34,25 +34,32 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
     if (options.tables !== "each") return onOne("writes", options, task);
     for (const shard of watch.shards()) await onOne("writes", { ...options, tables: shard }, task);
   };
-  const read = async (query: Sql, options: SendOptions): Promise<Answer> => {
-    const readOn = (replica: Replica) =>
-      replica.run("reads", withSettings(replica, "reads", options), (cuttable) =>
-        transportOf(replica, options).read(query, cuttable),
-      );
+  const onCurrent = async <Result>(
+    statement: Sql,
+    options: SendOptions,
+    task: (replica: Replica) => Promise<Result>,
+  ): Promise<Result> => {
     const giveUpMs = performance.now() + PATIENCE_MS;
     for (let tries = 0; ; tries++) {
       try {
-        return await onOne("reads", options, readOn, createChooser(watch, query, options.name, tries));
+        return await onOne("reads", options, task, createChooser(watch, statement, options.name, tries));
       } catch (error) {
         const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
         if (!isBehind || options.signal?.aborted === true || performance.now() > giveUpMs) throw error;
         const awayMs = keeperAwayMs(watch);
-        if (options.mustBeCurrent === true && awayMs > 0) throw error;
-        if (awayMs > AWAY_MS || !isOnOthers(watch)) return onOne("reads", options, readOn);
+        if (options.mustBeCurrent === true) {
+          if (awayMs > 0) throw error;
+        } else if (awayMs > AWAY_MS || !isOnOthers(watch)) return onOne("reads", options, task);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
   };
+  const read = (query: Sql, options: SendOptions): Promise<Answer> =>
+    onCurrent(query, options, (replica) =>
+      replica.run("reads", withSettings(replica, "reads", options), (cuttable) =>
+        transportOf(replica, options).read(query, cuttable),
+      ),
+    );
   return {
     async read(query, options) {
       await watch.begun;
@@ -63,9 +70,10 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
     },
     async command(statement, sendOptions) {
       // what makes tables needs no quorum: it may be what the quorum lacks
-      const access = sendOptions.tables === "own" ? "reads" : "writes";
+      const access = sendOptions.tables === "own" || sendOptions.mustBeCurrent === true ? "reads" : "writes";
       const run = (replica: Replica) =>
         replica.run(access, sendOptions, (cuttable) => replica.transport.command(statement, cuttable));
+      if (sendOptions.mustBeCurrent === true) return onCurrent(statement, sendOptions, run);
       return access === "reads" ? onOne("reads", sendOptions, run) : write(sendOptions, run);
     },
     insert(insert, sendOptions) {

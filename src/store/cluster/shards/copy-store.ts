@@ -1,11 +1,13 @@
 import { join, param, sql, trusted, type Sql } from "../../../query/sql.ts";
 import type { Engine } from "../../engine.ts";
 import { MigrationError } from "../../migration-error.ts";
+import { surveyCluster } from "../../schema/cluster-survey.ts";
 import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from "../../rows/row-checksum.ts";
 import { databaseOfShards, shardCountOf, TABLES_OF_SHARDS } from "./shards.ts";
 
 export interface CopyOptions {
-  /** The database of the store to copy, on the same servers. */
+  /** The store to copy, on the same servers, and its database. Its reads must have all that was ever acknowledged. */
+  readonly source: Engine;
   readonly from: string;
   readonly cluster: string;
   /** About so many rows are copied, and compared, at once. */
@@ -24,17 +26,19 @@ const ROWS_PER_SLICE = 1_000_000;
  * one. Errors: `MigrationError` when the other one is not of this version, is being deleted from, or differs afterwards.
  */
 export async function copyStore(engine: Engine, options: CopyOptions): Promise<void> {
+  const { source } = options;
   const target = await layoutOf(engine, options.cluster);
-  const sources = await sourcesOf(engine, options.from, target.shards);
-  await refuseUnfit(engine, options.from, sources);
+  const sources = await sourcesOf(options);
+  await refuseUnfit(engine, options, sources);
   const copy: Copy = {
     engine,
+    source,
     from: options.from,
     sources,
     target,
     rowsPerSlice: options.rowsPerSlice ?? ROWS_PER_SLICE,
   };
-  for (const table of await tablesOf(engine, options.from, sources[0]!)) {
+  for (const table of await tablesOf(options, sources[0]!)) {
     let rows = 0;
     for (const slice of await slicesOf(copy, table)) rows += await copySlice(copy, table, slice);
     options.report?.(table.table, rows);
@@ -43,6 +47,7 @@ export async function copyStore(engine: Engine, options: CopyOptions): Promise<v
 
 interface Copy {
   readonly engine: Engine;
+  readonly source: Engine;
   readonly from: string;
   /** The shards that hold it. */
   readonly sources: readonly number[];
@@ -72,42 +77,49 @@ async function layoutOf(engine: Engine, cluster: string): Promise<Copy["target"]
   return { database: shards > 1 ? databaseOfShards(own, shards) : own, shards, replicas };
 }
 
-async function sourcesOf(engine: Engine, from: string, shards: number): Promise<readonly number[]> {
-  const sources: number[] = [];
-  for (let shard = 1; shard <= shards; shard++) {
-    const found = await engine.rows(
-      sql`SELECT 1 AS one FROM system.tables WHERE database = ${param("String", from)} AND name = 'schema_migrations'`,
-      { name: "copy_sources", tables: shard },
-    );
-    if (found.length > 0) sources.push(shard);
+/** The first shards, as many as the store is arranged for. Errors: `MigrationError` when one of them is not there. */
+async function sourcesOf({ source, from, cluster }: CopyOptions): Promise<readonly number[]> {
+  const nodes = await surveyCluster(source, cluster);
+  const shards = Math.max(1, ...nodes.flatMap((node) => node.arrangedFor));
+  const sources = Array.from({ length: shards }, (_, index) => index + 1);
+  for (const shard of sources) {
+    const ofShard = nodes.filter((node) => node.shard === shard);
+    if (ofShard.some((node) => node.tables.length > 0)) continue;
+    const names = ofShard.map(({ name }) => name).join(", ");
+    throw new MigrationError(`There is no store in the database ${from} of shard ${shard}: ${names}.`);
   }
-  if (sources.length === 0) throw new MigrationError(`There is no store in the database ${from}.`);
   return sources;
 }
 
-async function refuseUnfit(engine: Engine, from: string, sources: readonly number[]): Promise<void> {
-  const applied = (database: Sql, shard: number) =>
-    engine.rows<{ name: string }>(sql`SELECT name FROM ${database}schema_migrations FINAL ORDER BY name`, {
+async function refuseUnfit(
+  engine: Engine,
+  { source, from }: CopyOptions,
+  sources: readonly number[],
+): Promise<void> {
+  const applied = (store: Engine, shard: number) =>
+    store.rows<{ name: string }>(sql`SELECT name FROM schema_migrations FINAL ORDER BY name`, {
       name: "copy_version",
       tables: shard,
+      mustBeCurrent: true,
     });
   for (const shard of sources) {
-    const [ours, theirs] = [await applied(sql``, shard), await applied(sql`${named(from)}.`, shard)];
+    const [ours, theirs] = [await applied(engine, shard), await applied(source, shard)];
     if (JSON.stringify(ours) !== JSON.stringify(theirs))
       throw new MigrationError(
         `The store in ${from} is of another version: migrate it before its cluster grows.`,
       );
-    const [row] = await engine.rows<{ n: number }>(
-      sql`SELECT (SELECT count() FROM system.mutations WHERE database = ${param("String", from)} AND NOT is_done) +
-            (SELECT count() FROM ${named(from)}.deletions FINAL WHERE step = 1) AS n`,
-      { name: "copy_deletions", tables: shard },
+    const [row] = await source.rows<{ n: number }>(
+      sql`SELECT (SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done) +
+            (SELECT count() FROM deletions FINAL WHERE step = 1) AS n`,
+      { name: "copy_deletions", tables: shard, mustBeCurrent: true },
     );
-    if (row!.n > 0) throw new MigrationError(`Deletions are under way in ${from}: wait until they are done.`);
+    if (row!.n > 0)
+      throw new MigrationError(`Deletions are under way in ${from}: wait until their receipts are done.`);
   }
 }
 
-function tablesOf(engine: Engine, from: string, shard: number): Promise<Table[]> {
-  return engine.rows<Table>(
+function tablesOf({ source, from }: CopyOptions, shard: number): Promise<Table[]> {
+  return source.rows<Table>(
     sql`SELECT name AS table, sorting_key, (SELECT groupArray((table, name)) FROM
             (SELECT table, name FROM system.columns WHERE database = ${param("String", from)} ORDER BY position)) AS all,
           arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", MADE_ANEW.column)}, all)) AS columns
@@ -117,15 +129,14 @@ function tablesOf(engine: Engine, from: string, shard: number): Promise<Table[]>
 }
 
 async function slicesOf(
-  { engine, from, sources, rowsPerSlice }: Copy,
+  { source, sources, rowsPerSlice }: Copy,
   { table }: Table,
 ): Promise<readonly Slice[]> {
   const largest = new Map<string, number>();
   for (const shard of sources) {
-    const rows = await engine.rows<{ partition: string; n: number }>(
-      sql`SELECT partition_id AS partition, sum(rows) AS n FROM system.parts
-          WHERE active AND database = ${param("String", from)} AND table = ${param("String", table)} GROUP BY partition`,
-      { name: "copy_parts", tables: shard },
+    const rows = await source.rows<{ partition: string; n: number }>(
+      sql`SELECT _partition_id AS partition, count() AS n FROM ${named(table)} GROUP BY partition ORDER BY partition`,
+      { name: "copy_partitions", tables: shard, limits: "maintenance", mustBeCurrent: true },
     );
     for (const { partition, n } of rows) largest.set(partition, Math.max(n, largest.get(partition) ?? 0));
   }
@@ -137,28 +148,28 @@ async function slicesOf(
 
 /** Returns how many rows it has. */
 async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number> {
-  const { engine, from, sources, target } = copy;
+  const { engine, source, from, sources, target } = copy;
   const columns = join(table.columns.map(named), ", ");
-  const source = sql`${named(from)}.${named(table.table)}`;
   const goal = sql`${named(target.database)}.${named(table.table)}`;
   const within = sql`_partition_id = ${param("String", slice.partition)}
     AND cityHash64(${trusted(table.sorting_key)}) % ${param("UInt64", slice.parts)} = ${param("UInt64", slice.part)}`;
-  const checksumIn = (rows: Sql, shard: number): Promise<RowChecksum> =>
-    rowChecksum(engine, table.columns.map(named), sql`${rows} FINAL WHERE ${within}`, {
+  const checksumIn = (store: Engine, rows: Sql, shard: number): Promise<RowChecksum> =>
+    rowChecksum(store, table.columns.map(named), sql`${rows} FINAL WHERE ${within}`, {
       name: "copy_check",
       tables: shard,
+      mustBeCurrent: true,
     });
   const expected: RowChecksum[] = [];
   for (const shard of sources) {
-    await engine.command(
-      sql`INSERT INTO ${goal} (${columns}) SELECT ${columns} FROM ${source} FINAL WHERE ${within}
+    await source.command(
+      sql`INSERT INTO ${goal} (${columns}) SELECT ${columns} FROM ${named(table.table)} FINAL WHERE ${within}
           SETTINGS distributed_foreground_insert = 1, max_partitions_per_insert_block = 0, max_insert_threads = 1,
-            insert_quorum = ${trusted(String(target.replicas > 1 ? target.replicas : 0))}`,
-      { name: "copy_rows", limits: "maintenance", tables: shard },
+            apply_mutations_on_fly = 1, insert_quorum = ${trusted(String(target.replicas > 1 ? target.replicas : 0))}`,
+      { name: "copy_rows", limits: "maintenance", tables: shard, mustBeCurrent: true },
     );
-    expected.push(await checksumIn(source, shard));
+    expected.push(await checksumIn(source, named(table.table), shard));
   }
-  const copied = await checksumIn(goal, sources[0]!);
+  const copied = await checksumIn(engine, goal, sources[0]!);
   const whole = sumOfChecksums(expected);
   if (!isSameChecksum(copied, whole)) {
     throw new MigrationError(
