@@ -1,10 +1,14 @@
+import { FairQueue } from "../shares/fair-queue.ts";
+import { FairShare } from "../shares/fair-share.ts";
+import { actingFor, currentHolder, SERVICE } from "../shares/holder.ts";
 import { StorageError } from "./storage-error.ts";
+import { cutBatch, isWithin, Write, type Piece } from "./write-pieces.ts";
 
 /** Options that all writers share. */
 export interface GroupCommitSettings {
   /** How long the first item of a batch waits for others, in milliseconds. */
   readonly lingerMs: number;
-  /** Writers are refused when more than this is waiting. */
+  /** What may wait, of all projects. */
   readonly maxPendingBytes: number;
   /** Called for every finished batch. */
   readonly onBatch?: (batch: BatchEvent) => void;
@@ -20,8 +24,12 @@ export interface BatchEvent {
 }
 
 export interface GroupCommitOptions<Item> extends GroupCommitSettings {
-  /** Readies a batch. Must be safe to repeat, and to leave without the batch ever being written. */
-  readonly prepare?: (items: readonly Item[]) => Promise<void>;
+  /** Readies a batch, step by step. Each must be safe to repeat, and to leave without the batch ever being written. */
+  readonly prepare?: readonly ((items: readonly Item[]) => Promise<void>)[];
+  /** Where an item goes, as far as that is known: a step of `prepare` can find it. Default: all go to one place. */
+  readonly placeOf?: (item: Item) => number | undefined;
+  /** A batch that would go to more places is written in pieces, between which others have their turn. */
+  readonly maxPlaces?: number;
   /**
    * With so many bytes waiting, a batch is readied while the one before it is being written. Smaller ones wait for it,
    * because a small batch has as many statements as a large one.
@@ -44,20 +52,15 @@ export interface GroupCommit<Item> {
   pendingBytes(): number;
 }
 
-interface Waiter<Item> {
-  readonly items: readonly Item[];
-  readonly bytes: number;
-  readonly arrivedMs: number;
-  readonly finish: (error?: unknown) => void;
-}
-
 /**
  * Turns many small writes into few large ones: while one batch is being written, the next one gathers. One batch is
- * readied at a time and one is written, in the same order, so parts of a call that one client sends in order are stored
- * in order.
+ * readied at a time and one is written. Of what waits, projects have their turns, and of a project its keys; what comes by
+ * one key is stored in the order in which it came, so parts of a call that one client sends in order are stored in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
-  let waiting: Waiter<Item>[] = [];
+  const { placeOf = () => 0, maxPlaces = 1, prepare = [] } = options;
+  const pending = new FairShare({ capacity: options.maxPendingBytes });
+  const queue = new FairQueue<Piece<Item>>();
   let waitingBytes = 0;
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
@@ -65,33 +68,67 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   let writing: Promise<void> = Promise.resolve();
   const arrivals = new Arrivals();
 
-  const pendingBytes = (): number => waitingBytes + inFlightBytes;
-
-  const takeBatch = (): Waiter<Item>[] => {
-    const count = countWithin(waiting, options.maxBatchBytes);
-    const batch = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    const bytes = bytesOf(batch);
+  const takeBatch = (): Piece<Item>[] => {
+    const batch: Piece<Item>[] = [];
+    const places = new Set<number>();
+    let bytes = 0;
+    const mayJoin = (piece: Piece<Item>): boolean =>
+      bytes + piece.bytes <= options.maxBatchBytes && isWithin(places, piece.places, maxPlaces);
+    for (;;) {
+      const next = queue.take(({ value }) => batch.length === 0 || mayJoin(value))?.value;
+      if (next === undefined) break;
+      if (next.write.hasFailed) {
+        waitingBytes -= next.bytes;
+        continue;
+      }
+      batch.push(next);
+      bytes += next.bytes;
+      for (const place of next.places) places.add(place);
+    }
     waitingBytes -= bytes;
     inFlightBytes += bytes;
     return batch;
   };
 
-  const flush = async (batch: readonly Waiter<Item>[], prepared: readonly Waiter<Item>[]): Promise<void> => {
-    for (const waiter of await those(prepared, options.flush)) waiter.finish();
-    options.onBatch?.(eventOf(options.name, batch));
+  /** Keeps what goes to few places; the rest waits for its next turn, in front of what came after it. */
+  const keepNear = (batch: readonly Piece<Item>[]): readonly Piece<Item>[] => {
+    const { kept, rest } = cutBatch(batch, { placeOf, maxPlaces, sizeOf: options.sizeOf });
+    for (const piece of rest.toReversed()) {
+      queue.putBack(queuedOf(piece));
+      waitingBytes += piece.bytes;
+      inFlightBytes -= piece.bytes;
+    }
+    return kept;
+  };
+
+  /** What of a batch is ready to be written, and what has failed. */
+  const readied = async (batch: readonly Piece<Item>[]): Promise<Readied<Item>> => {
+    let left = batch;
+    const failed: Piece<Item>[] = [];
+    for (const step of prepare) {
+      const taken = await those(left, step);
+      failed.push(...left.filter((piece) => !taken.includes(piece)));
+      left = keepNear(taken);
+    }
+    return { left, failed };
+  };
+
+  const flush = async ({ left, failed }: Readied<Item>): Promise<void> => {
+    for (const piece of await those(left, options.flush)) piece.write.finish(piece);
+    const batch = [...left, ...failed];
+    if (batch.length > 0) options.onBatch?.(eventOf(options.name, batch));
     inFlightBytes -= bytesOf(batch);
   };
 
   /** Until a batch has been written, or the next one is large enough to be readied beside it. */
   const gathered = async (): Promise<void> => {
-    const enough = options.prepare === undefined ? Number.POSITIVE_INFINITY : (options.minBytesBeside ?? 0);
+    const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minBytesBeside ?? 0);
     const mustWait = (): boolean => inFlightBytes > 0 && turns.length === 0 && waitingBytes < enough;
     while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
 
   const run = async (): Promise<void> => {
-    while (waiting.length > 0 || turns.length > 0) {
+    while (queue.size > 0 || turns.length > 0) {
       if (turns.length > 0) {
         await writing;
         const taken = turns;
@@ -102,50 +139,58 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       await gathered();
       if (turns.length > 0) continue;
       if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
-      const batch = takeBatch();
-      const prepared = options.prepare === undefined ? batch : await those(batch, options.prepare);
+      const batch = await readied(takeBatch());
       await writing;
-      writing = flush(batch, prepared);
+      writing = flush(batch);
     }
     running = undefined;
+  };
+  const start = (): void => {
+    arrivals.announce();
+    // on behalf of all whose items are written
+    running ??= actingFor(SERVICE, run);
   };
 
   return {
     async write(items) {
       if (items.length === 0) return;
       const bytes = items.reduce((sum, item) => sum + options.sizeOf(item), 0);
-      if (pendingBytes() > 0 && pendingBytes() + bytes > options.maxPendingBytes) {
+      const holder = currentHolder();
+      const held = pending.tryTake(holder, Math.min(bytes, options.maxPendingBytes));
+      if (held === undefined) {
         throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
       }
-      const { waiter, finished } = waiterFor(items, bytes);
-      waiting.push(waiter);
+      const write = new Write<Item>(holder);
+      queue.push(queuedOf(write.piece(items, bytes, placeOf)));
       waitingBytes += bytes;
-      arrivals.announce();
-      running ??= run();
-      await finished;
+      start();
+      try {
+        await write.finished;
+      } finally {
+        held.release();
+      }
     },
     whileNoInsertRuns<Result>(work: () => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       turns.push(() => work().then(resolve, reject));
-      arrivals.announce();
-      running ??= run();
+      start();
       return promise;
     },
     async drain() {
       await running;
       await writing;
     },
-    pendingBytes,
+    pendingBytes: () => waitingBytes + inFlightBytes,
   };
 }
 
-function waiterFor<Item>(
-  items: readonly Item[],
-  bytes: number,
-): { readonly waiter: Waiter<Item>; readonly finished: Promise<void> } {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const finish = (error?: unknown): void => (error === undefined ? resolve() : reject(error));
-  return { waiter: { items, bytes, arrivedMs: performance.now(), finish }, finished: promise };
+interface Readied<Item> {
+  readonly left: readonly Piece<Item>[];
+  readonly failed: readonly Piece<Item>[];
+}
+
+function queuedOf<Item>(piece: Piece<Item>) {
+  return { holder: piece.write.holder, cost: Math.max(piece.bytes, 1), value: piece };
 }
 
 class Arrivals {
@@ -163,46 +208,39 @@ class Arrivals {
 }
 
 /** A batch that is over now. */
-function eventOf(name: string, batch: readonly Waiter<unknown>[]): BatchEvent {
+function eventOf(name: string, batch: readonly Piece<unknown>[]): BatchEvent {
   return {
     name,
-    items: batch.reduce((sum, waiter) => sum + waiter.items.length, 0),
+    items: batch.reduce((sum, piece) => sum + piece.items.length, 0),
     bytes: bytesOf(batch),
-    lagMs: performance.now() - batch[0]!.arrivedMs,
+    lagMs: performance.now() - Math.min(...batch.map((piece) => piece.write.arrivedMs)),
   };
 }
 
-/** How many of the first stay within so many bytes; one at least. */
-function countWithin(waiting: readonly Waiter<unknown>[], maxBytes: number): number {
-  let bytes = 0;
-  const over = waiting.findIndex((waiter, at) => (bytes += waiter.bytes) > maxBytes && at > 0);
-  return over === -1 ? waiting.length : over;
-}
-
-function bytesOf(batch: readonly Waiter<unknown>[]): number {
-  return batch.reduce((sum, waiter) => sum + waiter.bytes, 0);
+function bytesOf(batch: readonly Piece<unknown>[]): number {
+  return batch.reduce((sum, piece) => sum + piece.bytes, 0);
 }
 
 /**
- * The writers whose items were accepted; the others are rejected with the reason. One writer's bad items must not fail the others: a batch that
- * the store refuses is tried writer by writer.
+ * The pieces that were accepted; the writers of the others are rejected with the reason. One writer's bad items must not
+ * fail the others: a batch that the store refuses is tried piece by piece.
  */
 async function those<Item>(
-  batch: readonly Waiter<Item>[],
+  batch: readonly Piece<Item>[],
   work: (items: readonly Item[]) => Promise<void>,
-): Promise<readonly Waiter<Item>[]> {
+): Promise<readonly Piece<Item>[]> {
   if (batch.length === 0) return [];
   try {
-    await work(batch.flatMap((waiter) => waiter.items));
+    await work(batch.flatMap((piece) => piece.items));
     return batch;
   } catch (error) {
     const refused = error instanceof StorageError && error.kind === "statement";
     if (!refused || batch.length === 1) {
-      for (const waiter of batch) waiter.finish(error);
+      for (const piece of batch) piece.write.fail(error);
       return [];
     }
-    const taken: Waiter<Item>[] = [];
-    for (const waiter of batch) taken.push(...(await those([waiter], work)));
+    const taken: Piece<Item>[] = [];
+    for (const piece of batch) taken.push(...(await those([piece], work)));
     return taken;
   }
 }

@@ -2,9 +2,8 @@ import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
-import { isStart } from "../parts/call-part.ts";
 import type { NoteTraces } from "./note-traces.ts";
-import { keyOf, type Placed } from "./place-parts.ts";
+import { firstStarts, keyOf, type Placed, type Start } from "./place-parts.ts";
 import { keyText, type PlaceLookup } from "./place-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
@@ -15,9 +14,6 @@ interface HourDeps {
   readonly traces: PlaceLookup;
   readonly noteTraces: NoteTraces;
 }
-
-/** A start whose trace is known. */
-type Start = Placed & { readonly traceId: string; readonly hour: number };
 
 /**
  * Gives each start the hour in the key of its call: the hour of the call's first known start, so that all parts of a
@@ -47,22 +43,6 @@ export async function chooseHours(
     const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
     if (start !== undefined) item.hour = hours.get(start)!;
   }
-}
-
-/** The first start of each call, by its id. An id that starts in two traces is two calls. */
-function firstStarts(items: readonly Placed[]): ReadonlyMap<string, readonly Start[]> {
-  const first = new Map<string, Start[]>();
-  for (const item of items) {
-    if (!isPlaced(item)) continue;
-    const ofId = first.get(item.call);
-    if (ofId === undefined) first.set(item.call, [item]);
-    else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
-  }
-  return first;
-}
-
-function isPlaced(item: Placed): item is Start {
-  return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
 }
 
 function callOf({ call, traceId }: Start): string {

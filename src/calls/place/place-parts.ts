@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { isStart, type ProjectPart } from "../parts/call-part.ts";
+import { isStart, type CallPart, type ProjectPart } from "../parts/call-part.ts";
 import type { Fence } from "./project-fences.ts";
 import { keyText, type CallKey, type PlaceLookup } from "./place-lookup.ts";
 
 /** A part on its way into the store. */
 export interface Placed extends ProjectPart {
+  part: CallPart;
   /** The project's fence before the store was read for what the part says. */
   readonly since: Fence | undefined;
   /** The `keyText` of its call. */
@@ -24,7 +25,7 @@ export function keyOf({ project, part }: ProjectPart): CallKey {
 /**
  * Finds the trace of every part of a batch: the one it names, the one its call has in this batch, or the one its call
  * has in the store. A start without a trace joins its parent's, else one derived from its own id: sending it again gives
- * the same trace. The trace stays undefined if the call is unknown.
+ * the same trace. The trace stays undefined if the call is unknown. All parts of a call get the hour of its first start.
  */
 export async function placeParts(items: readonly Placed[], traces: PlaceLookup): Promise<void> {
   const traceOf = new Map<string, string>();
@@ -51,6 +52,37 @@ export async function placeParts(items: readonly Placed[], traces: PlaceLookup):
     item.traceId ??= traceOf.get(item.call);
     const place = known.get(item.call);
     if (place?.traceId === item.traceId) item.hour = place?.hour;
+  }
+  const first = firstStarts(items);
+  for (const item of items) {
+    const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
+    if (start !== undefined) item.hour = start.hour;
+  }
+}
+
+/** A start whose trace is known. */
+export type Start = Placed & { readonly traceId: string; readonly hour: number };
+
+/** The first start of each call, by its id. An id that starts in two traces is two calls. */
+export function firstStarts(items: readonly Placed[]): ReadonlyMap<string, readonly Start[]> {
+  const first = new Map<string, Start[]>();
+  for (const item of items) {
+    if (!isPlaced(item)) continue;
+    const ofId = first.get(item.call);
+    if (ofId === undefined) first.set(item.call, [item]);
+    else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
+  }
+  return first;
+}
+
+function isPlaced(item: Placed): item is Start {
+  return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
+}
+
+/** Where the calls of a batch go does not depend on who else is in it any more: it can be divided. */
+export function keepTraces(items: readonly Placed[]): void {
+  for (const item of items) {
+    if (isStart(item.part)) item.part = { ...item.part, traceId: item.traceId };
   }
 }
 

@@ -17,7 +17,7 @@ import {
   type PendingMark,
   type PendingPart,
 } from "./pending-parts.ts";
-import { keyOf, placeParts, type Placed } from "../place/place-parts.ts";
+import { keepTraces, keyOf, placeParts, type Placed } from "../place/place-parts.ts";
 import { readFences, type Fence } from "../place/project-fences.ts";
 import { writePending } from "./write-pending.ts";
 import { keyText, type CallKey, type PlaceLookup } from "../place/place-lookup.ts";
@@ -52,6 +52,8 @@ interface WriterDeps {
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 /** Some thousand calls: noting them takes a fraction of what storing them does. */
 const MIN_BYTES_BESIDE = 4 * 1024 * 1024;
+/** Each is a part of its own on the disk, or several, and is synced. */
+const MAX_BATCH_MONTHS = 4;
 const SWEEP_LIMIT = 1000;
 
 /**
@@ -73,7 +75,13 @@ export function createCallWriter(
   };
   const commit = createGroupCommit<Placed>({
     name: "calls_write",
-    prepare: (items) => prepare(tools, items),
+    prepare: [
+      (items) => place(tools, items),
+      (items) => chooseHours(tools, items),
+      (items) => note(tools, items),
+    ],
+    placeOf: monthOf,
+    maxPlaces: MAX_BATCH_MONTHS,
     flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.part),
     ...settings,
@@ -116,12 +124,21 @@ interface Tools {
   readonly nextVersion: NextVersion;
 }
 
-/** Finds where parts go, and notes it. Notes about parts that are never written do no harm. */
-async function prepare(tools: Tools, items: readonly Placed[]): Promise<void> {
-  const { engine, traces } = tools;
+async function place({ traces }: Tools, items: readonly Placed[]): Promise<void> {
   await refreshFences(items, traces);
   await placeParts(items, traces);
-  await chooseHours(tools, items);
+  if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) keepTraces(items);
+}
+
+/** Which partition the call is in. */
+function monthOf({ hour }: Placed): number | undefined {
+  if (hour === undefined) return undefined;
+  const date = new Date(hour * 3_600_000);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** Notes where calls begin. Notes about parts that are never written do no harm. */
+async function note({ engine, traces }: Tools, items: readonly Placed[]): Promise<void> {
   const starts = items
     .filter(({ part }) => isStart(part))
     .map(({ project, part, traceId, hour }) => ({

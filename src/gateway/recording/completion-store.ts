@@ -1,5 +1,6 @@
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { keyText, type PlaceLookup } from "../../calls/place/place-lookup.ts";
+import { actingFor } from "../../shares/holder.ts";
 import { completionPart } from "./completion-call.ts";
 import type { CompletionStore } from "./recorder.ts";
 
@@ -7,7 +8,8 @@ import type { CompletionStore } from "./recorder.ts";
 export function completionStore(writer: CallWriter, traces: PlaceLookup): CompletionStore {
   return {
     async write(project, completion) {
-      await writer.write(project, [completionPart(completion)]);
+      const holder = { project, key: completion.apiKey };
+      await actingFor(holder, () => writer.write(project, [completionPart(completion)]));
     },
     async findStored(calls) {
       const keys = calls.map(({ project, callId }) => ({ project, id: callId }));

@@ -87,7 +87,7 @@ describe("createGroupCommit", () => {
     const { promise: written, resolve: release } = Promise.withResolvers<void>();
     const commit = createGroupCommit<string>({
       name: "test",
-      prepare: async (items) => void said.push(`prepare ${items.join("")}`),
+      prepare: [async (items) => void said.push(`prepare ${items.join("")}`)],
       minBytesBeside,
       flush: async (items) => {
         said.push(`write ${items.join("")}`);
@@ -168,10 +168,12 @@ describe("createGroupCommit", () => {
     const stored: string[] = [];
     const commit = createGroupCommit<string>({
       name: "test",
-      prepare: (items) =>
-        items.includes("bad")
-          ? Promise.reject(new StorageError("statement", "test", "1", "bad"))
-          : Promise.resolve(),
+      prepare: [
+        (items) =>
+          items.includes("bad")
+            ? Promise.reject(new StorageError("statement", "test", "1", "bad"))
+            : Promise.resolve(),
+      ],
       flush: async (items) => void stored.push(...items),
       sizeOf: (item) => item.length,
       lingerMs: 1,

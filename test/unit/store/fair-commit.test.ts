@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { actingFor, type Holder } from "../../../src/shares/holder.ts";
+import { createGroupCommit } from "../../../src/store/group-commit.ts";
+import { StorageError } from "../../../src/store/storage-error.ts";
+import { runs } from "../../helpers/runs.ts";
+
+const MAX_PLACES = 3;
+
+interface Item {
+  readonly of: number;
+  readonly at: number;
+  readonly goesTo: number | undefined;
+  /** Where it goes, as a step of preparing has found. */
+  place: number | undefined;
+}
+
+const holder = fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
+const write = fc.record({
+  holder,
+  /** Where the items go; whether that is known before they are readied. */
+  items: fc.array(fc.record({ place: fc.option(fc.nat(12), { nil: undefined }), isKnown: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 30,
+  }),
+  turnsBefore: fc.nat(6),
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("createGroupCommit, with many writers", () => {
+  it("stores all of every write, to few places at a time, in the order of each place", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(write, { minLength: 1, maxLength: 20 }),
+        fc.nat(5),
+        async (writes, refused) => {
+          const stored: Item[] = [];
+          const commit = createGroupCommit<Item>({
+            name: "test",
+            prepare: [
+              async (items) => {
+                await turn();
+                for (const item of items) item.place = item.goesTo;
+              },
+              turn,
+            ],
+            placeOf: ({ place }) => place,
+            maxPlaces: MAX_PLACES,
+            flush: async (items) => {
+              const places = new Set(items.map(({ place }) => place).filter((place) => place !== undefined));
+              expect(places.size).toBeLessThanOrEqual(MAX_PLACES);
+              await turn();
+              // one write fails, at its second piece
+              if (items.some(({ of, at }) => of === refused && at > 5)) {
+                throw new StorageError("statement", "test", "1", "bad");
+              }
+              stored.push(...items);
+            },
+            sizeOf: () => 10,
+            lingerMs: 0,
+            maxBatchBytes: 200,
+            maxPendingBytes: 1_000_000,
+          });
+          const outcomes = writes.map(async ({ holder: by, items: asked, turnsBefore }, of) => {
+            for (let n = 0; n < turnsBefore; n++) await turn();
+            const items = asked.map(({ place, isKnown }, at) => ({
+              of,
+              at,
+              goesTo: place,
+              place: isKnown ? place : undefined,
+            }));
+            const all = await actingFor(by, () => commit.write(items)).then(
+              () => true,
+              () => false,
+            );
+            if (of !== refused || items.length <= 6) expect(all).toBe(true);
+            const own = stored.filter((item) => item.of === of);
+            if (all)
+              expect(own.map(({ at }) => at).toSorted((a, b) => a - b)).toEqual(items.map(({ at }) => at));
+          });
+          await Promise.all(outcomes);
+          await commit.drain();
+          expect(commit.pendingBytes()).toBe(0);
+          for (const ofWrite of Map.groupBy(stored, ({ of }) => of).values()) {
+            for (const ofPlace of Map.groupBy(ofWrite, ({ place }) => place).values()) {
+              const order = ofPlace.map(({ at }) => at);
+              expect(order).toEqual(order.toSorted((a, b) => a - b));
+            }
+          }
+        },
+      ),
+      { numRuns: runs(150, 3000) },
+    );
+  });
+
+  /** Writes of one place each; the first is being written until `release`. */
+  function held(maxPendingBytes = 1000) {
+    const batches: string[][] = [];
+    const first = Promise.withResolvers<void>();
+    const commit = createGroupCommit<string>({
+      name: "test",
+      flush: async (items) => {
+        batches.push([...items]);
+        if (batches.length === 1) await first.promise;
+      },
+      sizeOf: (item) => item.length,
+      lingerMs: 0,
+      maxBatchBytes: 4,
+      maxPendingBytes,
+    });
+    const by = (of: Holder, item: string): Promise<void> => actingFor(of, () => commit.write([item]));
+    return { commit, batches, by, release: () => first.resolve() };
+  }
+
+  it("takes the writes of projects in turn, and those of their keys", async () => {
+    const { batches, by, release } = held();
+    const writes = [by({ project: "p", key: "a" }, "p0")];
+    while (batches.length === 0) await turn();
+    for (let n = 1; n < 5; n++) writes.push(by({ project: "p", key: "a" }, `p${n}`));
+    writes.push(by({ project: "p", key: "b" }, "b1"), by({ project: "q", key: "c" }, "q1"));
+    release();
+    await Promise.all(writes);
+    expect(batches).toEqual([["p0"], ["p1", "q1"], ["b1", "p2"], ["p3", "p4"]]);
+  });
+
+  it("keeps room for the writes of another project when one has filled its own", async () => {
+    const { batches, by, release } = held(40);
+    const greedy: Promise<void>[] = [];
+    for (let n = 10; n < 60; n++) greedy.push(by({ project: "p", key: String(n) }, `p${n}`));
+    const outcomes = Promise.allSettled(greedy);
+    const other = by({ project: "q", key: "c" }, "q1");
+    release();
+    await other;
+    const statuses = (await outcomes).map(({ status }) => status);
+    expect(statuses.filter((status) => status === "fulfilled")).toHaveLength(10);
+    expect(batches.flat()).toContain("q1");
+  });
+});
