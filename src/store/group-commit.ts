@@ -1,8 +1,8 @@
-import { FairQueue } from "../shares/fair-queue.ts";
 import { FairShare } from "../shares/fair-share.ts";
 import { actingFor, currentHolder, SERVICE } from "../shares/holder.ts";
 import { StorageError } from "./storage-error.ts";
-import { cutBatch, isWithin, Write, type Piece } from "./write-pieces.ts";
+import { PieceQueue } from "./piece-queue.ts";
+import { bytesOf, Write, type Piece } from "./write-pieces.ts";
 
 /** Options that all writers share. */
 export interface GroupCommitSettings {
@@ -60,58 +60,12 @@ export interface GroupCommit<Item> {
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
   const { placeOf = () => 0, maxPlaces = 1, prepare = [] } = options;
   const pending = new FairShare({ capacity: options.maxPendingBytes });
-  const queue = new FairQueue<Piece<Item>>();
-  let waitingBytes = 0;
+  const queue = new PieceQueue<Item>({ ...options, placeOf, maxPlaces });
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
   let turns: (() => Promise<void>)[] = [];
   let writing: Promise<void> = Promise.resolve();
   const arrivals = new Arrivals();
-
-  const takeBatch = (): Piece<Item>[] => {
-    const batch: Piece<Item>[] = [];
-    const places = new Set<number>();
-    let bytes = 0;
-    const mayJoin = (piece: Piece<Item>): boolean =>
-      bytes + piece.bytes <= options.maxBatchBytes && isWithin(places, piece.places, maxPlaces);
-    for (;;) {
-      const next = queue.take(({ value }) => batch.length === 0 || mayJoin(value))?.value;
-      if (next === undefined) break;
-      if (next.write.hasFailed) {
-        waitingBytes -= next.bytes;
-        continue;
-      }
-      batch.push(next);
-      bytes += next.bytes;
-      for (const place of next.places) places.add(place);
-    }
-    waitingBytes -= bytes;
-    inFlightBytes += bytes;
-    return batch;
-  };
-
-  /** Keeps what goes to few places; the rest waits for its next turn, in front of what came after it. */
-  const keepNear = (batch: readonly Piece<Item>[]): readonly Piece<Item>[] => {
-    const { kept, rest } = cutBatch(batch, { placeOf, maxPlaces, sizeOf: options.sizeOf });
-    for (const piece of rest.toReversed()) {
-      queue.putBack(queuedOf(piece));
-      waitingBytes += piece.bytes;
-      inFlightBytes -= piece.bytes;
-    }
-    return kept;
-  };
-
-  /** What of a batch is ready to be written, and what has failed. */
-  const readied = async (batch: readonly Piece<Item>[]): Promise<Readied<Item>> => {
-    let left = batch;
-    const failed: Piece<Item>[] = [];
-    for (const step of prepare) {
-      const taken = await those(left, step);
-      failed.push(...left.filter((piece) => !taken.includes(piece)));
-      left = keepNear(taken);
-    }
-    return { left, failed };
-  };
 
   const flush = async ({ left, failed }: Readied<Item>): Promise<void> => {
     for (const piece of await those(left, options.flush)) piece.write.finish(piece);
@@ -123,7 +77,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   /** Until a batch has been written, or the next one is large enough to be readied beside it. */
   const gathered = async (): Promise<void> => {
     const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minBytesBeside ?? 0);
-    const mustWait = (): boolean => inFlightBytes > 0 && turns.length === 0 && waitingBytes < enough;
+    const mustWait = (): boolean => inFlightBytes > 0 && turns.length === 0 && queue.bytes < enough;
     while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
 
@@ -131,15 +85,18 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
     while (queue.size > 0 || turns.length > 0) {
       if (turns.length > 0) {
         await writing;
-        const taken = turns;
+        const all = turns;
         turns = [];
-        for (const turn of taken) await turn();
+        for (const turn of all) await turn();
         continue;
       }
       await gathered();
       if (turns.length > 0) continue;
-      if (waitingBytes < options.maxBatchBytes) await delay(options.lingerMs);
-      const batch = await readied(takeBatch());
+      if (queue.bytes < options.maxBatchBytes) await delay(options.lingerMs);
+      const taken = queue.takeBatch();
+      inFlightBytes += bytesOf(taken);
+      const batch = await ready(taken, prepare, queue);
+      inFlightBytes -= bytesOf(taken) - bytesOf(batch.left) - bytesOf(batch.failed);
       await writing;
       writing = flush(batch);
     }
@@ -161,8 +118,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
         throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
       }
       const write = new Write<Item>(holder);
-      queue.push(queuedOf(write.piece(items, bytes, placeOf)));
-      waitingBytes += bytes;
+      queue.push(write.piece(items, bytes, placeOf));
       start();
       try {
         await write.finished;
@@ -180,7 +136,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       await running;
       await writing;
     },
-    pendingBytes: () => waitingBytes + inFlightBytes,
+    pendingBytes: () => queue.bytes + inFlightBytes,
   };
 }
 
@@ -189,8 +145,20 @@ interface Readied<Item> {
   readonly failed: readonly Piece<Item>[];
 }
 
-function queuedOf<Item>(piece: Piece<Item>) {
-  return { holder: piece.write.holder, cost: Math.max(piece.bytes, 1), value: piece };
+/** Does all steps with what of a batch stays together. */
+async function ready<Item>(
+  batch: readonly Piece<Item>[],
+  steps: readonly ((items: readonly Item[]) => Promise<void>)[],
+  queue: PieceQueue<Item>,
+): Promise<Readied<Item>> {
+  let left = batch;
+  const failed: Piece<Item>[] = [];
+  for (const step of steps) {
+    const taken = await those(left, step);
+    failed.push(...left.filter((piece) => !taken.includes(piece)));
+    left = queue.keepNear(taken);
+  }
+  return { left, failed };
 }
 
 class Arrivals {
@@ -215,10 +183,6 @@ function eventOf(name: string, batch: readonly Piece<unknown>[]): BatchEvent {
     bytes: bytesOf(batch),
     lagMs: performance.now() - Math.min(...batch.map((piece) => piece.write.arrivedMs)),
   };
-}
-
-function bytesOf(batch: readonly Piece<unknown>[]): number {
-  return batch.reduce((sum, piece) => sum + piece.bytes, 0);
 }
 
 /**

@@ -50,7 +50,7 @@ export class Write<Item> {
   }
 }
 
-interface Cut<Item> {
+export interface Cut<Item> {
   readonly placeOf: PlaceOf<Item>;
   readonly maxPlaces: number;
   readonly sizeOf: (item: Item) => number;
@@ -109,6 +109,10 @@ function groupsOf<Item>(
     (groups[group] ??= []).push(item);
   }
   return groups;
+}
+
+export function bytesOf(pieces: readonly Piece<unknown>[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.bytes, 0);
 }
 
 export function isWithin(some: ReadonlySet<number>, more: ReadonlySet<number>, max: number): boolean {

@@ -61,6 +61,12 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+const isShown = process.env["SHOW"] !== undefined;
+
+function show(what: object): void {
+  if (isShown) process.stdout.write(`${JSON.stringify(what)}\n`);
+}
+
 interface Turn {
   readonly ingest: Answer;
   readonly question: Answer;
@@ -106,8 +112,7 @@ async function underAttack(attacks: readonly Attack[]): Promise<void> {
       all.flatMap(({ ingest, question, stream }) => [ingest, question, stream]).map(({ status }) => status),
     );
     const longest = slowest(all);
-    if (process.env["SHOW"] !== undefined)
-      console.log(JSON.stringify({ attacks, turns: all.length, longest, statuses: [...statuses] }));
+    show({ attacks, turns: all.length, longest, statuses: [...statuses] });
     expect([...statuses]).toEqual([200]);
     for (const ms of Object.values(longest)) expect(ms).toBeLessThan(MAX_MS);
   } finally {
@@ -118,7 +123,7 @@ async function underAttack(attacks: readonly Attack[]): Promise<void> {
 
 describe("a project that asks for all it can get, by one key or many", () => {
   it.each(ATTACKS)("leaves to another project what it needs: %s", async (does) => {
-    if (process.env["SHOW"] !== undefined) console.log("quiet", JSON.stringify(slowest(await turns(1))));
+    if (isShown) show({ quiet: slowest(await turns(1)) });
     await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }]);
   });
 

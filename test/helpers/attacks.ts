@@ -83,8 +83,6 @@ export async function attack(
   const everything = { project_id, limit: 1_000_000, include_costs: true };
   const once = (client: Client): Promise<unknown> => {
     switch (does) {
-      case "scans":
-        return client.ask("/trace/usage", everything, signal);
       case "slow readers":
         client.askUnread("/trace/usage", everything, signal);
         return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -94,6 +92,9 @@ export async function attack(
         return client.ask(`/v2/${project_id}/calls/complete`, { batch: callsOfMonths(MONTHS) }, signal);
       case "writes":
         return client.ask(`/v2/${project_id}/calls/complete`, { batch: callsOfMonths(1, 200) }, signal);
+      case "scans":
+      default:
+        return client.ask("/trace/usage", everything, signal);
     }
   };
   await Promise.all(
