@@ -23,6 +23,7 @@ const rooms = {
   content: ["http", "store", "query", "shared"],
   gateway: ["calls", "http", "usage", "journal", "shares", "shared"],
   admin: ["calls", "http", "store", "query", "shared"],
+  "second-thread": ["ingest", "feedback", "content", "calls", "http", "shares", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -47,6 +48,7 @@ const FASTIFY = [
   "src/*/**/*routes.ts",
   "src/content/upload.ts",
   "src/admin/keys/whoami.ts",
+  "src/second-thread/**",
 ];
 const PURE: readonly string[] = ["query", "usage", "shared"];
 

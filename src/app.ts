@@ -34,6 +34,7 @@ import { registerErrorHandling, sendError } from "./http/errors.ts";
 import { registerHealth } from "./http/health.ts";
 import { registerOpenapi, registerOpenapiRoutes } from "./http/openapi/register.ts";
 import { registerBodies } from "./http/bodies/body-reader.ts";
+import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
@@ -63,6 +64,7 @@ import { projectRoutes } from "./admin/projects/routes.ts";
 import { deleteExpired } from "./admin/projects/retention.ts";
 import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
 import { registerLedger } from "./ledger-jobs.ts";
+import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
@@ -124,14 +126,18 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { bodyLimitBytes } = writing;
   const traces = createPlaceLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
-  app.addHook("onClose", () => writer.drain());
+  const feedback = createFeedbackWriter(engine, clock, writing);
+  const content = createContentWriter(engine, writing);
+  const writers = { calls: writer, feedback, content };
+  registerWriters(app, { writers, clock, places: shares.largeBodies, bodyLimitBytes });
   const sweep = (): Promise<number> => writer.sweep();
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
   registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerProjects(app, config, { engine, clock, writer });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
-  await registerObjects(app, { engine, writing, defaultEntity: config.DEFAULT_ENTITY });
+  await app.register(contentRoutes, { engine, writer: content, bodyLimitBytes });
+  await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
   await app.register(otlpRoutes, { writer, bodyLimitBytes });
   const reading = {
     engine,
@@ -160,7 +166,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     bookFor: (project) => prices.bookFor(project),
     providerOf: (llm, servedBy) => prices.providerOf(llm, servedBy),
   });
-  await registerFeedback(app, config, { engine, clock, writing });
+  await app.register(feedbackRoutes, { engine, writer: feedback, clock, bodyLimitBytes });
+  await app.register(feedbackStatsRoutes, { engine, clock, limits: feedbackStatsLimits(config) });
   await app.register(gatewayRoutes, {
     prefix: "/v1",
     settings: gatewayRoutesSettings(config, shares.gateway),
@@ -180,6 +187,18 @@ interface Writing extends GroupCommitSettings {
   readonly bodyLimitBytes: number;
 }
 
+function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPercentiles }: Config) {
+  return { maxMetrics, maxPercentiles };
+}
+
+/** Before the app closes, what they accepted is stored. They also store what the second thread reads. */
+function registerWriters(app: App, options: SecondThreadOptions): void {
+  for (const one of Object.values(options.writers)) app.addHook("onClose", () => one.drain());
+  const secondThread = new SecondThread(options);
+  app.addHook("onClose", () => secondThread.close());
+  registerLargeBodies(app, (request, body) => secondThread.answer(request, body));
+}
+
 /** Deletion of what is stored, and the job that advances it. Returns how to request the erasure of deleted calls. */
 async function registerProjects(
   app: App,
@@ -197,32 +216,6 @@ async function registerProjects(
     await deps.deletions.save([deletion]);
     return deletion.id;
   };
-}
-
-/** What the Weave SDKs publish besides calls, and their set-up requests. */
-async function registerObjects(
-  app: App,
-  { engine, writing, defaultEntity }: { engine: Engine; writing: Writing; defaultEntity: string },
-): Promise<void> {
-  const writer = createContentWriter(engine, writing);
-  app.addHook("onClose", () => writer.drain());
-  await app.register(contentRoutes, { engine, writer, bodyLimitBytes: writing.bodyLimitBytes });
-  await app.register(setupRoutes, { defaultEntity });
-}
-
-async function registerFeedback(
-  app: App,
-  config: Config,
-  { engine, clock, writing }: { engine: Engine; clock: Clock; writing: Writing },
-): Promise<void> {
-  const writer = createFeedbackWriter(engine, clock, writing);
-  app.addHook("onClose", () => writer.drain());
-  await app.register(feedbackRoutes, { engine, writer, clock, bodyLimitBytes: writing.bodyLimitBytes });
-  await app.register(feedbackStatsRoutes, {
-    engine,
-    clock,
-    limits: { maxMetrics: config.MAX_METRICS, maxPercentiles: config.MAX_PERCENTILES },
-  });
 }
 
 interface ServerDeps {

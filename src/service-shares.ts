@@ -12,6 +12,8 @@ export function createShares(config: Config) {
     streams: new FairShare({ capacity: config.MAX_STREAMED_ANSWERS }),
     /** Bytes of bodies. */
     bodies: new FairShare({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
+    /** Requests in the second thread. */
+    largeBodies: new FairShare({ capacity: 4, maxWaiting: 1000 }),
     gateway: new FairShare({ capacity: config.UPSTREAM_MAX_CONCURRENT }),
   };
 }

@@ -29,7 +29,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
   const reading = { config: { access: readAccess } };
 
   const create = {
-    config: { access: ingestAccess },
+    config: { access: ingestAccess, largeBodies: true },
     bodyLimit: bodyLimitBytes,
     schema: { body: objCreateBody, response: { 200: objCreateRes } },
   };

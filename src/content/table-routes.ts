@@ -44,7 +44,11 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
   const app = root.withTypeProvider<ZodTypeProvider>();
   const ingest = { config: { access: ingestAccess }, bodyLimit };
 
-  const create = { ...ingest, schema: { body: tableCreateBody, response: { 200: tableCreateRes } } };
+  const create = {
+    config: { access: ingestAccess, largeBodies: true },
+    bodyLimit,
+    schema: { body: tableCreateBody, response: { 200: tableCreateRes } },
+  };
   app.post("/table/create", create, async (request, reply) => {
     const { project_id, rows } = request.body.table;
     const project = request.grant.project(project_id, ["body", "table", "project_id"]);

@@ -31,9 +31,9 @@ export interface FeedbackDeps {
   readonly bodyLimitBytes: number;
 }
 
-const config = { access: ingestAccess };
+const config = { access: ingestAccess, largeBodies: true };
 const mayDelete = { access: deleteAccess, audit: "feedback.purge" } as const;
-const mayReplace = { ...config, audit: { begun: "feedback.purge" } } as const;
+const mayReplace = { access: ingestAccess, audit: { begun: "feedback.purge" } } as const;
 /** The size limit of a batch: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import { parseJson } from "../shared/json.ts";
+import { LargeBody } from "./bodies/large-body.ts";
 
 /**
  * JSON bodies as real clients send them: with or without a Content-Type, with the numbers that `parseJson` takes.
@@ -8,8 +9,10 @@ import { parseJson } from "../shared/json.ts";
  */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  const read = async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> =>
-    parseBody(await app.bodies.readJson(request, payload));
+  const read = async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> => {
+    const body = await app.bodies.readJson(request, payload);
+    return body instanceof LargeBody ? body : parseBody(body);
+  };
   app.addContentTypeParser(/^application\/(.+\+)?json/, read);
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: RequestPayload) => {
     if (request.headers["content-type"] === undefined) return read(request, payload);

@@ -39,7 +39,7 @@ export interface IngestDeps extends DeleteDeps {
   readonly askToErase: (project: Project) => Promise<string>;
 }
 
-const config = { access: ingestAccess };
+const config = { access: ingestAccess, largeBodies: true };
 
 /** Calls as the Weave SDKs send them. 2xx means durable. */
 export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Promise<void> {

@@ -4,6 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import { whenClosed } from "../when-closed.ts";
 import type { FairShare, Held } from "../../shares/fair-share.ts";
 import { holderOf } from "../auth/holder-of.ts";
+import { isLarge, toLargeBody, type LargeBody } from "./large-body.ts";
 import { expandedTooMuch, mayExpandTo } from "./expansion.ts";
 import { watchUpload } from "./stalled-upload.ts";
 import { valueCounter } from "./value-counter.ts";
@@ -30,12 +31,15 @@ declare module "fastify" {
 /** Reads bodies, decompressed, and counts their bytes as they come. */
 export interface Bodies {
   /** Errors: payload_too_large; client_stalled; service_overloaded; bad_request, when it breaks off. */
-  read(request: FastifyRequest, payload: RequestPayload): Promise<Buffer>;
+  read(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
   /** The same for JSON, whose values are counted as well. */
-  readJson(request: FastifyRequest, payload: RequestPayload): Promise<Buffer>;
+  readJson(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
   /** For a body that something else reads: never resolves. Errors: those of `read`. */
   failure(request: FastifyRequest): Promise<never>;
 }
+
+/** Where the event loop itself reads them, so many times fewer values are taken. */
+const ON_THE_EVENT_LOOP = 8;
 
 /** Register it before what parses bodies. */
 export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
@@ -62,7 +66,9 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
     read: (request, payload) => readWhole(request, payload, { stallMs, check: counter(request, payload) }),
     readJson: (request, payload) => {
       const count = counter(request, payload);
-      const checkValues = valueCounter(payload, { isPacked: isPacked(request), maxJsonValues });
+      const { largeBodies } = request.routeOptions.config;
+      const max = largeBodies === true ? maxJsonValues : Math.ceil(maxJsonValues / ON_THE_EVENT_LOOP);
+      const checkValues = valueCounter(payload, { isPacked: isPacked(request), maxJsonValues: max });
       const check = (chunk: Buffer): void => {
         count(chunk);
         checkValues(chunk);
@@ -105,11 +111,11 @@ function readWhole(
   request: FastifyRequest,
   payload: RequestPayload,
   { stallMs, check }: Reading,
-): Promise<Buffer> {
+): Promise<Buffer | LargeBody> {
   const declared = Number(request.headers["content-length"]);
   const { bodyLimit } = request.routeOptions;
   if (declared > bodyLimit) return Promise.reject(tooLarge(bodyLimit));
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer | LargeBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
   const end = (settle: () => void): void => {
@@ -131,7 +137,8 @@ function readWhole(
   const onEnd = (): void => {
     const sent = payload.receivedEncodedLength || bytes;
     if (!Number.isNaN(declared) && sent !== declared) fail(brokenOff());
-    else end(() => resolve(Buffer.concat(chunks, bytes)));
+    else
+      end(() => resolve(isLarge(request, bytes) ? toLargeBody(chunks, bytes) : Buffer.concat(chunks, bytes)));
   };
   const onError = (cause: Error): void => fail("statusCode" in cause ? cause : brokenOff(cause));
   const onClose = (): void => fail(brokenOff());

@@ -35,7 +35,7 @@ export function valueCounter(
 function tooMany(max: number): AppError {
   return new AppError(
     "payload_too_large",
-    `A JSON body may have at most ${max} values and keys (MAX_JSON_VALUES); a key with an escape counts as 8. Send it in parts.`,
+    `A JSON body may have at most ${max} values and keys (set by MAX_JSON_VALUES); a key with an escape counts as 16. Send it in parts.`,
   );
 }
 

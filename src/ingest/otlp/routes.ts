@@ -29,7 +29,7 @@ export async function otlpRoutes(
   app.addHook("onRequest", takeKeyHeader);
 
   const options = {
-    config: { access: ingestAccess },
+    config: { access: ingestAccess, largeBodies: true },
     bodyLimit,
     ...describedBody,
     schema: { body: exportReq, response: { 200: exportRes } },

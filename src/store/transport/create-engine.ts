@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { join, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Engine, QueryOptions, RawFormat } from "../engine.ts";
 import { defaultLimits, type LimitProfile, type LimitTable } from "../limits.ts";
@@ -38,11 +39,9 @@ export function createEngine(transport: Transport, { limits = defaultLimits }: E
       ),
     async insert(table, rows, options) {
       if (rows.length === 0) return;
+      const lines = await toLines(rows);
       await attempt(options, () =>
-        transport.insert(
-          { table, ...toLines(rows) },
-          toSend(options, options.limits ?? "ingest", insertSettings),
-        ),
+        transport.insert({ table, ...lines }, toSend(options, options.limits ?? "ingest", insertSettings)),
       );
     },
     changesOf: (table) => transport.changesOf?.(table),
@@ -104,13 +103,30 @@ async function attempt<Result>(options: QueryOptions, run: () => Promise<Result>
   }
 }
 
+/** What is written as text before the event loop runs other work, in characters. */
+const CHARS_PER_TURN = 2 * 1024 * 1024;
+
 /** The columns that any of the rows has, and the rows as lists of their values. */
-function toLines(rows: readonly object[]): { columns: string[]; rows: Buffer } {
+async function toLines(rows: readonly object[]): Promise<{ columns: string[]; rows: Buffer }> {
   const shapes = new Set(rows.map((row) => Object.keys(row).join()));
   const columns = [...new Set([...shapes].flatMap((shape) => shape.split(",")))];
   const valuesOf = (row: object): unknown[] =>
     shapes.size === 1 ? Object.values(row) : columns.map((name) => (row as Record<string, unknown>)[name]);
-  return { columns, rows: Buffer.from(rows.map((row) => JSON.stringify(valuesOf(row))).join("\n")) };
+  const pieces: Buffer[] = [];
+  let lines: string[] = [];
+  let chars = 0;
+  for (const row of rows) {
+    const line = JSON.stringify(valuesOf(row));
+    lines.push(line);
+    chars += line.length;
+    if (chars < CHARS_PER_TURN) continue;
+    pieces.push(Buffer.from(`${lines.join("\n")}\n`));
+    lines = [];
+    chars = 0;
+    await nextTurn();
+  }
+  pieces.push(Buffer.from(lines.join("\n")));
+  return { columns, rows: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces) };
 }
 
 function parseLines<Row>(bytes: Buffer): Row[] {

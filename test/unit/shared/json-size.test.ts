@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { JsonSize } from "../../../src/shared/json-size.ts";
 
-/** By what the text becomes. An empty list or object counts as if it had a value, a key with an escape as eight. */
+/** By what the text becomes. An empty list or object counts as if it had a value, a key with an escape as sixteen. */
 function countOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   const members = Object.entries(value);
   const keys = Array.isArray(value) ? [] : members.map(([key]) => key);
-  const ofKeys = keys.reduce((sum, key) => sum + (JSON.stringify(key).includes("\\") ? 8 : 1), 0);
+  const ofKeys = keys.reduce((sum, key) => sum + (JSON.stringify(key).includes("\\") ? 16 : 1), 0);
   const ofMembers = members.reduce((sum, [, member]) => sum + countOf(member), 0);
   return 1 + ofKeys + Math.max(1, ofMembers);
 }
