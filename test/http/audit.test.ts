@@ -288,6 +288,21 @@ describe("GET /audit", () => {
     expect(logged.join("")).toContain("the outcome of an audited action could not be stored");
   });
 
+  it("lists sixty refusals of a key in a minute, says that there are more, and lists those of others", async () => {
+    nowMs += 60_000;
+    const start = new Date(nowMs).toISOString();
+    const [, , , , reader, pricer] = actors;
+    for (let count = 0; count < 70; count++) await ask("POST", "/api-keys", { key: reader!.text, body: {} });
+    await ask("POST", "/api-keys", { key: pricer!.text, body: {} });
+    const entries = await readAll({ start });
+    expect(entries.map(({ key_id }) => key_id)).toEqual([...Array(60).fill(reader!.id), pricer!.id]);
+    const further = { not_listed: "further refusals of this key in this minute" };
+    expect(entries.slice(-3).map(({ details }) => details)).toEqual([{}, further, {}]);
+    nowMs += 60_000;
+    await ask("POST", "/api-keys", { key: reader!.text, body: {} });
+    expect((await readAll({ start })).length).toBe(62);
+  });
+
   it("refuses what is no page of it", async () => {
     for (const query of ["page_token=x", "limit=0", "limit=2000", "action=other", "start=never", "more=1"])
       expect((await ask("GET", `/audit?${query}`)).statusCode).toBe(422);

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
-import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts";
+import { createDeletionStore, newDeletion } from "../../src/admin/projects/deletion-store.ts";
 import { eraseDeletedCalls } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
+import type { Project } from "../../src/shared/project.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { namedCluster } from "../helpers/named-store.ts";
 import { runs } from "../helpers/runs.ts";
@@ -78,6 +79,20 @@ it("a deletion of many calls delays no other project's", async () => {
   await advanceDeletions(deps());
   expect(await isRunning(receipts[0]!)).toBe(true);
   await until(async () => (await countSecrets(large)) === 0);
+});
+
+it("many receipts of one project advance together, and delay no other's", async () => {
+  const { deletions, clock } = deps();
+  const [many, one] = [newProject() as Project, newProject() as Project];
+  await deletions.save(Array.from({ length: 10_500 }, () => newDeletion(many, "calls", clock)));
+  const other = newDeletion(one, "calls", { now: () => clock.now() + 1000 });
+  await deletions.save([other]);
+  await noneAtWork();
+  await eraseDeletedCalls(deps());
+  expect(await isRunning(other.id)).toBe(true);
+  expect((await deletions.at("asked")).length).toBe(501);
+  await eraseDeletedCalls(deps());
+  expect(await deletions.at("asked")).toEqual([]);
 });
 
 it("a project that deletes no more than its share is erased by the next turn, and no turn is wasted", async () => {

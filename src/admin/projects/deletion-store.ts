@@ -8,7 +8,6 @@ import type { MutationNumbers } from "./mutations.ts";
 export type DeletionKind = "project" | "calls";
 
 const MAX_PROJECTS = 1000;
-const MAX_OF_PROJECT = 100;
 const MAX_AT_ONCE = 10_000;
 const STEPS = ["asked", "running", "done"] as const;
 
@@ -29,7 +28,7 @@ export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
   /** The caller must check that the deletion's project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
-  /** Those at a step: of each project the oldest. */
+  /** Those at a step, the oldest first, and as many of each project where there are too many. */
   at(step: Deletion["step"]): Promise<readonly Deletion[]>;
   /** The projects that have deleted calls since then, or are still waiting for it. */
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
@@ -69,8 +68,9 @@ export function createDeletionStore(engine: Engine): DeletionStore {
     save: (deletions) => engine.insert("deletions", deletions.map(toRow), { name: "deletions_save" }),
     find: async (id) => (await read(sql`WHERE id = ${param("String", id)}`))[0],
     at: (step) =>
-      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))} ORDER BY requested_at_ms, id
-               LIMIT ${param("UInt32", MAX_OF_PROJECT)} BY project_id LIMIT ${param("UInt32", MAX_AT_ONCE)}`),
+      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))} 
+               ORDER BY row_number() OVER (PARTITION BY project_id ORDER BY requested_at_ms, id), requested_at_ms, id
+               LIMIT ${param("UInt32", MAX_AT_ONCE)}`),
     async projectsOfCalls(sinceMs) {
       const rows = await engine.rows<{ project_id: Project }>(
         sql`SELECT project_id FROM deletions FINAL

@@ -36,6 +36,9 @@ export interface AuditDeps {
 const MAX_NAMED = 100;
 /** The scopes whose use leaves an entry, unless it changes nothing. */
 const AUDITED = new Set(["admin", "prices", "calls:delete"]);
+/** A key that may do nothing must not fill the store: so many entries a minute are about what it was refused. */
+const MAX_REFUSALS = 60;
+const MINUTE_MS = 60_000;
 /** There was no room for the request; nothing was decided about it. */
 const NO_ROOM = new Set([429, 503]);
 
@@ -45,7 +48,7 @@ const NO_ROOM = new Set([429, 503]);
  */
 export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): void {
   let lastUs = 0;
-  const running = new WeakMap<FastifyRequest, RunningAudit>();
+  const refusals = new RefusalsOfMinute();
   const open = (request: FastifyRequest, action: AuditAction): RunningAudit => {
     lastUs = Math.max(lastUs + 1, clock.now() * 1000);
     return new RunningAudit(request, { log, action, atUs: lastUs });
@@ -63,21 +66,39 @@ export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): 
     const action = typeof audit === "string" ? audit : audit.begun;
     const onlyBegun = typeof audit !== "string";
     const prepare = async (request: FastifyRequest): Promise<void> => {
-      const one = open(request, action);
-      running.set(request, one);
-      request.audit = one;
+      request.audit = open(request, action);
     };
     const finish = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       // a key without the scope does not get as far as `prepare`
       if (request.grant === null) return;
-      const one = running.get(request) ?? open(request, action);
-      if (!one.begun && (onlyBegun || NO_ROOM.has(reply.statusCode))) return;
+      const one = (request.audit as RunningAudit | null) ?? open(request, action);
+      if (!one.begun) {
+        if (onlyBegun || NO_ROOM.has(reply.statusCode)) return;
+        const count = refusals.count(request.grant.keyId, clock.now());
+        if (count > MAX_REFUSALS) return;
+        if (count === MAX_REFUSALS) one.add({ not_listed: "further refusals of this key in this minute" });
+      }
       await one.end(reply.statusCode);
     };
     route.preHandler = [prepare, ...[route.preHandler ?? []].flat()];
     route.onSend = [finish, ...[route.onSend ?? []].flat()];
   });
   app.addHook("onClose", () => log.drain());
+}
+
+class RefusalsOfMinute {
+  #minute = Number.NaN;
+  readonly #counts = new Map<string, number>();
+
+  /** The number of this refusal of the key within the minute. */
+  count(keyId: string, nowMs: number): number {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    if (minute !== this.#minute) this.#counts.clear();
+    this.#minute = minute;
+    const count = (this.#counts.get(keyId) ?? 0) + 1;
+    this.#counts.set(keyId, count);
+    return count;
+  }
 }
 
 class RunningAudit implements Audit {
