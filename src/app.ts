@@ -66,6 +66,7 @@ import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
+import type { FairShare } from "./shares/fair-share.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
 import { stopTimes } from "./stop-times.ts";
@@ -108,7 +109,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const shares = createShares(config);
   registerShareMetrics(registry, shares);
   const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
-  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady });
+  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady, pending: shares.writes });
 
   const priceStore = createPriceStore(engine);
   const factors = createFactorStore(engine);
@@ -119,7 +120,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerMetricsRoute(app, registry);
   const writing: Writing = {
     lingerMs: config.INGEST_LINGER_MS,
-    maxPendingBytes: config.INGEST_MAX_PENDING_BYTES,
+    pending: shares.writes,
     onBatch: metrics.batchWritten,
     bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
   };
@@ -277,7 +278,7 @@ async function createServer(config: Config, { logger, registry, steady, shares }
     stallMs: config.CLIENT_STALL_TIMEOUT_MS,
   });
   await registerRequestLimits(app, {
-    maxPerMinutePerKey: config.RATE_LIMIT_PER_MINUTE,
+    maxPerMinutePerProject: config.RATE_LIMIT_PER_MINUTE,
     open: shares.requests,
     steady,
   });
@@ -288,7 +289,13 @@ async function createServer(config: Config, { logger, registry, steady, shares }
 async function registerKeys(
   app: App,
   config: Config,
-  { engine, rootKey, clock, steady }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock },
+  {
+    engine,
+    rootKey,
+    clock,
+    steady,
+    pending,
+  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairShare },
 ): Promise<void> {
   const days = config.KEY_MAX_LIFETIME_DAYS;
   const limits = {
@@ -301,8 +308,7 @@ async function registerKeys(
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
-  const maxPendingBytes = config.INGEST_MAX_PENDING_BYTES;
-  registerAudit(app, { log: createAuditLog(engine, { lingerMs: 0, maxPendingBytes }), clock });
+  registerAudit(app, { log: createAuditLog(engine, { lingerMs: 0, pending }), clock });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock, limits });
   await app.register(whoamiRoutes, { engine });

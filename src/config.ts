@@ -116,7 +116,7 @@ const schema = z.object({
     .regex(/^[\x21-\x7e]*$/, "must be letters, digits and signs, without spaces")
     .optional(),
   FAILED_AUTH_PER_MINUTE: count.default(60),
-  RATE_LIMIT_PER_MINUTE: count.default(60_000),
+  RATE_LIMIT_PER_MINUTE: count.default(120_000),
   KEY_MAX_CONCURRENT: count.default(256),
   KEY_MAX_LIFETIME_DAYS: whole(1, 36_500).optional(),
   MAX_KEYS_PER_PROJECT: count.default(200),

@@ -14,6 +14,8 @@ export function createShares(config: Config) {
     bodies: new FairShare({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
     /** Requests in the second thread. */
     largeBodies: new FairShare({ capacity: 4, maxWaiting: 1000 }),
+    /** Bytes that wait for the store. */
+    writes: new FairShare({ capacity: config.INGEST_MAX_PENDING_BYTES }),
     gateway: new FairShare({ capacity: config.UPSTREAM_MAX_CONCURRENT }),
   };
 }

@@ -1,4 +1,4 @@
-import { FairShare } from "../shares/fair-share.ts";
+import type { FairShare } from "../shares/fair-share.ts";
 import { actingFor, currentHolder, SERVICE } from "../shares/holder.ts";
 import { StorageError } from "./storage-error.ts";
 import { PieceQueue } from "./piece-queue.ts";
@@ -8,8 +8,8 @@ import { bytesOf, Write, type Piece } from "./write-pieces.ts";
 export interface GroupCommitSettings {
   /** How long the first item of a batch waits for others, in milliseconds. */
   readonly lingerMs: number;
-  /** What may wait, of all projects. */
-  readonly maxPendingBytes: number;
+  /** The bytes that wait, of all writers that are given it. */
+  readonly pending: FairShare;
   /** Called for every finished batch. */
   readonly onBatch?: (batch: BatchEvent) => void;
 }
@@ -58,8 +58,7 @@ export interface GroupCommit<Item> {
  * one key is stored in the order in which it came, so parts of a call that one client sends in order are stored in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
-  const { placeOf = () => 0, maxPlaces = 1, prepare = [] } = options;
-  const pending = new FairShare({ capacity: options.maxPendingBytes });
+  const { pending, placeOf = () => 0, maxPlaces = 1, prepare = [] } = options;
   const queue = new PieceQueue<Item>({ ...options, placeOf, maxPlaces });
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
@@ -113,7 +112,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       if (items.length === 0) return;
       const bytes = items.reduce((sum, item) => sum + options.sizeOf(item), 0);
       const holder = currentHolder();
-      const held = pending.tryTake(holder, Math.min(bytes, options.maxPendingBytes));
+      const held = pending.tryTake(holder, Math.min(bytes, pending.capacity));
       if (held === undefined) {
         throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
       }

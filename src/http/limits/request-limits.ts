@@ -7,19 +7,19 @@ import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
-  readonly maxPerMinutePerKey: number;
+  readonly maxPerMinutePerProject: number;
   /** The requests that are open. The gateway has its own. */
   readonly open: FairShare;
   readonly steady: Clock;
 }
 
-/** Limits the requests of each key. Register it before the guard, which puts its check first. */
+/** Limits the requests of each project: of a minute, and those that are open. Register it before the guard, which puts its check first. */
 export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
   await app.register(rateLimit, {
-    max: limits.maxPerMinutePerKey,
+    max: limits.maxPerMinutePerProject,
     store: rateStoreOn(limits.steady),
     timeWindow: 60_000,
-    keyGenerator: (request) => (isPublic(request) ? "" : request.grant.keyId),
+    keyGenerator: (request) => (isPublic(request) ? "" : request.grant.holder.project),
     allowList: isPublic,
     addHeaders: { "x-ratelimit-limit": false, "x-ratelimit-remaining": false, "x-ratelimit-reset": false },
     addHeadersOnExceeding: {
@@ -28,9 +28,13 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
       "x-ratelimit-reset": false,
     },
     errorResponseBuilder: (_request, { ttl, max }) =>
-      new AppError("too_many_requests", `This key may send ${max} requests a minute.`, {
-        retryAfterSeconds: retryAfterOf(ttl),
-      }),
+      new AppError(
+        "too_many_requests",
+        `All keys of this project may send ${max} requests a minute together.`,
+        {
+          retryAfterSeconds: retryAfterOf(ttl),
+        },
+      ),
   });
   const enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const held = limits.open.tryTake(request.grant.holder);

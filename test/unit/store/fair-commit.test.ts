@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { FairShare } from "../../../src/shares/fair-share.ts";
 import { actingFor, type Holder } from "../../../src/shares/holder.ts";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
 import { StorageError } from "../../../src/store/storage-error.ts";
@@ -60,7 +61,7 @@ describe("createGroupCommit, with many writers", () => {
             sizeOf: () => 10,
             lingerMs: 0,
             maxBatchBytes: 200,
-            maxPendingBytes: 1_000_000,
+            pending: new FairShare({ capacity: 1_000_000 }),
           });
           const outcomes = writes.map(async ({ holder: by, items: asked, turnsBefore }, of) => {
             for (let n = 0; n < turnsBefore; n++) await turn();
@@ -107,7 +108,7 @@ describe("createGroupCommit, with many writers", () => {
       sizeOf: (item) => item.length,
       lingerMs: 0,
       maxBatchBytes: 4,
-      maxPendingBytes,
+      pending: new FairShare({ capacity: maxPendingBytes }),
     });
     const by = (of: Holder, item: string): Promise<void> => actingFor(of, () => commit.write([item]));
     return { commit, batches, by, release: () => first.resolve() };

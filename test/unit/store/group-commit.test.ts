@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createGroupCommit, type GroupCommit } from "../../../src/store/group-commit.ts";
+import { FairShare } from "../../../src/shares/fair-share.ts";
 import { StorageError } from "../../../src/store/storage-error.ts";
 
 function commitTo(
@@ -12,7 +13,7 @@ function commitTo(
     sizeOf: (item) => item.length,
     lingerMs: 1,
     maxBatchBytes: 10,
-    maxPendingBytes,
+    pending: new FairShare({ capacity: maxPendingBytes }),
   });
 }
 
@@ -97,7 +98,7 @@ describe("createGroupCommit", () => {
       sizeOf: (item) => item.length,
       lingerMs: 1,
       maxBatchBytes: 10,
-      maxPendingBytes: 1000,
+      pending: new FairShare({ capacity: 1000 }),
     });
     return { commit, said, release };
   }
@@ -178,7 +179,7 @@ describe("createGroupCommit", () => {
       sizeOf: (item) => item.length,
       lingerMs: 1,
       maxBatchBytes: 10,
-      maxPendingBytes: 1000,
+      pending: new FairShare({ capacity: 1000 }),
     });
     const outcomes = await Promise.allSettled([
       commit.write(["a"]),
