@@ -7,6 +7,7 @@ import type { FeedbackWriter } from "../feedback/feedback-writer.ts";
 import type { LargeAnswer, LargeBody } from "../http/bodies/large-body.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
+import { actingFor, SERVICE, type Holder } from "../shares/holder.ts";
 import { NoShare, type FairShare } from "../shares/fair-share.ts";
 import type { FromThread, Items, ThreadSettings, ToThread, Written } from "./messages.ts";
 
@@ -24,6 +25,7 @@ export interface SecondThreadOptions extends ThreadSettings {
 }
 
 interface Job {
+  readonly holder: Holder;
   readonly done: PromiseWithResolvers<LargeAnswer>;
   /** What a writer has refused. */
   error?: unknown;
@@ -54,7 +56,7 @@ export class SecondThread {
     const place = await this.#options.places
       .take(grant.holder, { maxWaitMs: MAX_WAIT_MS })
       .catch(toOverloaded);
-    const job: Job = { done: Promise.withResolvers() };
+    const job: Job = { holder: grant.holder, done: Promise.withResolvers() };
     const id = ++this.#lastJob;
     this.#jobs.set(id, job);
     try {
@@ -98,7 +100,8 @@ export class SecondThread {
   #hear(message: FromThread): void {
     const job = this.#jobs.get(message.job);
     if (message.kind === "write") {
-      void this.#write(job, message);
+      // messages of all jobs come in one context
+      void actingFor(job?.holder ?? SERVICE, () => this.#write(job, message));
       return;
     }
     if (job === undefined) return;
