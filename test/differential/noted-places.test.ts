@@ -8,7 +8,7 @@ import { World } from "../models/noted-places/world.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 
-const RUNS = runs(1, 15);
+const RUNS = runs(1, 8);
 const STEPS = 14;
 /** Looks for the smallest sequence that fails, for as long as that takes. */
 const SHRINK = process.env["SHRINK"] === "1";

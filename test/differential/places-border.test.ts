@@ -5,7 +5,7 @@ import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const QUESTIONS = runs(16, 200);
+const QUESTIONS = runs(16, 100);
 /** The look-up of places ends after so many (`src/query/narrow.ts`). */
 const BORDER = 1000;
 /** An hour and a trace. Place `n` has the calls of step and turn `n`. */
