@@ -6,14 +6,20 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
 /** These take too long for `npm test`. */
 const ONLY_LONG = [
+  "faults/backup-restore",
+  "faults/few-descriptors",
   "faults/kill-during-delete",
   "faults/kill-during-feedback",
   "faults/kill-during-migration",
   "faults/kill-during-project-deletion",
   "faults/killed-lives",
   "faults/killed-usage-stats",
+  "faults/overload",
+  "faults/slow-clients",
   "faults/soak",
+  "faults/store-away-over-http",
   "scripts/bring-over",
+  "scripts/ledger",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);
 

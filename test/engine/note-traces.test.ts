@@ -8,14 +8,14 @@ import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { hasNamedStore } from "../helpers/named-store.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { startApp, type TestApp } from "../helpers/start-app.ts";
+import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
 const ROUNDS = 25;
 const project_id = "acme/spanning" as Project;
 
-let test: TestApp;
+let test: TestEngine;
 beforeAll(async () => {
-  test = await startApp();
+  test = await startEngine();
 }, 120_000);
 afterAll(() => test.close());
 

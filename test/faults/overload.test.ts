@@ -4,12 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
-import { isLong } from "../helpers/runs.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 
 /** A minute, as an operator would try it, with OVERLOAD_SECONDS=60. */
-const SECONDS = isLong ? 30 : 3;
+const SECONDS = 30;
 const CONCURRENT = 32;
 const CALLS_PER_BATCH = 50;
 const MIB = 1024 * 1024;

@@ -8,7 +8,6 @@ import { fillCalls } from "../../bench/sample-calls.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import { ALONE } from "../../src/shares/holdings.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { isLong } from "../helpers/runs.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
@@ -19,7 +18,7 @@ const STREAMS = 5;
 const STALL_MS = 5000;
 const READERS = 24;
 const BYTE_MS = 300;
-const IDLE_CONNECTIONS = isLong ? 3000 : 500;
+const IDLE_CONNECTIONS = 3000;
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-slow-"));
 let service: ServiceProcess;

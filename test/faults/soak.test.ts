@@ -4,10 +4,9 @@ import { shareOfHour } from "../../bench/soak/hour.ts";
 import { outcomeLines, textOf } from "../../bench/soak/report.ts";
 import { runSoak } from "../../bench/soak/run.ts";
 import type { Sample } from "../../bench/soak/sample.ts";
-import { isLong } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 
-const SECONDS = isLong ? 60 : 4;
+const SECONDS = 60;
 const random = seededRandom();
 
 describe(`${SECONDS} s of an hour's mixed load (seed ${random.seed})`, () => {
