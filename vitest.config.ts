@@ -15,6 +15,7 @@ const ONLY_LONG = [
   "faults/killed-lives",
   "faults/killed-usage-stats",
   "faults/overload",
+  "faults/shares",
   "faults/slow-clients",
   "faults/soak",
   "faults/store-away-over-http",

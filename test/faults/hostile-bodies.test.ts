@@ -107,7 +107,7 @@ it(
         );
         expect(cost.heapBytes, `${body.name}: heap`).toBeLessThan(MAX_HEAP_BYTES);
       }),
-      { numRuns: runs(12, 400), endOnFailure: process.env["SHRINK"] !== "1" },
+      { numRuns: runs(12, 100), endOnFailure: process.env["SHRINK"] !== "1" },
     );
   },
 );

@@ -220,7 +220,7 @@ describe("GET /audit", () => {
         const lines = logged.filter((line) => line.includes('"msg":"audit"'));
         expect(lines.map((line) => comparable(JSON.parse(line).audit))).toEqual(expected);
       }),
-      { numRuns: runs(6, 300), seed: chosenSeed(), endOnFailure: true },
+      { numRuns: runs(6, 60), seed: chosenSeed(), endOnFailure: true },
     );
   });
 

@@ -233,6 +233,6 @@ it("a key works, in every process, as long as it and all its makers are valid, a
       }
       await lives.end();
     }),
-    { numRuns: runs(5, 300), seed: chosenSeed(), endOnFailure: true },
+    { numRuns: runs(5, 40), seed: chosenSeed(), endOnFailure: true },
   );
 });

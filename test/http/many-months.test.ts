@@ -115,7 +115,7 @@ describe("a batch of calls of many months", () => {
           expect(rows).toEqual(expected.toSorted((one, other) => (one.id < other.id ? -1 : 1)));
         },
       ),
-      { numRuns: runs(12, 500) },
+      { numRuns: runs(12, 60) },
     );
   });
 });
