@@ -2,7 +2,8 @@ import { tokenCostFields, type CallCost, type TokenCostWire } from "../../prices
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { inUsd } from "../../prices/picodollars.ts";
 import { parseInstant, toIso } from "../../shared/instant.ts";
-import { isJsonObject, parseJson, stringifyJson } from "../../shared/json.ts";
+import { stringifyJson } from "../../shared/json.ts";
+import { membersOf, objectOf, type Member } from "../../shared/json-members.ts";
 import type { Project } from "../../shared/project.ts";
 import { countMembers } from "../../usage/count-fields.ts";
 import { decodeUsage } from "../../usage/usage-column.ts";
@@ -61,18 +62,23 @@ function summaryText(
     ...(costOf !== undefined && { costs: costsOf(call, costOf) }),
   };
   if (!stored.includes('"weave"')) {
-    return withMember(stored, "weave", computedText(computed, feedback));
+    return withMember(stored, "weave", computedText([], computed, feedback));
   }
-  const summary = parseJson(stored) as Record<string, unknown>;
-  const sent = isJsonObject(summary["weave"]) ? summary["weave"] : {};
-  const { weave: _, ...rest } = summary;
-  const { feedback: said, ...known } = sent;
-  const own = feedback === undefined && said !== undefined ? { feedback: said } : {};
-  return withMember(stringifyJson(rest), "weave", computedText({ ...known, ...own, ...computed }, feedback));
+  const members = membersOf(stored);
+  const sent = members.findLast(([key]) => key === '"weave"')?.[1] ?? "{}";
+  const rest = members.filter(([key]) => key !== '"weave"');
+  const isOurs = (key: string): boolean =>
+    (feedback !== undefined && key === '"feedback"') || Object.hasOwn(computed, key.slice(1, -1));
+  const known = sent.startsWith("{") ? membersOf(sent).filter(([key]) => !isOurs(key)) : [];
+  return withMember(objectOf(rest), "weave", computedText(known, computed, feedback));
 }
 
-function computedText(computed: object, feedback: CallAndFeedback["feedback"]): string {
-  const text = stringifyJson(computed);
+function computedText(
+  known: readonly Member[],
+  computed: object,
+  feedback: CallAndFeedback["feedback"],
+): string {
+  const text = objectOf([...known, ...membersOf(stringifyJson(computed))]);
   return feedback === undefined ? text : withMember(text, "feedback", `[${feedback.join(",")}]`);
 }
 
