@@ -31,6 +31,9 @@ interface Job {
   error?: unknown;
 }
 
+/** To the thread that asked, which may be gone. */
+type Tell = (message: ToThread) => void;
+
 const MAX_WAIT_MS = 60_000;
 /** What a body of 64 MiB and eight million values takes, twice. The process itself does not end with it. */
 const MAX_HEAP_MB = 2048;
@@ -63,7 +66,10 @@ export class SecondThread {
       const { authorization: _, ...kept } = headers;
       const nowMs = this.#options.clock.now();
       const sent = { url, nowMs, headers: textsOf(kept), body: bytes, key: grant.key };
-      this.#post({ kind: "request", job: id, request: sent }, [bytes.buffer]);
+      this.#worker ??= this.#start();
+      this.#worker.postMessage({ kind: "request", job: id, request: sent } satisfies ToThread, [
+        bytes.buffer,
+      ]);
       return await job.done.promise;
     } finally {
       this.#jobs.delete(id);
@@ -73,11 +79,6 @@ export class SecondThread {
 
   async close(): Promise<void> {
     await this.#worker?.terminate();
-  }
-
-  #post(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
-    this.#worker ??= this.#start();
-    this.#worker.postMessage(message, transfer);
   }
 
   #start(): Worker {
@@ -92,16 +93,16 @@ export class SecondThread {
       this.#worker = undefined;
       for (const job of this.#jobs.values()) job.done.reject(overloaded(error));
     };
-    worker.on("message", (message: FromThread) => this.#hear(message));
+    worker.on("message", (message: FromThread) => this.#hear(message, (said) => worker.postMessage(said)));
     worker.on("error", ended).on("exit", () => ended());
     return worker;
   }
 
-  #hear(message: FromThread): void {
+  #hear(message: FromThread, tell: Tell): void {
     const job = this.#jobs.get(message.job);
     if (message.kind === "write") {
       // messages of all jobs come in one context
-      void actingFor(job?.holder ?? SERVICE, () => this.#write(job, message));
+      void actingFor(job?.holder ?? SERVICE, () => this.#write(job, message, tell));
       return;
     }
     if (job === undefined) return;
@@ -117,14 +118,18 @@ export class SecondThread {
     } else job.done.reject(job.error ?? message.error);
   }
 
-  async #write(job: Job | undefined, { piece, of }: Extract<FromThread, { kind: "write" }>): Promise<void> {
+  async #write(
+    job: Job | undefined,
+    { piece, of }: Extract<FromThread, { kind: "write" }>,
+    tell: Tell,
+  ): Promise<void> {
     const writing = this.#store(of);
-    this.#post({ kind: "taken", piece });
+    tell({ kind: "taken", piece });
     try {
-      this.#post({ kind: "written", piece, written: await writing });
+      tell({ kind: "written", piece, written: await writing });
     } catch (error) {
       if (job !== undefined) job.error ??= error;
-      this.#post({ kind: "failed", piece });
+      tell({ kind: "failed", piece });
     }
   }
 

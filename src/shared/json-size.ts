@@ -21,26 +21,34 @@ export class JsonSize {
     return this.#count;
   }
 
-  add(bytes: Uint8Array): void {
-    let count = this.#count;
-    let inString = this.#inString;
-    let afterBackslash = this.#afterBackslash;
-    let hasEscape = this.#hasEscape;
-    for (let at = 0; at < bytes.length; at++) {
+  add(bytes: Buffer): void {
+    let backslash = bytes.indexOf(BACKSLASH);
+    for (let at = this.#inString ? this.#pastString(bytes, 0) : 0; at < bytes.length; at++) {
       const byte = bytes[at]!;
-      if (inString) {
-        if (afterBackslash) afterBackslash = false;
-        else if (byte === BACKSLASH) afterBackslash = hasEscape = true;
-        else if (byte === QUOTE) inString = false;
-      } else if (byte === QUOTE) {
-        inString = true;
-        hasEscape = false;
-      } else if (byte === COLON) count += hasEscape ? ESCAPED_KEY : 1;
-      else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) count++;
+      if (byte === COLON) this.#count += this.#hasEscape ? ESCAPED_KEY : 1;
+      else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) this.#count++;
+      else if (byte === QUOTE) {
+        this.#hasEscape = false;
+        const end = bytes.indexOf(QUOTE, at + 1);
+        if (backslash !== -1 && backslash < at) backslash = bytes.indexOf(BACKSLASH, at);
+        const isPlain = end !== -1 && (backslash === -1 || backslash > end);
+        at = isPlain ? end : this.#pastString(bytes, at + 1) - 1;
+      }
     }
-    this.#count = count;
-    this.#inString = inString;
-    this.#afterBackslash = afterBackslash;
-    this.#hasEscape = hasEscape;
+  }
+
+  /** Where the string ends that has begun; what is left of it is in the next piece. */
+  #pastString(bytes: Buffer, from: number): number {
+    for (let at = from; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (this.#afterBackslash) this.#afterBackslash = false;
+      else if (byte === BACKSLASH) this.#afterBackslash = this.#hasEscape = true;
+      else if (byte === QUOTE) {
+        this.#inString = false;
+        return at + 1;
+      }
+    }
+    this.#inString = true;
+    return bytes.length;
   }
 }

@@ -1,5 +1,6 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
+import { JsonSize } from "../../shared/json-size.ts";
 import { askForUsage } from "./include-usage.ts";
 import { promptTextBytes } from "./estimate.ts";
 
@@ -22,6 +23,9 @@ const MAX_INPUT_BYTES = 1024 * 1024;
 /** Keeping all digits of 64-bit integers costs a microsecond per value, so larger bodies are parsed with doubles. */
 const MAX_EXACT_BYTES = 64 * 1024;
 
+/** More values and keys than this are relayed unread: reading them would hold up all others. */
+const MAX_VALUES = 500_000;
+
 /** False if a body surely does not ask for a stream: it contains neither the key nor an escape that could spell it. */
 export function mayStream(body: Buffer): boolean {
   return body.includes("stream") || body.includes(String.raw`\u`);
@@ -29,6 +33,7 @@ export function mayStream(body: Buffer): boolean {
 
 /** Reads a chat request. The upstream rejects a body that is not JSON. Cost: 10 ms per megabyte, rarely more. */
 export function readChatRequest(body: Buffer): ChatRequest {
+  if (body.length > MAX_INPUT_BYTES && hasTooManyValues(body)) return unreadChatRequest(body.length);
   try {
     const text = body.toString("utf8");
     const parsed: unknown = body.length <= MAX_EXACT_BYTES ? parseJson(text) : parseJsonText(text);
@@ -45,6 +50,13 @@ export function readChatRequest(body: Buffer): ChatRequest {
   } catch {
     return unreadChatRequest(body.length);
   }
+}
+
+function hasTooManyValues(body: Buffer): boolean {
+  const size = new JsonSize();
+  for (let at = 0; at < body.length && size.count <= MAX_VALUES; at += MAX_INPUT_BYTES)
+    size.add(body.subarray(at, at + MAX_INPUT_BYTES));
+  return size.count > MAX_VALUES;
 }
 
 /** Represents a body that is too large, or compressed, and so is relayed unread. */

@@ -68,12 +68,12 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
       const count = counter(request, payload);
       const { largeBodies } = request.routeOptions.config;
       const max = largeBodies === true ? maxJsonValues : Math.ceil(maxJsonValues / ON_THE_EVENT_LOOP);
-      const checkValues = valueCounter(payload, { isPacked: isPacked(request), maxJsonValues: max });
+      const values = valueCounter(payload, { isPacked: isPacked(request), maxJsonValues: max });
       const check = (chunk: Buffer): void => {
         count(chunk);
-        checkValues(chunk);
+        values.add(chunk);
       };
-      return readWhole(request, payload, { stallMs, check });
+      return readWhole(request, payload, { stallMs, check, values: () => values.count() });
     },
     failure: (request) => failureOf(request, { stallMs, check: counter(request, request.raw) }),
   } satisfies Bodies);
@@ -105,12 +105,14 @@ function sentOf(payload: RequestPayload | IncomingMessage): number {
 interface Reading {
   readonly stallMs: number;
   readonly check: Check;
+  /** The values and keys of JSON that have come. */
+  readonly values?: () => number;
 }
 
 function readWhole(
   request: FastifyRequest,
   payload: RequestPayload,
-  { stallMs, check }: Reading,
+  { stallMs, check, values = () => 0 }: Reading,
 ): Promise<Buffer | LargeBody> {
   const declared = Number(request.headers["content-length"]);
   const { bodyLimit } = request.routeOptions;
@@ -138,7 +140,11 @@ function readWhole(
     const sent = payload.receivedEncodedLength || bytes;
     if (!Number.isNaN(declared) && sent !== declared) fail(brokenOff());
     else
-      end(() => resolve(isLarge(request, bytes) ? toLargeBody(chunks, bytes) : Buffer.concat(chunks, bytes)));
+      end(() =>
+        resolve(
+          isLarge(request, bytes, values()) ? toLargeBody(chunks, bytes) : Buffer.concat(chunks, bytes),
+        ),
+      );
   };
   const onError = (cause: Error): void => fail("statusCode" in cause ? cause : brokenOff(cause));
   const onClose = (): void => fail(brokenOff());

@@ -9,15 +9,22 @@ const FREE_VALUES = 20_000;
 /** And further ones for each byte sent: work on a body is bounded by what it costs to send it. */
 const VALUES_PER_BYTE = 16;
 
-/** Counts the values and keys of a JSON body as it comes. Errors: payload_too_large. */
+export interface ValueCounter {
+  /** Errors: payload_too_large. */
+  add(chunk: Buffer): void;
+  /** So far; none of a short body. */
+  count(): number;
+}
+
+/** Counts the values and keys of a JSON body as it comes. */
 export function valueCounter(
   payload: RequestPayload,
   { isPacked, maxJsonValues }: { readonly isPacked: boolean; readonly maxJsonValues: number },
-): (chunk: Buffer) => void {
+): ValueCounter {
   const size = new JsonSize();
   let uncounted: Buffer[] = [];
   let bytes = 0;
-  return (chunk) => {
+  const add = (chunk: Buffer): void => {
     bytes += chunk.length;
     if (!isPacked && bytes <= Math.min(UNCOUNTED_BYTES, maxJsonValues)) {
       uncounted.push(chunk);
@@ -30,6 +37,7 @@ export function valueCounter(
     if (isPacked && size.count > FREE_VALUES + VALUES_PER_BYTE * (payload.receivedEncodedLength ?? 0))
       throw tooManyPacked();
   };
+  return { add, count: () => size.count };
 }
 
 function tooMany(max: number): AppError {
