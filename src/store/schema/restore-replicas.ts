@@ -62,38 +62,42 @@ interface Missing {
   readonly keeperPath: string | undefined;
 }
 
-/** Replicas that already have the table get the statement too, and do nothing. */
-async function restoreTable(engine: Engine, { cluster, node, table, keeperPath }: Missing): Promise<void> {
-  const create = (): Promise<void> =>
-    engine.command(trusted(onCluster(table.statement, cluster)), { name: "restore_table", tables: "own" });
-  try {
-    await create();
-  } catch (error) {
-    if (!(error instanceof StorageError) || error.engineCode !== KNOWN_TO_THE_KEEPER) throw error;
-    if (keeperPath === undefined) {
-      throw new MigrationError(
-        `Replica ${node.name} has lost its tables, and no other replica of shard ${node.shard} that has them answers: start one.`,
-      );
-    }
-    await forget(engine, node.macro!, keeperPath);
-    await create();
-  }
-}
-
-/** The replica reports that it has no such table, so its entry in the keeper can go without loss. */
-async function forget(engine: Engine, replica: string, keeperPath: string): Promise<void> {
-  for (const until = performance.now() + SESSION_ENDS_WITHIN_MS; ; await delay(500)) {
+/**
+ * Replicas that already have the table get the statement too, and do nothing; so does one that another start restores meanwhile.
+ */
+async function restoreTable(engine: Engine, missing: Missing): Promise<void> {
+  const { cluster, node, table, keeperPath } = missing;
+  for (const until = performance.now() + SESSION_ENDS_WITHIN_MS; ; await delay(1000)) {
     try {
-      await engine.command(sql`SYSTEM DROP REPLICA ${literal(replica)} FROM ZKPATH ${literal(keeperPath)}`, {
-        name: "restore_forget",
+      await engine.command(trusted(onCluster(table.statement, cluster)), {
+        name: "restore_table",
         tables: "own",
       });
       return;
     } catch (error) {
-      const isActive = error instanceof StorageError && error.engineCode === STILL_ACTIVE;
-      if (!isActive || performance.now() > until) throw error;
+      if (!isCode(error, KNOWN_TO_THE_KEEPER)) throw error;
+      if (keeperPath === undefined) {
+        throw new MigrationError(
+          `Replica ${node.name} has lost its tables, and no other replica of shard ${node.shard} that has them answers: start one.`,
+        );
+      }
+      await forget(engine, node.macro!, keeperPath).catch((failure: unknown) => {
+        if (!isCode(failure, STILL_ACTIVE) || performance.now() > until) throw failure;
+      });
     }
   }
+}
+
+/** The replica reported that it has no such table, so its entry in the keeper can go without loss, unless it is active. */
+function forget(engine: Engine, replica: string, keeperPath: string): Promise<void> {
+  return engine.command(sql`SYSTEM DROP REPLICA ${literal(replica)} FROM ZKPATH ${literal(keeperPath)}`, {
+    name: "restore_forget",
+    tables: "own",
+  });
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof StorageError && error.engineCode === code;
 }
 
 /** `SYSTEM` takes no parameters. Both texts are the store's own. */
