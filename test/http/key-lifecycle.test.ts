@@ -180,6 +180,8 @@ class Lives {
 
   async revoke(step: Extract<Step, { kind: "revoke" }>): Promise<void> {
     const [by, key] = [this.pick(step.by), this.pick(step.key)];
+    // the process remembers all keys now
+    await this.check(processes[step.at]!);
     const response = await processes[step.at]!.app.inject({
       method: "DELETE",
       url: `/api-keys/${key?.id ?? "root"}`,
