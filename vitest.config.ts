@@ -38,6 +38,7 @@ const ALONE = [
   "engine/http-front",
   "engine/kept-store",
   "engine/migrations",
+  "faults/shares",
   "faults/slow-clients",
   "faults/start",
   "faults/store-away-over-http",
