@@ -283,7 +283,7 @@ describe("retention", () => {
     expect((await ask("PUT", url, { body: { days: 30 } })).body).toEqual({ days: 30 });
     expect((await ask("GET", url)).body).toEqual({ days: 30 });
 
-    const mutations = createMutations(test.engine, undefined);
+    const mutations = createMutations(test.engine, namedCluster);
     const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
     const deps = { engine: test.engine, mutations, whileNoInsertRuns };
     await deleteExpired({ ...deps, clock: systemClock });

@@ -4,6 +4,7 @@ import { deleteExpired } from "../../src/admin/projects/retention.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";
+import { namedCluster } from "../helpers/named-store.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const DAY_MS = 86_400_000;
@@ -56,7 +57,7 @@ async function keepThirtyDays(project_id: string): Promise<void> {
     payload: { days: KEPT_DAYS },
   });
   expect(answer.statusCode).toBe(200);
-  const mutations = createMutations(test.engine, undefined);
+  const mutations = createMutations(test.engine, namedCluster);
   await until(async () => !(await mutations.areRunning("retention")));
   const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
   await deleteExpired({ engine: test.engine, mutations, clock: systemClock, whileNoInsertRuns });
