@@ -6,8 +6,10 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
 /** These take too long for `npm test`. */
 const ONLY_LONG = [
+  "differential/noted-places",
   "faults/backup-restore",
   "faults/few-descriptors",
+  "faults/full-disk",
   "faults/kill-during-delete",
   "faults/kill-during-feedback",
   "faults/kill-during-migration",
@@ -19,6 +21,8 @@ const ONLY_LONG = [
   "faults/slow-clients",
   "faults/soak",
   "faults/store-away-over-http",
+  "http/erasure-shares",
+  "http/gateway-stalls",
   "scripts/bring-over",
   "scripts/ledger",
   "scripts/package",

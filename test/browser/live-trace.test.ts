@@ -12,27 +12,24 @@ function at(seconds: number): string {
   return new Date(BEGAN + seconds * 1000).toISOString();
 }
 
-async function start(id: string, seconds: number, more: object = {}): Promise<void> {
+function started(id: string, seconds: number, more: object = {}) {
   const call = { project_id: PROJECT, id, trace_id: "run", op_name: id, started_at: at(seconds) };
-  const answer = await test.post("/call/start", {
-    start: {
-      parent_id: id === "agent" ? null : "agent",
-      ...call,
-      inputs: { asked: id },
-      attributes: {},
-      ...more,
-    },
-  });
+  const parent_id = id === "agent" ? null : "agent";
+  return { start: { parent_id, ...call, inputs: { asked: id }, attributes: {}, ...more } };
+}
+
+function ended(id: string, prompt_tokens: number, more: object = {}) {
+  const summary = { usage: { "gpt-4o": { requests: 1, prompt_tokens, completion_tokens: 0 } } };
+  return { end: { project_id: PROJECT, id, ended_at: at(110), output: { said: id }, summary, ...more } };
+}
+
+async function send(url: string, message: object): Promise<void> {
+  const answer = await test.post(url, message);
   expect(answer.status, answer.text).toBe(200);
 }
 
-async function end(id: string, prompt_tokens: number, more: object = {}): Promise<void> {
-  const summary = { usage: { "gpt-4o": { requests: 1, prompt_tokens, completion_tokens: 0 } } };
-  const answer = await test.post("/call/end", {
-    end: { project_id: PROJECT, id, ended_at: at(110), output: { said: id }, summary, ...more },
-  });
-  expect(answer.status, answer.text).toBe(200);
-}
+const start = (...call: Parameters<typeof started>): Promise<void> => send("/call/start", started(...call));
+const end = (...call: Parameters<typeof ended>): Promise<void> => send("/call/end", ended(...call));
 
 interface Seen {
   readonly topPx: number;
@@ -65,14 +62,18 @@ function tokensOf(page: Page, id: string): Promise<number> {
 describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody looks at it", () => {
   beforeAll(async () => {
     test = await startPage();
-    await start("agent", 0);
-    await start("model", 1, { display_name: "Model" });
-    for (let step = 0; step < 60; step++) {
-      await start(`step-${step}`, 10 + step);
-      await end(`step-${step}`, 1);
-    }
-    for (let search = 0; search < 5; search++)
-      await start(`search-${search}`, 80 + search, { op_name: "search" });
+    const steps = Array.from({ length: 60 }, (_, step) => `step-${step}`);
+    const starts = [
+      started("agent", 0),
+      started("model", 1, { display_name: "Model" }),
+      ...steps.map((id, step) => started(id, 10 + step)),
+      ...[0, 1, 2, 3, 4].map((search) => started(`search-${search}`, 80 + search, { op_name: "search" })),
+    ];
+    const batch = [
+      ...starts.map((req) => ({ mode: "start", req })),
+      ...steps.map((id) => ({ mode: "end", req: ended(id, 1) })),
+    ];
+    await send("/call/upsert_batch", { batch });
   });
   afterAll(() => test.close());
 
