@@ -2,7 +2,7 @@ import { deletePart } from "../calls/parts/call-part.ts";
 import type { CallWriter } from "../calls/write/call-writer.ts";
 import { readFence } from "../calls/place/project-fences.ts";
 import type { EpochMicros } from "../shared/instant.ts";
-import type { PlaceLookup } from "../calls/place/place-lookup.ts";
+import type { CallPlace, PlaceLookup } from "../calls/place/place-lookup.ts";
 import { keyText } from "../calls/place/place-lookup.ts";
 import { chunksOf } from "../shared/chunks-of.ts";
 import type { Engine } from "../store/engine.ts";
@@ -24,6 +24,10 @@ interface TreeRow {
   readonly parent_id: string;
 }
 
+interface StoredRow extends TreeRow {
+  readonly is_live: boolean;
+}
+
 const TRACES_PER_QUERY = 500;
 
 /**
@@ -41,6 +45,10 @@ export async function deleteCalls(
     ids.map((id) => ({ project, id })),
     { fresh: true },
   );
+  const noted = ids.flatMap((id) => {
+    const place = placeOf.get(keyText({ project, id }));
+    return place === undefined ? [] : [{ id, ...place }];
+  });
   const unknown = ids.filter((id) => !placeOf.has(keyText({ project, id })));
   await deps.writer.write(
     project,
@@ -49,25 +57,42 @@ export async function deleteCalls(
 
   let count = 0;
   const doomed = new Set(ids);
-  for (const traceIds of chunksOf(
-    [...new Set([...placeOf.values()].map(({ traceId }) => traceId))],
-    TRACES_PER_QUERY,
-  )) {
-    const calls = await deps.engine.rows<TreeRow>(
-      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id FROM calls FINAL
-          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}
-          WHERE ${LIVE}`,
+  for (const traceIds of chunksOf([...new Set(noted.map(({ traceId }) => traceId))], TRACES_PER_QUERY)) {
+    const stored = await deps.engine.rows<StoredRow>(
+      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${LIVE}, 'Bool') AS is_live FROM calls FINAL
+          PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
       { name: "calls_tree", limits: "heavy", mustBeCurrent: true },
     );
-    const gone = withDescendants(calls, doomed);
+    const gone = withDescendants(
+      stored.filter((call) => call.is_live),
+      doomed,
+    );
+    const places = [
+      ...gone.map((call) => ({ id: call.id, traceId: call.trace_id, hour: call.hour })),
+      ...notStoredYet(noted, { traceIds, stored }),
+    ];
     await deps.writer.write(
       project,
-      gone.map((call) => deletePart(call.id, { traceId: call.trace_id, hour: call.hour }, request.deletedAt)),
+      places.map(({ id, traceId, hour }) => deletePart(id, { traceId, hour }, request.deletedAt)),
       since,
     );
     count += gone.length;
   }
   return count;
+}
+
+interface NotedCall extends CallPlace {
+  readonly id: string;
+}
+
+/** A place is noted before the call is there: these are on their way. */
+function notStoredYet(
+  noted: readonly NotedCall[],
+  among: { readonly traceIds: readonly string[]; readonly stored: readonly TreeRow[] },
+): readonly NotedCall[] {
+  const traceIds = new Set(among.traceIds);
+  const stored = new Set(among.stored.map((call) => pairKey(call.trace_id, call.id)));
+  return noted.filter(({ traceId, id }) => traceIds.has(traceId) && !stored.has(pairKey(traceId, id)));
 }
 
 /** The chosen calls and everything below them, within their traces; ends on cycles. */

@@ -27,6 +27,7 @@ const modest = "other/modest";
 const SECONDS = 5;
 /** Far below what it would wait for a place, on a machine that others use too. */
 const MAX_MS = 8000;
+const MAX_MIXED_MS = 30_000;
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-shares-"));
 let upstream: { url: string; server: Server };
@@ -100,7 +101,7 @@ function slowest(all: readonly Turn[]): Record<keyof Turn, number> {
   return { ingest: most("ingest"), question: most("question"), stream: most("stream") };
 }
 
-async function underAttack(attacks: readonly Attack[]): Promise<void> {
+async function underAttack(attacks: readonly Attack[], maxMs: number): Promise<void> {
   const over = new AbortController();
   const running = attacks.map((one) =>
     attack(attackers.slice(0, one.keys), greedy, { ...one, signal: over.signal }),
@@ -114,7 +115,7 @@ async function underAttack(attacks: readonly Attack[]): Promise<void> {
     const longest = slowest(all);
     show({ attacks, turns: all.length, longest, statuses: [...statuses] });
     expect([...statuses]).toEqual([200]);
-    for (const ms of Object.values(longest)) expect(ms).toBeLessThan(MAX_MS);
+    for (const ms of Object.values(longest)) expect(ms).toBeLessThan(maxMs);
   } finally {
     over.abort();
     await Promise.all(running);
@@ -124,13 +125,18 @@ async function underAttack(attacks: readonly Attack[]): Promise<void> {
 describe("a project that asks for all it can get, by one key or many", () => {
   it.each(ATTACKS)("leaves to another project what it needs: %s", async (does) => {
     if (isShown) show({ quiet: slowest(await turns(1)) });
-    await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }]);
+    await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }], MAX_MS);
   });
 
   it("leaves it in any mixture", { timeout: 600_000 }, async () => {
-    await fc.assert(fc.asyncProperty(fc.array(attackOf, { minLength: 2, maxLength: 4 }), underAttack), {
-      numRuns: runs(1, 4),
-      endOnFailure: true,
-    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(attackOf, { minLength: 2, maxLength: 4 }), (attacks) =>
+        underAttack(attacks, MAX_MIXED_MS),
+      ),
+      {
+        numRuns: runs(1, 4),
+        endOnFailure: true,
+      },
+    );
   });
 });

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startApp, type TestApp } from "../helpers/start-app.ts";
+
+const project_id = "acme/app";
+const begun = Promise.withResolvers<void>();
+const looked = Promise.withResolvers<void>();
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startApp({
+    wrapEngine: (engine) => ({
+      rows: async (query, options) => {
+        const rows = await engine.rows<never>(query, options);
+        if (options.name === "calls_tree") looked.resolve();
+        return rows;
+      },
+      bytes: (query, format, options) => engine.bytes(query, format, options),
+      command: (statement, options) => engine.command(statement, options),
+      insert: async (table, rows, options) => {
+        if (table === "calls") {
+          begun.resolve();
+          await looked.promise;
+        }
+        return engine.insert(table, rows, options);
+      },
+      changesOf: (table) => engine.changesOf(table),
+      version: () => engine.version(),
+      health: () => engine.health(),
+      close: () => engine.close(),
+    }),
+  });
+});
+afterAll(() => test.close());
+
+it("a call that is deleted while it is being stored stays deleted", async () => {
+  const call = {
+    project_id,
+    id: "c",
+    trace_id: "t",
+    op_name: "secret",
+    started_at: "2026-01-01T00:00:00Z",
+  };
+  const starting = test.post("/call/start", { start: { ...call, inputs: {}, attributes: {} } });
+  await begun.promise;
+  const deleted = await test.post("/calls/delete", { project_id, call_ids: ["c"] });
+  expect([(await starting).status, deleted.status]).toEqual([200, 200]);
+  expect((await test.post("/call/read", { project_id, id: "c" })).json()).toMatchObject({ call: null });
+});
