@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { FairShare } from "../shares/fair-share.ts";
 import { actingFor, currentHolder, SERVICE } from "../shares/holder.ts";
 import { StorageError } from "./storage-error.ts";
@@ -206,8 +207,4 @@ async function those<Item>(
     for (const piece of batch) taken.push(...(await those([piece], work)));
     return taken;
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
