@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine, QueryOptions } from "../../src/store/engine.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
+import { aroundStatements } from "../helpers/around-statements.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
 const RUNS = runs(2, 15);
@@ -30,19 +31,13 @@ async function goOn(): Promise<void> {
 }
 
 function interrupted(engine: Engine): Engine {
-  const around = async <Result>({ name }: QueryOptions, run: () => Promise<Result>): Promise<Result> => {
+  return aroundStatements(engine, async (name, run) => {
     if (!OURS.test(name)) return run();
     await goOn();
     const result = await run();
     await goOn();
     return result;
-  };
-  return {
-    ...engine,
-    rows: (query, options) => around(options, () => engine.rows(query, options)),
-    bytes: (query, format, options) => around(options, () => engine.bytes(query, format, options)),
-    insert: (table, rows, options) => around(options, () => engine.insert(table, rows, options)),
-  };
+  });
 }
 
 let apps: readonly TestApp[];

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { aroundStatements } from "../helpers/around-statements.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const project_id = "acme/app";
@@ -8,26 +9,16 @@ const looked = Promise.withResolvers<void>();
 let test: TestApp;
 beforeAll(async () => {
   test = await startApp({
-    wrapEngine: (engine) => ({
-      rows: async (query, options) => {
-        const rows = await engine.rows<never>(query, options);
-        if (options.name === "calls_tree") looked.resolve();
-        return rows;
-      },
-      bytes: (query, format, options) => engine.bytes(query, format, options),
-      command: (statement, options) => engine.command(statement, options),
-      insert: async (table, rows, options) => {
-        if (table === "calls") {
+    wrapEngine: (engine) =>
+      aroundStatements(engine, async (name, run) => {
+        if (name === "calls_add") {
           begun.resolve();
           await looked.promise;
         }
-        return engine.insert(table, rows, options);
-      },
-      changesOf: (table) => engine.changesOf(table),
-      version: () => engine.version(),
-      health: () => engine.health(),
-      close: () => engine.close(),
-    }),
+        const result = await run();
+        if (name === "calls_tree") looked.resolve();
+        return result;
+      }),
   });
 });
 afterAll(() => test.close());

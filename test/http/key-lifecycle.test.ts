@@ -85,12 +85,12 @@ type Step =
   | { kind: "wait"; days: number }
   | { kind: "restart"; at: number };
 
-const any = fc.nat({ max: 1000 });
+const number = fc.nat({ max: 1000 });
 const at = fc.nat({ max: 1 });
 const projects = fc.uniqueArray(fc.constantFrom(...Object.keys(WITHIN)), { minLength: 1, maxLength: 2 });
 const make = fc.record({
   kind: fc.constant("make" as const),
-  by: any,
+  by: number,
   admin: fc.boolean(),
   projects,
   days: fc.option(fc.integer({ min: -1, max: 40 })),
@@ -99,7 +99,10 @@ const make = fc.record({
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: make },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant("revoke" as const), by: any, key: any, at }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ kind: fc.constant("revoke" as const), by: number, key: number, at }),
+    },
     {
       weight: 1,
       arbitrary: fc.record({ kind: fc.constant("wait" as const), days: fc.integer({ min: 1, max: 20 }) }),
