@@ -45,8 +45,10 @@ export function createTraceNotes(engine: Engine): NoteTraces {
   const noteAndLook = async (began: TableState, open: readonly OpenTrace[]): Promise<HoursOfTraces> => {
     const rows = open.flatMap(({ trace, missing }) => missing.map((hour) => placeOf(trace, hour)));
     const noted = engine.insert("trace_hours", rows, { name: "trace_hours_add" });
-    if (began === undefined) await noted;
-    const [hours] = await Promise.all([readHours(engine, open), noted]);
+    const looked = began === undefined ? noted.then(() => readHours(engine, open)) : readHours(engine, open);
+    // one that fails leaves nothing behind that is still being written
+    await Promise.allSettled([noted, looked]);
+    const [hours] = await Promise.all([looked, noted]);
     return began === undefined || memory.holds(began, OWN_INSERTS) ? hours : readHours(engine, open);
   };
 
