@@ -97,12 +97,18 @@ async function answer(path: string, exchange: Exchange): Promise<void> {
     response.end("Ok.\n");
     return;
   }
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
   const session = new Session(path);
   try {
     const statement = await readStatement(request);
     await session.queryAsync("SET max_query_size = 1000000000");
     for (const setting of statement.settings) await session.queryAsync(`SET ${setting}`);
-    await run(session, statement, { ...exchange, kill: () => kill(path, statement.mark) });
+    await run(session, statement, {
+      ...exchange,
+      gone: gone.signal,
+      kill: () => kill(path, statement.mark),
+    });
   } catch (error) {
     sendException(response, (error as Error).message);
   } finally {
@@ -149,6 +155,8 @@ async function readStatement(request: IncomingMessage): Promise<Statement> {
   // what a server has when nobody says otherwise; it is set higher here only for long parameters
   const values = new Map([["max_query_size", "262144"], ...settings]);
   const mark = `${values.get("log_comment") ?? ""} ${randomUUID()}`;
+  // last: what sets the others is not the statement that it names
+  values.delete("log_comment");
   values.set("log_comment", mark);
   return {
     text,
@@ -179,9 +187,9 @@ function checkFields(values: readonly string[]): void {
 async function run(
   session: Session,
   statement: Statement,
-  exchange: Exchange & { kill: () => Promise<void> },
+  exchange: Exchange & { gone: AbortSignal; kill: () => Promise<void> },
 ): Promise<void> {
-  const { response, faults, seen } = exchange;
+  const { response, faults, seen, gone } = exchange;
   if (!/^\s*(SELECT|WITH|EXPLAIN)\b/i.test(statement.text)) {
     await session.queryAsync(statement.text);
     response.end();
@@ -196,10 +204,12 @@ async function run(
     "x-clickhouse-exception-tag": tag,
     "x-clickhouse-summary": '{"read_rows":"0","read_bytes":"0"}',
   };
+  if (gone.aborted && statement.cancellable) {
+    seen.cancelled++;
+    return;
+  }
   const stream = session.queryStream(text);
-  const gone = new AbortController();
-  response.once("close", () => {
-    gone.abort();
+  gone.addEventListener("abort", () => {
     if (!statement.cancellable || response.writableEnded) return;
     seen.cancelled++;
     void exchange.kill();
@@ -213,8 +223,8 @@ async function run(
   try {
     for await (const chunk of stream) {
       start();
-      if (!out.write(chunk.raw())) await once(out, "drain", { signal: gone.signal }).catch(() => undefined);
-      if (gone.signal.aborted) return;
+      if (!out.write(chunk.raw())) await once(out, "drain", { signal: gone }).catch(() => undefined);
+      if (gone.aborted) return;
     }
     start();
     out.end();
