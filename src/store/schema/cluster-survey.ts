@@ -19,7 +19,6 @@ export interface ClusterNode {
 
 export interface NodeTable {
   readonly name: string;
-  readonly isView: boolean;
   /** How it was made, its UUID included. */
   readonly statement: string;
   /** Its path in the keeper; undefined if it is not replicated. */
@@ -50,7 +49,7 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
         FROM ${everywhere("databases")} WHERE startsWith(name, (SELECT currentDatabase()))`,
   );
   const tables = await ask<TableRow>(
-    sql`SELECT _shard_num AS node, name, engine = 'MaterializedView' AS is_view, create_table_query AS statement
+    sql`SELECT _shard_num AS node, name, create_table_query AS statement
         FROM ${everywhere("tables")} WHERE ${here} ORDER BY name`,
   );
   const paths = await ask<{ node: number; table: string; path: string }>(
@@ -74,7 +73,6 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
       .filter((row) => row.node === index + 1)
       .map((row) => ({
         name: row.name,
-        isView: row.is_view === 1,
         statement: row.statement,
         keeperPath: paths.find((path) => path.node === row.node && path.table === row.name)?.path,
       })),
@@ -84,6 +82,5 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
 interface TableRow {
   readonly node: number;
   readonly name: string;
-  readonly is_view: number;
   readonly statement: string;
 }

@@ -31,7 +31,7 @@ export async function restoreReplicas(
     const peer = nodes.find(
       (other) => other.shard === node.shard && other.tables.length === model.tables.length,
     );
-    for (const table of [...missing].sort((a, b) => Number(a.isView) - Number(b.isView))) {
+    for (const table of missing) {
       const keeperPath = peer?.tables.find(({ name }) => name === table.name)?.keeperPath;
       await restoreTable(engine, { cluster, node, table, keeperPath });
     }
@@ -108,8 +108,8 @@ function literal(text: string) {
 /** `CREATE TABLE a.b UUID '…' (` → `CREATE TABLE IF NOT EXISTS a.b UUID '…' ON CLUSTER 'c' (` */
 export function onCluster(statement: string, cluster: string): string {
   return statement.replace(
-    /^CREATE (TABLE|MATERIALIZED VIEW) (\S+(?: UUID '[\da-f-]+')?)/,
-    `CREATE $1 IF NOT EXISTS $2 ON CLUSTER '${cluster}'`,
+    /^CREATE TABLE (\S+(?: UUID '[\da-f-]+')?)/,
+    `CREATE TABLE IF NOT EXISTS $1 ON CLUSTER '${cluster}'`,
   );
 }
 

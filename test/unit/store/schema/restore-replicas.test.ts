@@ -8,10 +8,6 @@ describe("a table's own statement", () => {
       `CREATE TABLE s.t ${uuid} (\`a\` UInt64) ENGINE = ReplicatedMergeTree('/x', '{replica}') ORDER BY a`,
       `CREATE TABLE IF NOT EXISTS s.t ${uuid} ON CLUSTER 'c' (\`a\` UInt64) ENGINE = ReplicatedMergeTree('/x', '{replica}') ORDER BY a`,
     ],
-    [
-      `CREATE MATERIALIZED VIEW s.v ${uuid} TO s.t (\`a\` UInt64) AS SELECT a FROM s.u`,
-      `CREATE MATERIALIZED VIEW IF NOT EXISTS s.v ${uuid} ON CLUSTER 'c' TO s.t (\`a\` UInt64) AS SELECT a FROM s.u`,
-    ],
     ["CREATE TABLE s.t (a UInt64)", "CREATE TABLE IF NOT EXISTS s.t ON CLUSTER 'c' (a UInt64)"],
   ])("is made again everywhere, under the same identity: %s", (statement, expected) => {
     expect(onCluster(statement, "c")).toBe(expected);
