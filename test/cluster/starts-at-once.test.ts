@@ -4,6 +4,7 @@ import { sql } from "../../src/query/sql.ts";
 import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
+import { aroundStatements } from "../helpers/around-statements.ts";
 import { LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
@@ -23,15 +24,10 @@ const numbers = Array.from({ length: replicaCount }, (_, index) => index + 1);
 
 /** Before one statement in eight it stands still, as a process does that gets no time. */
 function standing(engine: Engine, random: { next(): number }): Engine {
-  const maybe = async (): Promise<void> => {
+  return aroundStatements(engine, async (_name, run) => {
     if (random.next() < 1 / 8) await pause(random.next() ** 3 * 4000);
-  };
-  return {
-    ...engine,
-    rows: async (query, options) => maybe().then(() => engine.rows(query, options)),
-    command: async (statement, options) => maybe().then(() => engine.command(statement, options)),
-    insert: async (table, rows, options) => maybe().then(() => engine.insert(table, rows, options)),
-  };
+    return await run();
+  });
 }
 
 describe.skipIf(replicaCount < 2)(`five starts at once on ${clusterName}`, () => {

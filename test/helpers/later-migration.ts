@@ -1,5 +1,6 @@
 import type { Engine } from "../../src/store/engine.ts";
 import type { Migration } from "../../src/store/schema/migrate.ts";
+import { aroundStatements } from "./around-statements.ts";
 
 /** A migration that could come after 1.0: it makes a table, fills it, widens another one and changes its rows. */
 export const LATER: Migration = {
@@ -22,13 +23,8 @@ export class Cut extends Error {}
 
 /** Stops before a statement when `isLast` says so. */
 export function cutBefore(engine: Engine, isLast: () => boolean): Engine {
-  const hear = async (): Promise<void> => {
+  return aroundStatements(engine, async (_name, run) => {
     if (isLast()) throw new Cut();
-  };
-  return {
-    ...engine,
-    rows: async (query, options) => hear().then(() => engine.rows(query, options)),
-    command: async (statement, options) => hear().then(() => engine.command(statement, options)),
-    insert: async (table, rows, options) => hear().then(() => engine.insert(table, rows, options)),
-  };
+    return await run();
+  });
 }

@@ -4,8 +4,8 @@ import { request, type IncomingMessage } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../src/store/engine.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
+import { aroundStatements } from "../helpers/around-statements.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const PROJECT = "acme/lines";
@@ -22,24 +22,14 @@ let url: string;
 /** Before each reading of calls. */
 let beforeReading: (signal: AbortSignal | undefined) => Promise<void> = async () => {};
 
-function waiting(engine: Engine): Engine {
-  return {
-    rows: (query, options) => engine.rows(query, options),
-    async bytes(query, format, options) {
-      if (options.name === "calls_read") await beforeReading(options.signal);
-      return engine.bytes(query, format, options);
-    },
-    command: (statement, options) => engine.command(statement, options),
-    insert: (table, rows, options) => engine.insert(table, rows, options),
-    changesOf: (table) => engine.changesOf(table),
-    version: () => engine.version(),
-    health: () => engine.health(),
-    close: () => engine.close(),
-  };
-}
-
 beforeAll(async () => {
-  test = await startApp({ wrapEngine: waiting });
+  test = await startApp({
+    wrapEngine: (engine) =>
+      aroundStatements(engine, async (name, run, signal) => {
+        if (name === "calls_read") await beforeReading(signal);
+        return await run();
+      }),
+  });
   url = await test.app.listen({ host: "127.0.0.1", port: 0 });
   const calls = Array.from({ length: CALLS }, (_, at) => ({
     id: `c${at}`,
