@@ -74,10 +74,14 @@ async function send({
         .on("error", end);
     });
   });
-  for (let at = 0; at < bytes.length && !sent.destroyed; at += chunkBytes) {
-    if (!sent.write(bytes.subarray(at, at + chunkBytes))) await Promise.race([once(sent, "drain"), answered]);
+  const over = new AbortController();
+  void answered.then(() => over.abort());
+  for (let at = 0; at < bytes.length && !over.signal.aborted; at += chunkBytes) {
+    if (sent.write(bytes.subarray(at, at + chunkBytes))) continue;
+    await once(sent, "drain", { signal: over.signal }).catch(() => undefined);
   }
-  sent.end();
+  if (over.signal.aborted) sent.destroy();
+  else sent.end();
   return answered;
 }
 
