@@ -28,6 +28,11 @@ export type Unit = (typeof unitNames)[number];
 /** How much of each unit was used: positive integers. An absent unit was not used. */
 export type UnitCounts = Readonly<Partial<Record<Unit, number>>>;
 
+/** Whether any of them is not part of a count: the others say nothing where the counts are 0. */
+export function standAlone(units: UnitCounts | undefined): boolean {
+  return units !== undefined && Object.keys(units).some((unit) => !unit.endsWith("_tokens"));
+}
+
 /** Units of several calls together. */
 export function addUnits(one: UnitCounts | undefined, other: UnitCounts | undefined): UnitCounts | undefined {
   if (one === undefined || other === undefined) return one ?? other;

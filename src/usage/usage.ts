@@ -1,5 +1,5 @@
 import { countFields, type Counts } from "./count-fields.ts";
-import type { UnitCounts } from "./units.ts";
+import { standAlone, type UnitCounts } from "./units.ts";
 
 /** Who served a call and at which service tier, both in lower case; '' if unknown, or for the standard tier. */
 export interface Service {
@@ -22,5 +22,5 @@ export interface Usage extends PricedUsage {
 }
 
 export function isNothing(usage: PricedUsage): boolean {
-  return usage.units === undefined && countFields.every(({ name }) => usage[name] === 0);
+  return !standAlone(usage.units) && countFields.every(({ name }) => usage[name] === 0);
 }

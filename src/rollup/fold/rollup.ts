@@ -3,7 +3,7 @@ import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
-import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
+import { addUnits, lessUnits, standAlone, type UnitCounts } from "../../usage/units.ts";
 import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { lossesOf, releaseLosses, type Losses } from "./losses.ts";
 import { buildForest, forestOf, type Forest } from "./forest.ts";
@@ -167,7 +167,7 @@ function addOwn(call: number, fold: Fold): void {
     if (explained !== undefined) takeFrom(explained, own);
     const llm = calls.usage.llms[used]!;
     if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
-    if (inclusive !== false && own.units === undefined && areZero(own.counts)) continue;
+    if (inclusive !== false && areZero(own.counts) && !standAlone(own.units)) continue;
     if (fold.kept !== undefined) keep(used, own, fold.kept);
     const entry = entryFor(llm, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
