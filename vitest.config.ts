@@ -42,6 +42,7 @@ const ALONE = [
   "engine/http-front",
   "engine/kept-store",
   "engine/migrations",
+  "engine/older-version",
   "faults/shares",
   "faults/slow-clients",
   "faults/start",

@@ -69,6 +69,12 @@ function fromStorage(error: StorageError): AppError | undefined {
         cause: error,
         retryAfterSeconds: 5,
       });
+    case "outdated":
+      return new AppError(
+        "store_unavailable",
+        "A newer version of the service has opened the store: this one can read it, not write to it.",
+        { cause: error, retryAfterSeconds: 5 },
+      );
     case "overloaded":
       return new AppError("store_overloaded", "The store has too much to do. Try again.", {
         cause: error,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { readMigrations, statementsOf } from "../../src/store/schema/migrate.ts";
+import { readMigrations, statementsOf } from "../../src/store/schema/migrations.ts";
 import { readConfig } from "../../src/config.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";

@@ -9,7 +9,7 @@ import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate, pendingMigrations } from "../../src/store/schema/migrate.ts";
 import { comparable, KEPT } from "../helpers/kept-store.ts";
-import { Cut, cutBefore, LATER } from "../helpers/later-migration.ts";
+import { Cut, cutBefore, LATER, LATER_VERSION } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 
@@ -56,7 +56,7 @@ const STATEMENTS = 4;
 async function contents(): Promise<unknown> {
   const rows = await engine.rows(
     sql`SELECT (SELECT (count(), sum(cityHash64(*))) FROM models FINAL) AS models,
-          (SELECT groupUniqArray(currency) FROM llm_prices) AS currencies`,
+          (SELECT groupUniqArray(currency) FROM llm_prices FINAL) AS currencies`,
     { name: "test" },
   );
   return rows[0];
@@ -92,7 +92,7 @@ describe("a migration after 1.0", () => {
     rmSync(dir, { recursive: true });
     dir = mkdtempSync(join(tmpdir(), "sumtree-kept-store-"));
     execFileSync("tar", ["-xzf", join(FIXTURE, "store.tgz"), "-C", dir]);
-    engine = await openEmbedded(dir);
+    engine = await openEmbedded(dir, { storeVersion: LATER_VERSION });
     test = await startAppOn(engine);
   });
 

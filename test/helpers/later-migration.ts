@@ -1,8 +1,8 @@
 import type { Engine } from "../../src/store/engine.ts";
-import type { Migration } from "../../src/store/schema/migrate.ts";
+import type { Migration } from "../../src/store/schema/migrations.ts";
 import { aroundStatements } from "./around-statements.ts";
 
-/** A migration that could come after 1.0: it makes a table, fills it, widens another one and changes its rows. */
+/** A migration that could come after 1.0: it makes a table, fills it, widens another one and replaces its rows. */
 export const LATER: Migration = {
   name: "0001_count_models.sql",
   text: `-- What was used of each model.
@@ -15,9 +15,12 @@ export const LATER: Migration = {
 
     ALTER TABLE llm_prices {{on_cluster}} ADD COLUMN IF NOT EXISTS currency String DEFAULT 'USD';
 
-    ALTER TABLE llm_prices {{on_cluster}} UPDATE currency = 'EUR' WHERE llm_id = 'gpt-4o' SETTINGS mutations_sync = 2;
+    INSERT INTO llm_prices SELECT * REPLACE ('EUR' AS currency) FROM llm_prices FINAL WHERE llm_id = 'gpt-4o';
 `,
 };
+
+/** Of a store that has it. */
+export const LATER_VERSION = 2;
 
 export class Cut extends Error {}
 

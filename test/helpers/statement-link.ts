@@ -12,7 +12,7 @@ import { buffer } from "node:stream/consumers";
 
 /** A statement as it came over a link. */
 export interface Statement {
-  /** Its `log_comment`. */
+  /** Its `log_comment`, without the version of the store. */
   readonly name: string;
   readonly text: string;
   /** Executes it, for the first time or again; the server's answer. */
@@ -43,7 +43,7 @@ export async function openLink(target: string): Promise<StatementLink> {
     const deliver = () =>
       exchange({ server, agent, path: pathname + search, headers: incoming.headers, body });
     const statement: Statement = {
-      name: searchParams.get("log_comment") ?? "",
+      name: (searchParams.get("log_comment") ?? "").replace(/ @.*/, ""),
       text: `${searchParams.get("query") ?? ""}\n${body.toString("latin1")}`,
       deliver: async () => {
         const { status, bytes } = await deliver();

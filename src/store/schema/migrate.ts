@@ -1,14 +1,15 @@
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { param, sql, trusted } from "../../query/sql.ts";
+import { applyMigrations } from "./apply-migrations.ts";
 import { arrangeShards, beginShards, refuseOtherShards } from "./arrange-shards.ts";
 import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
+import { checksumOf, readMigrations, statementsOf, type Migration } from "./migrations.ts";
 import { MigrationError } from "../migration-error.ts";
 import { BEHIND } from "../cluster/replicas/replica.ts";
 import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
+import { mendReplicas } from "./mend-replicas.ts";
 import { patientEngine, type OnWait } from "./patient-engine.ts";
+import { oldestWriterOf } from "./refuse-older.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
 import { arrangedFor } from "../cluster/shards/shards.ts";
 import { StorageError } from "../storage-error.ts";
@@ -22,19 +23,9 @@ export interface MigrateOptions {
   readonly onWait?: OnWait;
 }
 
-export interface Migration {
-  /** `1.0`, or the file's name, like `0001_add_teams.sql`. */
-  readonly name: string;
-  readonly text: string;
-}
-
 const TABLE = "schema_migrations";
-/** All tables, in a file each. */
-const FIRST = "1.0";
 /** Every store from before has it, and none since. */
 const FROM_BEFORE = "0001_create_calls.sql";
-
-const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
 
 /**
  * Applies the migrations that are missing, in order: 1.0 makes all tables, others change them. Returns their names. Each is
@@ -44,6 +35,15 @@ const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
  * must be there.
  */
 export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
+  try {
+    return await migrateOnce(impatient, options);
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.kind !== "outdated") throw error;
+    throw new MigrationError("A newer version has opened the store meanwhile: start the newer version.");
+  }
+}
+
+async function migrateOnce(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
   const { cluster } = options;
   const engine = cluster === undefined ? impatient : patientEngine(impatient, options.onWait);
   const nodes = cluster === undefined ? [] : await restored(engine, cluster);
@@ -57,6 +57,7 @@ export async function migrate(impatient: Engine, options: MigrateOptions): Promi
     return migrations.filter((migration) => !applied.has(migration.name));
   };
   let missing = missingIn(await appliedChecksums(impatient, false));
+  await refuseNewer(engine, migrations.length);
   // waiting for a keeper helps only if something is missing
   if (missing.length > 0) missing = missingIn(await appliedNow(engine));
   if (missing.length === 0) {
@@ -65,19 +66,18 @@ export async function migrate(impatient: Engine, options: MigrateOptions): Promi
   }
   refuseAbsence(nodes, missing[0]!);
   await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "own" });
-  for (const migration of missing) {
-    for (const statement of statementsOf(migration, options)) {
-      // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
-      const tables = statement.startsWith("INSERT") ? "each" : "own";
-      await engine.command(trusted(statement), { name: `migrate_${migration.name.slice(0, 4)}`, tables });
-    }
-    await engine.insert("schema_migrations", [{ name: migration.name, checksum: checksumOf(migration) }], {
-      name: "migrate_record",
-      tables: "each",
-    });
-  }
+  await applyMigrations(engine, { cluster, missing, version: migrations.length });
   await arrange();
   return missing.map((migration) => migration.name);
+}
+
+/** Also while the newer version has not come to the end of its migrations. */
+async function refuseNewer(engine: Engine, version: number): Promise<void> {
+  const oldest = await oldestWriterOf(engine);
+  if (oldest > version)
+    throw new MigrationError(
+      `The store is prepared for version ${Math.ceil(oldest)} of its tables, and this version knows ${version}: start the newer version.`,
+    );
 }
 
 async function restored(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
@@ -87,6 +87,7 @@ async function restored(engine: Engine, cluster: string): Promise<readonly Clust
   if (reads?.includes(NOT_NAMED)) throw new MigrationError(`The store cannot be used: ${reads}.`);
   await beginShards(engine, { cluster, nodes });
   const names = await restoreReplicas(engine, cluster, nodes);
+  await mendReplicas(engine, cluster, nodes);
   // the tables just created are known from here on
   if (names.length > 0) await engine.health();
   return nodes;
@@ -120,56 +121,6 @@ export async function pendingMigrations(engine: Engine): Promise<readonly string
   return readMigrations()
     .filter((migration) => !applied.has(migration.name))
     .map((migration) => migration.name);
-}
-
-export function readMigrations(later = filesIn(MIGRATIONS_DIR)): readonly Migration[] {
-  const tables = filesIn(join(MIGRATIONS_DIR, FIRST)).map(({ text }) => text);
-  return [{ name: FIRST, text: tables.join("\n") }, ...later];
-}
-
-function filesIn(dir: string): readonly Migration[] {
-  return readdirSync(dir)
-    .filter((name) => name.endsWith(".sql"))
-    .sort()
-    .map((name) => ({ name, text: readFileSync(join(dir, name), "utf8") }));
-}
-
-/** A migration's statements for one node, or for a cluster with replicated tables. */
-export function statementsOf(migration: Migration, options: MigrateOptions): readonly string[] {
-  const { cluster } = options;
-  const text = migration.text
-    .replace(/^\s*--.*$/gm, "")
-    .replaceAll("{{on_cluster}}", cluster === undefined ? "" : `ON CLUSTER '${cluster}'`)
-    .replaceAll(/\{\{engine:([^}]+)\}\}/g, (_, name: string) =>
-      cluster === undefined ? name : replicated(name),
-    );
-  const statements = text
-    .split(/;\s*$/m)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== "");
-  return cluster === undefined ? statements : statements.map(withEmptyParts);
-}
-
-/**
- * A fixed place in the keeper: an empty replica can only join what is there, never begin a store of its own. `{table}`
- * is the name at the time of the creation.
- */
-function replicated(engine: string): string {
-  const [, name, columns] = /^(\w+)(?:\((.*)\))?$/.exec(engine)!;
-  const more = columns === undefined ? "" : `, ${columns}`;
-  return `Replicated${name}('/sumtree/{database}/{shard}/{table}', '{replica}'${more})`;
-}
-
-/**
- * A replicated table that removes a part whose rows are all deleted forgets which inserts were in it, and would store one of them that
- * is repeated late.
- */
-function withEmptyParts(statement: string): string {
-  if (!statement.startsWith("CREATE TABLE")) return statement;
-  const kept = "SETTINGS remove_empty_parts = 0";
-  return /^SETTINGS /m.test(statement)
-    ? statement.replace(/^SETTINGS /m, `${kept}, `)
-    : `${statement}\n${kept}`;
 }
 
 function createMigrationsTable(options: MigrateOptions) {
@@ -238,8 +189,4 @@ function refuseUnknownOrChanged(
     if (ours !== checksum)
       throw new MigrationError(`Migration ${name} was changed after it was applied. Restore the file.`);
   }
-}
-
-function checksumOf(migration: Migration): string {
-  return createHash("sha256").update(migration.text).digest("hex");
 }

@@ -34,7 +34,7 @@ export function createEmbeddedTransport(
     const { name, signal } = options;
     if (closed) throw new StorageError("unavailable", name, undefined, "closed");
     const leave = await admission.enter(options.profile, name, signal);
-    const mark = `${name} ${++count}`;
+    const mark = `${String(options.settings["log_comment"])} ${++count}`;
     const work = async (): Promise<Result> =>
       sessions.use(workOf({ ...options.settings, log_comment: mark }));
     const done = work().finally(leave);

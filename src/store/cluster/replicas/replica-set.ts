@@ -73,6 +73,19 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       const access = sendOptions.tables === "own" || sendOptions.mustBeCurrent === true ? "reads" : "writes";
       const run = (replica: Replica) =>
         replica.run(access, sendOptions, (cuttable) => replica.transport.command(statement, cuttable));
+      if (sendOptions.tables === "each" && sendOptions.mustBeCurrent === true) {
+        await watch.begun;
+        for (const shard of watch.shards()) {
+          await onCurrent(statement, { ...sendOptions, tables: shard }, (replica) => {
+            const quorum = quorumSettings(replica.state(), watch.view());
+            const settings = { ...sendOptions.settings, ...quorum };
+            return replica.run("reads", { ...sendOptions, settings }, (cuttable) =>
+              replica.transport.command(statement, cuttable),
+            );
+          });
+        }
+        return;
+      }
       if (sendOptions.mustBeCurrent === true) return onCurrent(statement, sendOptions, run);
       return access === "reads" ? onOne("reads", sendOptions, run) : write(sendOptions, run);
     },

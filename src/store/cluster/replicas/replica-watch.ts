@@ -1,7 +1,7 @@
 import type { StoreHealth } from "../../engine.ts";
 import { readProblem, writeProblem, type View } from "./replica-health.ts";
 import type { Access, Replica } from "./replica.ts";
-import { StorageError } from "../../storage-error.ts";
+import { StorageError, type StorageErrorKind } from "../../storage-error.ts";
 
 export interface ReplicaChange extends StoreHealth {
   readonly replica: string;
@@ -101,9 +101,8 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
     problemOf,
     look,
     refusal(access, statement, shard) {
-      const kind = access === "writes" && usable("reads", shard).length > 0 ? "read_only" : "unavailable";
       const problem = health(access, shard === undefined ? undefined : [shard]);
-      return new StorageError(kind, statement, undefined, problem ?? "");
+      return new StorageError(kindOf(access, usable("reads", shard)), statement, undefined, problem ?? "");
     },
     async health() {
       await look();
@@ -115,6 +114,11 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
       await Promise.all(replicas.map((replica) => replica.close()));
     },
   };
+}
+
+function kindOf(access: Access, readable: readonly Replica[]): StorageErrorKind {
+  if (access === "reads" || readable.length === 0) return "unavailable";
+  return readable.some((replica) => replica.state().isOutdated) ? "outdated" : "read_only";
 }
 
 /** Reports each change once. */

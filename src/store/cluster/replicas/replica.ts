@@ -48,6 +48,8 @@ export interface ReplicaOptions {
   /** For catching up, which may take long. */
   readonly syncing: Transport;
   readonly cluster: string | undefined;
+  /** Which store is written. */
+  readonly storeVersion: number;
 }
 
 /** The code of a replica that does not catch up in time, and of one that statements have been taken from. */
@@ -61,11 +63,11 @@ const CATCH_UP_ALL_MS = 60_000;
 const LATE_MS = 2000;
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { name, transport, watching, syncing, cluster } = options;
+  const { name, transport, watching, syncing } = options;
   const together = new Map<number, Transport>();
   const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
   const syncs = CATCH_UP_MS.map((ms) => createSharedRuns((table) => sendSync(syncing, table, ms)));
-  const look = createReplicaLook(createEngine(watching), { name, cluster });
+  const look = createReplicaLook(createEngine(watching), options);
   let catchingUp: Promise<void> | undefined;
   let isCurrent = false;
   let lateUntilMs = 0;
