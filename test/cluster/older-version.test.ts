@@ -105,6 +105,7 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
     await newer.insert("llm_prices", [row], { name: "test" });
     await newer.insert("models", [{ project_id: project, hour: 0, trace_id: "t", id: "new", usage: "x" }], {
       name: "test",
+      tables: 1,
     });
     const before = await fingerprint();
     expect(sent.length).toBeGreaterThan(20);
