@@ -1,13 +1,15 @@
 import type { FastifyBaseLogger } from "fastify";
+import { isRefusal } from "../../calls/write/is-refusal.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
+import { DropCount } from "./drop-count.ts";
 import type { EndedCompletion, RecordedCompletion } from "./recorded-completion.ts";
 
 /** The destination of recorded completions: the same writer as for every other call. */
 export interface CompletionStore {
-  /** Resolves when the completion is durable. Must be safe to repeat. */
+  /** Resolves when the completion is durable. Must be safe to repeat. Errors: `StorageError`. */
   write(project: Project, completion: RecordedCompletion): Promise<void>;
   /** The ids of those calls that are stored. */
   findStored(calls: readonly { project: Project; callId: string }[]): Promise<ReadonlySet<string>>;
@@ -51,9 +53,8 @@ const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MAX_RETRY_DELAY_MS = 5000;
 /** From the start of one batch to the next that is not full. A batch costs the store about as much with one completion. */
 const BATCH_INTERVAL_MS = 100;
-/** A completion that the store has rejected for this long is dropped. */
-const MAX_AGE_MS = 15 * 60_000;
-const DROP_LOG_INTERVAL_MS = 10_000;
+/** A completion that the store itself refuses for this long is given up; for a store that is away all wait. */
+const MAX_REFUSED_MS = 15 * 60_000;
 
 /**
  * Records completions without ever making the relay wait for the store. A completion is in the journal and in a queue, or
@@ -62,7 +63,7 @@ const DROP_LOG_INTERVAL_MS = 10_000;
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #journal: CompletionJournal;
-  readonly #readings = new Readings((error) => this.#drop(1, "it could not be read", error));
+  readonly #readings = new Readings((error) => this.#drops.add(1, "it could not be read", error));
   readonly #rest = new Rest();
   /** The ids of completions that a killed process has left, and that are not stored yet. */
   readonly #left: Set<string>;
@@ -72,15 +73,15 @@ export class Recorder {
   #inFlight: readonly Pending[] = [];
   #bytes = 0;
   #recorded = 0;
-  #dropped = 0;
+  readonly #drops: DropCount;
   readonly #recovered = { finished: 0, cut: 0 };
   #running: Promise<void> | undefined;
   #draining = false;
-  #nextDropLogMs = 0;
 
   /** Begins to record what a killed process has left. */
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#drops = new DropCount(options.logger);
     this.#journal = new CompletionJournal(options.journal);
     this.#journaled = this.#journal.left();
     this.#left = new Set(this.#journaled);
@@ -106,7 +107,7 @@ export class Recorder {
     } else if (isJournaled) {
       this.#journaled.push(completion.callId);
     } else {
-      this.#drop(1, "the queue is full");
+      this.#drops.add(1, "the queue is full");
     }
     this.#running ??= this.#run();
   }
@@ -128,7 +129,8 @@ export class Recorder {
       (one) => !this.#journal.has(one.completion.callId),
     );
     const kept = this.counts().pending - open.length;
-    this.#drop(open.length, "the store did not take them before the end");
+    this.#drops.add(open.length, "the store did not take them before the end");
+    this.#drops.end();
     if (kept > 0)
       this.#options.logger.warn({ count: kept }, "completions are left in the journal to the next start");
     this.#queue = [];
@@ -140,7 +142,7 @@ export class Recorder {
     return {
       pending: this.#queue.length + this.#inFlight.length + this.#journaled.length,
       recorded: this.#recorded,
-      dropped: this.#dropped,
+      dropped: this.#drops.total,
       recovered: this.#recovered,
       unjournaled: this.#journal.missed,
     };
@@ -168,7 +170,7 @@ export class Recorder {
     this.#running = undefined;
   }
 
-  /** False: some wait for the store. */
+  /** False: the store takes none. */
   async #recordBatch(): Promise<boolean> {
     try {
       if (this.#journaled.length > 0) await this.#readBack();
@@ -176,13 +178,15 @@ export class Recorder {
       this.#options.logger.warn({ err: error }, "completions in the journal wait for the store");
       return false;
     }
-    this.#inFlight = this.#queue.splice(0, MAX_BATCH);
-    const waiting = await this.#write(this.#inFlight);
+    const batch = this.#queue.splice(0, MAX_BATCH);
+    this.#inFlight = batch;
+    const waiting = await this.#write(batch);
     this.#inFlight = [];
-    this.#queue.unshift(...waiting);
-    if (waiting.length > 0)
-      this.#options.logger.warn({ count: waiting.length }, "completions wait for the store");
-    return waiting.length === 0;
+    // behind the others, which the store may take
+    this.#queue.push(...waiting);
+    if (waiting.length === 0 || waiting.length < batch.length) return true;
+    this.#options.logger.warn({ count: waiting.length }, "completions wait for the store");
+    return false;
   }
 
   /** Returns those that are to be written again. */
@@ -194,13 +198,17 @@ export class Recorder {
       ),
     );
     const failed = batch.filter((_, index) => results[index]?.status === "rejected");
-    const waiting = failed.filter((one) => clock.now() - one.queuedAtMs < MAX_AGE_MS);
+    const waiting = batch.filter((one, index) => {
+      const result = results[index]!;
+      const isOld = clock.now() - one.queuedAtMs >= MAX_REFUSED_MS;
+      return result.status === "rejected" && !(isOld && isRefusal(result.reason));
+    });
     const over = batch.filter((one) => !waiting.includes(one));
     this.#recorded += batch.length - failed.length;
     for (const { left } of over.filter((one) => !failed.includes(one))) {
       if (left !== undefined) this.#recovered[left]++;
     }
-    this.#drop(failed.length - waiting.length, "refused by the store");
+    this.#drops.add(failed.length - waiting.length, "refused by the store");
     this.#bytes -= over.reduce((sum, one) => sum + one.bytes, 0);
     this.#forget(over.map(({ completion }) => completion.callId));
     return waiting;
@@ -228,7 +236,7 @@ export class Recorder {
       const ended = { ...others, readInputs: () => inputs };
       this.#enqueue({ project, completion: ended, bytes: size, queuedAtMs: this.#options.clock.now(), left });
     }
-    this.#drop(count - read.length, "the journal could not be read");
+    this.#drops.add(count - read.length, "the journal could not be read");
     const ids = new Set(queued.map(({ callId }) => callId));
     this.#forget(this.#journaled.splice(0, count).filter((callId) => !ids.has(callId)));
   }
@@ -243,15 +251,6 @@ export class Recorder {
         "the completions that a killed process had left are recorded",
       );
     }
-  }
-
-  #drop(count: number, reason: string, err?: unknown): void {
-    if (count === 0) return;
-    const { clock, logger } = this.#options;
-    this.#dropped += count;
-    if (clock.now() < this.#nextDropLogMs) return;
-    this.#nextDropLogMs = clock.now() + DROP_LOG_INTERVAL_MS;
-    logger.error({ dropped: this.#dropped, reason, err }, "completions were not recorded");
   }
 }
 

@@ -1,6 +1,10 @@
+import fc from "fast-check";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runs } from "../../../helpers/runs.ts";
+import { chosenSeed } from "../../../helpers/seeded-random.ts";
 import type { Project } from "../../../../src/shared/project.ts";
+import { StorageError } from "../../../../src/store/storage-error.ts";
 import type {
   EndedCompletion,
   RecordedCompletion,
@@ -55,9 +59,10 @@ class SlowStore implements CompletionStore {
 
   async write(_project: Project, { callId }: RecordedCompletion): Promise<void> {
     await this.#gate?.promise;
-    if (this.failures > 0 || this.refused.has(callId)) {
+    if (this.refused.has(callId)) throw new StorageError("statement", "test", "1", "refused");
+    if (this.failures > 0) {
       this.failures--;
-      throw new Error("the store is away");
+      throw new StorageError("unavailable", "test", undefined, "away");
     }
     this.stored.push(callId);
   }
@@ -69,12 +74,16 @@ class SlowStore implements CompletionStore {
 
 let store: SlowStore;
 let now: number;
+let logged: { readonly count: number }[];
 function recorderOf(limits: { calls?: number; bytes?: number } = {}): Recorder {
   return new Recorder({
     store,
     journal: undefined,
     clock: { now: () => now },
-    logger: pino({ level: "silent" }),
+    logger: pino(
+      { level: "error" },
+      { write: (line) => void logged.push(JSON.parse(line) as { count: number }) },
+    ),
     maxPendingCalls: limits.calls ?? 100,
     maxPendingBytes: limits.bytes ?? 1_000_000,
   });
@@ -89,6 +98,7 @@ function counts(recorder: Recorder): object {
 beforeEach(() => {
   store = new SlowStore();
   now = 0;
+  logged = [];
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 });
 afterEach(() => vi.useRealTimers());
@@ -164,6 +174,66 @@ describe("the recorder", () => {
     now = 16 * 60_000;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(counts(recorder)).toEqual({ pending: 0, recorded: 2, dropped: 1 });
+  });
+
+  it("waits for a store that is away as long as it is", async () => {
+    const recorder = recorderOf();
+    store.failures = Number.POSITIVE_INFINITY;
+    for (const id of ["a", "b"]) recorder.record(project, completion(id), 1);
+    for (let minutes = 0; minutes < 100; minutes++) {
+      now += 60_000;
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    expect(counts(recorder)).toEqual({ pending: 2, recorded: 0, dropped: 0 });
+    store.failures = 0;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(counts(recorder)).toEqual({ pending: 0, recorded: 2, dropped: 0 });
+  });
+
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ records: fc.integer({ min: 1, max: 250 }) }) },
+    { weight: 2, arbitrary: fc.record({ refused: fc.integer({ min: 1, max: 250 }) }) },
+    { weight: 2, arbitrary: fc.record({ isAway: fc.boolean() }) },
+    { weight: 4, arbitrary: fc.record({ passesMs: fc.integer({ min: 0, max: 20 * 60_000 }) }) },
+  );
+  it("has recorded what it does not say, in metric and log, that it has dropped", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        store = new SlowStore();
+        [now, logged] = [0, []];
+        const recorder = recorderOf({ calls: 300 });
+        let given = 0;
+        const give = (many: number, isRefused: boolean): void => {
+          for (let n = 0; n < many; n++) {
+            const id = `c${given++}`;
+            if (isRefused) store.refused.add(id);
+            recorder.record(project, completion(id), 1);
+          }
+        };
+        for (const one of steps) {
+          if ("records" in one) give(one.records, false);
+          else if ("refused" in one) give(one.refused, true);
+          else if ("isAway" in one) store.failures = one.isAway ? Number.POSITIVE_INFINITY : 0;
+          else {
+            now += one.passesMs;
+            await vi.advanceTimersByTimeAsync(one.passesMs);
+          }
+        }
+        store.failures = 0;
+        await vi.advanceTimersByTimeAsync(60_000);
+        // those that the store refuses keep none of the others waiting
+        const { recorded, dropped, pending } = recorder.counts();
+        expect(recorded + dropped + pending).toBe(given);
+        expect(pending).toBeLessThanOrEqual(store.refused.size);
+        expect(new Set(store.stored).size).toBe(recorded);
+        const drained = recorder.drain(500);
+        await vi.advanceTimersByTimeAsync(500);
+        await drained;
+        expect(recorder.counts()).toMatchObject({ recorded, dropped: given - recorded, pending: 0 });
+        expect(logged.reduce((sum, { count }) => sum + count, 0)).toBe(given - recorded);
+      }),
+      { numRuns: runs(10, 60), seed: chosenSeed() },
+    );
   });
 
   it("counts what the store did not take before the end", async () => {
