@@ -46,11 +46,13 @@ export function readEntry(entry: Json): PricedUsage {
     cacheReadTokens: toCount(
       entry["cache_read_input_tokens"] ??
         promptDetail(entry, "cached_tokens") ??
+        promptDetail(entry, "cache_read") ??
         first(entry, WORDS.cacheRead),
     ),
     cacheCreationTokens: toCount(
       entry["cache_creation_input_tokens"] ??
         promptDetail(entry, "cache_write_tokens") ??
+        promptDetail(entry, "cache_creation") ??
         first(entry, WORDS.cacheWrite) ??
         cacheCreationParts(entry),
     ),
@@ -127,7 +129,7 @@ function first(entry: Json, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** OpenAI's details of the prompt, in the format of chat completions or of responses. */
+/** OpenAI's details of the prompt, in the format of chat completions or of responses, and LangChain's. */
 function promptDetail(entry: Json, name: string): unknown {
   for (const member of PROMPT_DETAILS) {
     const details = entry[member];

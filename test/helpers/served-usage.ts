@@ -58,3 +58,12 @@ export async function sentByHand(
   expect(stored.json()).toEqual({ rejected: [] });
   return rootTotals(test, project, { trace_ids: [trace] });
 }
+
+/** Anthropic counts cached tokens beside the prompt; the conventions of OpenTelemetry, within it. */
+export function withCacheInPrompt(usage: Readonly<Record<string, unknown>>): object {
+  const read = usage["cache_read_input_tokens"];
+  if (typeof read !== "number") return usage;
+  const prompt = (usage["input_tokens"] as number) + read + (usage["cache_creation_input_tokens"] as number);
+  const { input_tokens: _, ...rest } = usage;
+  return { ...rest, prompt_tokens: prompt };
+}

@@ -74,6 +74,7 @@ const programs: readonly Program[] = [
   },
   { file: "openinference_sdks.py", environment: "core", ways: ["alone", "gateway"], sends: all },
   { file: "official.py", environment: "official", ways: ["alone", "gateway"], sends: noCache },
+  { file: "langsmith_chain.py", environment: "core", ways: ["alone"], sends: all },
   { file: "pydantic_ai_agent.py", environment: "core", ways: ["alone", "gateway"], sends: all },
   {
     file: "langgraph_agent.py",

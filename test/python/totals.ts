@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import type { TestApp } from "../helpers/start-app.ts";
+import { withCacheInPrompt } from "../helpers/served-usage.ts";
 import type { Served } from "./played-provider.ts";
 
 type Entry = Record<string, number | null>;
@@ -48,13 +49,4 @@ export async function totalsByHand(
   const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
   expect(stored.json(), stored.text).toEqual({ rejected: [] });
   return totalsOf(test, project);
-}
-
-/** Anthropic counts cached tokens beside the prompt; the conventions of OpenTelemetry, within it. */
-function withCacheInPrompt(usage: Served["usage"]): object {
-  const read = usage["cache_read_input_tokens"];
-  if (typeof read !== "number") return usage;
-  const prompt = (usage["input_tokens"] as number) + read + (usage["cache_creation_input_tokens"] as number);
-  const { input_tokens: _, ...rest } = usage;
-  return { ...rest, prompt_tokens: prompt };
 }

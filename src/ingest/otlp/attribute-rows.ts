@@ -103,10 +103,12 @@ export const PROVIDER = [
 ] as const;
 export const SERVER = ["server.address", "gen_ai.openai.api_base", "llm.api_base", "net.peer.name"] as const;
 
-/** The model that responded, else the requested one. */
+/** The model that responded. */
+export const ANSWERED = ["gen_ai.response.model", "ai.response.model"] as const;
+
+/** The same, else the requested one. */
 export const MODEL = [
-  "gen_ai.response.model",
-  "ai.response.model",
+  ...ANSWERED,
   "gen_ai.request.model",
   "llm.model_name",
   "embedding.model_name",

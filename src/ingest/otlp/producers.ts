@@ -1,57 +1,148 @@
 import type { Inclusive } from "../../calls/parts/message-columns.ts";
 import { textOf, type Attributes } from "./attributes.ts";
+import { modelOfGeneration } from "./generations.ts";
 
 /** The facts that identify a span's producer. */
 export interface SpanOfProducer {
   readonly name: string;
   readonly scopeName: string;
+  readonly scopeVersion: string;
   readonly attributes: Attributes;
+}
+
+/** What is known of a producer. What a profile leaves out is as the conventions of OpenTelemetry say. */
+export interface Profile {
+  /** As in docs/clients.md, which has the same table. */
+  readonly producer: string;
+  readonly scope: RegExp;
+  /** Tells apart the versions of one scope that differ. */
+  readonly version?: RegExp;
+  /** Tells apart producers whose scope is anybody's. */
+  readonly spans?: RegExp;
+  /** Spans whose input tokens exclude cached ones, against the conventions. */
+  readonly excludesCache?: Fact;
+  /** Spans whose usage is their own whatever the spans below them report. All others include it. */
+  readonly addsUp?: Fact;
+  /** Spans that ask no model, besides those that `NO_REQUESTS` names: their usage is that of others. */
+  readonly asksNone?: Fact;
+  /** Attributes with the provider's own usage as JSON, which is more exact than the counts beside it. */
+  readonly raw?: readonly string[];
+  /** Names of attributes that only this producer uses, and those of the conventions. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Where the model that answered stands, if not in an attribute of `MODEL`. */
+  readonly model?: { readonly in: string; readonly read: (attributes: Attributes) => string | undefined };
+  /** Attributes with the session and the user, besides those of `THREAD` and `USER`. */
+  readonly session?: readonly string[];
+  readonly user?: readonly string[];
+}
+
+/** A fact about a producer's spans, in words for people and for the service. */
+interface Fact {
+  readonly which: string;
+  readonly is: (attributes: Attributes) => boolean;
+}
+
+const ALWAYS: Fact = { which: "all", is: () => true };
+const textIn = (attributes: Attributes, key: string): string => textOf(attributes.get(key)) ?? "";
+
+const isModelRun = (attributes: Attributes): boolean =>
+  ["", "llm"].includes(textIn(attributes, "langsmith.span.kind"));
+
+/** The first profile that fits a span is its own. */
+export const PROFILES: readonly Profile[] = [
+  {
+    producer: "Claude Code, Agent SDK",
+    scope: /(?:)/,
+    spans: /^claude_code\./,
+    excludesCache: ALWAYS,
+    names: {
+      input_tokens: "gen_ai.usage.input_tokens",
+      output_tokens: "gen_ai.usage.output_tokens",
+      cache_read_tokens: "gen_ai.usage.cache_read.input_tokens",
+      cache_creation_tokens: "gen_ai.usage.cache_creation.input_tokens",
+      model: "gen_ai.request.model",
+    },
+  },
+  {
+    // up to version 5 it passes on the counts of Anthropic and Bedrock; from 6 on it adds cached tokens, and reports the parts
+    producer: "Vercel AI SDK",
+    scope: /^(?:ai|gen_ai)$/,
+    excludesCache: {
+      which: "Anthropic's and Bedrock's without `ai.usage.inputTokenDetails.noCacheTokens`",
+      is: (attributes) =>
+        !attributes.has("ai.usage.inputTokenDetails.noCacheTokens") &&
+        /anthropic|bedrock/.test(textIn(attributes, "ai.model.provider")),
+    },
+  },
+  {
+    // a streamed completion is put into the span that is active (langsmith.json); a chain repeats what it returns
+    // (python/langsmith-chain.json), with details that are no JSON
+    producer: "LangSmith",
+    scope: /^langsmith$/,
+    addsUp: { which: "of kind `llm`, or of none", is: isModelRun },
+    asksNone: { which: "of another kind than `llm`", is: (attributes) => !isModelRun(attributes) },
+    raw: ["langsmith.metadata.usage_metadata"],
+    model: { in: "LangChain's response in `gen_ai.completion`", read: modelOfGeneration },
+    session: ["langsmith.metadata.session_id", "langsmith.metadata.thread_id"],
+    user: ["langsmith.metadata.user_id"],
+  },
+  {
+    producer: "OpenLLMetry, Anthropic and Bedrock, in JavaScript",
+    scope: /^@traceloop\/instrumentation-(?:anthropic|bedrock)$/,
+    excludesCache: ALWAYS,
+  },
+  {
+    producer: "OpenLLMetry",
+    scope: /^(?:@traceloop\/|opentelemetry\.instrumentation\.(?:openai\.v1|anthropic)$)/,
+  },
+  { producer: "OpenInference", scope: /^(?:@arizeai\/openinference-|openinference\.instrumentation\.)/ },
+  {
+    producer: "OpenTelemetry, OpenAI",
+    scope: /^(?:@opentelemetry\/instrumentation-openai|opentelemetry\.instrumentation\.openai_v2)$/,
+  },
+  { producer: "`anthropic`, its own tracing", scope: /^com\.anthropic\.sdk\./ },
+  { producer: "Google ADK", scope: /^gcp\.vertex\.agent$/ },
+  { producer: "Langfuse", scope: /^langfuse-sdk$/ },
+  { producer: "Mastra", scope: /^@mastra\/otel-exporter$/ },
+  { producer: "Strands", scope: /^strands/ },
+  { producer: "VoltAgent", scope: /^@voltagent\/core$/ },
+  { producer: "Pydantic AI", scope: /^pydantic-ai$/ },
+];
+
+const UNKNOWN: Omit<Profile, "producer" | "scope"> = {};
+
+/** What is known of the producer of a span; undefined for a scope that no profile names. */
+export function profileOf({ name, scopeName, scopeVersion }: SpanOfProducer): Profile | undefined {
+  return PROFILES.find(
+    ({ scope, version, spans }) =>
+      scope.test(scopeName) && version?.test(scopeVersion) !== false && spans?.test(name) !== false,
+  );
 }
 
 /**
  * Whether a span's usage includes that of the spans below it. It does for almost all producers: a wrapper repeats the sum
- * of its children, a second instrumentation repeats the same completion. A recorded trace proves the exception:
- * LangSmith reports usage for models only, but puts a streamed completion into the active span (langsmith.json).
+ * of its children, a second instrumentation repeats the same completion. A recorded trace proves each exception.
  */
-export function inclusiveOf({ scopeName }: SpanOfProducer): Inclusive {
-  return scopeName === "langsmith" ? false : "in_total";
+export function inclusiveOf(span: SpanOfProducer): Inclusive {
+  return factsOf(span).addsUp?.is(span.attributes) === true ? false : "in_total";
 }
 
-/** Instrumentations whose input tokens exclude cached ones, against the conventions. */
-const EXCLUDING_SCOPES = new Set([
-  "@traceloop/instrumentation-anthropic",
-  "@traceloop/instrumentation-bedrock",
-]);
-const CLAUDE_CODE = /^claude_code\./;
-const AI_SDK = "ai";
-const EXCLUDING_PROVIDERS = /anthropic|bedrock/;
-const UNCACHED_INPUT = "ai.usage.inputTokenDetails.noCacheTokens";
-
-/**
- * Whether a span's prompt count excludes cached tokens. The AI SDK up to version 5 passes on the counts of Anthropic and
- * Bedrock; from version 6 on it adds the cached tokens and reports the parts.
- */
-export function excludesCache({ name, scopeName, attributes }: SpanOfProducer): boolean {
-  if (EXCLUDING_SCOPES.has(scopeName) || CLAUDE_CODE.test(name)) return true;
-  if (scopeName !== AI_SDK || attributes.has(UNCACHED_INPUT)) return false;
-  return EXCLUDING_PROVIDERS.test(textOf(attributes.get("ai.model.provider")) ?? "");
+/** Whether a span's prompt count excludes cached tokens. */
+export function excludesCache(span: SpanOfProducer): boolean {
+  return factsOf(span).excludesCache?.is(span.attributes) === true;
 }
-
-/** Claude Code's names, which are too general to apply to other producers. */
-const BARE_NAMES = new Map([
-  ["input_tokens", "gen_ai.usage.input_tokens"],
-  ["output_tokens", "gen_ai.usage.output_tokens"],
-  ["cache_read_tokens", "gen_ai.usage.cache_read.input_tokens"],
-  ["cache_creation_tokens", "gen_ai.usage.cache_creation.input_tokens"],
-  ["model", "gen_ai.request.model"],
-]);
 
 /** The usage attributes, with names that only one producer uses translated to those of the conventions. */
-export function usageAttributes({ name, attributes }: SpanOfProducer): Attributes {
-  if (!CLAUDE_CODE.test(name)) return attributes;
-  const renamed = [...attributes].flatMap(([key, value]) => {
-    const known = BARE_NAMES.get(key);
-    return known === undefined || attributes.has(known) ? [] : [[known, value] as const];
-  });
+export function usageAttributes(span: SpanOfProducer): Attributes {
+  const { names } = factsOf(span);
+  const { attributes } = span;
+  if (names === undefined) return attributes;
+  const renamed = Object.entries(names).flatMap(([own, known]) =>
+    attributes.has(own) && !attributes.has(known) ? [[known, attributes.get(own)] as const] : [],
+  );
   return new Map([...attributes, ...renamed]);
+}
+
+export function factsOf(span: SpanOfProducer): Omit<Profile, "producer" | "scope"> {
+  return profileOf(span) ?? UNKNOWN;
 }

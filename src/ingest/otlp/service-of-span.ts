@@ -3,7 +3,7 @@ import { serviceOf, tierNamed } from "../../usage/read-service.ts";
 import type { Service } from "../../usage/usage.ts";
 import { PROVIDER, SERVER } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
-import { documentIn } from "./usage-documents.ts";
+import { documentIn } from "./document-in.ts";
 
 /** `openai.response.service_tier`, `anthropic.response.service_tier`, …: the tier as served, never as requested. */
 const TIER = /(?:^|\.)response\.service_tier$/;

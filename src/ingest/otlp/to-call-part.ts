@@ -21,7 +21,7 @@ import { textOf, type Attributes } from "./attributes.ts";
 import { nest } from "./nest.ts";
 import { takePayload } from "./payload.ts";
 import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
-import { inclusiveOf, type SpanOfProducer } from "./producers.ts";
+import { factsOf, inclusiveOf, type SpanOfProducer } from "./producers.ts";
 import { serviceOfSpan } from "./service-of-span.ts";
 import { firstText, usageOfSpan } from "./usage-of-span.ts";
 
@@ -47,18 +47,28 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
 
   const attributes = withPayloadEvents(span);
   const { inputs, output, rest } = takePayload(attributes);
+  const sent = {
+    name: span.name,
+    scopeName: origin.scopeName,
+    scopeVersion: origin.scopeVersion,
+    attributes,
+  };
+  const reported = usageOfSpan(sent);
   const nested = nest(rest);
   const stored = {
     ...nested,
-    otel: { ...(nested["otel"] as object | undefined), ...besideAttributes(span, origin) },
+    otel: {
+      ...(nested["otel"] as object | undefined),
+      ...besideAttributes(span, origin),
+      ...(reported !== undefined && { usage_basis: reported.basis }),
+    },
   };
   if (isTooDeep(inputs) || isTooDeep(output) || isTooDeep(stored))
     return "a span has attributes nested too deep";
 
-  const sent = { name: span.name, scopeName: origin.scopeName, attributes };
   const inclusive = inclusiveOf(sent);
-  const start = { ...toStart(span, attributes, startedAt), inputs, attributes: stored, apiKey, inclusive };
-  const usage = usageOfSpan(sent);
+  const start = { ...toStart(span, sent, startedAt), inputs, attributes: stored, apiKey, inclusive };
+  const usage = reported?.usage;
   const completionId = storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output);
   // leave absent members undefined: an earlier message may have set them
   return completePart(start, {
@@ -81,9 +91,11 @@ function servedBy(used: Usage, { attributes }: SpanOfProducer): Usage {
 
 function toStart(
   span: OtelSpan,
-  attributes: Attributes,
+  sent: SpanOfProducer,
   startedAt: EpochMicros,
 ): Omit<CallStart, "inputs" | "attributes" | "apiKey" | "inclusive"> {
+  const { attributes } = sent;
+  const { session = [], user = [] } = factsOf(sent);
   const step = toCount(attributes.get(RUN_STEP));
   const weaveCall = weaveCallOf(attributes);
   return {
@@ -93,9 +105,9 @@ function toStart(
     opName: span.name.slice(0, MAX_NAME_LENGTH),
     startedAt,
     displayName: firstText(attributes, DISPLAY_NAME)?.slice(0, MAX_NAME_LENGTH),
-    threadId: firstText(attributes, THREAD)?.slice(0, MAX_ID_LENGTH),
+    threadId: firstText(attributes, [...THREAD, ...session])?.slice(0, MAX_ID_LENGTH),
     turnId: textOf(attributes.get(IS_TURN)) === "true" ? span.spanId : undefined,
-    userId: firstText(attributes, USER)?.slice(0, MAX_ID_LENGTH),
+    userId: firstText(attributes, [...USER, ...user])?.slice(0, MAX_ID_LENGTH),
     runId: firstText(attributes, RUN)?.slice(0, MAX_ID_LENGTH),
     runStep: attributes.has(RUN_STEP) ? step : undefined,
   };

@@ -1,10 +1,12 @@
 import { toCount } from "../../usage/to-count.ts";
-import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject } from "../../shared/json.ts";
+import { readEntry } from "../../usage/read-entry.ts";
 import { readUnits } from "../../usage/read-units.ts";
 import type { UnitCounts } from "../../usage/units.ts";
+import { isNothing } from "../../usage/usage.ts";
 import type { TOKENS } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
+import { documentIn } from "./document-in.ts";
 
 /** Counts, named as in a call's `summary.usage`. */
 export type Counts = { readonly [Count in keyof typeof TOKENS]?: number } & UnitCounts;
@@ -31,18 +33,23 @@ export function countsInDocuments(attributes: Attributes): Counts {
   return found;
 }
 
-/** The JSON object in an attribute, as text or as a value. */
-export function documentIn(value: unknown): Json | undefined {
-  const document = typeof value === "string" ? parseOrUndefined(value) : value;
-  return isJsonObject(document) ? document : undefined;
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJsonText(text);
-  } catch {
-    return undefined;
+/** The tokens of a provider's own usage, in its words; undefined without any. Prompt tokens include cached ones. */
+export function countsInUsage(attributes: Attributes, names: readonly string[]): Counts | undefined {
+  for (const name of names) {
+    const document = documentIn(attributes.get(name));
+    const used = document === undefined ? undefined : readEntry(document);
+    if (used === undefined || isNothing(used)) continue;
+    const cached = used.cacheOutsidePrompt ? used.cacheReadTokens + used.cacheCreationTokens : 0;
+    return {
+      prompt_tokens: used.promptTokens + cached,
+      completion_tokens: used.completionTokens,
+      total_tokens: used.promptTokens + cached + used.completionTokens,
+      ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
+      ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
+      ...used.units,
+    };
   }
+  return undefined;
 }
 
 interface Found {

@@ -1,27 +1,51 @@
 import { toCount } from "../../usage/to-count.ts";
-import { MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
+import { ANSWERED, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
-import { excludesCache, usageAttributes, type SpanOfProducer } from "./producers.ts";
-import { countsInDocuments, type Counts } from "./usage-documents.ts";
+import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer } from "./producers.ts";
+import { countsInDocuments, countsInUsage, type Counts } from "./usage-documents.ts";
 
 /** The name of a model if no attribute names it. */
 const UNKNOWN_MODEL = "usage";
 
 /**
- * The `usage` of a call's summary: the tokens of a span under its model; undefined if it reports none. As in the
- * conventions, prompt tokens include cached ones, even if the producer excludes them.
+ * Why a span's counts are read as they are: its producer is known, only its attributes are, or they contradict the
+ * conventions, and what they mean is a guess.
  */
-export function usageOfSpan(span: SpanOfProducer): Record<string, Record<string, number>> | undefined {
+type UsageBasis = "producer" | "words" | "guess";
+
+interface SpanUsage {
+  /** The `usage` of a call's summary: the tokens under their model. */
+  readonly usage: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly basis: UsageBasis;
+}
+
+/**
+ * What a span reports; undefined if it reports no tokens. As in the conventions, prompt tokens include cached ones, even if
+ * the producer excludes them.
+ */
+export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
+  const facts = factsOf(span);
   const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
-  if (Object.keys(reported).length === 0) return undefined;
-  const counts = withCacheInPrompt(reported, excludesCache(span));
-  const model = firstText(attributes, MODEL)?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
-  return { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
+  const raw = facts.raw === undefined ? undefined : countsInUsage(attributes, facts.raw);
+  if (raw === undefined && Object.keys(reported).length === 0) return undefined;
+  const counts =
+    raw === undefined ? withCacheInPrompt(reported, excludesCache(span)) : { ...reported, ...raw };
+  const answered = firstText(attributes, ANSWERED) ?? facts.model?.read(attributes);
+  const model = (answered ?? firstText(attributes, MODEL))?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
+  const usage = { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
+  return { usage, basis: basisOf(span, counts.prompt_tokens !== reported.prompt_tokens) };
+}
+
+function basisOf(span: SpanOfProducer, isCorrected: boolean): UsageBasis {
+  if (profileOf(span) !== undefined) return "producer";
+  return isCorrected ? "guess" : "words";
 }
 
 /** True for a span that can only repeat the usage of others. */
-function asksNoModel({ name, attributes }: SpanOfProducer): boolean {
+function asksNoModel(span: SpanOfProducer): boolean {
+  const { name, attributes } = span;
+  if (factsOf(span).asksNone?.is(attributes) === true) return true;
   return NO_REQUESTS.some(({ attribute, values }) => {
     const value = attributes.get(attribute) ?? (attribute === "ai.operationId" ? name : undefined);
     return typeof value === "string" && values.has(value);

@@ -4,7 +4,15 @@ import type { SpanOfProducer } from "../../../../src/ingest/otlp/producers.ts";
 import { usageOfSpan } from "../../../../src/ingest/otlp/usage-of-span.ts";
 
 const usage = (record: Record<string, unknown>, sent: Partial<SpanOfProducer> = {}) =>
-  usageOfSpan({ name: "chat", scopeName: "app", attributes: new Map(Object.entries(record)), ...sent });
+  reported(record, sent)?.usage;
+const reported = (record: Record<string, unknown>, sent: Partial<SpanOfProducer> = {}) =>
+  usageOfSpan({
+    name: "chat",
+    scopeName: "app",
+    scopeVersion: "",
+    attributes: new Map(Object.entries(record)),
+    ...sent,
+  });
 /** Counts under the unknown model. */
 const countsOf = (record: Record<string, unknown>, sent: Partial<SpanOfProducer> = {}) =>
   usage(record, sent)?.["usage"];
@@ -44,6 +52,20 @@ describe("usageOfSpan", () => {
 
   it("is nothing without tokens", () => {
     expect(usage({ "gen_ai.request.model": "gpt-4o" })).toBeUndefined();
+  });
+});
+
+describe("the basis of a reading", () => {
+  const tokens = { "gen_ai.usage.input_tokens": 4 };
+
+  it("is the producer if its scope is known, the words if not, and a guess where they contradict", () => {
+    const cached = { ...tokens, "gen_ai.usage.cache_read.input_tokens": 9 };
+    expect(reported(tokens)?.basis).toBe("words");
+    expect(reported({ ...tokens, "gen_ai.usage.cache_read.input_tokens": 3 })?.basis).toBe("words");
+    expect(reported(cached)?.basis).toBe("guess");
+    expect(reported(cached, { scopeName: "langfuse-sdk" })?.basis).toBe("producer");
+    expect(reported(tokens, { name: "claude_code.llm_request" })?.basis).toBe("producer");
+    expect(reported({})).toBeUndefined();
   });
 });
 
