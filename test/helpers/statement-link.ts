@@ -9,6 +9,9 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+
+const SLOW_MS = 300;
 
 /** A statement as it came over a link. */
 export interface Statement {
@@ -19,7 +22,8 @@ export interface Statement {
   deliver(): Promise<{ readonly status: number; readonly text: string }>;
 }
 
-export type Fate = "pass" | "hold" | "twice";
+/** `slow`: others overtake it. */
+export type Fate = "pass" | "hold" | "twice" | "slow";
 
 export interface StatementLink {
   /** The server's URL, by way of the link. */
@@ -53,6 +57,7 @@ export async function openLink(target: string): Promise<StatementLink> {
     const fate = link.rule(statement);
     if (fate === "hold") held.push(statement);
     if (fate === "hold" || link.stalled) return;
+    if (fate === "slow") await pause(SLOW_MS);
     try {
       const answer = await deliver();
       if (fate === "twice") await deliver();

@@ -44,13 +44,14 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
   const macros = await ask<{ node: number; named: string }>(
     sql`SELECT _shard_num AS node, substitution AS named FROM ${everywhere("macros")} WHERE macro = 'replica'`,
   );
-  const databases = await ask<{ node: number; ending: string }>(
-    sql`SELECT _shard_num AS node, substring(name, length((SELECT currentDatabase())) + 1) AS ending
-        FROM ${everywhere("databases")} WHERE startsWith(name, (SELECT currentDatabase()))`,
-  );
   const tables = await ask<TableRow>(
     sql`SELECT _shard_num AS node, name, create_table_query AS statement
         FROM ${everywhere("tables")} WHERE ${here} ORDER BY name`,
+  );
+  // the second database is made before the first table: who sees a table must not miss it
+  const databases = await ask<{ node: number; ending: string }>(
+    sql`SELECT _shard_num AS node, substring(name, length((SELECT currentDatabase())) + 1) AS ending
+        FROM ${everywhere("databases")} WHERE startsWith(name, (SELECT currentDatabase()))`,
   );
   const paths = await ask<{ node: number; table: string; path: string }>(
     sql`SELECT _shard_num AS node, table, zookeeper_path AS path FROM ${everywhere("replicas")} WHERE ${here}`,
