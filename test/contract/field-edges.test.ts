@@ -71,7 +71,6 @@ beforeAll(async () => {
     settings: {
       RATE_LIMIT_PER_MINUTE: "1000000000",
       KEY_MAX_CONCURRENT: "1000",
-      MAX_EVENT_LOOP_DELAY_MS: "60000",
     },
   });
 });

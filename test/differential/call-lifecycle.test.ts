@@ -19,7 +19,6 @@ const settings = {
   INGEST_LINGER_MS: "1",
   RATE_LIMIT_PER_MINUTE: "1000000000",
   KEY_MAX_CONCURRENT: "100000",
-  MAX_EVENT_LOOP_DELAY_MS: "60000",
 };
 const { seed, ...seeded } = seededRandom();
 let store: TestEngine;

@@ -41,7 +41,7 @@ async function open(): Promise<Opened> {
   const dir = mkdtempSync(join(tmpdir(), "sumtree-tests-"));
   const store = join(dir, "store");
   mkdirSync(store);
-  return { engine: await openEmbedded(store, { backupDir: dir }), dir };
+  return { engine: await openEmbedded(store, { backupDir: dir, maxWaitMs: 90_000 }), dir };
 }
 
 /** Also of what a test has set for them. */

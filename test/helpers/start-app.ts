@@ -71,6 +71,8 @@ export async function startAppOn(engine: Engine, options: StartOptions = {}): Pr
   const config = readConfig({
     LOG_LEVEL: "silent",
     INGEST_LINGER_MS: "1",
+    // tests share the event loop with the service, and the machine with each other
+    MAX_EVENT_LOOP_DELAY_MS: "60000",
     ...namedStoreSettings(ROOT_KEY),
     ...options.settings,
   });

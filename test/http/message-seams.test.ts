@@ -7,7 +7,6 @@ let test: TestApp;
 let afterReading: (name: string) => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
   test = await startApp({
-    settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" },
     wrapEngine: (engine) => ({
       ...engine,
       async rows(query, options) {

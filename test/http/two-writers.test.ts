@@ -8,9 +8,8 @@ import { authorization, startApp, startAppOn, type TestApp } from "../helpers/st
 let first: TestApp;
 let second: Awaited<ReturnType<typeof startAppOn>>;
 beforeAll(async () => {
-  first = await startApp({ settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" } });
+  first = await startApp();
   second = await startAppOn(first.engine, {
-    settings: { MAX_EVENT_LOOP_DELAY_MS: "60000" },
     deps: { clock: { now: () => Date.now() - 3_600_000 } },
   });
 });
