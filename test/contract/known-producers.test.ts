@@ -9,12 +9,14 @@ const names = (list: readonly string[] | undefined): string =>
   list === undefined || list.length === 0 ? "–" : list.map((name) => `\`${name}\``).join(", ");
 
 function rowOf(profile: Profile): string {
-  const { producer, scope, spans, excludesCache, addsUp, raw, model, session, user } = profile;
+  const { producer, scope, spans, excludesCache, thoughtsInTotal, addsUp, raw, model, session, user } =
+    profile;
   const origin = spans === undefined ? scope : spans;
   const cells = [
     producer,
     `${spans === undefined ? "" : "spans "}\`${origin.source.replaceAll("\\/", "/").replaceAll("|", "\\|")}\``,
     excludesCache === undefined ? "in the prompt" : `beside it: ${excludesCache.which}`,
+    thoughtsInTotal === undefined ? "in the output" : `in the total alone: ${thoughtsInTotal.which}`,
     addsUp === undefined ? "–" : addsUp.which,
     [names(raw), model === undefined ? "–" : model.in].filter((cell) => cell !== "–").join("; ") || "–",
     names([...(session ?? []), ...(user ?? [])]),

@@ -59,11 +59,24 @@ export async function sentByHand(
   return rootTotals(test, project, { trace_ids: [trace] });
 }
 
-/** Anthropic counts cached tokens beside the prompt; the conventions of OpenTelemetry, within it. */
+/** Anthropic and Bedrock count cached tokens beside the prompt; the conventions of OpenTelemetry, within it. */
 export function withCacheInPrompt(usage: Readonly<Record<string, unknown>>): object {
+  if (typeof usage["cacheReadInputTokens"] === "number") return usageOfBedrock(usage);
   const read = usage["cache_read_input_tokens"];
   if (typeof read !== "number") return usage;
   const prompt = (usage["input_tokens"] as number) + read + (usage["cache_creation_input_tokens"] as number);
   const { input_tokens: _, ...rest } = usage;
   return { ...rest, prompt_tokens: prompt };
+}
+
+function usageOfBedrock(usage: Readonly<Record<string, unknown>>): object {
+  const count = (name: string): number => usage[name] as number;
+  const [read, written] = [count("cacheReadInputTokens"), count("cacheWriteInputTokens")];
+  return {
+    prompt_tokens: count("inputTokens") + read + written,
+    completion_tokens: count("outputTokens"),
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: written,
+    provider: usage["provider"],
+  };
 }

@@ -34,7 +34,8 @@ export async function startPlayedProvider(): Promise<PlayedProvider> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = JSON.parse((await text(request)) || "{}") as Json;
-    const play = routes[new URL(request.url ?? "/", "http://provider").pathname];
+    const { pathname } = new URL(request.url ?? "/", "http://provider");
+    const play = routes[pathname] ?? playOfPath(pathname);
     if (play === undefined) {
       response.writeHead(404, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: { message: "no such route", type: "invalid_request_error" } }));
@@ -47,8 +48,9 @@ export async function startPlayedProvider(): Promise<PlayedProvider> {
     }
     number++;
     const played = play(body, number);
-    served.push({ ...played.served, streamed: body["stream"] === true });
-    if (body["stream"] !== true) {
+    const streamed = body["stream"] === true || pathname.endsWith(":streamGenerateContent");
+    served.push({ ...played.served, streamed });
+    if (!streamed) {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(played.whole));
       return;
@@ -237,6 +239,56 @@ function playMessage(body: Json, number: number): Played {
       event("message_delta", { delta: end, usage: { output_tokens: usage.output_tokens } }),
       event("message_stop", {}),
     ],
+  };
+}
+
+const GEMINI = /^\/v1(?:beta)?\/models\/[^/:]+:(?:streamG|g)enerateContent$/;
+
+/** Gemini names the model in the path. It counts thoughts beside the output. */
+function playGemini(pathname: string): (body: Json, number: number) => Played {
+  const model = pathname.split(/[/:]/).at(-2)!;
+  return (_body, number) => {
+    const usage = {
+      promptTokenCount: 420 + number,
+      cachedContentTokenCount: 128,
+      candidatesTokenCount: 37 + number,
+      thoughtsTokenCount: 120,
+      totalTokenCount: 577 + 2 * number,
+    };
+    const whole = {
+      candidates: [
+        { content: { role: "model", parts: [{ text: sentence }] }, finishReason: "STOP", index: 0 },
+      ],
+      usageMetadata: usage,
+      modelVersion: model,
+      responseId: uniqueId(number),
+    };
+    return { served: { model, usage }, whole, events: [`data: ${JSON.stringify(whole)}\n\n`] };
+  };
+}
+
+/** Google and Amazon name the model in the path. */
+function playOfPath(pathname: string): ((body: Json, number: number) => Played) | undefined {
+  if (GEMINI.test(pathname)) return playGemini(pathname);
+  return CONVERSE.test(pathname) ? playConverse(pathname) : undefined;
+}
+
+const CONVERSE = /^\/model\/[^/]+\/converse$/;
+
+/** Bedrock counts cached tokens beside the input, for every model. */
+function playConverse(pathname: string): (body: Json, number: number) => Played {
+  const model = decodeURIComponent(pathname.split("/")[2]!);
+  return (_body, number) => {
+    const usage = {
+      inputTokens: 215 + number,
+      outputTokens: 50 + number,
+      totalTokens: 457 + 2 * number,
+      cacheReadInputTokens: 128,
+      cacheWriteInputTokens: 64,
+    };
+    const message = { role: "assistant", content: [{ text: sentence }] };
+    const whole = { output: { message }, stopReason: "end_turn", usage, metrics: { latencyMs: 1 } };
+    return { served: { model, usage: { ...usage, provider: "aws.bedrock" } }, whole, events: [] };
   };
 }
 

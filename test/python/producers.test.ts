@@ -110,6 +110,9 @@ const programs: readonly Program[] = [
     untied: () => true,
     sends: and(modelAskedInStreams, noCache),
   },
+  { file: "logfire_spans.py", environment: "more", ways: ["alone"], sends: all },
+  { file: "openllmetry_gemini.py", environment: "more", ways: ["alone"], sends: all },
+  { file: "botocore_bedrock.py", environment: "more", ways: ["alone"], sends: all },
   { file: "crewai_crew.py", environment: "crewai", ways: ["alone", "gateway"], sends: all },
 ];
 
@@ -152,5 +155,6 @@ async function runProgram(environment: Environment, file: string, way: Way, proj
     OPENAI_API_KEY: throughGateway ? ROOT_KEY : "played",
     ...(throughGateway ? { OPENAI_PROJECT: project } : {}),
     ANTHROPIC_BASE_URL: provider.url,
+    PROVIDER_URL: provider.url,
   });
 }

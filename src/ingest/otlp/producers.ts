@@ -21,6 +21,8 @@ export interface Profile {
   readonly spans?: RegExp;
   /** Spans whose input tokens exclude cached ones, against the conventions. */
   readonly excludesCache?: Fact;
+  /** Spans whose output tokens exclude thoughts, which only the total includes. */
+  readonly thoughtsInTotal?: Fact;
   /** Spans whose usage is their own whatever the spans below them report. All others include it. */
   readonly addsUp?: Fact;
   /** Spans that ask no model, besides those that `NO_REQUESTS` names: their usage is that of others. */
@@ -90,6 +92,21 @@ export const PROFILES: readonly Profile[] = [
     producer: "OpenLLMetry, Anthropic and Bedrock, in JavaScript",
     scope: /^@traceloop\/instrumentation-(?:anthropic|bedrock)$/,
     excludesCache: ALWAYS,
+  },
+  {
+    producer: "OpenLLMetry, Gemini",
+    scope: /^opentelemetry\.instrumentation\.google_generativeai$/,
+    thoughtsInTotal: ALWAYS,
+  },
+  {
+    producer: "OpenTelemetry, Bedrock by botocore",
+    scope: /^opentelemetry\.instrumentation\.botocore\.bedrock-runtime$/,
+    excludesCache: ALWAYS,
+  },
+  {
+    producer: "Logfire",
+    scope: /^logfire\.(?:openai|anthropic)$/,
+    raw: ["gen_ai.usage.raw"],
   },
   {
     producer: "OpenLLMetry",

@@ -29,8 +29,7 @@ export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
   const raw = facts.raw === undefined ? undefined : countsInUsage(attributes, facts.raw);
   if (raw === undefined && Object.keys(reported).length === 0) return undefined;
-  const counts =
-    raw === undefined ? withCacheInPrompt(reported, excludesCache(span)) : { ...reported, ...raw };
+  const counts = raw === undefined ? corrected(reported, span) : { ...reported, ...raw };
   const answered = firstText(attributes, ANSWERED) ?? facts.model?.read(attributes);
   const model = (answered ?? firstText(attributes, MODEL))?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
   const usage = { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
@@ -58,6 +57,17 @@ function countsInRows(attributes: Attributes): Counts {
     return count === undefined ? [] : [[name, count] as const];
   });
   return Object.fromEntries(counts);
+}
+
+function corrected(counts: Counts, span: SpanOfProducer): Counts {
+  const whole = factsOf(span).thoughtsInTotal?.is(span.attributes) === true ? withThoughts(counts) : counts;
+  return withCacheInPrompt(whole, excludesCache(span));
+}
+
+/** What the total has beyond prompt and completion are thoughts, which are charged as output. */
+function withThoughts(counts: Counts): Counts {
+  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total = 0 } = counts;
+  return total > prompt + completion ? { ...counts, completion_tokens: total - prompt } : counts;
 }
 
 /** More cached tokens than prompt tokens: then the prompt count must exclude them. */
