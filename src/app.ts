@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { apiKeyRoutes } from "./admin/keys/routes.ts";
 import { whoamiRoutes } from "./admin/keys/whoami.ts";
 import { createFailedAttempts } from "./http/auth/failed-attempts.ts";
-import { createAuditLog } from "./http/audit/audit-log.ts";
+import { createAuditLog, type AuditLog } from "./http/audit/audit-log.ts";
 import { registerAudit } from "./http/audit/register-audit.ts";
 import { auditRoutes } from "./admin/audit/routes.ts";
 import { registerGuard } from "./http/auth/guard.ts";
@@ -62,11 +62,11 @@ import { createDeletionStore, newDeletion } from "./admin/projects/deletion-stor
 import { createMutations } from "./admin/projects/mutations.ts";
 import { projectRoutes } from "./admin/projects/routes.ts";
 import { deleteExpired } from "./admin/projects/retention.ts";
+import { createRetentionAudit } from "./admin/projects/retention-audit.ts";
 import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
-import type { FairShare } from "./shares/fair-share.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
 import { stopTimes } from "./stop-times.ts";
@@ -109,7 +109,8 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const shares = createShares(config);
   registerShareMetrics(registry, shares);
   const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
-  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady, pending: shares.writes });
+  const auditLog = createAuditLog(engine, { lingerMs: 0, pending: shares.writes });
+  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady, auditLog });
 
   const priceStore = createPriceStore(engine);
   const factors = createFactorStore(engine);
@@ -135,7 +136,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
   registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
-  const askToErase = await registerProjects(app, config, { engine, clock, writer });
+  const askToErase = await registerProjects(app, config, { engine, clock, writer, auditLog });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
   await app.register(contentRoutes, { engine, writer: content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
@@ -200,18 +201,27 @@ function registerWriters(app: App, options: SecondThreadOptions): void {
   registerLargeBodies(app, (request, body) => secondThread.answer(request, body));
 }
 
+interface ProjectsDeps {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly writer: CallWriter;
+  readonly auditLog: AuditLog;
+}
+
 /** Deletion of what is stored, and the job that advances it. Returns how to request the erasure of deleted calls. */
 async function registerProjects(
   app: App,
   config: Config,
-  { engine, clock, writer: { whileNoInsertRuns } }: { engine: Engine; clock: Clock; writer: CallWriter },
+  { engine, clock, writer: { whileNoInsertRuns }, auditLog }: ProjectsDeps,
 ): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
   const deletions = createDeletionStore(engine);
   const deps = { engine, clock, mutations, deletions, whileNoInsertRuns };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
-  registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: () => deleteExpired(deps) });
+  const audit = createRetentionAudit({ log: auditLog, clock, logger: app.log });
+  const expire = (): Promise<void> => deleteExpired({ ...deps, audit });
+  registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: expire });
   return async (project) => {
     const deletion = newDeletion(project, "calls", clock);
     await deps.deletions.save([deletion]);
@@ -294,8 +304,8 @@ async function registerKeys(
     rootKey,
     clock,
     steady,
-    pending,
-  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairShare },
+    auditLog,
+  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; auditLog: AuditLog },
 ): Promise<void> {
   const days = config.KEY_MAX_LIFETIME_DAYS;
   const limits = {
@@ -308,7 +318,7 @@ async function registerKeys(
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
-  registerAudit(app, { log: createAuditLog(engine, { lingerMs: 0, pending }), clock });
+  registerAudit(app, { log: auditLog, clock });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock, limits });
   await app.register(whoamiRoutes, { engine });

@@ -7,6 +7,7 @@ import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts"
 import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
+import type { RetentionAudit } from "../../src/admin/projects/retention-audit.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { namedCluster } from "../helpers/named-store.ts";
@@ -285,7 +286,8 @@ describe("retention", () => {
 
     const mutations = createMutations(test.engine, namedCluster);
     const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    const deps = { engine: test.engine, mutations, whileNoInsertRuns };
+    const audit: RetentionAudit = (_projects, _details, work) => work();
+    const deps = { engine: test.engine, mutations, whileNoInsertRuns, audit };
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);

@@ -1,7 +1,12 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
+import { createRetentionAudit } from "../../src/admin/projects/retention-audit.ts";
+import { createAuditLog } from "../../src/http/audit/audit-log.ts";
 import { param, sql } from "../../src/query/sql.ts";
+import { FairShare } from "../../src/shares/fair-share.ts";
+import type { Engine } from "../../src/store/engine.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";
 import { namedCluster } from "../helpers/named-store.ts";
@@ -48,7 +53,7 @@ async function merges(what: "STOP" | "START"): Promise<void> {
   await test.engine.command(statement, { name: "test" });
 }
 
-async function keepThirtyDays(project_id: string): Promise<void> {
+async function setRetention(project_id: string): Promise<void> {
   const url = `/projects/${project_id}/retention`;
   const answer = await test.app.inject({
     method: "PUT",
@@ -57,10 +62,40 @@ async function keepThirtyDays(project_id: string): Promise<void> {
     payload: { days: KEPT_DAYS },
   });
   expect(answer.statusCode).toBe(200);
+}
+
+interface Broken {
+  /** The inserts into the audit log that fail, counted from 1. */
+  readonly audit?: number;
+  readonly mutations?: boolean;
+}
+
+async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Promise<void> {
+  let inserts = 0;
+  const engine: Engine = {
+    ...test.engine,
+    insert: (...args) =>
+      args[0] === "audit" && ++inserts === failing
+        ? Promise.reject(new Error("the disk is full"))
+        : test.engine.insert(...args),
+  };
+  const pending = new FairShare({ capacity: 1024 * 1024 });
+  const log = createAuditLog(engine, { lingerMs: 0, pending });
+  const logger = pino({ level: "silent" });
+  const audit = createRetentionAudit({ log, clock: systemClock, logger });
   const mutations = createMutations(test.engine, namedCluster);
   await until(async () => !(await mutations.areRunning("retention")));
   const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-  await deleteExpired({ engine: test.engine, mutations, clock: systemClock, whileNoInsertRuns });
+  const start: typeof mutations.start = isBroken
+    ? () => Promise.reject(new Error("no mutation"))
+    : (...args) => mutations.start(...args);
+  const deps = { engine: test.engine, clock: systemClock, whileNoInsertRuns, audit };
+  await deleteExpired({ ...deps, mutations: { ...mutations, start } });
+}
+
+async function keepThirtyDays(project_id: string): Promise<void> {
+  await setRetention(project_id);
+  await expire();
 }
 
 describe.each(["apart", "merged"])("retention of calls whose parts lie %s", (how) => {
@@ -98,5 +133,61 @@ describe.each(["apart", "merged"])("retention of calls whose parts lie %s", (how
     } finally {
       await merges("START");
     }
+  });
+});
+
+describe("the audit log", () => {
+  const projects = ["acme/one", "other/two"];
+
+  async function entries(project_id: string): Promise<readonly Record<string, unknown>[]> {
+    const query = { project_id, action: "retention.delete" };
+    const headers = { authorization: authorization() };
+    const answer = await test.app.inject({ url: "/audit", query, headers });
+    return (answer.json() as { entries: Record<string, unknown>[] }).entries;
+  }
+
+  async function fill(): Promise<void> {
+    for (const project of projects) {
+      await start(project, "old", old);
+      await setRetention(project);
+    }
+  }
+  const left = () => Promise.all(projects.map((project) => rowsOf(project, "old")));
+  const outcomes = async (project: string) => (await entries(project)).map((entry) => entry["outcome"]);
+
+  it("has nothing where nothing is old, and an entry for each project whose rows are deleted", async () => {
+    await start("acme/none", "young", young);
+    await setRetention("acme/none");
+    await fill();
+    await expire();
+    expect(await entries("acme/none")).toEqual([]);
+    for (const project of projects) {
+      const found = await entries(project);
+      const before = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - KEPT_DAYS * DAY_MS).toISOString();
+      const details = { days: KEPT_DAYS, before };
+      const key = { key_id: "service", key_name: "retention" };
+      expect(found).toHaveLength(1);
+      expect(found[0]).toMatchObject({ ...key, projects: [project], details, outcome: "done", status: 0 });
+    }
+    await until(async () => (await left()).every((rows) => rows === 0));
+    await until(async () => !(await createMutations(test.engine, namedCluster).areRunning("retention")));
+    await expire();
+    for (const project of projects) expect(await entries(project)).toHaveLength(1);
+  });
+
+  it("keeps the rows if the entry cannot be stored, and the entry if the deletion fails", async () => {
+    await fill();
+    await expect(expire({ audit: 1 })).rejects.toThrow();
+    expect(await left()).toEqual([1, 1]);
+    await expect(expire({ mutations: true })).rejects.toThrow("no mutation");
+    expect(await left()).toEqual([1, 1]);
+    expect((await outcomes(projects[0]!))[0]).toBe("failed");
+  });
+
+  it("has an entry without an outcome if that cannot be stored", async () => {
+    await fill();
+    await expire({ audit: 2 });
+    expect((await outcomes(projects[1]!))[0]).toBe("unknown");
+    await until(async () => (await left()).every((rows) => rows === 0));
   });
 });

@@ -5,8 +5,11 @@ import { keyHours } from "../../query/key-hours.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-project.ts";
+import type { RetentionAudit } from "./retention-audit.ts";
 
-type RetentionDeps = Omit<DeletionDeps, "deletions">;
+export interface RetentionDeps extends Omit<DeletionDeps, "deletions"> {
+  readonly audit: RetentionAudit;
+}
 
 const TAG = "retention";
 const DAY_MS = 86_400_000;
@@ -85,18 +88,21 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
   for (const { days, projects } of spans) {
     const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
     const before = today - days * DAY_MS;
-    const tables = await tablesWithExpired(engine, projects, await ageOf(engine, projects, before));
-    if (tables.length === 0) continue;
-    await deps.whileNoInsertRuns(async () => {
-      const age = await ageOf(engine, projects, before);
-      for (const table of tables) {
-        await mutations.start(
-          table,
-          projects,
-          sql`DELETE WHERE ${isExpired(table, projects, age)} AND ${mutations.mark(TAG)}`,
-        );
-      }
-    });
+    const expired = await findExpired(engine, projects, await ageOf(engine, projects, before));
+    if (expired.size === 0) continue;
+    const affected = [...new Set([...expired.values()].flat())];
+    await deps.audit(affected, { days, before: new Date(before).toISOString() }, () =>
+      deps.whileNoInsertRuns(async () => {
+        const age = await ageOf(engine, affected, before);
+        for (const [table, some] of expired) {
+          await mutations.start(
+            table,
+            some,
+            sql`DELETE WHERE ${isExpired(table, some, age)} AND ${mutations.mark(TAG)}`,
+          );
+        }
+      }),
+    );
   }
 }
 
@@ -104,20 +110,25 @@ function isExpired(table: string, projects: readonly Project[], age: Age): Sql {
   return sql`project_id IN ${param("Array(String)", projects)} AND ${isOlder[table]!(age)}`;
 }
 
-async function tablesWithExpired(
+/** The projects that have rows to delete, by table. */
+async function findExpired(
   engine: Engine,
   projects: readonly Project[],
   age: Age,
-): Promise<readonly string[]> {
-  const tables: string[] = [];
+): Promise<ReadonlyMap<string, readonly Project[]>> {
+  const expired = new Map<string, readonly Project[]>();
   for (const table of Object.keys(isOlder)) {
-    const found = await engine.rows(
-      sql`SELECT 1 AS one FROM ${trusted(table)} WHERE ${isExpired(table, projects, age)} LIMIT 1`,
+    const found = await engine.rows<{ project_id: Project }>(
+      sql`SELECT DISTINCT project_id FROM ${trusted(table)} WHERE ${isExpired(table, projects, age)}`,
       { name: "retention_find", limits: "maintenance" },
     );
-    if (found.length > 0) tables.push(table);
+    if (found.length > 0)
+      expired.set(
+        table,
+        found.map((row) => row.project_id),
+      );
   }
-  return tables;
+  return expired;
 }
 
 /** Calls under hours on one side of the cutoff whose start is on the other. */

@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   "feedback.purge",
   "project.delete",
   "retention.set",
+  "retention.delete",
   "backup.create",
   "backup.restore",
 ] as const;

@@ -9,6 +9,7 @@ import { migrate } from "../../../src/store/schema/migrate.ts";
 import { rebuildLedger } from "../../../src/ledger/check-ledger.ts";
 import { createMutations } from "../../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../../src/admin/projects/retention.ts";
+import type { RetentionAudit } from "../../../src/admin/projects/retention-audit.ts";
 import { trusted } from "../../../src/query/sql.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { startAppOn, type TestApp } from "../../helpers/start-app.ts";
@@ -105,6 +106,7 @@ export class World {
     const mutations = createMutations(this.#engine, undefined);
     await until(async () => !(await mutations.areRunning("retention")));
     const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
-    await deleteExpired({ engine: this.#engine, mutations, clock: systemClock, whileNoInsertRuns });
+    const audit: RetentionAudit = (_projects, _details, work) => work();
+    await deleteExpired({ engine: this.#engine, mutations, clock: systemClock, whileNoInsertRuns, audit });
   }
 }
