@@ -3,6 +3,7 @@ import type { CallWriter } from "../calls/write/call-writer.ts";
 import type { ContentWriter } from "../content/content-writer.ts";
 import type { FeedbackWriter } from "../feedback/feedback-writer.ts";
 import type { Clock } from "../shared/clock.ts";
+import { parentsFirst } from "./parents-first.ts";
 import type { FromThread, Items, ToThread, Written } from "./messages.ts";
 
 /** The other thread takes a piece at a time, between its other work. */
@@ -29,8 +30,14 @@ function remote<Writer>(writer: Pick<Writer, "write" & keyof Writer>): Writer {
 /** The writers of the other thread, as routes know them. */
 export class RemoteWriters {
   readonly calls = remote<CallWriter>({
-    write: async (project, parts) =>
-      (await this.#write(parts, (items) => ({ writer: "calls", project, items }))) as (string | undefined)[],
+    write: async (project, parts) => {
+      const order = parentsFirst(parts);
+      const inOrder = order.map((at) => parts[at]!);
+      const written = await this.#write(inOrder, (items) => ({ writer: "calls", project, items }));
+      const traces: (string | undefined)[] = parts.map(() => undefined);
+      for (const [index, at] of order.entries()) traces[at] = written[index] as string | undefined;
+      return traces;
+    },
   });
   readonly feedback = remote<FeedbackWriter>({
     write: async (changes) =>

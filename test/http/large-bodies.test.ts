@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fullRequests } from "../helpers/full-requests.ts";
 import { runs } from "../helpers/runs.ts";
+import { seededRandom } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Space around a text changes nothing but its length: with this much, the second thread reads it. */
@@ -97,3 +98,54 @@ it("is stored with every digit and character of its payload", async () => {
   expect([status, answer.text.includes("12345678901234567,")]).toEqual([200, true]);
   expect((answer.json() as { call: { output: typeof output } }).call.output['"\\']).toBe(PADDING);
 });
+
+/** A forest of calls without traces, in any order: the parent of each is one of those before it, or none. */
+const forest = fc.integer({ min: 2, max: 4000 }).chain((count) =>
+  fc.record({
+    parents: fc.array(fc.option(fc.nat(), { freq: 20 }), { minLength: count, maxLength: count }),
+    order: fc.constantFrom("parents first", "parents last", "mixed"),
+    seed: fc.integer(),
+  }),
+);
+let forests = 0;
+
+it(
+  "gives a call the trace of its parent, wherever in the body that stands",
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(forest, async ({ parents, order, seed }) => {
+        const name = `f${forests++}`;
+        const id = (at: number): string => `${name}-${at}`;
+        const above = (at: number): number | undefined => {
+          const parent = parents[at];
+          return at === 0 || parent == null ? undefined : parent % at;
+        };
+        const rootOf = (at: number): number => {
+          const parent = above(at);
+          return parent === undefined ? at : rootOf(parent);
+        };
+        const { next } = seededRandom(seed);
+        const places = parents.map((_, at) => ({ at, key: order === "mixed" ? next() : at }));
+        places.sort((one, other) => (order === "parents last" ? other.key - one.key : one.key - other.key));
+        const batch = places.map(({ at }) => {
+          const parent = above(at);
+          const parent_id = parent === undefined ? {} : { parent_id: id(parent) };
+          const start = {
+            project_id: "acme/forest",
+            id: id(at),
+            op_name: "o",
+            started_at: "2026-01-01T00:00:00Z",
+          };
+          return { mode: "start", req: { start: { ...start, ...parent_id } } };
+        });
+        const [status, , text] = await answerTo("/call/upsert_batch", JSON.stringify({ batch }) + PADDING);
+        expect(status).toBe(200);
+        const { res } = JSON.parse(String(text)) as { res: { id: string; trace_id: string }[] };
+        const traceOf = new Map(res.map((one) => [one.id, one.trace_id]));
+        for (const at of parents.keys()) expect(traceOf.get(id(at))).toBe(traceOf.get(id(rootOf(at))));
+      }),
+      { numRuns: runs(3, 40), endOnFailure: true },
+    );
+  },
+);
