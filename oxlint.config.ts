@@ -60,7 +60,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|gateway-settings|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|ledger-jobs|stop-times|open-store-journal";
+  "app|main|config|gateway-settings|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|deletion-jobs|ledger-jobs|stop-times|open-store-journal";
 
 interface Allowed {
   readonly imports: readonly string[];

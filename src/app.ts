@@ -14,7 +14,7 @@ import { createKeyUses } from "./http/auth/key-uses.ts";
 import { backupRoutes } from "./admin/backups/routes.ts";
 import type { FeedbackOf } from "./calls/read/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls/read/routes.ts";
-import { createCallWriter, type CallWriter } from "./calls/write/call-writer.ts";
+import { createCallWriter } from "./calls/write/call-writer.ts";
 import { createPlaceLookup } from "./calls/place/place-lookup.ts";
 import type { Engine } from "./store/engine.ts";
 import type { GroupCommitSettings } from "./store/group-commit.ts";
@@ -58,20 +58,15 @@ import { createFactorStore } from "./prices/project/factor-store.ts";
 import { loadPriceList } from "./prices/list/load-price-list.ts";
 import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
-import { createDeletionStore, newDeletion } from "./admin/projects/deletion-store.ts";
-import { createMutations } from "./admin/projects/mutations.ts";
-import { projectRoutes } from "./admin/projects/routes.ts";
-import { deleteExpired } from "./admin/projects/retention.ts";
-import { createRetentionAudit } from "./admin/projects/retention-audit.ts";
-import { advanceDeletions } from "./admin/projects/advance-deletions.ts";
+import { registerDeletions } from "./deletion-jobs.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
+import type { FairShare } from "./shares/fair-share.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
 import { stopTimes } from "./stop-times.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
-import type { Project } from "./shared/project.ts";
 import { envelopeOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
@@ -102,15 +97,14 @@ const DAY_MS = 86_400_000;
 
 /** The whole service as one Fastify instance. The process, the tests, the bench and the scripts all call this. */
 export async function buildApp(config: Config, deps: Deps): Promise<App> {
-  const { clock = systemClock, steady = steadyClock } = deps;
+  const { clock = systemClock, steady = steadyClock, rootKey } = deps;
   const registry = new Registry();
   const metrics = createServiceMetrics(registry);
   const engine = measureEngine(deps.engine, metrics.statements);
   const shares = createShares(config);
   registerShareMetrics(registry, shares);
   const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
-  const auditLog = createAuditLog(engine, { lingerMs: 0, pending: shares.writes });
-  await registerKeys(app, config, { engine, rootKey: deps.rootKey, clock, steady, auditLog });
+  const audit = await registerKeys(app, config, { engine, rootKey, clock, steady, pending: shares.writes });
 
   const priceStore = createPriceStore(engine);
   const factors = createFactorStore(engine);
@@ -136,7 +130,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
   registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
-  const askToErase = await registerProjects(app, config, { engine, clock, writer, auditLog });
+  const askToErase = await registerDeletions(app, config, { engine, clock, writer, audit });
   await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
   await app.register(contentRoutes, { engine, writer: content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
@@ -199,34 +193,6 @@ function registerWriters(app: App, options: SecondThreadOptions): void {
   const secondThread = new SecondThread(options);
   app.addHook("onClose", () => secondThread.close());
   registerLargeBodies(app, (request, body) => secondThread.answer(request, body));
-}
-
-interface ProjectsDeps {
-  readonly engine: Engine;
-  readonly clock: Clock;
-  readonly writer: CallWriter;
-  readonly auditLog: AuditLog;
-}
-
-/** Deletion of what is stored, and the job that advances it. Returns how to request the erasure of deleted calls. */
-async function registerProjects(
-  app: App,
-  config: Config,
-  { engine, clock, writer: { whileNoInsertRuns }, auditLog }: ProjectsDeps,
-): Promise<(project: Project) => Promise<string>> {
-  const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
-  const deletions = createDeletionStore(engine);
-  const deps = { engine, clock, mutations, deletions, whileNoInsertRuns };
-  await app.register(projectRoutes, deps);
-  registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
-  const audit = createRetentionAudit({ log: auditLog, clock, logger: app.log });
-  const expire = (): Promise<void> => deleteExpired({ ...deps, audit });
-  registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: expire });
-  return async (project) => {
-    const deletion = newDeletion(project, "calls", clock);
-    await deps.deletions.save([deletion]);
-    return deletion.id;
-  };
 }
 
 interface ServerDeps {
@@ -295,7 +261,7 @@ async function createServer(config: Config, { logger, registry, steady, shares }
   return app;
 }
 
-/** The check before every route, and the routes that manage what it checks. */
+/** The check before every route, and the routes that manage what it checks. Returns the log of what they do. */
 async function registerKeys(
   app: App,
   config: Config,
@@ -304,9 +270,9 @@ async function registerKeys(
     rootKey,
     clock,
     steady,
-    auditLog,
-  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; auditLog: AuditLog },
-): Promise<void> {
+    pending,
+  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairShare },
+): Promise<AuditLog> {
   const days = config.KEY_MAX_LIFETIME_DAYS;
   const limits = {
     maxPerProject: config.MAX_KEYS_PER_PROJECT,
@@ -318,9 +284,11 @@ async function registerKeys(
   const uses = createKeyUses(engine, clock);
   const attempts = createFailedAttempts(app, config.FAILED_AUTH_PER_MINUTE);
   await registerGuard(app, { keys: ring, attempts, uses, origins: config.CORS_ORIGINS });
-  registerAudit(app, { log: auditLog, clock });
+  const audit = createAuditLog(engine, { lingerMs: 0, pending });
+  registerAudit(app, { log: audit, clock });
   registerPeriodic(app, { name: "key_uses", everyMs: MINUTE_MS, atEnd: true, run: () => uses.flush() });
   await app.register(apiKeyRoutes, { store, ring, uses, clock, limits });
   await app.register(whoamiRoutes, { engine });
   await app.register(auditRoutes, { engine });
+  return audit;
 }

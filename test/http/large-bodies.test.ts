@@ -125,8 +125,8 @@ it(
           const parent = above(at);
           return parent === undefined ? at : rootOf(parent);
         };
-        const { next } = seededRandom(seed);
-        const places = parents.map((_, at) => ({ at, key: order === "mixed" ? next() : at }));
+        const random = seededRandom(seed);
+        const places = parents.map((_, at) => ({ at, key: order === "mixed" ? random.next() : at }));
         places.sort((one, other) => (order === "parents last" ? other.key - one.key : one.key - other.key));
         const batch = places.map(({ at }) => {
           const parent = above(at);

@@ -143,7 +143,7 @@ describe("the audit log", () => {
     const query = { project_id, action: "retention.delete" };
     const headers = { authorization: authorization() };
     const answer = await test.app.inject({ url: "/audit", query, headers });
-    return (answer.json() as { entries: Record<string, unknown>[] }).entries;
+    return answer.json<{ entries: Record<string, unknown>[] }>().entries;
   }
 
   async function fill(): Promise<void> {

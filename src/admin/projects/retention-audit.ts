@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { FastifyBaseLogger } from "fastify";
 import type { AuditEntry, AuditLog } from "../../http/audit/audit-log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
@@ -17,7 +16,7 @@ export type RetentionAudit = (
 interface AuditDeps {
   readonly log: AuditLog;
   readonly clock: Clock;
-  readonly logger: Pick<FastifyBaseLogger, "info" | "error">;
+  readonly logger: Record<"info" | "error", (what: object, message: string) => void>;
 }
 
 /** No key asks for it. */
