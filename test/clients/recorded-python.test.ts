@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { rootTotals, sentByHand, withCacheInPrompt, type Entries } from "../helpers/served-usage.ts";
+import { sentOf } from "./never-sent.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -67,7 +68,7 @@ it.each(readdirSync(DIR).map((file) => file.replace(".json", "")))(
     const spans = request.resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans));
     const traces = [...new Set(spans.map((span) => span.traceId))];
     const startedAt = new Date(Number(BigInt(spans[0]!.startTimeUnixNano) / 1_000_000n)).toISOString();
-    const answers = served.map(({ model, usage }) => ({ [model]: withCacheInPrompt(usage) }));
+    const answers = sentOf(name, served).map(({ model, usage }) => ({ [model]: withCacheInPrompt(usage) }));
     const truth = await sentByHand(test, { project: `acme/${name}`, trace: name, startedAt, answers });
     expect(await rootTotals(test, project_id, { trace_ids: traces })).toEqual(truth);
     const counted = summed(truth);

@@ -9,8 +9,19 @@ const names = (list: readonly string[] | undefined): string =>
   list === undefined || list.length === 0 ? "–" : list.map((name) => `\`${name}\``).join(", ");
 
 function rowOf(profile: Profile): string {
-  const { producer, scope, spans, excludesCache, thoughtsInTotal, addsUp, raw, model, session, user } =
-    profile;
+  const {
+    producer,
+    scope,
+    spans,
+    excludesCache,
+    thoughtsInTotal,
+    addsUp,
+    raw,
+    response,
+    model,
+    session,
+    user,
+  } = profile;
   const origin = spans === undefined ? scope : spans;
   const cells = [
     producer,
@@ -18,7 +29,7 @@ function rowOf(profile: Profile): string {
     excludesCache === undefined ? "in the prompt" : `beside it: ${excludesCache.which}`,
     thoughtsInTotal === undefined ? "in the output" : `in the total alone: ${thoughtsInTotal.which}`,
     addsUp === undefined ? "–" : addsUp.which,
-    [names(raw), model === undefined ? "–" : model.in].filter((cell) => cell !== "–").join("; ") || "–",
+    [names(raw), response?.in ?? "–", model?.in ?? "–"].filter((cell) => cell !== "–").join("; ") || "–",
     names([...(session ?? []), ...(user ?? [])]),
   ];
   return `| ${cells.join(" | ")} |`;

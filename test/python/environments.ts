@@ -7,7 +7,18 @@ import { join } from "node:path";
 const requirements = join(import.meta.dirname, "requirements");
 const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sumtree", "python");
 
-const environments = ["core", "official", "schemathesis", "art", "strands", "adk", "crewai", "more"] as const;
+const environments = [
+  "core",
+  "official",
+  "schemathesis",
+  "art",
+  "strands",
+  "adk",
+  "crewai",
+  "more",
+  "frameworks",
+  "mlflow",
+] as const;
 /** Packages that do not fit together have an environment each: the names of the files in `requirements`. */
 export type Environment = (typeof environments)[number];
 

@@ -39,6 +39,10 @@ const modelAsked: Sent = (served) => ({ ...served, model: served.model.replace("
 const modelAskedOfProvider: Sent = (served) => ({ ...served, model: `openai/${modelAsked(served).model}` });
 const modelAskedInStreams: Sent = (served) => (served.streamed === true ? modelAsked(served) : served);
 const noCache: Sent = (served) => ({ ...served, usage: { ...served.usage, prompt_tokens_details: {} } });
+/** AutoGen asks for no usage of streams, and sends zeros. */
+const noUsageOfStreams: Sent = (served) => (served.streamed === true ? { ...served, usage: {} } : served);
+const isWhole = ({ streamed }: Served): boolean => streamed !== true;
+const isWholeOrOfOpenAi = (served: Served): boolean => isWhole(served) || "prompt_tokens" in served.usage;
 /** OpenLLMetry adds the output that Anthropic's streams begin with, one token here, to that which they end with. */
 const beginningCounted: Sent = (served) => {
   const output = served.usage["output_tokens"];
@@ -55,6 +59,8 @@ interface Program {
   readonly environment: Environment;
   readonly ways: readonly Way[];
   readonly sends: Sent;
+  /** Default: all. */
+  readonly isSent?: (served: Served) => boolean;
   /** What nothing ties to the gateway's record of it, so that it counts beside it. */
   readonly untied?: (served: Served) => boolean;
 }
@@ -113,6 +119,36 @@ const programs: readonly Program[] = [
   { file: "logfire_spans.py", environment: "more", ways: ["alone"], sends: all },
   { file: "openllmetry_gemini.py", environment: "more", ways: ["alone"], sends: all },
   { file: "botocore_bedrock.py", environment: "more", ways: ["alone"], sends: all },
+  { file: "haystack_pipeline.py", environment: "frameworks", ways: ["alone"], sends: all },
+  { file: "smolagents_agent.py", environment: "frameworks", ways: ["alone"], sends: all },
+  {
+    file: "autogen_agents.py",
+    environment: "frameworks",
+    ways: ["alone"],
+    sends: and(noCache, noUsageOfStreams),
+  },
+  {
+    file: "semantic_kernel_chat.py",
+    environment: "frameworks",
+    ways: ["alone"],
+    sends: and(modelAsked, noCache),
+  },
+  { file: "mirascope_calls.py", environment: "frameworks", ways: ["alone"], sends: modelAsked },
+  { file: "llama_index_openinference.py", environment: "frameworks", ways: ["alone"], sends: modelAsked },
+  {
+    file: "llama_index_own_tracing.py",
+    environment: "frameworks",
+    ways: ["alone"],
+    sends: all,
+    isSent: isWhole,
+  },
+  {
+    file: "mlflow_autolog.py",
+    environment: "mlflow",
+    ways: ["alone"],
+    sends: all,
+    isSent: isWholeOrOfOpenAi,
+  },
   { file: "crewai_crew.py", environment: "crewai", ways: ["alone", "gateway"], sends: all },
 ];
 
@@ -121,7 +157,7 @@ const cases = programs
   .flatMap((program) => program.ways.map((way) => ({ ...program, way })));
 
 describe("Python packages use and cost what the provider served", () => {
-  it.each(cases)("$file, $way", async ({ file, environment, way, sends, untied }) => {
+  it.each(cases)("$file, $way", async ({ file, environment, way, sends, isSent = () => true, untied }) => {
     const project = `acme/${file.replace(".py", "")}-${way}`;
     const ended = await runProgram(environment, file, way, project);
     const served = provider.takeServed();
@@ -130,7 +166,9 @@ describe("Python packages use and cost what the provider served", () => {
     const expected = await totalsByHand(
       test,
       `${project}-by-hand`,
-      way === "alone" ? served.map(sends) : [...served, ...served.filter((one) => untied?.(one)).map(sends)],
+      way === "alone"
+        ? served.filter(isSent).map(sends)
+        : [...served, ...served.filter((one) => untied?.(one)).map(sends)],
     );
     let told: object = {};
     await until(async () => {

@@ -3,6 +3,7 @@ import { readUsage } from "../../usage/read-usage.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Usage } from "../../usage/usage.ts";
 import type { Reporter } from "./completion.ts";
+import type { UsageReading } from "./usage-basis.ts";
 import {
   columnsOf,
   deleteMembers,
@@ -64,6 +65,8 @@ export interface CallPart {
   /** The hour in the call's key, if known. For a start, the hour in which the call began. */
   readonly hour: number | undefined;
   readonly columns: Columns;
+  /** How its usage was read, if there was a choice. */
+  readonly reading?: UsageReading | undefined;
 }
 
 /** A part, and the project that it belongs to. */

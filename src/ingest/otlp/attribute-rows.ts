@@ -184,6 +184,7 @@ export const INPUTS: readonly PayloadRow[] = [
   { attribute: "ai.prompt.messages", as: "messages" },
   { attribute: "ai.prompt", as: "prompt", spread: true },
   { attribute: "ai.toolCall.args", as: "arguments" },
+  { attribute: "mlflow.spanInputs", as: "input", spread: true },
   { attribute: "ai.value", as: "value" },
   { attribute: "ai.values", as: "values" },
 ];
@@ -196,6 +197,7 @@ export const OUTPUT = [
   "traceloop.entity.output",
   "output.value",
   "llm.output_messages",
+  "mlflow.spanOutputs",
   "ai.response.text",
   "ai.response.object",
   "ai.response.toolCalls",
@@ -209,4 +211,7 @@ export const PAYLOAD_EVENTS: ReadonlySet<string> = new Set([
   "gen_ai.client.inference.operation.details",
   "gen_ai.content.prompt",
   "gen_ai.content.completion",
+  // LlamaIndex
+  "LLMChatEndEvent",
+  "LLMCompletionEndEvent",
 ]);

@@ -1,6 +1,7 @@
 import type { Inclusive } from "../../calls/parts/message-columns.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { modelOfGeneration } from "./generations.ts";
+import { responseInMembers, responseInPythonText, type FoundResponse } from "./responses.ts";
 
 /** The facts that identify a span's producer. */
 export interface SpanOfProducer {
@@ -29,6 +30,11 @@ export interface Profile {
   readonly asksNone?: Fact;
   /** Attributes with the provider's own usage as JSON, which is more exact than the counts beside it. */
   readonly raw?: readonly string[];
+  /** Where the provider's own response stands, if neither in the output nor in attributes that all know. */
+  readonly response?: {
+    readonly in: string;
+    readonly read: (attributes: Attributes) => FoundResponse | undefined;
+  };
   /** Names of attributes that only this producer uses, and those of the conventions. */
   readonly names?: Readonly<Record<string, string>>;
   /** Where the model that answered stands, if not in an attribute of `MODEL`. */
@@ -49,6 +55,12 @@ const textIn = (attributes: Attributes, key: string): string => textOf(attribute
 
 const isModelRun = (attributes: Attributes): boolean =>
   ["", "llm"].includes(textIn(attributes, "langsmith.span.kind"));
+
+/** Mirascope names a model with its provider and its API: `openai/gpt-4o:completions`. */
+function modelOfMirascope(attributes: Attributes): string | undefined {
+  const named = attributes.get("mirascope.response.model_id") ?? attributes.get("gen_ai.response.model");
+  return textOf(named)?.replace(/^[a-z-]+\/(.+?)(?::(?:completions|responses))?$/, "$1");
+}
 
 /** The first profile that fits a span is its own. */
 export const PROFILES: readonly Profile[] = [
@@ -112,6 +124,19 @@ export const PROFILES: readonly Profile[] = [
     producer: "OpenLLMetry",
     scope: /^(?:@traceloop\/|opentelemetry\.instrumentation\.(?:openai\.v1|anthropic)$)/,
   },
+  {
+    producer: "OpenInference, Haystack and smolagents",
+    scope: /^openinference\.instrumentation\.(?:haystack|smolagents)$/,
+    response: { in: "Python's text of the response in `output.value`", read: responseInPythonText },
+  },
+  {
+    producer: "LlamaIndex, its own tracing",
+    scope: /^llamaindex\.opentelemetry\.tracer$/,
+    response: {
+      in: "`response.raw` of `LLMChatEndEvent` and `LLMCompletionEndEvent`",
+      read: responseInMembers,
+    },
+  },
   { producer: "OpenInference", scope: /^(?:@arizeai\/openinference-|openinference\.instrumentation\.)/ },
   {
     producer: "OpenTelemetry, OpenAI",
@@ -124,6 +149,14 @@ export const PROFILES: readonly Profile[] = [
   { producer: "Strands", scope: /^strands/ },
   { producer: "VoltAgent", scope: /^@voltagent\/core$/ },
   { producer: "Pydantic AI", scope: /^pydantic-ai$/ },
+  { producer: "Semantic Kernel", scope: /^semantic_kernel\./ },
+  {
+    producer: "Mirascope",
+    scope: /^mirascope\./,
+    raw: ["mirascope.response.usage"],
+    model: { in: "`mirascope.response.model_id`", read: modelOfMirascope },
+  },
+  { producer: "MLflow", scope: /^mlflow\./ },
 ];
 
 const UNKNOWN: Omit<Profile, "producer" | "scope"> = {};

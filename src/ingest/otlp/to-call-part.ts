@@ -60,7 +60,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
     otel: {
       ...(nested["otel"] as object | undefined),
       ...besideAttributes(span, origin),
-      ...(reported !== undefined && { usage_basis: reported.basis }),
+      ...(reported !== undefined && { usage_basis: reported.reading.basis }),
     },
   };
   if (isTooDeep(inputs) || isTooDeep(output) || isTooDeep(stored))
@@ -69,9 +69,10 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
   const inclusive = inclusiveOf(sent);
   const start = { ...toStart(span, sent, startedAt), inputs, attributes: stored, apiKey, inclusive };
   const usage = reported?.usage;
-  const completionId = storedId(firstText(attributes, COMPLETION_ID)) || completionIdOf(output);
+  const responseId = firstText(attributes, COMPLETION_ID) ?? reported?.responseId ?? null;
+  const completionId = storedId(responseId) || completionIdOf(output);
   // leave absent members undefined: an earlier message may have set them
-  return completePart(start, {
+  const part = completePart(start, {
     id: span.spanId,
     endedAt,
     output,
@@ -80,6 +81,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
     exception: exceptionOf(span),
     completionId: completionId || (usage === undefined ? undefined : ""),
   });
+  return { ...part, reading: reported?.reading };
 }
 
 /** The provider that the span names takes precedence over the one in its output. */

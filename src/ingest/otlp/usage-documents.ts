@@ -33,23 +33,29 @@ export function countsInDocuments(attributes: Attributes): Counts {
   return found;
 }
 
-/** The tokens of a provider's own usage, in its words; undefined without any. Prompt tokens include cached ones. */
+/** The tokens of a provider's own usage in one of these attributes, in its words; undefined without any. */
 export function countsInUsage(attributes: Attributes, names: readonly string[]): Counts | undefined {
   for (const name of names) {
     const document = documentIn(attributes.get(name));
-    const used = document === undefined ? undefined : readEntry(document);
-    if (used === undefined || isNothing(used)) continue;
-    const cached = used.cacheOutsidePrompt ? used.cacheReadTokens + used.cacheCreationTokens : 0;
-    return {
-      prompt_tokens: used.promptTokens + cached,
-      completion_tokens: used.completionTokens,
-      total_tokens: used.promptTokens + cached + used.completionTokens,
-      ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
-      ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
-      ...used.units,
-    };
+    const counts = document === undefined ? undefined : countsOfUsage(document);
+    if (counts !== undefined) return counts;
   }
   return undefined;
+}
+
+/** The tokens of a provider's own usage; undefined without any. Prompt tokens include cached ones. */
+export function countsOfUsage(document: Json): Counts | undefined {
+  const used = readEntry(document);
+  if (isNothing(used)) return undefined;
+  const cached = used.cacheOutsidePrompt ? used.cacheReadTokens + used.cacheCreationTokens : 0;
+  return {
+    prompt_tokens: used.promptTokens + cached,
+    completion_tokens: used.completionTokens,
+    total_tokens: used.promptTokens + cached + used.completionTokens,
+    ...(used.cacheReadTokens > 0 && { cache_read_input_tokens: used.cacheReadTokens }),
+    ...(used.cacheCreationTokens > 0 && { cache_creation_input_tokens: used.cacheCreationTokens }),
+    ...used.units,
+  };
 }
 
 interface Found {
@@ -98,13 +104,15 @@ function langfuseUsage(details: Json): Counts {
 }
 
 function mlflowUsage(usage: Json): Counts {
-  return counts({
+  const hourly = toCount(usage["cache_creation_input_tokens_above_1hr"]);
+  const found = counts({
     prompt: usage["input_tokens"],
     completion: usage["output_tokens"],
     total: usage["total_tokens"],
     cacheRead: usage["cache_read_input_tokens"],
     cacheWrite: usage["cache_creation_input_tokens"],
   });
+  return hourly === 0 ? found : { ...found, cache_write_1h_tokens: hourly };
 }
 
 function langWatchMetrics(metrics: Json): Counts {

@@ -1,22 +1,19 @@
+import type { UsageReading } from "../../calls/parts/usage-basis.ts";
 import { toCount } from "../../usage/to-count.ts";
 import { ANSWERED, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { excludesCache, factsOf, profileOf, usageAttributes, type SpanOfProducer } from "./producers.ts";
-import { countsInDocuments, countsInUsage, type Counts } from "./usage-documents.ts";
+import { countsInDocuments, countsInUsage, countsOfUsage, type Counts } from "./usage-documents.ts";
 
 /** The name of a model if no attribute names it. */
 const UNKNOWN_MODEL = "usage";
 
-/**
- * Why a span's counts are read as they are: its producer is known, only its attributes are, or they contradict the
- * conventions, and what they mean is a guess.
- */
-type UsageBasis = "producer" | "words" | "guess";
-
 interface SpanUsage {
   /** The `usage` of a call's summary: the tokens under their model. */
   readonly usage: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly basis: UsageBasis;
+  /** The provider's id of the response, if only its producer's profile finds it. */
+  readonly responseId: string | null;
+  readonly reading: UsageReading;
 }
 
 /**
@@ -27,18 +24,25 @@ export function usageOfSpan(span: SpanOfProducer): SpanUsage | undefined {
   const attributes = usageAttributes(span);
   const facts = factsOf(span);
   const reported: Counts = { ...countsInDocuments(attributes), ...countsInRows(attributes) };
-  const raw = facts.raw === undefined ? undefined : countsInUsage(attributes, facts.raw);
+  const response = facts.response?.read(attributes);
+  const raw =
+    response === undefined ? countsInUsage(attributes, facts.raw ?? []) : countsOfUsage(response.usage);
   if (raw === undefined && Object.keys(reported).length === 0) return undefined;
   const counts = raw === undefined ? corrected(reported, span) : { ...reported, ...raw };
-  const answered = firstText(attributes, ANSWERED) ?? facts.model?.read(attributes);
+  const answered = response?.model ?? facts.model?.read(attributes) ?? firstText(attributes, ANSWERED);
   const model = (answered ?? firstText(attributes, MODEL))?.replace(/^"(.+)"$/, "$1") ?? UNKNOWN_MODEL;
   const usage = { [model]: { ...(asksNoModel(span) ? {} : { requests: 1 }), ...counts } };
-  return { usage, basis: basisOf(span, counts.prompt_tokens !== reported.prompt_tokens) };
+  return {
+    usage,
+    responseId: response?.id ?? null,
+    reading: readingOf(span, counts.prompt_tokens !== reported.prompt_tokens),
+  };
 }
 
-function basisOf(span: SpanOfProducer, isCorrected: boolean): UsageBasis {
-  if (profileOf(span) !== undefined) return "producer";
-  return isCorrected ? "guess" : "words";
+function readingOf(span: SpanOfProducer, isCorrected: boolean): UsageReading {
+  const producer = profileOf(span)?.producer;
+  if (producer !== undefined) return { basis: "producer", producer };
+  return { basis: isCorrected ? "guess" : "words", producer };
 }
 
 /** True for a span that can only repeat the usage of others. */

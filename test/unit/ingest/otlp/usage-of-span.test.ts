@@ -60,11 +60,11 @@ describe("the basis of a reading", () => {
 
   it("is the producer if its scope is known, the words if not, and a guess where they contradict", () => {
     const cached = { ...tokens, "gen_ai.usage.cache_read.input_tokens": 9 };
-    expect(reported(tokens)?.basis).toBe("words");
-    expect(reported({ ...tokens, "gen_ai.usage.cache_read.input_tokens": 3 })?.basis).toBe("words");
-    expect(reported(cached)?.basis).toBe("guess");
-    expect(reported(cached, { scopeName: "langfuse-sdk" })?.basis).toBe("producer");
-    expect(reported(tokens, { name: "claude_code.llm_request" })?.basis).toBe("producer");
+    expect(reported(tokens)?.reading.basis).toBe("words");
+    expect(reported({ ...tokens, "gen_ai.usage.cache_read.input_tokens": 3 })?.reading.basis).toBe("words");
+    expect(reported(cached)?.reading.basis).toBe("guess");
+    expect(reported(cached, { scopeName: "langfuse-sdk" })?.reading.basis).toBe("producer");
+    expect(reported(tokens, { name: "claude_code.llm_request" })?.reading.basis).toBe("producer");
     expect(reported({})).toBeUndefined();
   });
 });
