@@ -16,6 +16,12 @@ export function gatewayRoutesSettings(config: Config, open: FairShare): GatewayR
       apiKey: config.CHAT_UPSTREAM_API_KEY,
       provider: config.CHAT_UPSTREAM_PROVIDER,
     },
+    anthropic: {
+      url: config.ANTHROPIC_UPSTREAM_URL,
+      apiKey: config.ANTHROPIC_UPSTREAM_API_KEY,
+      provider: config.ANTHROPIC_UPSTREAM_PROVIDER,
+    },
+    routes: config.gatewayRoutes,
     open,
     connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS,
     headersTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,

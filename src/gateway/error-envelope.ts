@@ -26,6 +26,7 @@ const typeByCode = {
   payload_too_large: "invalid_request_error",
   too_many_calls: "invalid_request_error",
   unsupported_media_type: "invalid_request_error",
+  upgrade_required: "invalid_request_error",
   validation: "invalid_request_error",
   too_many_requests: "rate_limit_error",
   concurrency_limit: "rate_limit_error",
@@ -34,6 +35,7 @@ const typeByCode = {
   store_overloaded: "server_error",
   query_timeout: "server_error",
   query_memory: "server_error",
+  storage_full: "server_error",
   upstream_not_configured: "server_error",
   upstream_unreachable: "upstream_error",
   upstream_timeout: "upstream_error",
@@ -55,6 +57,19 @@ export function envelopeOf(error: AppError): ErrorEnvelope {
     },
     detail: first === undefined ? error.message : issues,
   };
+}
+
+/** Our own errors in the form of Anthropic's API. */
+export function anthropicEnvelopeOf(error: AppError, requestId: string) {
+  const { error: own, detail } = envelopeOf(error);
+  const { message, code, param, type } = own;
+  const shown = { type: anthropicTypeOf(type), message, code, param };
+  return { type: "error" as const, error: shown, request_id: requestId, detail };
+}
+
+/** Anthropic's name of a type of error. */
+export function anthropicTypeOf(type: string): string {
+  return type === "server_error" || type === "upstream_error" ? "api_error" : type;
 }
 
 /** An error event of a stream. */

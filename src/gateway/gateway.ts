@@ -1,69 +1,34 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FairShare } from "../shares/fair-share.ts";
 import { AppError } from "../shared/errors.ts";
-import { secretMask, type SecretMask } from "../shared/secret-mask.ts";
-import { providerAt } from "../usage/provider-at.ts";
-import { startRelay, type RelayOptions, type RelayTarget, type RunningRelay } from "./relay/relay.ts";
+import { secretMask } from "../shared/secret-mask.ts";
+import { upstreamSecrets } from "./relay/credential.ts";
+import { startRelay, type RelayOptions, type RunningRelay } from "./relay/relay.ts";
 import { openUpstream, type UpstreamOptions } from "./relay/upstream.ts";
+import { Upstreams, type UpstreamsSettings } from "./upstreams.ts";
 
-export interface UpstreamSettings {
-  /** With its path, and what else all requests have: a query, a user and a password. Undefined: there is no such upstream. */
-  readonly url: string | undefined;
-  readonly apiKey: string | undefined;
-  /** The provider there. Undefined: the one that its address implies, if any. */
-  readonly provider?: string | undefined;
-}
-
-export interface GatewaySettings extends Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
-  readonly training: UpstreamSettings;
-  readonly chat: UpstreamSettings;
+export interface GatewaySettings
+  extends UpstreamsSettings, Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
   /** The requests that are open; more are rejected. */
   readonly open: FairShare;
 }
 
-export interface Target extends RelayTarget {
-  /** The credential sent there. */
-  readonly authorization: string | undefined;
-  /** The provider there: as set, or else as its address implies. */
-  readonly provider: string | undefined;
-  /** The path for chat: with a final slash once the upstream has redirected there. */
-  chatPath: string;
-}
-
 /** The upstreams and their open relays. */
 export class Gateway {
-  readonly #settings: GatewaySettings;
-  readonly #mask: SecretMask;
-  readonly #training: Target | undefined;
-  readonly #chat: Target | undefined;
+  readonly upstreams: Upstreams;
+  readonly #places: FairShare;
   readonly #open = new Set<RunningRelay>();
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
 
   constructor(settings: GatewaySettings) {
-    this.#settings = settings;
-    this.#mask = secretMask([settings.training, settings.chat].flatMap(upstreamSecrets));
-    this.#training = this.#openTarget("training", settings.training);
-    this.#chat = this.#openTarget("chat", settings.chat);
-  }
-
-  get configured(): Readonly<Record<"training" | "chat", boolean>> {
-    return { training: this.#training !== undefined, chat: this.#chat !== undefined };
-  }
-
-  /** The upstream for training. Errors: upstream_not_configured. */
-  training(): Target {
-    return ready(
-      this.#training,
-      "TRAINING_UPSTREAM_URL is not set: there is no training service behind this gateway.",
-    );
-  }
-
-  /** The upstream for chat: its own, if there is one. Errors: as `training`. */
-  chat(): Target {
-    return ready(
-      this.#chat ?? this.#training,
-      "Neither CHAT_UPSTREAM_URL nor TRAINING_UPSTREAM_URL is set: there is no model service behind this gateway.",
+    const { training, chat, anthropic, routes = [], open } = settings;
+    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs } = settings;
+    const mask = secretMask([training, chat, anthropic, ...routes].flatMap(upstreamSecrets));
+    const times = { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs };
+    this.#places = open;
+    this.upstreams = new Upstreams(settings, ({ url }) =>
+      openUpstream({ baseUrl: url, connections: open.capacity, ...times, mask }),
     );
   }
 
@@ -76,7 +41,7 @@ export class Gateway {
       reply.hijack();
       return false;
     }
-    const held = this.#settings.open.tryTake(grant.holder);
+    const held = this.#places.tryTake(grant.holder);
     if (held === undefined) {
       throw new AppError("concurrency_limit", "Concurrency limit reached for requests", {
         retryAfterSeconds: 1,
@@ -110,49 +75,6 @@ export class Gateway {
 
   async close(): Promise<void> {
     clearTimeout(this.#grace);
-    await Promise.all([this.#training?.upstream.close(), this.#chat?.upstream.close()]);
+    await Promise.all(this.upstreams.all.map(({ upstream }) => upstream.close()));
   }
-
-  #openTarget(name: Target["name"], { url, apiKey, provider }: UpstreamSettings): Target | undefined {
-    if (url === undefined) return undefined;
-    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, keepAliveMs, open } = this.#settings;
-    const upstream = openUpstream({
-      baseUrl: url,
-      connections: open.capacity,
-      connectTimeoutMs,
-      headersTimeoutMs,
-      bodyTimeoutMs,
-      keepAliveMs,
-      mask: this.#mask,
-    });
-    return {
-      name,
-      authorization: authorizationOf(upstream.base.url, apiKey),
-      upstream,
-      provider: provider ?? providerAt(upstream.base.url.hostname),
-      chatPath: "/chat/completions",
-    };
-  }
-}
-
-/** The credentials of an upstream, in the forms in which a response could quote them. */
-export function upstreamSecrets({ url, apiKey }: UpstreamSettings): string[] {
-  if (url === undefined) return apiKey === undefined ? [] : [apiKey];
-  const base = new URL(url);
-  const basic = authorizationOf(base, undefined)?.slice("Basic ".length);
-  const password = decodeURIComponent(base.password);
-  return [apiKey, basic, password].filter((secret) => secret !== undefined && secret !== "") as string[];
-}
-
-/** The key, else the user and password of the URL. */
-function authorizationOf({ username, password }: URL, apiKey: string | undefined): string | undefined {
-  if (apiKey !== undefined) return `Bearer ${apiKey}`;
-  if (username === "" && password === "") return undefined;
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return `Basic ${Buffer.from(pair).toString("base64")}`;
-}
-
-function ready(target: Target | undefined, missing: string): Target {
-  if (target === undefined) throw new AppError("upstream_not_configured", missing);
-  return target;
 }

@@ -7,8 +7,13 @@ export interface MetricsSources {
   readonly recorder: Recorder;
 }
 
+export interface GatewayMeter extends RelayMeter {
+  /** A request has passed whose use nobody measures. */
+  unmetered(): void;
+}
+
 /** The gateway's metrics. Labels are our own names; a path or a model never becomes one. */
-export function registerMetrics(registry: Registry, sources: MetricsSources): RelayMeter {
+export function registerMetrics(registry: Registry, sources: MetricsSources): GatewayMeter {
   const registers = [registry];
   const requests = new Counter({
     name: "sumtree_gateway_requests_total",
@@ -23,10 +28,16 @@ export function registerMetrics(registry: Registry, sources: MetricsSources): Re
     buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1200],
     registers,
   });
+  const unmetered = new Counter({
+    name: "sumtree_gateway_unmetered_total",
+    help: "Relayed requests whose use is not measured",
+    registers,
+  });
   for (const gauge of gauges(sources)) registry.registerMetric(gauge);
   for (const counter of recorderCounters(sources.recorder)) registry.registerMetric(counter);
   return {
     ended: (route, outcome) => requests.inc({ route, outcome }),
+    unmetered: () => unmetered.inc(),
     firstByte: (route, seconds) => firstByte.observe({ route }, seconds),
   };
 }

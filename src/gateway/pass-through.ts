@@ -1,4 +1,4 @@
-import { isOfAccount } from "./doors.ts";
+import { isOfAccount } from "./doors/paths.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 
 /** Whether a request for a path that the interface does not have may go upstream. */

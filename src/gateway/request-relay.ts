@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import type { Gateway, Target } from "./gateway.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Target } from "./upstreams.ts";
+import { UnreadStream } from "./stream/chat-stream.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
-import type { RelayMeter, RelayOptions } from "./relay/relay.ts";
+import type { RelayMeter, RelayObserver } from "./relay/relay.ts";
 import { readTypedBody } from "./relay/typed-body.ts";
 import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
@@ -14,21 +16,32 @@ export type BodyRule =
 
 export interface RequestRelayOptions {
   readonly gateway: Gateway;
+  readonly target: Target;
   readonly meter: RelayMeter;
   readonly settings: { readonly uploadIdleMs: number; readonly stallMs: number };
   readonly route: string;
   readonly body: BodyRule;
-  readonly reads: RelayOptions["reads"];
+  readonly wrapsErrors: boolean;
   readonly repeatable: boolean;
+  readonly observer?: RelayObserver | undefined;
 }
 
 /** Relays a request to the training upstream, with the checks that its route declares, otherwise unchanged. */
 export async function relayRequest(
   request: FastifyRequest,
   reply: FastifyReply,
-  { gateway, meter, settings, route, body: rule, reads, repeatable }: RequestRelayOptions,
+  {
+    gateway,
+    target,
+    meter,
+    settings,
+    route,
+    body: rule,
+    wrapsErrors,
+    repeatable,
+    observer,
+  }: RequestRelayOptions,
 ): Promise<void> {
-  const target = gateway.training();
   if (!gateway.enter(request, reply)) return;
   const body = await bodyFor(request, rule, settings.uploadIdleMs);
   await gateway.relay(request, reply, {
@@ -38,22 +51,23 @@ export async function relayRequest(
     upstreamRequest: {
       method: request.method,
       path: targetUnder(target.upstream.base, pathBehindPrefix(request.url)),
-      headers: headersFor(request, target, { body, identity: reads === "errors" }),
+      headers: headersFor(request, target, { body, identity: wrapsErrors }),
       body,
     },
-    reads,
+    wrapsErrors,
+    openStream: () => new UnreadStream(),
     repeatable,
-    hideUsage: false,
     keepAliveMs: 0,
     stallMs: settings.stallMs,
-    observer: undefined,
+    observer,
   });
 }
 
 function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promise<UpstreamRequest["body"]> {
+  const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
   return rule.kind === "typed"
-    ? readTypedBody(request.raw, { ...rule, idleMs })
-    : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs });
+    ? readTypedBody(request.raw, { ...rule, idleMs, hold })
+    : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs, hold });
 }
 
 /** The headers of the upstream request, for a body in the given form. */
@@ -63,7 +77,7 @@ export function headersFor(
   { body, identity }: { body: UpstreamRequest["body"]; identity: boolean },
 ): Record<string, string | string[]> {
   return upstreamHeaders(request.headers, {
-    authorization: target.authorization,
+    credential: target.credential,
     requestId: request.id,
     contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
     identity,

@@ -5,18 +5,26 @@ import { trainAccess } from "../http/auth/guard.ts";
 import type { Journal } from "../journal/journal.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
-import { relayChat, type ChatOptions } from "./chat-relay.ts";
-import { isChatDoor, isPreview, leadsToChat } from "./doors.ts";
+import { relayDoor, type DoorOptions } from "./door-relay.ts";
+import type { Door } from "./doors/door.ts";
+import { CHAT, DOORS } from "./doors/doors.ts";
+import { doorAt, isPreview, leadsToChat } from "./doors/paths.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
-import { registerMetrics } from "./metrics.ts";
+import { registerMetrics, type GatewayMeter } from "./metrics.ts";
+import { observeUnmetered } from "./observe-unmetered.ts";
+import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
+import { relayResponse } from "./responses/relay-response.ts";
+import { askedResponse } from "./responses/response-id.ts";
+import { asksForModels, listedBy, listModels } from "./models/model-list.ts";
 import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import { passThrough } from "./pass-through.ts";
-import type { RelayMeter } from "./relay/relay.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyRule } from "./request-relay.ts";
 import * as schema from "./schema.ts";
+import { typedRoutes, type TypedRoute } from "./training-routes.ts";
+import type { Asked } from "./upstreams.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {
   readonly chatBodyLimitBytes: number;
@@ -43,109 +51,12 @@ export interface GatewayRoutesSettings extends GatewaySettings {
 export interface GatewayRoutesOptions {
   readonly settings: GatewayRoutesSettings;
   /** Where recorded completions go. */
-  readonly completions: CompletionStore;
+  readonly completions: CompletionStore & ResponseMakers;
   /** Keeps them until they are there. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly registry: Registry;
 }
-
-interface TypedRoute {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly summary: string;
-  readonly response: z.ZodType;
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
-  /** `typed` bodies are checked; `streamed` ones are large and pass unread. */
-  readonly body?: { readonly kind: "typed" | "streamed"; readonly schema: z.ZodType };
-}
-
-const model = "/preview/models/:model_id";
-const job = "/preview/training-jobs/:training_job_id";
-const { responses } = schema;
-
-const typedRoutes: readonly TypedRoute[] = [
-  {
-    method: "POST",
-    path: "/preview/models",
-    summary: "Create a model",
-    response: responses.model,
-    body: { kind: "typed", schema: schema.createModelBody },
-  },
-  {
-    method: "DELETE",
-    path: model,
-    summary: "Delete a model",
-    response: responses.deletedModel,
-    params: schema.modelParams,
-  },
-  {
-    method: "GET",
-    path: `${model}/checkpoints`,
-    summary: "List checkpoints of a model",
-    response: responses.checkpoints,
-    params: schema.modelParams,
-    query: schema.checkpointsQuery,
-  },
-  {
-    method: "DELETE",
-    path: `${model}/checkpoints`,
-    summary: "Delete checkpoints of a model",
-    response: responses.deletedCheckpoints,
-    params: schema.modelParams,
-    body: { kind: "typed", schema: schema.deleteCheckpointsBody },
-  },
-  {
-    method: "POST",
-    path: `${model}/log`,
-    summary: "Record a log for a model",
-    response: responses.log,
-    params: schema.modelParams,
-    body: { kind: "streamed", schema: schema.logBody },
-  },
-  {
-    method: "POST",
-    path: "/preview/sft-training-jobs",
-    summary: "Create an SFT training job",
-    response: responses.job,
-    body: { kind: "typed", schema: schema.createSftJobBody },
-  },
-  {
-    method: "POST",
-    path: "/preview/training-jobs",
-    summary: "Create an RL training job",
-    response: responses.job,
-    body: { kind: "streamed", schema: schema.createJobBody },
-  },
-  {
-    method: "GET",
-    path: job,
-    summary: "Get a training job",
-    response: responses.job,
-    params: schema.jobParams,
-  },
-  {
-    method: "GET",
-    path: `${job}/events`,
-    summary: "Get the events of a training job",
-    response: responses.events,
-    params: schema.jobParams,
-    query: schema.eventsQuery,
-  },
-  {
-    method: "GET",
-    path: "/preview/base-models",
-    summary: "List base models",
-    response: responses.baseModels,
-  },
-  {
-    method: "GET",
-    path: "/system-check",
-    summary: "Check the training service",
-    response: responses.systemCheck,
-  },
-];
 
 const METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: trainAccess };
@@ -171,6 +82,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
     await gateway.close();
   });
   registerGatewayErrors(app);
+  refuseUpgrades(app);
   passBodiesUnread(app);
 
   const add = (route: RouteOptions): void => {
@@ -178,18 +90,31 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   };
   addHealth(add, gateway);
   const tellUnrecorded = createUnrecorded(registry, steadyClock);
-  const chat = { settings, clock, recorder, tellUnrecorded, gateway, meter };
-  addChat(add, chat);
+  const makers = options.completions;
+  const responses = new KnownResponses();
+  const metered = { settings, clock, recorder, makers, responses, tellUnrecorded, gateway, meter };
+  for (const door of DOORS) addDoor(add, door, metered);
   for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
-  addPassThrough(add, { gateway, meter, settings }, chat);
+  addPassThrough(add, { gateway, meter, settings }, metered);
 }
+
+/** Clients that speak over a WebSocket first go on without one. */
+function refuseUpgrades(app: FastifyInstance): void {
+  app.addHook("preParsing", async ({ headers }, reply) => {
+    if (!/\bwebsocket\b/i.test(headers.upgrade ?? "")) return;
+    void reply.header("upgrade", "HTTP/1.1");
+    throw new AppError("upgrade_required", "There are no WebSockets here. Ask over HTTP.");
+  });
+}
+
+const { responses } = schema;
 
 type Add = (route: RouteOptions) => void;
 
 interface Shared {
   readonly gateway: Gateway;
-  readonly meter: RelayMeter;
+  readonly meter: GatewayMeter;
   readonly settings: GatewayRoutesSettings;
 }
 
@@ -209,7 +134,10 @@ function addHealth(add: Add, gateway: Gateway): void {
   const handler = async () => ({
     status: "ok" as const,
     upstreams: Object.fromEntries(
-      Object.entries(gateway.configured).map(([name, is]) => [name, is ? "configured" : "not_configured"]),
+      Object.entries(gateway.upstreams.configured).map(([name, is]) => [
+        name,
+        is ? "configured" : "not_configured",
+      ]),
     ),
   });
   const documented = described("Health of the gateway itself", { response: responses.health });
@@ -218,15 +146,16 @@ function addHealth(add: Add, gateway: Gateway): void {
 }
 
 /** One route handles both forms of the path: the app ignores a final slash. */
-function addChat(add: Add, options: ChatOptions): void {
+function addDoor(add: Add, door: Door, options: DoorOptions): void {
+  const parts =
+    door === CHAT
+      ? { body: schema.chatBody, response: responses.completion }
+      : { body: schema.modelBody, response: responses.answer };
   add({
     method: "POST",
-    url: "/chat/completions",
-    schema: {
-      ...described("Create a chat completion", { body: schema.chatBody, response: responses.completion }),
-      description: "The path with a final slash, `/v1/chat/completions/`, is the same.",
-    },
-    handler: (request, reply) => relayChat(request, reply, options),
+    url: door.path,
+    schema: door.isJson ? described(door.summary, parts) : { hide: true },
+    handler: (request, reply) => relayDoor(request, reply, { ...options, door }),
   });
 }
 
@@ -248,15 +177,16 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
     handler: (request, reply) =>
       relayRequest(request, reply, {
         ...shared,
+        target: shared.gateway.upstreams.training(),
         route: `${route.method} ${route.path}`,
         body: rule,
-        reads: "errors",
+        wrapsErrors: true,
         repeatable: route.method !== "POST",
       }),
   });
 }
 
-function addPassThrough(add: Add, shared: Shared, chat: ChatOptions): void {
+function addPassThrough(add: Add, shared: Shared, metered: DoorOptions): void {
   const passes = passThrough(shared.settings.passThrough);
   add({
     method: [...METHODS],
@@ -264,18 +194,26 @@ function addPassThrough(add: Add, shared: Shared, chat: ChatOptions): void {
     schema: { hide: true },
     handler: async (request, reply) => {
       const isPost = request.method === "POST";
-      const isChat = isPost && isChatDoor(request.url);
-      if (!passes(request) && !(isChat && leadsToChat(request.url))) {
+      const asked = askedResponse(request.method, pathBehindPrefix(request.url));
+      if (asked?.isSighting === true) return relayResponse(request, reply, { ...metered, asked });
+      const door = isPost ? doorAt(request.url) : undefined;
+      if (!passes(request) && !(door === CHAT && leadsToChat(request.url))) {
         throw new AppError("not_found", "There is nothing here.");
       }
-      if (isChat) {
-        return relayChat(request, reply, { ...chat, path: pathBehindPrefix(request.url) });
+      if (door !== undefined) {
+        return relayDoor(request, reply, { ...metered, door, path: pathBehindPrefix(request.url) });
       }
+      if (asked !== undefined) return relayResponse(request, reply, { ...metered, asked });
+      const listed = asksForModels(request) ? listedBy(request, shared.gateway) : undefined;
+      if (asksForModels(request) && listed === undefined) return listModels(request, reply, shared.gateway);
+      const target = listed ?? shared.gateway.upstreams.leadingTo(askedOf(request));
       return relayRequest(request, reply, {
         ...shared,
+        target,
+        observer: observeUnmetered(request, reply, { ...metered, meter: shared.meter, target }),
         route: "other",
         body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
-        reads: "nothing",
+        wrapsErrors: false,
         // other POSTs carry ids that make them safe to repeat
         repeatable: !isPost || !isPreview(request.url),
       });
@@ -283,10 +221,25 @@ function addPassThrough(add: Add, shared: Shared, chat: ChatOptions): void {
   });
 }
 
+/** What is asked of a model by its name leads to its upstream. */
+function askedOf({ url }: FastifyRequest): Asked {
+  const path = pathBehindPrefix(url);
+  const [, model] = /^\/models\/([^/?#]+)/.exec(path) ?? [];
+  return { path, model: model === undefined ? undefined : decoded(model) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
   const methods = new Map([
     ["/health", new Set(["GET", "HEAD"])],
-    ["/chat/completions", new Set(["POST"])],
+    ...DOORS.map(({ path }) => [path, new Set(["POST"])] as const),
   ]);
   for (const { path, method } of typedRoutes) methods.set(path, (methods.get(path) ?? new Set()).add(method));
   return methods;

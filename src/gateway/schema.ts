@@ -77,6 +77,9 @@ export const chatBody = z
   })
   .meta({ id: "ChatCompletionReq" });
 
+/** Only described: each door takes what its provider's API has. */
+export const modelBody = z.looseObject({ model: z.string() }).meta({ id: "ModelReq" });
+
 const usage = z.looseObject({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
@@ -108,6 +111,7 @@ export const responses = {
       usage: usage.nullish(),
     })
     .meta({ id: "ChatCompletionRes" }),
+  answer: z.looseObject({ usage: z.looseObject({}).nullish() }).meta({ id: "ModelAnswerRes" }),
   model: z
     .looseObject({ id: z.string(), entity: z.string(), project: z.string(), name: z.string() })
     .meta({ id: "ModelRes" }),

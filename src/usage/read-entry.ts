@@ -25,8 +25,9 @@ const WORDS = {
     "cacheReadInputTokens",
     "cachedInputTokens",
     "cached_tokens",
+    "cache_read_tokens",
   ],
-  cacheWrite: ["cacheWriteInputTokens", "cacheCreationInputTokens"],
+  cacheWrite: ["cacheWriteInputTokens", "cacheCreationInputTokens", "cache_write_tokens"],
 } as const;
 
 /** Gemini counts the tokens of its own tools besides the prompt, and thoughts besides the output. */

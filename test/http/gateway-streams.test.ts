@@ -157,11 +157,11 @@ describe("a stream", () => {
   });
 
   it("of another protocol passes untouched, without an end marker", async () => {
-    const events = "event: response.created\ndata: {}\n\nevent: response.completed\ndata: {}\n\n";
+    const events = "event: thread.created\ndata: {}\n\nevent: thread.done\ndata: {}\n\n";
     play([events]);
     const { answer } = sendRaw(
       test.port,
-      head("GET /v1/responses/r1 HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`),
+      head("GET /v1/models/m HTTP/1.1", "host: g", `authorization: Bearer ${ROOT_KEY}`),
     );
     expect(await answer).toMatchObject({ complete: true, body: Buffer.from(events) });
   });

@@ -108,7 +108,8 @@ describe(`a training body of ${MEGABYTES} MB`, () => {
     });
     const seen = upstream.seen.filter((one) => one.bodyBytes > 2 * MEGABYTE.length);
     expect(seen.map((one) => one.bodyBytes)).toEqual([MEGABYTES * MEGABYTE.length]);
-    expect(peak - before).toBeLessThan(40);
+    // kept whole, it would be more than a hundred
+    expect(peak - before).toBeLessThan(60);
     expect(gap).toBeLessThan(5000);
   });
 

@@ -134,11 +134,11 @@ describe("secrets", () => {
     expect(answered).not.toContain("set-cookie");
   });
 
-  it("of clients are not stored with the completions that are recorded", async () => {
+  it("of clients are not stored with the requests that are recorded", async () => {
     await until(async () => {
       const usage = await test.post("/trace/usage", { project_id: "acme/leaks" });
       return (
-        Object.keys((usage.json() as { call_usage: object }).call_usage).length === 2 * faults.length * 2
+        Object.keys((usage.json() as { call_usage: object }).call_usage).length === 2 * faults.length * 3
       );
     });
     const rows = await test.engine.rows<object>(

@@ -1,17 +1,17 @@
-import { unreadChatRequest, type ChatRequest } from "./chat-request.ts";
+import { unreadModelRequest, type ModelRequest } from "./model-request.ts";
 
-type Facts = Omit<ChatRequest, "inputs" | "asking"> & { readonly hasInputs: boolean };
+type Facts = Omit<ModelRequest, "inputs" | "asking"> & { readonly hasInputs: boolean };
 
 /** Of many long streams at once, the bodies are kept as bytes alone. */
 const MAX_HELD_BYTES = 64 * 1024;
 
 /** The request of a completion, read when it is first asked for; large inputs are read again each time. */
 export class AskedRequest {
-  readonly #read: () => ChatRequest;
+  readonly #read: () => ModelRequest;
   #facts: Facts | undefined;
-  #held: ChatRequest["inputs"];
+  #held: ModelRequest["inputs"];
 
-  constructor(read: () => ChatRequest = () => unreadChatRequest(0)) {
+  constructor(read: () => ModelRequest = () => unreadModelRequest(0)) {
     this.#read = read;
   }
 
@@ -23,7 +23,7 @@ export class AskedRequest {
   }
 
   /** Undefined: they cannot be read, or are too large to be stored. */
-  inputs(): ChatRequest["inputs"] {
+  inputs(): ModelRequest["inputs"] {
     return this.facts.hasInputs ? (this.#held ?? this.#read().inputs) : undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../../shared/json.ts";
+import type { AnswerReader } from "../doors/door.ts";
 import { UNRECORDED } from "../stream/answer-rules.ts";
 import { ChoiceEnds, indexOfChoice } from "../stream/choice-ends.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
@@ -15,6 +16,8 @@ interface Choice {
   message: Members;
   /** It was in one piece. */
   isWhole: boolean;
+  /** It has a text in place of a message. */
+  isText: boolean;
   writtenBytes: number;
 }
 
@@ -24,11 +27,12 @@ const MAX_CHOICES = 1024;
 const FORMS = new Map([["chat.completion.chunk", "chat.completion"]]);
 /** Members that are read on their own. */
 const OF_RESPONSE = new Set([...UNRECORDED, "id", "model", "service_tier", "object", "choices", "usage"]);
-const OF_CHOICE = new Set([...UNRECORDED, "index", "delta", "message"]);
+const OF_CHOICE = new Set([...UNRECORDED, "index", "delta", "message", "text"]);
 const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"] as const;
 
 /** Reads one chat completion, from the events of its stream or in one piece. Memory: what it keeps. */
-export class ChatReader {
+export class ChatReader implements AnswerReader {
+  readonly failure = undefined;
   readonly #keepsText: boolean;
   readonly #room = new Room(MAX_KEPT_BYTES);
   readonly #assembler = new Assembler(this.#room);
@@ -60,7 +64,7 @@ export class ChatReader {
   }
 
   /** Whether any choice has begun, even an empty one. */
-  get hasChoices(): boolean {
+  get hasAnswer(): boolean {
     return this.#choices.size > 0;
   }
 
@@ -112,7 +116,7 @@ export class ChatReader {
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#serviceTier === undefined ? {} : { service_tier: this.#serviceTier }),
     };
-    if (!this.#keepsText || !this.hasChoices) return Object.keys(named).length === 0 ? null : named;
+    if (!this.#keepsText || !this.hasAnswer) return Object.keys(named).length === 0 ? null : named;
     const choices = [...this.#choices]
       .toSorted(([a], [b]) => a - b)
       .map(([index, one]) => toChoice(index, one));
@@ -145,13 +149,23 @@ export class ChatReader {
     const choice = this.#choiceAt(indexOfChoice(raw, position));
     if (choice === undefined) return;
     if (this.#keepsText) this.#assembler.update(choice.facts, raw, OF_CHOICE);
-    const { delta, message } = raw;
+    const { delta, message, text } = raw;
+    if (typeof text === "string") this.#readText(choice, text);
     if (isJsonObject(delta)) {
       const bytes = writtenBytes(delta);
       choice.writtenBytes += bytes;
       this.#textBytes += bytes;
       if (this.#keepsText) this.#assembler.extend(choice.message, delta);
     } else if (isJsonObject(message)) this.#readMessage(choice, message);
+  }
+
+  /** Completions without messages have their text in the choice. */
+  #readText(choice: Choice, text: string): void {
+    const bytes = Buffer.byteLength(text);
+    choice.writtenBytes += bytes;
+    this.#textBytes += bytes;
+    choice.isText = true;
+    if (this.#keepsText) this.#assembler.extend(choice.message, { text });
   }
 
   /** A whole message says all that the deltas before it said. */
@@ -170,7 +184,13 @@ export class ChatReader {
   #choiceAt(index: number): Choice | undefined {
     const known = this.#choices.get(index);
     if (known !== undefined || this.#choices.size >= MAX_CHOICES) return known;
-    const fresh: Choice = { facts: new Map(), message: new Map(), isWhole: false, writtenBytes: 0 };
+    const fresh: Choice = {
+      facts: new Map(),
+      message: new Map(),
+      isWhole: false,
+      isText: false,
+      writtenBytes: 0,
+    };
     this.#choices.set(index, fresh);
     return fresh;
   }
@@ -186,8 +206,9 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function toChoice(index: number, { facts, message, isWhole }: Choice): Json {
+function toChoice(index: number, { facts, message, isWhole, isText }: Choice): Json {
   const said = toJson(message) as Json;
+  if (isText) return { index, ...said, finish_reason: null, ...(toJson(facts) as Json) };
   const calls = Array.isArray(said["tool_calls"]) ? { tool_calls: inOrder(said["tool_calls"]) } : {};
   // streams begin with an empty text, whatever follows
   const isSaidElse = INSTEAD_OF_CONTENT.some((name) => said[name] != null);

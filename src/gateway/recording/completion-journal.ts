@@ -1,7 +1,7 @@
 import type { Entry, Journal } from "../../journal/journal.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
-import type { EndedCompletion, RecordedCompletion } from "./recorded-completion.ts";
+import { recordIdOf, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
 
 /** A completion as the journal has it. */
 export interface JournaledCompletion {
@@ -74,8 +74,9 @@ export class CompletionJournal {
 
   /** Whether the journal has taken it. */
   end(project: Project, { readInputs, ...others }: EndedCompletion): boolean {
-    const ended = this.has(others.callId) ? others : { ...others, inputs: readInputs() };
-    const isTaken = this.#journal !== undefined && this.#add(others.callId, { project, ended });
+    const name = recordIdOf(others);
+    const ended = this.has(name) ? others : { ...others, inputs: readInputs() };
+    const isTaken = this.#journal !== undefined && this.#add(name, { project, ended });
     if (!isTaken) this.#missed++;
     return isTaken;
   }

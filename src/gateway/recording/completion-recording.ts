@@ -5,16 +5,22 @@ import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { ResponseCopy } from "./response-copy.ts";
 import { AskedRequest } from "./asked-request.ts";
-import type { ChatRequest } from "./chat-request.ts";
-import { ChatReader } from "./chat-reader.ts";
+import type { AnswerReader, Door, SeenResponse } from "../doors/door.ts";
+import type { KnownResponses, RecordedResponse } from "../responses/known-responses.ts";
+import type { Caller } from "./caller.ts";
+import type { ModelRequest } from "./model-request.ts";
 import { estimateTokens } from "./estimate.ts";
 import type { CompletionMarks, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { readBody, type StreamEvent } from "../stream/stream-event.ts";
 import type { TraceContext } from "./trace-context.ts";
+import { usageEntries, type Counted } from "./usage-entries.ts";
 
 export interface RecordingOptions {
+  readonly door: Door;
+  /** Who asks, as far as headers tell. */
+  readonly caller: Caller;
   readonly project: Project;
   readonly trace: TraceContext;
   /** The id of the key that asks. */
@@ -24,6 +30,7 @@ export interface RecordingOptions {
   /** The provider there, as far as its address implies one. */
   readonly provider: string | undefined;
   readonly recorder: Recorder;
+  readonly responses: KnownResponses;
   readonly clock: Clock;
   /** Whether to store the messages, or only the usage. */
   readonly keepContent: boolean;
@@ -38,7 +45,7 @@ export class CompletionRecording implements RelayObserver {
   readonly #options: RecordingOptions;
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
-  readonly #reader: ChatReader;
+  readonly #reader: AnswerReader;
   #request = new AskedRequest();
   #sent = false;
   #started = false;
@@ -49,16 +56,22 @@ export class CompletionRecording implements RelayObserver {
   #copy: ResponseCopy | undefined;
   /** The response is a redirect or an error, whatever its status. */
   #isRefusal = false;
+  #upstreamRequestId: string | undefined;
+  #status: number | undefined;
   #exception: string | null = null;
+  /** The response that it made, as others may ask for it. */
+  #made: RecordedResponse | undefined;
+  /** It was recorded before its end. */
+  #isPending = false;
 
   constructor(options: RecordingOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
-    this.#reader = new ChatReader({ keepsText: options.keepContent });
+    this.#reader = options.door.openReader({ keepsText: options.keepContent });
   }
 
   /** The request, read while the upstream works so that it does not delay the completion. */
-  asked(read: () => ChatRequest): void {
+  asked(read: () => ModelRequest): void {
     this.#request = new AskedRequest(read);
   }
 
@@ -70,8 +83,10 @@ export class CompletionRecording implements RelayObserver {
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#start();
+    this.#status = status;
     this.#firstByteMs = this.#elapsedMs();
     this.#encoding = headers["content-encoding"];
+    this.#upstreamRequestId = [headers["request-id"], headers["x-request-id"]].flat()[0];
     this.#isRefusal = status >= 300;
     if (status >= 300 && status < 400) this.#exception = `The upstream redirected the request (${status}).`;
   }
@@ -82,7 +97,7 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    this.#copy ??= new ResponseCopy(this.#encoding, (event) => this.#read(event));
+    this.#copy ??= new ResponseCopy(this.#encoding, this.#options.door.rules, (event) => this.#read(event));
     this.#copy.push(chunk);
   }
 
@@ -117,10 +132,31 @@ export class CompletionRecording implements RelayObserver {
     this.#reader.read(event);
     if (event.kind === "error" || event.kind === "flat_error") this.#isRefusal = true;
     this.#exception ??= event.error ?? null;
+    if (this.#reader.response !== undefined) this.#noteResponse(this.#reader.response);
+  }
+
+  /** A response in the background is recorded as soon as it has a name, for it may end elsewhere. */
+  #noteResponse({ id, isPending }: SeenResponse): void {
+    const { project, upstream, trace, apiKey, responses } = this.#options;
+    if (this.#made === undefined) {
+      const facts = { callId: this.callId, ...trace, project, apiKey, startedAtMs: this.#startedAtMs };
+      this.#made = { ...facts, marks: this.#marks("pending", "none", undefined), isOver: !isPending };
+      responses.note(id, { upstream, recorded: this.#made });
+    }
+    if (!isPending || this.#isPending) return;
+    this.#isPending = true;
+    this.#write(this.#completion("pending", { status: this.#status, endedAtMs: null }));
   }
 
   #record(relayed: Outcome, facts: { status: number | undefined; endedAtMs: number }): void {
-    const recorded = this.#completion(this.#outcome(relayed), facts);
+    // it goes on, and whoever sees its end records that
+    if (this.#isPending && (this.#reader.response?.isPending === true || this.#made?.isOver === true)) return;
+    const completion = this.#completion(this.#outcome(relayed), facts);
+    if (this.#made !== undefined) this.#made.isOver = true;
+    this.#write(this.#isPending ? { ...completion, recordId: `${this.callId}/end` } : completion);
+  }
+
+  #write(recorded: EndedCompletion): void {
     const { bytes, hasInputs } = this.#request.facts;
     const kept = hasInputs && this.#options.keepContent ? bytes : 0;
     this.#options.recorder.record(
@@ -133,40 +169,35 @@ export class CompletionRecording implements RelayObserver {
   /** What passed whole may still be an error, or a stream that ends too early where the relay could not read it. */
   #outcome(relayed: Outcome): Outcome {
     if (relayed !== "finished") return relayed;
-    if (this.#exception !== null) return "error";
+    if (this.#reader.isCancelled === true) return "aborted";
+    if (this.#exception !== null || this.#reader.failure !== undefined) return "error";
     return this.#reader.isCut ? "upstream_cut" : "finished";
   }
 
   #completion(
-    outcome: Outcome,
-    { status, endedAtMs }: { status: number | undefined; endedAtMs: number },
+    outcome: CompletionMarks["outcome"],
+    { status, endedAtMs }: { status: number | undefined; endedAtMs: number | null },
   ): EndedCompletion {
-    const { trace, apiKey } = this.#options;
-    const { basis, usage } = this.#usage(outcome);
+    const { trace, apiKey, upstream, provider } = this.#options;
+    const counted: Counted = outcome === "pending" ? { basis: "nothing" } : this.#usage(outcome);
+    const { response, serviceTier: tier } = this.#reader;
+    const basis = counted.basis === "nothing" ? "none" : counted.basis;
     const model = this.#reader.model ?? this.#request.facts.model ?? "unknown";
     return {
       callId: this.callId,
       ...trace,
       apiKey,
+      opName: this.#options.door.opName,
+      threadId: this.#options.caller.threadId,
+      userId: this.#request.facts.userId,
       startedAtMs: this.#startedAtMs,
       endedAtMs,
       readInputs: this.#inputsReader(),
       output: this.#reader.output(),
       attributes: { sumtree: this.#marks(outcome, basis, status) },
-      summary: { usage: usage === undefined ? {} : { [model]: this.#entry(usage) } },
-      exception: this.#exception ?? exceptionOf(outcome),
-    };
-  }
-
-  /** The provider's usage, with the response's provider and tier. */
-  #entry(usage: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-    const { provider } = this.#options;
-    const tier = usage["service_tier"] ?? this.#reader.serviceTier;
-    return {
-      ...usage,
-      ...(tier === undefined ? {} : { service_tier: tier }),
-      ...(provider === undefined ? {} : { provider }),
-      requests: 1,
+      summary: { usage: usageEntries(counted, { model, provider, tier }) },
+      exception: this.#exception ?? this.#reader.failure ?? exceptionOf(outcome),
+      ...(response === undefined ? {} : { response: { id: response.id, upstream } }),
     };
   }
 
@@ -174,7 +205,11 @@ export class CompletionRecording implements RelayObserver {
     return Math.round(steadyClock.now() - this.#began);
   }
 
-  #marks(outcome: Outcome, usage: CompletionMarks["usage"], status: number | undefined): CompletionMarks {
+  #marks(
+    outcome: CompletionMarks["outcome"],
+    usage: CompletionMarks["usage"],
+    status: number | undefined,
+  ): CompletionMarks {
     return {
       source: "gateway",
       stream: this.#streamed || this.#request.facts.stream,
@@ -184,24 +219,23 @@ export class CompletionRecording implements RelayObserver {
       status: status ?? null,
       first_byte_ms: this.#firstByteMs,
       request_id: this.#options.requestId,
+      ...(this.#upstreamRequestId === undefined ? {} : { upstream_request_id: this.#upstreamRequestId }),
+      ...this.#options.caller.marks,
     };
   }
 
   /** A rejected or unsent request used nothing. Otherwise: the provider's count, or an estimate. */
-  #usage(outcome: Outcome): {
-    basis: CompletionMarks["usage"];
-    usage: Readonly<Record<string, unknown>> | undefined;
-  } {
-    if (!this.#sent) return { basis: "none", usage: undefined };
+  #usage(outcome: Outcome): Counted {
+    if (!this.#sent) return { basis: "nothing" };
     const { promptBytes: textBytes, bytes } = this.#request.facts;
     const promptBytes = textBytes ?? bytes;
     const isComplete = (outcome === "finished" || outcome === "error") && !this.#reader.isCut;
     const counted = this.#reader.usage({ isComplete, promptBytes });
     if (counted.basis !== "none") return counted;
     // only the size of an unreadable response is known
-    const isRead = this.#reader.hasChoices || this.#isRefusal;
+    const isRead = this.#reader.hasAnswer || this.#isRefusal;
     const said = isRead ? this.#reader.textBytes : (this.#copy?.bytes ?? 0);
-    if (outcome === "error" && said === 0) return { basis: "none", usage: undefined };
+    if (outcome === "error" && said === 0) return { basis: "nothing" };
     const prompt = estimateTokens(promptBytes);
     const completion = estimateTokens(said);
     return {
@@ -218,9 +252,10 @@ export class CompletionRecording implements RelayObserver {
   }
 }
 
-function exceptionOf(outcome: Outcome): string | null {
+function exceptionOf(outcome: CompletionMarks["outcome"]): string | null {
   switch (outcome) {
     case "finished":
+    case "pending":
       return null;
     case "aborted":
       return "The client left before the completion was complete.";

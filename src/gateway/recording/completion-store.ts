@@ -1,20 +1,33 @@
+import type { NamedCalls } from "../../calls/place/named-calls.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { keyText, type PlaceLookup } from "../../calls/place/place-lookup.ts";
 import { actingFor } from "../../shares/holder.ts";
-import { completionPart } from "./completion-call.ts";
+import type { ResponseMakers } from "../responses/known-responses.ts";
+import { noteId } from "../responses/response-id.ts";
 import type { CompletionStore } from "./recorder.ts";
+import { partsOfCompletion } from "./response-calls.ts";
 
 /** Completions are stored as all other calls are. */
-export function completionStore(writer: CallWriter, traces: PlaceLookup): CompletionStore {
+export function completionStore(
+  writer: CallWriter,
+  traces: PlaceLookup,
+  named: NamedCalls,
+): CompletionStore & ResponseMakers {
   return {
     async write(project, completion) {
       const holder = { project, key: completion.apiKey };
-      await actingFor(holder, () => writer.write(project, [completionPart(completion)]));
+      const parts = await partsOfCompletion(project, completion, named);
+      if (parts.length > 0) await actingFor(holder, () => writer.write(project, parts));
     },
     async findStored(calls) {
       const keys = calls.map(({ project, callId }) => ({ project, id: callId }));
       const found = await traces.find(keys);
       return new Set(keys.filter((key) => found.has(keyText(key))).map(({ id }) => id));
+    },
+    async findMaker(project, id, upstreams) {
+      const names = upstreams.map((upstream) => noteId(upstream, id));
+      const noted = await named.firstNoted(project, names);
+      return noted === undefined ? undefined : upstreams[names.indexOf(noted)];
     },
   };
 }

@@ -5,25 +5,49 @@ export interface RecordedCompletion {
   readonly parentId: string | null;
   /** The id of the key that asked for it. */
   readonly apiKey: string;
+  readonly opName: string;
+  readonly threadId: string | undefined;
+  readonly userId: string | undefined;
   readonly startedAtMs: number;
-  readonly endedAtMs: number;
+  /** Null: it has not ended. */
+  readonly endedAtMs: number | null;
   readonly inputs: unknown;
   readonly output: unknown;
   readonly attributes: { readonly sumtree: CompletionMarks };
   readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   readonly exception: string | null;
+  /** What is recorded of one call in several records has a name for each in the journal. Undefined: that of the call. */
+  readonly recordId?: string;
+  /** The response of the Responses API that it is about. */
+  readonly response?: {
+    readonly id: string;
+    readonly upstream: string;
+    /** It was asked for by its id: whether the call that it belongs to is known. */
+    readonly sighting?: "known" | "unknown";
+  };
 }
 
 export interface CompletionMarks {
   readonly source: "gateway";
   readonly stream: boolean;
-  readonly outcome: "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error";
-  /** "exact": the provider's count; "partial": its count of a part; "estimated": ours, from the text; "none". */
-  readonly usage: "exact" | "partial" | "estimated" | "none";
+  readonly outcome: "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error" | "pending";
+  /** "exact": the provider's count; "partial": its count of a part; "estimated": ours, from the text; "none"; nobody's. */
+  readonly usage: "exact" | "partial" | "estimated" | "none" | "unmetered";
   readonly upstream: string;
   readonly status: number | null;
   readonly first_byte_ms: number | null;
   readonly request_id: string;
+  readonly upstream_request_id?: string;
+  /** Who pays, where it is not the key that was sent. */
+  readonly billing?: "subscription";
+  readonly agent_id?: string;
+  readonly parent_agent_id?: string;
+  readonly retry_count?: number;
+}
+
+/** The name of a record in the journal. */
+export function recordIdOf({ recordId, callId }: Pick<RecordedCompletion, "recordId" | "callId">): string {
+  return recordId ?? callId;
 }
 
 /** A completion whose inputs are read when it is written. */

@@ -5,7 +5,8 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
 import { DropCount } from "./drop-count.ts";
-import type { EndedCompletion, RecordedCompletion } from "./recorded-completion.ts";
+import { PendingCompletions, type Pending, type PendingLimits } from "./pending-completions.ts";
+import { recordIdOf, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
 
 /** The destination of recorded completions: the same writer as for every other call. */
 export interface CompletionStore {
@@ -15,14 +16,12 @@ export interface CompletionStore {
   findStored(calls: readonly { project: Project; callId: string }[]): Promise<ReadonlySet<string>>;
 }
 
-export interface RecorderOptions {
+export interface RecorderOptions extends PendingLimits {
   readonly store: CompletionStore;
   /** Undefined: what is not stored is lost with the process. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
-  readonly maxPendingCalls: number;
-  readonly maxPendingBytes: number;
 }
 
 export interface RecorderCounts {
@@ -36,16 +35,7 @@ export interface RecorderCounts {
   readonly unjournaled: number;
 }
 
-type Left = "finished" | "cut";
-
-interface Pending {
-  readonly project: Project;
-  readonly completion: EndedCompletion;
-  readonly bytes: number;
-  readonly queuedAtMs: number;
-  /** A killed process has left it. */
-  readonly left: Left | undefined;
-}
+type Left = NonNullable<Pending["left"]>;
 
 const MAX_BATCH = 200;
 /** Of completions that are read back from the journal at once. */
@@ -69,9 +59,7 @@ export class Recorder {
   readonly #left: Set<string>;
   /** The ids of those that are in the journal alone. */
   #journaled: string[];
-  #queue: Pending[] = [];
-  #inFlight: readonly Pending[] = [];
-  #bytes = 0;
+  #pending: PendingCompletions;
   #recorded = 0;
   readonly #drops: DropCount;
   readonly #recovered = { finished: 0, cut: 0 };
@@ -82,6 +70,7 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#drops = new DropCount(options.logger);
+    this.#pending = new PendingCompletions(options);
     this.#journal = new CompletionJournal(options.journal);
     this.#journaled = this.#journal.left();
     this.#left = new Set(this.#journaled);
@@ -99,16 +88,11 @@ export class Recorder {
 
   /** Queues a completion of about `bytes` bytes. When it returns, the end of the process does not lose it. */
   record(project: Project, completion: EndedCompletion, bytes: number): void {
-    const { maxPendingCalls, maxPendingBytes, clock } = this.#options;
     const isJournaled = this.#journal.end(project, completion);
-    const count = this.#queue.length + this.#inFlight.length;
-    if (count < maxPendingCalls && this.#bytes + bytes <= maxPendingBytes) {
-      this.#enqueue({ project, completion, bytes, queuedAtMs: clock.now(), left: undefined });
-    } else if (isJournaled) {
-      this.#journaled.push(completion.callId);
-    } else {
-      this.#drops.add(1, "the queue is full");
-    }
+    const queuedAtMs = this.#options.clock.now();
+    const isPending = this.#pending.tryAdd({ project, completion, bytes, queuedAtMs, left: undefined });
+    if (!isPending && isJournaled) this.#journaled.push(recordIdOf(completion));
+    else if (!isPending) this.#drops.add(1, "the queue is full");
     this.#running ??= this.#run();
   }
 
@@ -125,22 +109,20 @@ export class Recorder {
     const timer = setTimeout(deadline.resolve, timeoutMs);
     await Promise.race([this.#readings.over().then(() => this.#running), deadline.promise]);
     clearTimeout(timer);
-    const open = [...this.#queue, ...this.#inFlight].filter(
-      (one) => !this.#journal.has(one.completion.callId),
-    );
-    const kept = this.counts().pending - open.length;
-    this.#drops.add(open.length, "the store did not take them before the end");
+    const lost = this.#pending.all().filter((one) => !this.#journal.has(recordIdOf(one.completion)));
+    const kept = this.counts().pending - lost.length;
+    this.#drops.add(lost.length, "the store did not take them before the end");
     this.#drops.end();
     if (kept > 0)
       this.#options.logger.warn({ count: kept }, "completions are left in the journal to the next start");
-    this.#queue = [];
+    this.#pending = new PendingCompletions(this.#options);
     this.#journaled = [];
     this.#draining = false;
   }
 
   counts(): RecorderCounts {
     return {
-      pending: this.#queue.length + this.#inFlight.length + this.#journaled.length,
+      pending: this.#pending.size + this.#journaled.length,
       recorded: this.#recorded,
       dropped: this.#drops.total,
       recovered: this.#recovered,
@@ -148,14 +130,9 @@ export class Recorder {
     };
   }
 
-  #enqueue(one: Pending): void {
-    this.#queue.push(one);
-    this.#bytes += one.bytes;
-  }
-
   async #run(): Promise<void> {
     let delayMs = 100;
-    while (this.#queue.length + this.#journaled.length > 0) {
+    while (this.#pending.waiting + this.#journaled.length > 0) {
       const begunMs = performance.now();
       if (!(await this.#recordBatch())) {
         await this.#rest.take(this.#draining ? 100 : delayMs);
@@ -164,7 +141,7 @@ export class Recorder {
       }
       delayMs = 100;
       const restMs = begunMs + BATCH_INTERVAL_MS - performance.now();
-      const isMore = this.#queue.length >= MAX_BATCH || this.#journaled.length > 0;
+      const isMore = this.#pending.waiting >= MAX_BATCH || this.#journaled.length > 0;
       if (restMs > 0 && !isMore && !this.#draining) await this.#rest.take(restMs);
     }
     this.#running = undefined;
@@ -178,12 +155,10 @@ export class Recorder {
       this.#options.logger.warn({ err: error }, "completions in the journal wait for the store");
       return false;
     }
-    const batch = this.#queue.splice(0, MAX_BATCH);
-    this.#inFlight = batch;
+    const pending = this.#pending;
+    const batch = pending.take(MAX_BATCH);
     const waiting = await this.#write(batch);
-    this.#inFlight = [];
-    // behind the others, which the store may take
-    this.#queue.push(...waiting);
+    pending.putBack(batch, waiting);
     if (waiting.length === 0 || waiting.length < batch.length) return true;
     this.#options.logger.warn({ count: waiting.length }, "completions wait for the store");
     return false;
@@ -209,8 +184,7 @@ export class Recorder {
       if (left !== undefined) this.#recovered[left]++;
     }
     this.#drops.add(failed.length - waiting.length, "refused by the store");
-    this.#bytes -= over.reduce((sum, one) => sum + one.bytes, 0);
-    this.#forget(over.map(({ completion }) => completion.callId));
+    this.#forget(over.map(({ completion }) => recordIdOf(completion)));
     return waiting;
   }
 
@@ -220,7 +194,7 @@ export class Recorder {
     let count = 0;
     let bytes = 0;
     for (const callId of this.#journaled) {
-      if (this.#queue.length + read.length >= MAX_BATCH || bytes > MAX_READ_BYTES) break;
+      if (this.#pending.waiting + read.length >= MAX_BATCH || bytes > MAX_READ_BYTES) break;
       const one = this.#journal.read(callId);
       count++;
       bytes += one?.bytes ?? 0;
@@ -234,10 +208,11 @@ export class Recorder {
       const left = isLeft ? (isCut ? "cut" : "finished") : undefined;
       const { inputs, ...others } = completion;
       const ended = { ...others, readInputs: () => inputs };
-      this.#enqueue({ project, completion: ended, bytes: size, queuedAtMs: this.#options.clock.now(), left });
+      const queuedAtMs = this.#options.clock.now();
+      this.#pending.add({ project, completion: ended, bytes: size, queuedAtMs, left });
     }
     this.#drops.add(count - read.length, "the journal could not be read");
-    const ids = new Set(queued.map(({ callId }) => callId));
+    const ids = new Set(queued.map(({ completion }) => recordIdOf(completion)));
     this.#forget(this.#journaled.splice(0, count).filter((callId) => !ids.has(callId)));
   }
 

@@ -103,7 +103,7 @@ function sumOf(counts: ReadonlyMap<number, number>): number {
 const TOKENS = /.tokens$|token_?count$/i;
 
 /** The members that can be true. What counts tokens must be a count; no number at all is beyond 2^53. */
-function onlyCredible(usage: Json): Json {
+export function onlyCredible(usage: Json): Json {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, value]) => {
       if (TOKENS.test(name)) return isCount(value) ? [[name, Number(value)]] : [];

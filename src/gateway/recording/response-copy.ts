@@ -1,3 +1,4 @@
+import type { Rule } from "../stream/answer-rules.ts";
 import { ResponseSieve } from "../stream/response-sieve.ts";
 import { EventReader } from "../stream/event-reader.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
@@ -18,13 +19,15 @@ interface Reading {
  * media type. The first byte shows its type; the headers may be wrong.
  */
 export class ResponseCopy {
+  readonly #rules: Rule;
   readonly #onEvent: (event: StreamEvent) => void;
   readonly #decoder: ResponseDecoder | undefined;
   #reading: Reading | undefined;
   #bytes = 0;
 
   /** `onEvent` gets every event, or the whole response as one. */
-  constructor(contentEncoding: string | undefined, onEvent: (event: StreamEvent) => void) {
+  constructor(contentEncoding: string | undefined, rules: Rule, onEvent: (event: StreamEvent) => void) {
+    this.#rules = rules;
     this.#onEvent = onEvent;
     this.#decoder = openDecoder(encodingsOf(contentEncoding), (plain) => this.#read(plain));
   }
@@ -51,7 +54,7 @@ export class ResponseCopy {
     this.#bytes += plain.length;
     const from = this.#reading === undefined ? plain.findIndex((byte) => !isSkipped(byte)) : 0;
     if (from === -1) return;
-    this.#reading ??= readingOf(plain[from]!, this.#onEvent);
+    this.#reading ??= readingOf(plain[from]!, this.#rules, this.#onEvent);
     this.#reading.push(plain.subarray(from));
   }
 }
@@ -63,16 +66,16 @@ function isSkipped(byte: number): boolean {
   return byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf;
 }
 
-function readingOf(first: number, onEvent: (event: StreamEvent) => void): Reading {
-  if (first === OPEN_BRACE) return jsonReading(onEvent);
+function readingOf(first: number, rules: Rule, onEvent: (event: StreamEvent) => void): Reading {
+  if (first === OPEN_BRACE) return jsonReading(rules, onEvent);
   // of "data", "event", "id", "retry" and comments
-  return "deir:".includes(String.fromCharCode(first)) ? eventReading(onEvent) : nothing;
+  return "deir:".includes(String.fromCharCode(first)) ? eventReading(rules, onEvent) : nothing;
 }
 
 const nothing: Reading = { push: () => undefined, finish: () => undefined };
 
-function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
-  const sieve = new ResponseSieve();
+function jsonReading(rules: Rule, onEvent: (event: StreamEvent) => void): Reading {
+  const sieve = new ResponseSieve(rules);
   // a small response is parsed whole, which takes a tenth of the time
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
@@ -96,9 +99,9 @@ function jsonReading(onEvent: (event: StreamEvent) => void): Reading {
   };
 }
 
-function eventReading(onEvent: (event: StreamEvent) => void): Reading {
+function eventReading(rules: Rule, onEvent: (event: StreamEvent) => void): Reading {
   const splitter = new SseSplitter(MAX_HELD_BYTES);
-  const events = new EventReader();
+  const events = new EventReader(rules);
   const read = (event: StreamEvent | undefined): void => {
     if (event !== undefined) onEvent(event);
   };

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { keyIdOf } from "../../http/auth/api-key.ts";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -19,9 +20,16 @@ const REQUEST_HEADERS = new Set([
   "traceparent",
   "tracestate",
   "user-agent",
+  "chatgpt-account-id",
+  "originator",
+  "session-id",
+  "session_id",
+  "thread-id",
+  "x-app",
   "x-client-request-id",
+  "x-openai-subagent",
 ]);
-const REQUEST_PREFIXES = ["openai-", "x-stainless-"];
+const REQUEST_PREFIXES = ["openai-", "x-stainless-", "anthropic-", "x-codex-"];
 
 const RESPONSE_HEADERS = new Set([
   "accept-ranges",
@@ -44,14 +52,22 @@ const RESPONSE_HEADERS = new Set([
   "retry-after-ms",
   "sunset",
   "vary",
+  "request-id",
+  "x-models-etag",
   "x-request-id",
   "x-should-retry",
 ]);
-const RESPONSE_PREFIXES = ["openai-", "x-ratelimit-"];
+const RESPONSE_PREFIXES = ["openai-", "x-ratelimit-", "anthropic-", "x-codex-"];
+
+/** A credential as an upstream wants it. */
+export interface Credential {
+  readonly header: "authorization" | "x-api-key";
+  readonly value: string;
+}
 
 export interface UpstreamHeaderOptions {
   /** Replaces the client's. */
-  readonly authorization: string | undefined;
+  readonly credential: Credential | undefined;
   readonly requestId: string;
   /** Length of the body sent upstream; undefined if it is unknown or there is none. */
   readonly contentLength: number | undefined;
@@ -65,17 +81,18 @@ export interface UpstreamHeaderOptions {
  */
 export function upstreamHeaders(
   client: IncomingHttpHeaders,
-  { authorization, requestId, contentLength, identity }: UpstreamHeaderOptions,
+  { credential, requestId, contentLength, identity }: UpstreamHeaderOptions,
 ): Record<string, string | string[]> {
-  const secret = secretOf(client.authorization);
   const headers = pick(client, REQUEST_HEADERS, REQUEST_PREFIXES);
-  if (secret !== undefined) {
+  const own = ownCredentials(client);
+  for (const secret of secretsOf(client)) {
     for (const [name, value] of Object.entries(headers)) {
       if (String(value).includes(secret)) delete headers[name];
     }
   }
   headers["x-request-id"] = requestId;
-  if (authorization !== undefined) headers["authorization"] = authorization;
+  if (own !== undefined) Object.assign(headers, own);
+  else if (credential !== undefined) headers[credential.header] = credential.value;
   if (contentLength !== undefined) headers["content-length"] = String(contentLength);
   if (identity) headers["accept-encoding"] = "identity";
   return headers;
@@ -99,10 +116,6 @@ export function isJson(contentType: string | undefined): boolean {
   return /^\s*application\/(\S+\+)?json\s*(;|$)/i.test(contentType ?? "");
 }
 
-export function isIdentity(contentEncoding: string | undefined): boolean {
-  return contentEncoding === undefined || /^\s*(identity)?\s*$/i.test(contentEncoding);
-}
-
 function pick(from: Headers, names: ReadonlySet<string>, prefixes: readonly string[]) {
   const hopByHop = hopByHopOf(from["connection"]);
   const picked: Record<string, string | string[]> = {};
@@ -124,6 +137,33 @@ function hopByHopOf(connection: string | string[] | undefined): ReadonlySet<stri
   );
 }
 
-function secretOf(authorization: string | undefined): string | undefined {
-  return /^\S+ +(\S+)/.exec(authorization ?? "")?.[1];
+const OUR_KEY = "x-sumtree-key";
+const CREDENTIALS = ["authorization", "x-api-key"] as const;
+
+/** Whether a client has credentials of its own for an upstream. */
+export function hasOwnCredentials(client: IncomingHttpHeaders): boolean {
+  return ownCredentials(client) !== undefined;
+}
+
+/** The client's own credentials for the upstream: those beside a key of ours in a header of its own. */
+function ownCredentials(client: IncomingHttpHeaders): Record<string, string> | undefined {
+  const ours = client[OUR_KEY];
+  if (ours === undefined) return undefined;
+  const own = CREDENTIALS.flatMap((name) => {
+    const value = client[name];
+    return typeof value === "string" && !isOurs(value, ours) ? [[name, value]] : [];
+  });
+  return own.length === 0 ? undefined : Object.fromEntries(own);
+}
+
+/** A key of ours goes to no upstream, wherever a client sends it. */
+function isOurs(credential: string, ours: string | string[]): boolean {
+  return credential.split(/\s+/).some((word) => [ours].flat().includes(word) || keyIdOf(word) !== undefined);
+}
+
+/** The key of ours that the client has sent, in each header that may have it. */
+function secretsOf(client: IncomingHttpHeaders): string[] {
+  const { authorization, "x-api-key": apiKey, [OUR_KEY]: ours } = client;
+  const sent = ours === undefined ? [/^\S+ +(\S+)/.exec(authorization ?? "")?.[1], apiKey] : [ours];
+  return sent.flat().filter((secret): secret is string => secret !== undefined && secret !== "");
 }

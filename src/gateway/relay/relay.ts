@@ -10,7 +10,7 @@ import {
   type OnComplete,
   type RelayedResponse,
 } from "./response.ts";
-import { ChatStream, UnreadStream } from "../stream/chat-stream.ts";
+import type { PassingStream } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
 import { clientHeaders, isEventStream } from "./headers.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
@@ -50,7 +50,9 @@ export interface RelayMeter {
 }
 
 export interface RelayTarget {
-  readonly name: "training" | "chat";
+  readonly name: string;
+  /** The setting that names it. */
+  readonly variable: string;
   readonly upstream: Upstream;
 }
 
@@ -60,11 +62,12 @@ export interface RelayOptions {
   readonly meter: RelayMeter;
   readonly target: RelayTarget;
   readonly upstreamRequest: UpstreamRequest;
-  /** The form of this route's responses: chat streams, errors to make readable, or unknown. */
-  readonly reads: "chat" | "errors" | "nothing";
+  /** Whether errors of the upstream are given a form that SDKs can read. */
+  readonly wrapsErrors: boolean;
+  /** How event streams pass; each event is told of before it does. */
+  readonly openStream: (onEvent: ((event: StreamEvent) => void) | undefined) => PassingStream;
   /** A retry could start a second paid job, so the response forbids it if the first may have begun. */
   readonly repeatable: boolean;
-  readonly hideUsage: boolean;
   readonly keepAliveMs: number;
   /** How long the client may stop reading. */
   readonly stallMs: number;
@@ -214,16 +217,15 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
-    const { reads, observer, keepAliveMs, hideUsage, target } = this.#options;
+    const { wrapsErrors: wraps, openStream, observer, keepAliveMs, target } = this.#options;
     const outcome = head.status >= 400 ? "error" : "finished";
     const onComplete: OnComplete = () => this.#end(outcome);
     const listener = { onChunk: observer?.onChunk.bind(observer), onComplete };
     const isError = head.status >= 400 && this.#request.method !== "HEAD";
     const encodings = encodingsOf(headers["content-encoding"]);
-    if (isError && (reads !== "nothing" || encodings.length > 0)) {
+    if (isError && (wraps || encodings.length > 0 || observer !== undefined)) {
       const { mask } = target.upstream;
       const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
-      const wraps = reads !== "nothing";
       return errorResponse(this.#down, head, { encodings, mask, wraps, onError, onComplete });
     }
     if (encodings.length > 0 && observer !== undefined) {
@@ -233,13 +235,8 @@ class Relay implements UpstreamListener, DownstreamListener {
     }
     if (encodings.length > 0) return plainResponse(this.#down, head, listener);
     if (isEventStream(headers["content-type"])) {
-      const onEvent = observer?.onEvent.bind(observer);
-      return reads === "chat"
-        ? streamResponse(this.#down, head, new ChatStream({ hideUsage, onEvent }), {
-            keepAliveMs,
-            onComplete,
-          })
-        : streamResponse(this.#down, head, new UnreadStream(), { keepAliveMs: 0, onComplete });
+      const stream = openStream(observer?.onEvent.bind(observer));
+      return streamResponse(this.#down, head, stream, { keepAliveMs, onComplete });
     }
     return plainResponse(this.#down, head, listener);
   }
@@ -266,7 +263,7 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   #refuseRedirect(upgrade: string | undefined): void {
-    const variable = `${this.#options.target.name.toUpperCase()}_UPSTREAM_URL`;
+    const { variable } = this.#options.target;
     this.#call?.abort();
     this.#request.log.error({ variable, set: upgrade }, "the upstream redirects requests to itself");
     const failure = endlessRedirect(variable, upgrade);

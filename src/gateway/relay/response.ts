@@ -1,9 +1,9 @@
 import type { PassingStream } from "../stream/chat-stream.ts";
 import type { Downstream } from "./downstream.ts";
-import { envelopeOf, errorFrame, readableError } from "../error-envelope.ts";
+import { envelopeOf, readableError } from "../error-envelope.ts";
 import type { SecretMask } from "../../shared/secret-mask.ts";
 import { isJson } from "./headers.ts";
-import { unpackError } from "./unpack-error.ts";
+import { unpackWhole } from "./unpack-whole.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
@@ -81,17 +81,20 @@ export function errorResponse(
   head: Head,
   { encodings, mask, wraps, onError, onComplete }: ErrorOptions,
 ): RelayedResponse {
-  const { "content-encoding": _unpacked, ...headers } = head.headers;
+  const { "content-encoding": encoding, ...headers } = head.headers;
   const isPacked = encodings.length > 0;
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
-  const bodyOf = (whole: Buffer): { body: Buffer; isTheirs: boolean } => {
-    const plain = isPacked ? unpackError(encodings, whole, MAX_ERROR_BYTES) : whole;
+  const bodyOf = (whole: Buffer): { body: Buffer; told: Buffer; isTheirs: boolean; isPacked: boolean } => {
+    const plain = isPacked ? unpackWhole(encodings, whole, MAX_ERROR_BYTES) : whole;
     if (plain === undefined) {
-      return { body: readableError(head.status, Buffer.alloc(0))!, isTheirs: false };
+      const body = readableError(head.status, Buffer.alloc(0))!;
+      return { body, told: body, isTheirs: false, isPacked: false };
     }
     const masked = mask.bytes(plain);
-    return { body: (wraps ? readableError(head.status, masked) : undefined) ?? masked, isTheirs: !wraps };
+    const told = (wraps ? readableError(head.status, masked) : undefined) ?? masked;
+    const isSame = isPacked && !wraps && masked.equals(plain);
+    return { body: isSame ? whole : told, told, isTheirs: !wraps, isPacked: isSame };
   };
   return {
     data(chunk) {
@@ -110,14 +113,15 @@ export function errorResponse(
     },
     end() {
       if (held !== undefined) {
-        const { body, isTheirs } = bodyOf(Buffer.concat(held));
-        onError(body);
+        const { body, told, isTheirs, isPacked: staysPacked } = bodyOf(Buffer.concat(held));
+        onError(told);
         void onComplete();
         const type = headers["content-type"];
         const isStillTrue = isTheirs || (typeof type === "string" && isJson(type));
         down.head(head.status, {
           ...headers,
           ...(isStillTrue ? {} : { "content-type": "application/json" }),
+          ...(staysPacked && encoding !== undefined ? { "content-encoding": encoding } : {}),
           "content-length": String(body.length),
         });
         down.write(body);
@@ -169,12 +173,13 @@ export function streamResponse(
   const fail = (failure: UpstreamFailure, patienceMs?: number): void => {
     close();
     if (stream.done) return;
-    const frame = errorFrame(envelopeOf(errorOf(failure)).error);
+    if (stream.settled) return down.end();
+    const frame = stream.frame(envelopeOf(errorOf(failure)).error);
     down.breakOff(stream.inEvent ? Buffer.concat([EVENT_END, frame]) : frame, patienceMs);
   };
   const pass = (parts: readonly Buffer[]): void => {
     if (parts.length === 0) return;
-    if (stream.done) void options.onComplete();
+    if (stream.settled) void options.onComplete();
     keepAlive?.refresh();
     for (const part of joinNeighbours(parts)) down.write(part);
     if (!stream.done) return;
@@ -199,7 +204,7 @@ export function streamResponse(
     },
     fail,
     get delivered() {
-      return stream.done;
+      return stream.settled;
     },
     close,
   };

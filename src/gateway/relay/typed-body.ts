@@ -21,6 +21,8 @@ export interface TypedBodyOptions {
   readonly schema: z.ZodType;
   readonly limitBytes: number;
   readonly idleMs: number;
+  /** Hears of bytes that are kept. Errors: service_overloaded. */
+  readonly hold: (bytes: number) => void;
 }
 
 /**
@@ -28,10 +30,10 @@ export interface TypedBodyOptions {
  * payload_too_large, bad_request, validation.
  */
 export async function readTypedBody(request: IncomingMessage, options: TypedBodyOptions): Promise<Buffer> {
-  const { schema, limitBytes, idleMs } = options;
+  const { schema, limitBytes } = options;
   checkDeclaredLength(request, limitBytes);
   if (!hasBody(request)) throw invalid([{ loc: ["body"], msg: "Field required", type: "missing" }]);
-  const read = await readBody(request, limitBytes, idleMs);
+  const read = await readBody(request, limitBytes, options);
   if (!read.complete) throw tooLarge(limitBytes);
   const plain = await unpack(read.bytes, request.headers["content-encoding"], limitBytes);
   if (plain === undefined) return read.bytes;

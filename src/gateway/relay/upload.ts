@@ -51,6 +51,8 @@ export interface UploadOptions {
   readonly limitBytes: number;
   /** How long the client may send nothing while the upstream is ready. */
   readonly idleMs: number;
+  /** Hears of bytes that are kept. Errors: service_overloaded. */
+  readonly hold: (bytes: number) => void;
   /** The part of the body that was read already. */
   readonly prefix?: readonly Buffer[];
 }
@@ -69,7 +71,7 @@ export async function bodyToSend(
   if (length === undefined || length > SMALL_BYTES) {
     return startUpload(request, options);
   }
-  const read = await readBody(request, length, options.idleMs);
+  const read = await readBody(request, length, options);
   return read.complete ? read.bytes : startUpload(request, { ...options, prefix: read.prefix });
 }
 
@@ -112,15 +114,20 @@ export type ReadBody =
 
 /**
  * Reads a body into memory, up to `maxBytes`. For a longer one it returns what it has read, and leaves the request
- * paused. Errors: bad_request, if the client leaves or stalls before the end.
+ * paused. Errors: bad_request, if the client leaves or stalls before the end; service_overloaded.
  */
-export function readBody(request: IncomingMessage, maxBytes: number, idleMs: number): Promise<ReadBody> {
+export async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  { idleMs, hold }: Pick<UploadOptions, "idleMs" | "hold">,
+): Promise<ReadBody> {
   const buffered = request.readableLength;
   if (buffered > 0 && buffered === contentLengthOf(request) && buffered <= maxBytes) {
     // the whole body came with the head: no timer, no listeners, no turn of the event loop
+    hold(buffered);
     const bytes = request.read() as Buffer;
     request.resume();
-    return Promise.resolve({ complete: true, bytes });
+    return { complete: true, bytes };
   }
   const { promise, resolve, reject } = Promise.withResolvers<ReadBody>();
   const chunks: Buffer[] = [];
@@ -131,6 +138,12 @@ export function readBody(request: IncomingMessage, maxBytes: number, idleMs: num
     outcome();
   };
   const onData = (chunk: Buffer): void => {
+    try {
+      hold(chunk.length);
+    } catch (error) {
+      finish(() => reject(error));
+      return;
+    }
     chunks.push(chunk);
     bytes += chunk.length;
     idle.refresh();

@@ -20,13 +20,13 @@ export const UNRECORDED: ReadonlySet<string> = new Set([
   "obfuscation",
 ]);
 
-const fact: Rule = { kind: "fact" };
-const text: Rule = { kind: "text" };
+export const fact: Rule = { kind: "fact" };
+export const text: Rule = { kind: "text" };
 const other: Rule = { kind: "other" };
-const list = (items: Rule): Rule => ({ kind: "list", items });
+export const list = (items: Rule): Rule => ({ kind: "list", items });
 
 /** These members by their own rules, the unrecorded not at all, and all others. */
-function object(members: Readonly<Record<string, Rule>>): Rule {
+export function object(members: Readonly<Record<string, Rule | undefined>>): Rule {
   const unrecorded = [...UNRECORDED].map((name) => [name, undefined] as const);
   return { kind: "object", members: new Map([...Object.entries(members), ...unrecorded]), others: other };
 }
@@ -55,4 +55,69 @@ export const ANSWER = object({
   message: fact,
   detail: fact,
   choices: list(choice),
+});
+
+/** A response of the Responses API, whole or within an event. */
+const item = object({
+  type: fact,
+  id: fact,
+  status: fact,
+  action: fact,
+  name: fact,
+  call_id: fact,
+  content: text,
+  arguments: text,
+  summary: text,
+  encrypted_content: undefined,
+});
+const responseFacts = {
+  id: fact,
+  object: fact,
+  model: fact,
+  status: fact,
+  background: fact,
+  created_at: fact,
+  service_tier: fact,
+  usage: fact,
+  tool_usage: fact,
+  error: fact,
+  incomplete_details: fact,
+  tools: list(object({ type: fact, model: fact })),
+  output: list(item),
+};
+export const RESPONSE_EVENT = object({
+  ...responseFacts,
+  type: fact,
+  delta: text,
+  item,
+  message: fact,
+  response: object(responseFacts),
+});
+
+/** A message of Anthropic's API, or one event of it. */
+const messageFacts = {
+  id: fact,
+  type: fact,
+  role: fact,
+  model: fact,
+  stop_reason: fact,
+  usage: fact,
+  error: fact,
+  content: list(object({ type: fact, text, thinking: text, input: text, name: fact, id: fact })),
+};
+export const MESSAGE_EVENT = object({
+  ...messageFacts,
+  index: fact,
+  message: object(messageFacts),
+  delta: object({ type: fact, stop_reason: fact, text, thinking: text, partial_json: text }),
+});
+
+/** An answer with nothing but facts that is told in one piece, or its last event. */
+const plainFacts = { id: fact, object: fact, type: fact, model: fact, usage: fact, meta: fact, error: fact };
+export const EVENT = object({ ...plainFacts, text, delta: text });
+export const VECTORS = object({ ...plainFacts, data: undefined, embeddings: undefined });
+export const IMAGES = object({
+  ...plainFacts,
+  b64_json: undefined,
+  data: list(object({ b64_json: undefined })),
 });

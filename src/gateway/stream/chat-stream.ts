@@ -1,5 +1,5 @@
 import { assertNever } from "../../shared/assert-never.ts";
-import { errorFrame, errorObjectOf } from "../error-envelope.ts";
+import { errorFrame, errorObjectOf, type ErrorObject } from "../error-envelope.ts";
 import { ChoiceEnds } from "./choice-ends.ts";
 import { EventReader } from "./event-reader.ts";
 import { SseSplitter, type Piece } from "./sse-splitter.ts";
@@ -13,6 +13,8 @@ const BLANK_LINE = Buffer.from("\n\n");
 export interface PassingStream {
   /** The end marker has passed: nothing after it is relayed. */
   readonly done: boolean;
+  /** The last event that counts has passed. What the upstream sends after it is relayed, but no longer matters. */
+  readonly settled: boolean;
   /** The client has seen how the stream ended. */
   readonly complete: boolean;
   /** The client has received part of an event that was too large to hold. */
@@ -25,12 +27,16 @@ export interface PassingStream {
   finish(): Buffer[];
   /** The stream breaks off here. */
   close(): void;
+  /** An error event in the form that the stream's clients read. */
+  frame(error: ErrorObject): Buffer;
 }
 
 /** Any event stream, unchanged. It only holds an unfinished event back, in case it never ends. */
 export class UnreadStream implements PassingStream {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly done = false;
+  readonly settled = false;
+  readonly frame = errorFrame;
   /** The protocol is unknown, so any clean end is complete. */
   readonly complete = true;
   readonly takesComment = false;
@@ -69,6 +75,7 @@ export class ChatStream implements PassingStream {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly #events = new EventReader();
   readonly #ends = new ChoiceEnds();
+  readonly frame = errorFrame;
   #done = false;
   #failed = false;
   #torn = false;
@@ -78,6 +85,10 @@ export class ChatStream implements PassingStream {
   }
 
   get done(): boolean {
+    return this.#done;
+  }
+
+  get settled(): boolean {
     return this.#done;
   }
 

@@ -1,13 +1,15 @@
 import { createParser } from "eventsource-parser";
+import { ANSWER, type Rule } from "./answer-rules.ts";
 import { ResponseSieve } from "./response-sieve.ts";
 import type { Piece } from "./sse-splitter.ts";
 import { readEventData, readStreamEvent, type StreamEvent } from "./stream-event.ts";
 
-/** Reads the events of a chat stream from a copy of its pieces: whole events at once, larger ones as they pass. */
+/** Reads the events of a stream from a copy of its pieces: whole events at once, larger ones as they pass. */
 export class EventReader {
   #large: LargeEvent | undefined;
   #data: string | undefined;
   #usesIds = false;
+  readonly #rules: Rule;
   readonly #parser = createParser({
     onEvent: ({ data }) => {
       this.#data = data;
@@ -17,6 +19,10 @@ export class EventReader {
     },
   });
 
+  constructor(rules: Rule = ANSWER) {
+    this.#rules = rules;
+  }
+
   /** Some event had an `id:`. */
   get usesIds(): boolean {
     return this.#usesIds;
@@ -25,7 +31,7 @@ export class EventReader {
   /** The event that this piece completes; undefined if it completes none, or one without data. */
   read({ bytes, whole, ends }: Piece): StreamEvent | undefined {
     if (whole) return this.#readWhole(bytes);
-    this.#large ??= new LargeEvent();
+    this.#large ??= new LargeEvent(this.#rules);
     this.#large.push(bytes);
     if (!ends) return undefined;
     const event = this.#large.finish();
@@ -46,10 +52,14 @@ const CR = 13;
 
 /** The data of one event, sieved line by line. */
 class LargeEvent {
-  readonly #sieve = new ResponseSieve();
+  readonly #sieve: ResponseSieve;
   /** The beginning of the line, until its kind is known. */
   #name: string | undefined = "";
   #isData = false;
+
+  constructor(rules: Rule) {
+    this.#sieve = new ResponseSieve(rules);
+  }
 
   push(bytes: Buffer): void {
     for (let at = 0; at < bytes.length;) {

@@ -40,9 +40,13 @@ export class ResponseSieve {
   #isPart = false;
   #state: State = "value";
   /** What to keep of the next or current value; undefined: skip it. */
-  #rule: Rule | undefined = ANSWER;
+  #rule: Rule | undefined;
   #key = "";
   #escapedInKey = false;
+
+  constructor(rules: Rule = ANSWER) {
+    this.#rule = rules;
+  }
 
   push(chunk: Buffer): void {
     let at = 0;

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { chunksOf, completionOf, type ChatBody } from "./chat.ts";
 import { playFault, writeEvents, type Fault } from "./faults.ts";
+import { answerOf, type Json } from "./models.ts";
 import { ReferenceTraining, type Answer } from "./training.ts";
 
 /*
@@ -79,6 +80,12 @@ export async function startReferenceUpstream(
     }
     if (request.method === "POST" && /^\/chat\/completions\/?$/.test(path)) {
       return chat(parse(body) as ChatBody, response, { fault, usageByDefault });
+    }
+    const played = request.method === "POST" ? answerOf(path, parse(body) as Json) : undefined;
+    if (played !== undefined) {
+      response.writeHead(200, { "content-type": played.type });
+      response.end(played.pieces.join(""));
+      return undefined;
     }
     return send(response, route(training, request.method ?? "", path, { query: url.searchParams, body }));
   };

@@ -38,6 +38,9 @@ function completion(callId: string, outcome: "finished" | "aborted"): Omit<Recor
   return {
     callId,
     apiKey: "a-key",
+    opName: "openai.chat.completions.create",
+    threadId: undefined,
+    userId: undefined,
     traceId: "t",
     parentId: null,
     startedAtMs: 1000,

@@ -17,6 +17,9 @@ function completion(callId: string): EndedCompletion {
   return {
     callId,
     apiKey: "a-key",
+    opName: "openai.chat.completions.create",
+    threadId: undefined,
+    userId: undefined,
     traceId: "t",
     parentId: null,
     startedAtMs: 0,

@@ -1,12 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { generateKey } from "../../../../src/http/auth/api-key.ts";
 import { clientHeaders, upstreamHeaders } from "../../../../src/gateway/relay/headers.ts";
 
 const options = {
-  authorization: "Bearer operator",
+  credential: { header: "authorization", value: "Bearer operator" },
   requestId: "r1",
   contentLength: undefined,
   identity: false,
-};
+} as const;
+
+const OURS = generateKey().text;
+/** A root key can have any form. */
+const ROOT = "a-root-key-of-at-least-32-characters";
+const OTHER = generateKey().text;
 
 describe("upstreamHeaders", () => {
   it("passes what is on the list, and replaces the credential", () => {
@@ -67,9 +73,38 @@ describe("upstreamHeaders", () => {
         "openai-beta": "x",
         "user-agent": "curl st_secret",
       },
-      { ...options, authorization: undefined },
+      { ...options, credential: undefined },
     );
     expect(headers).toEqual({ "x-request-id": "r1" });
+  });
+
+  it("sends a key where its API looks for it", () => {
+    const credential = { header: "x-api-key", value: "operator" } as const;
+    expect(upstreamHeaders({ "x-api-key": "st_secret" }, { ...options, credential })).toEqual({
+      "x-request-id": "r1",
+      "x-api-key": "operator",
+    });
+  });
+
+  it.each([
+    [{ authorization: "Bearer sk-ant-oat-own" }, { authorization: "Bearer sk-ant-oat-own" }],
+    [{ "x-api-key": "sk-own" }, { "x-api-key": "sk-own" }],
+    [
+      { authorization: "Bearer own", "x-api-key": "sk-own" },
+      { authorization: "Bearer own", "x-api-key": "sk-own" },
+    ],
+    [{}, { authorization: "Bearer operator" }],
+    // a key of ours never goes on, wherever it is sent
+    [{ authorization: `Bearer ${OURS}` }, { authorization: "Bearer operator" }],
+    [{ "x-api-key": OTHER }, { authorization: "Bearer operator" }],
+    [{ authorization: `bearer  ${OTHER}`, "x-api-key": "sk-own" }, { "x-api-key": "sk-own" }],
+    [{ "x-api-key": ROOT }, { authorization: "Bearer operator" }, ROOT],
+    [{ "user-agent": `curl ${OURS}` }, { authorization: "Bearer operator" }],
+  ])("beside a key of ours in x-sumtree-key, %j becomes %j", (sent, passed, ours = OURS) => {
+    expect(upstreamHeaders({ ...sent, "x-sumtree-key": ours }, options)).toEqual({
+      "x-request-id": "r1",
+      ...passed,
+    });
   });
 
   it("sends the length of the body, and asks for plain bytes when they will be read", () => {

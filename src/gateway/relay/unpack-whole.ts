@@ -14,8 +14,8 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ...("zstdDecompressSync" in zlib ? ([["zstd", zlib.zstdDecompressSync]] as const) : []),
 ]);
 
-/** The plain body of a compressed error; undefined if it cannot be read, or is larger than `maxBytes`. */
-export function unpackError(
+/** A compressed body, plain; undefined if it cannot be read, or is larger than `maxBytes`. */
+export function unpackWhole(
   encodings: readonly string[],
   packed: Buffer,
   maxBytes: number,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayStream, readChatRequest } from "../../../../src/gateway/recording/chat-request.ts";
+import { mayStream, readModelRequest } from "../../../../src/gateway/recording/model-request.ts";
 
 describe("mayStream", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("mayStream", () => {
   it("is true of every body that is read as a stream", () => {
     for (const key of ["stream", String.raw`\u0073tream`, String.raw`strea\u006D`]) {
       const body = Buffer.from(`{"${key}":true}`);
-      expect([readChatRequest(body).stream, mayStream(body)]).toEqual([true, true]);
+      expect([readModelRequest(body).stream, mayStream(body)]).toEqual([true, true]);
     }
   });
 });

@@ -1,0 +1,73 @@
+import { param, sql } from "../../query/sql.ts";
+import type { Project } from "../../shared/project.ts";
+import type { Engine } from "../../store/engine.ts";
+import { noteStarts } from "./note-starts.ts";
+import { keyText, type CallPlace, type PlaceLookup } from "./place-lookup.ts";
+
+/** A call that is found by another name than its id. */
+export interface NamedCall {
+  readonly id: string;
+  readonly hasEnded: boolean;
+  /** As JSON. */
+  readonly attributes: string;
+}
+
+/** A name of a call beside its id. */
+export interface CallName {
+  readonly project: Project;
+  readonly name: string;
+}
+
+/** Names of calls, noted beside the places of calls, so that every replica finds them. Errors: `StorageError`. */
+export interface NamedCalls {
+  /** Resolves when it is durable. Names that are noted at once share an insert. */
+  note(name: CallName, place: CallPlace): Promise<void>;
+  /** The one of a project that has this name and reports this completion. */
+  find(name: CallName, completionId: string): Promise<NamedCall | undefined>;
+  /** The first of some names that is noted. */
+  firstNoted(project: Project, names: readonly string[]): Promise<string | undefined>;
+}
+
+interface Batch {
+  readonly rows: Parameters<typeof noteStarts>[1][number][];
+  readonly written: Promise<void>;
+}
+
+export function createNamedCalls(engine: Engine, traces: PlaceLookup): NamedCalls {
+  let batch: Batch | undefined;
+  return {
+    note({ project, name }, { traceId, hour }) {
+      const row = { project_id: project, id: name, trace_id: traceId, hour };
+      if (batch !== undefined) {
+        batch.rows.push(row);
+        return batch.written;
+      }
+      const rows = [row];
+      const written = new Promise<void>((resolve, reject) => {
+        setImmediate(() => {
+          batch = undefined;
+          noteStarts(engine, rows).then(() => resolve(), reject);
+        });
+      });
+      batch = { rows, written };
+      return written;
+    },
+    async find({ project, name }, completionId) {
+      const key = { project, id: name };
+      const place = (await traces.find([key])).get(keyText(key));
+      if (place === undefined) return undefined;
+      const [call] = await engine.rows<{ id: string; ended: number; attributes: string | null }>(
+        sql`SELECT id, isNotNull(ended_at) AS ended, attributes FROM calls FINAL
+            WHERE project_id = ${param("String", project)} AND hour = ${param("Int64", place.hour)}
+              AND trace_id = ${param("String", place.traceId)} AND completion_id = ${param("String", completionId)}`,
+        { name: "calls_by_name", limits: "ingest", mustBeCurrent: true },
+      );
+      return call && { id: call.id, hasEnded: call.ended === 1, attributes: call.attributes ?? "{}" };
+    },
+    async firstNoted(project, names) {
+      const keys = names.map((name) => ({ project, id: name }));
+      const found = await traces.find(keys);
+      return names.find((_, index) => found.has(keyText(keys[index]!)));
+    },
+  };
+}

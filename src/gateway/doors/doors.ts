@@ -1,0 +1,130 @@
+import { imageEntry, speechEntry } from "../../usage/response-entries.ts";
+import { errorFrame } from "../error-envelope.ts";
+import { ChatReader } from "../recording/chat-reader.ts";
+import { ApiStream, type ApiStreamOptions } from "../stream/api-stream.ts";
+import { ANSWER, EVENT, IMAGES, MESSAGE_EVENT, RESPONSE_EVENT, VECTORS } from "../stream/answer-rules.ts";
+import { ChatStream } from "../stream/chat-stream.ts";
+import type { Door } from "./door.ts";
+import { messagesFrame, responsesFrame } from "./error-frames.ts";
+import { MessagesReader, standingOfMessage } from "./messages-reader.ts";
+import { PlainReader, type PlainAnswers } from "./plain-reader.ts";
+import { isLastOfResponse, ResponsesReader } from "./responses-reader.ts";
+
+type Kind = Omit<Door, "path" | "opName" | "summary" | "isJson">;
+
+const openai = { api: "openai", asksForUsage: false, wrapsErrors: false } as const;
+
+/** Answers with choices: of chat, and of the completions before it. */
+const choices: Kind = {
+  api: "openai",
+  rules: ANSWER,
+  asksForUsage: true,
+  wrapsErrors: true,
+  openReader: (options) => new ChatReader(options),
+  openStream: (options) => new ChatStream(options),
+};
+
+const responses: Kind = {
+  ...openai,
+  rules: RESPONSE_EVENT,
+  openReader: (options) => new ResponsesReader(options),
+  openStream: ({ onEvent }) =>
+    new ApiStream({
+      rules: RESPONSE_EVENT,
+      standing: ({ chunk }) => (isLastOfResponse(chunk) ? "last" : undefined),
+      frame: responsesFrame,
+      onEvent,
+    }),
+};
+
+const messages: Kind = {
+  api: "anthropic",
+  asksForUsage: false,
+  wrapsErrors: false,
+  rules: MESSAGE_EVENT,
+  openReader: (options) => new MessagesReader(options),
+  openStream: ({ onEvent }) =>
+    new ApiStream({
+      rules: MESSAGE_EVENT,
+      standing: ({ chunk }) => standingOfMessage(chunk),
+      frame: messagesFrame,
+      onEvent,
+    }),
+};
+
+function plain(rules: Door["rules"], answers: PlainAnswers): Kind {
+  const standing: ApiStreamOptions["standing"] = ({ chunk, kind }) =>
+    kind === "done" || answers.lastEvents.has(String(chunk?.["type"])) ? "last" : undefined;
+  return {
+    ...openai,
+    rules,
+    openReader: (options) => new PlainReader(answers, options),
+    openStream: ({ onEvent }) => new ApiStream({ rules, standing, frame: errorFrame, onEvent }),
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const same: PlainAnswers["entryOf"] = (usage) => usage;
+
+const embeddings = plain(VECTORS, {
+  lastEvents: NONE,
+  leftOut: new Set(["data", "embeddings"]),
+  entryOf: same,
+  isEstimated: true,
+});
+const rerank = plain(EVENT, { lastEvents: NONE, leftOut: NONE, entryOf: same, isEstimated: false });
+const transcripts = plain(EVENT, {
+  lastEvents: new Set(["transcript.text.done"]),
+  leftOut: new Set(["words", "segments", "logprobs"]),
+  entryOf: same,
+  isEstimated: false,
+});
+const speech = plain(EVENT, {
+  lastEvents: new Set(["speech.audio.done"]),
+  leftOut: new Set(["audio"]),
+  entryOf: speechEntry,
+  isEstimated: false,
+});
+const images = plain(IMAGES, {
+  lastEvents: new Set(["image_generation.completed", "image_edit.completed"]),
+  leftOut: new Set(["b64_json"]),
+  entryOf: imageEntry,
+  isEstimated: false,
+});
+
+/** Doors for forms, or for sound. */
+const NO_JSON = /^\/audio\/|^\/images\/(edits|variations)$/;
+
+const door = (path: string, opName: string, summary: string, kind: Kind): Door => ({
+  path,
+  opName,
+  summary,
+  isJson: !NO_JSON.test(path),
+  ...kind,
+});
+
+export const CHAT = door(
+  "/chat/completions",
+  "openai.chat.completions.create",
+  "Create a chat completion",
+  choices,
+);
+
+export const RESPONSES = door("/responses", "openai.responses.create", "Create a response", responses);
+
+/** Every metered door. */
+export const DOORS: readonly Door[] = [
+  CHAT,
+  RESPONSES,
+  door("/responses/compact", "openai.responses.compact", "Compact a response", responses),
+  door("/messages", "anthropic.messages.create", "Create a message", messages),
+  door("/completions", "openai.completions.create", "Complete a prompt", choices),
+  door("/embeddings", "openai.embeddings.create", "Create embeddings", embeddings),
+  door("/rerank", "rerank", "Rank documents", rerank),
+  door("/audio/transcriptions", "openai.audio.transcriptions.create", "Transcribe sound", transcripts),
+  door("/audio/translations", "openai.audio.translations.create", "Translate sound", transcripts),
+  door("/audio/speech", "openai.audio.speech.create", "Speak a text", speech),
+  door("/images/generations", "openai.images.generate", "Make images", images),
+  door("/images/edits", "openai.images.edit", "Change images", images),
+  door("/images/variations", "openai.images.createVariation", "Vary an image", images),
+];

@@ -1,0 +1,4 @@
+/** A text that says something. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,79 @@
+import { parseOrUndefined } from "../parse-or-undefined.ts";
+import { targetUnder } from "../relay/upstream-path.ts";
+import type { Target } from "../upstreams.ts";
+import { itemsOf, nextOf, type ListedModels } from "./list-shapes.ts";
+
+const MAX_PAGES = 20;
+const PAGE_ITEMS = 1000;
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+/** Claude Code waits 3 s for the list. */
+const TIMEOUT_MS = 2500;
+/** What Anthropic's API wants to be asked with. */
+const ANTHROPIC_VERSION = "2023-06-01";
+
+/** All models that an upstream lists, page by page; undefined if it cannot be asked, or fails. */
+export async function fetchModels(target: Target, requestId: string): Promise<ListedModels | undefined> {
+  const until = AbortSignal.timeout(TIMEOUT_MS);
+  const items = new Map<string, ReturnType<typeof itemsOf>[number]>();
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const body = await fetchPage(target, { after, requestId, until });
+    if (body === undefined) return undefined;
+    for (const item of itemsOf(body)) items.set(JSON.stringify(item["id"] ?? item["slug"]), item);
+    const next = nextOf(body);
+    if (next === undefined || next === after) break;
+    after = next;
+  }
+  return { provider: target.provider, items: [...items.values()] };
+}
+
+interface PageQuestion {
+  readonly after: string | undefined;
+  readonly requestId: string;
+  readonly until: AbortSignal;
+}
+
+function fetchPage(target: Target, { after, requestId, until }: PageQuestion): Promise<unknown> {
+  const { upstream, credential, api } = target;
+  const isAnthropic = api === "anthropic";
+  const query = new URLSearchParams({
+    ...(isAnthropic ? { limit: String(PAGE_ITEMS) } : {}),
+    ...(after === undefined ? {} : { [isAnthropic ? "after_id" : "after"]: after }),
+  }).toString();
+  const headers = {
+    accept: "application/json",
+    "accept-encoding": "identity",
+    "x-request-id": requestId,
+    ...(isAnthropic ? { "anthropic-version": ANTHROPIC_VERSION } : {}),
+    ...(credential === undefined ? {} : { [credential.header]: credential.value }),
+  };
+  const path = targetUnder(upstream.base, query === "" ? "/models" : `/models?${query}`);
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let isFound = false;
+  const call = upstream.send(
+    { method: "GET", path, headers, body: null },
+    {
+      onSend: () => undefined,
+      onHead: (status) => {
+        isFound = status === 200;
+      },
+      onData(chunk) {
+        bytes += chunk.length;
+        if (bytes > MAX_PAGE_BYTES) giveUp();
+        else parts.push(chunk);
+        return true;
+      },
+      onEnd: () => resolve(isFound ? parseOrUndefined(Buffer.concat(parts).toString("utf8")) : undefined),
+      onFailure: () => resolve(undefined),
+    },
+  );
+  const giveUp = (): void => {
+    call.abort();
+    resolve(undefined);
+  };
+  if (until.aborted) giveUp();
+  until.addEventListener("abort", giveUp, { once: true });
+  return promise.finally(() => until.removeEventListener("abort", giveUp));
+}

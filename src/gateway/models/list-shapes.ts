@@ -1,0 +1,67 @@
+import { isJsonObject } from "../../shared/json.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The APIs that list models, each in a form of its own. */
+export type ListShape = "openai" | "anthropic" | "codex";
+
+/** The models of one upstream, as it lists them. */
+export interface ListedModels {
+  readonly provider: string | undefined;
+  readonly items: readonly Json[];
+}
+
+/** The items of a page, whatever its form. */
+export function itemsOf(page: unknown): readonly Json[] {
+  const list = isJsonObject(page) ? (page["data"] ?? page["models"]) : page;
+  return Array.isArray(list) ? list.filter(isJsonObject).filter((item) => idOf(item) !== undefined) : [];
+}
+
+/** The id behind which the next page begins; undefined if this is the last one. */
+export function nextOf(page: unknown): string | undefined {
+  if (!isJsonObject(page) || page["has_more"] !== true) return undefined;
+  return typeof page["last_id"] === "string" && page["last_id"] !== "" ? page["last_id"] : undefined;
+}
+
+/** The models of all upstreams, each id once, in the order of the upstreams. */
+export function joined(lists: readonly ListedModels[], shape: ListShape): Json {
+  const known = new Map<string, Json>();
+  for (const { items, provider } of lists) {
+    for (const item of items) {
+      const id = idOf(item)!;
+      if (!known.has(id)) known.set(id, inShape(item, { id, provider, shape }));
+    }
+  }
+  const data = [...known.values()];
+  if (shape === "codex") return { models: data };
+  if (shape === "openai") return { object: "list", data };
+  const [first_id = null] = known.keys();
+  return { data, has_more: false, first_id, last_id: [...known.keys()].at(-1) ?? null };
+}
+
+function idOf({ id, slug }: Json): string | undefined {
+  return [id, slug].find((one): one is string => typeof one === "string" && one !== "");
+}
+
+/** An item that has the form already stays as it is, whatever else it says. */
+function inShape(
+  item: Json,
+  { id, provider, shape }: { id: string; provider: string | undefined; shape: ListShape },
+): Json {
+  if (shape === "codex") return item["slug"] === undefined ? { slug: id, ...item } : item;
+  const { created, created_at: createdAt, display_name: name, owned_by: owner } = item;
+  if (shape === "openai") {
+    if (item["object"] === "model") return item;
+    const seconds = Math.floor(Date.parse(String(createdAt)) / 1000);
+    const since = typeof created === "number" ? created : Number.isFinite(seconds) ? seconds : 0;
+    return { ...item, id, object: "model", created: since, owned_by: owner ?? provider ?? "anthropic" };
+  }
+  if (item["type"] === "model") return item;
+  const since = typeof created === "number" && created < 1e11 ? created : 0;
+  return {
+    type: "model",
+    id,
+    display_name: typeof name === "string" ? name : id,
+    created_at: typeof createdAt === "string" ? createdAt : new Date(since * 1000).toISOString(),
+  };
+}

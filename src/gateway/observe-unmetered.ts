@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { projectOf, type DoorOptions } from "./door-relay.ts";
+import { isOfTraining, plainPath } from "./doors/paths.ts";
+import type { GatewayMeter } from "./metrics.ts";
+import { readCaller } from "./recording/caller.ts";
+import { readTraceContext } from "./recording/trace-context.ts";
+import { UnmeteredRecording } from "./recording/unmetered-recording.ts";
+import { pathBehindPrefix } from "./relay/upstream-path.ts";
+import type { Target } from "./upstreams.ts";
+
+/** What these ask for is free, at every provider that has them. */
+const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/responses/input_tokens"]);
+/** What only reads or deletes uses nothing. */
+const USING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+type Options = DoorOptions & { readonly meter: GatewayMeter; readonly target: Target };
+
+/** Records a request whose use nobody measures, if it names a project; undefined if it names none, or uses nothing. */
+export function observeUnmetered(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { meter, target, recorder, clock }: Options,
+): UnmeteredRecording | undefined {
+  const path = pathBehindPrefix(request.url);
+  if (!USING.has(request.method) || isOfTraining(path) || FREE.has(plainPath(path))) return undefined;
+  const { project } = projectOf(request);
+  meter.unmetered();
+  if (project === undefined) return undefined;
+  const recording = new UnmeteredRecording({
+    project,
+    caller: readCaller(request.headers),
+    trace: readTraceContext(request.headers),
+    apiKey: request.grant.keyId,
+    requestId: request.id,
+    upstream: target.name,
+    recorder,
+    clock,
+    method: request.method,
+    path: path.split("?", 1)[0]!,
+  });
+  void reply.header("x-sumtree-call-id", recording.callId);
+  return recording;
+}

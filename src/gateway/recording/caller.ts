@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { CompletionMarks } from "./recorded-completion.ts";
+
+/** Who asks for a completion, as clients and coding agents tell in headers. */
+export interface Caller {
+  readonly threadId: string | undefined;
+  readonly marks: Partial<CompletionMarks>;
+}
+
+const MAX_LENGTH = 256;
+const SESSIONS = ["x-claude-code-session-id", "session_id", "session-id", "x-session-id"];
+
+export function readCaller(headers: IncomingHttpHeaders): Caller {
+  const agent = first(headers, ["x-claude-code-agent-id"]);
+  const parent = first(headers, ["x-claude-code-parent-agent-id", "x-parent-session-id"]);
+  const retries = Number(first(headers, ["x-stainless-retry-count"]) ?? 0);
+  return {
+    threadId: first(headers, SESSIONS),
+    marks: {
+      ...(agent === undefined ? {} : { agent_id: agent }),
+      ...(parent === undefined ? {} : { parent_agent_id: parent }),
+      ...(Number.isSafeInteger(retries) && retries > 0 ? { retry_count: retries } : {}),
+      ...(isSubscription(headers) ? { billing: "subscription" } : {}),
+    },
+  };
+}
+
+/** Sign-ins of Claude and of ChatGPT, which are paid by the month. */
+function isSubscription(headers: IncomingHttpHeaders): boolean {
+  const own = headers["x-sumtree-key"] !== undefined;
+  return (
+    own &&
+    (/^bearer +sk-ant-oat/i.test(headers.authorization ?? "") || headers["chatgpt-account-id"] !== undefined)
+  );
+}
+
+function first(headers: IncomingHttpHeaders, names: readonly string[]): string | undefined {
+  const values = names.map((name) => headers[name]);
+  return values.find(
+    (value): value is string => typeof value === "string" && value !== "" && value.length <= MAX_LENGTH,
+  );
+}

@@ -1,0 +1,40 @@
+import type { NamedCalls } from "../../calls/place/named-calls.ts";
+import type { CallPart } from "../../calls/parts/call-part.ts";
+import { hourOf } from "../../shared/instant.ts";
+import { isJsonObject, parseJson } from "../../shared/json.ts";
+import type { Project } from "../../shared/project.ts";
+import { noteId } from "../responses/response-id.ts";
+import { completionPart, endOfResponse } from "./completion-call.ts";
+import type { RecordedCompletion } from "./recorded-completion.ts";
+
+/** The parts to write for a completion, once the note of its response is durable. Errors: `StorageError`. */
+export async function partsOfCompletion(
+  project: Project,
+  completion: RecordedCompletion,
+  calls: NamedCalls,
+): Promise<readonly CallPart[]> {
+  const { response, traceId, startedAtMs } = completion;
+  if (response === undefined) return [completionPart(completion)];
+  if (response.sighting === "known") return [endOfResponse(completion)];
+  const name = { project, name: noteId(response.upstream, response.id) };
+  if (response.sighting === undefined) {
+    await calls.note(name, { traceId, hour: hourOf(startedAtMs * 1000) });
+    return [completionPart(completion)];
+  }
+  const call = await calls.find(name, response.id);
+  if (call === undefined) {
+    // what was made elsewhere and used nothing is no call of this project
+    return Object.keys(completion.summary.usage).length === 0 ? [] : [completionPart(completion)];
+  }
+  if (call.hasEnded) return [];
+  const { sumtree } = completion.attributes;
+  const { outcome, usage, status } = sumtree;
+  const attributes = { sumtree: { ...sumtree, ...marksIn(call.attributes), outcome, usage, status } };
+  return [endOfResponse({ ...completion, callId: call.id, attributes })];
+}
+
+function marksIn(attributes: string): object {
+  const parsed: unknown = parseJson(attributes);
+  const marks = isJsonObject(parsed) ? parsed["sumtree"] : undefined;
+  return isJsonObject(marks) ? marks : {};
+}

@@ -1,0 +1,33 @@
+import type { AnswerUsage } from "../doors/door.ts";
+import type { RecordedCompletion } from "./recorded-completion.ts";
+
+export type Counted =
+  | Exclude<AnswerUsage, { readonly basis: "none" }>
+  | { readonly basis: "estimated"; readonly usage: Readonly<Record<string, unknown>> };
+
+export interface Served {
+  readonly model: string;
+  readonly provider: string | undefined;
+  /** As the response names it beside its usage. */
+  readonly tier: string | undefined;
+}
+
+/** The provider's usage by model, with the response's provider and tier. The request is one of the model that was asked. */
+export function usageEntries(
+  counted: Counted,
+  { model, provider, tier: named }: Served,
+): RecordedCompletion["summary"]["usage"] {
+  if (!("usage" in counted)) return {};
+  const tier = counted.usage["service_tier"] ?? named;
+  const served = {
+    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(provider === undefined ? {} : { provider }),
+  };
+  const own = { [model]: { ...counted.usage, ...served, requests: 1 } };
+  if (!("others" in counted)) return own;
+  const others = Object.entries(counted.others).map(([name, usage]) => [
+    name,
+    { ...usage, ...(provider === undefined ? {} : { provider }) },
+  ]);
+  return { ...Object.fromEntries(others), ...own };
+}

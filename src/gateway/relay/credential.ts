@@ -1,0 +1,31 @@
+import type { Api } from "../doors/door.ts";
+import type { Credential } from "./headers.ts";
+
+/** A key in the header where its API looks for it, else the user and password of the URL. */
+export function credentialOf(url: URL, apiKey: string | undefined, api: Api): Credential | undefined {
+  if (api === "anthropic" && apiKey !== undefined) return { header: "x-api-key", value: apiKey };
+  const value = authorizationOf(url, apiKey);
+  return value === undefined ? undefined : { header: "authorization", value };
+}
+
+/** The credentials of an upstream, in the forms in which a response could quote them. */
+export function upstreamSecrets({
+  url,
+  apiKey,
+}: {
+  readonly url: string | undefined;
+  readonly apiKey: string | undefined;
+}): string[] {
+  if (url === undefined) return apiKey === undefined ? [] : [apiKey];
+  const base = new URL(url);
+  const basic = authorizationOf(base, undefined)?.slice("Basic ".length);
+  const password = decodeURIComponent(base.password);
+  return [apiKey, basic, password].filter((secret) => secret !== undefined && secret !== "") as string[];
+}
+
+function authorizationOf({ username, password }: URL, apiKey: string | undefined): string | undefined {
+  if (apiKey !== undefined) return `Bearer ${apiKey}`;
+  if (username === "" && password === "") return undefined;
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
+}

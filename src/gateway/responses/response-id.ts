@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import type { Project } from "../../shared/project.ts";
+
+/** What a request asks of a response by its id. */
+export interface AskedResponse {
+  readonly id: string;
+  /** Its answer is the response itself. */
+  readonly isSighting: boolean;
+}
+
+const BY_ID = /^\/+responses\/+([^/?#]+)(?:\/+([^?#]*))?(?:$|[?#])/i;
+const NO_IDS: ReadonlySet<string> = new Set(["compact", "input_tokens"]);
+
+/** Undefined if the path is not one of a response. */
+export function askedResponse(method: string, path: string): AskedResponse | undefined {
+  const [, text, rest = ""] = BY_ID.exec(path) ?? [];
+  const id = text === undefined ? undefined : decoded(text);
+  if (id === undefined || NO_IDS.has(id.toLowerCase())) return undefined;
+  const below = rest.replace(/\/+$/, "").toLowerCase();
+  return {
+    id,
+    isSighting: (method === "GET" && below === "") || (method === "POST" && below === "cancel"),
+  };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The id under which the place of a response's call is noted, beside those of calls. */
+export function noteId(upstream: string, id: string): string {
+  return `response/${upstream}/${id}`;
+}
+
+/** The id of the call, and of the trace, of a response that was made elsewhere: the same wherever it is seen. */
+export function idsOfForeign(
+  project: Project,
+  upstream: string,
+  id: string,
+): { callId: string; traceId: string } {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([project, upstream, id]))
+    .digest("hex");
+  const callId = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    hash.slice(12, 16),
+    hash.slice(16, 20),
+    hash.slice(20, 32),
+  ];
+  return { callId: callId.join("-"), traceId: hash.slice(32) };
+}

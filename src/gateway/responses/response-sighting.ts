@@ -1,0 +1,145 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Clock } from "../../shared/clock.ts";
+import type { Project } from "../../shared/project.ts";
+import { ResponsesReader } from "../doors/responses-reader.ts";
+import type { CompletionMarks, EndedCompletion } from "../recording/recorded-completion.ts";
+import type { Recorder } from "../recording/recorder.ts";
+import { ResponseCopy } from "../recording/response-copy.ts";
+import { usageEntries } from "../recording/usage-entries.ts";
+import type { Outcome, RelayObserver } from "../relay/relay.ts";
+import { RESPONSE_EVENT } from "../stream/answer-rules.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import type { RecordedResponse } from "./known-responses.ts";
+import { idsOfForeign } from "./response-id.ts";
+
+export interface SightingOptions {
+  readonly id: string;
+  /** Undefined: it has not been seen by this process, or was not recorded. */
+  readonly known: RecordedResponse | undefined;
+  /** That of the call, or else the one that is asked for. */
+  readonly project: Project;
+  readonly apiKey: string;
+  readonly requestId: string;
+  readonly upstream: string;
+  readonly provider: string | undefined;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly keepContent: boolean;
+}
+
+const RECORD_BYTES = 2048;
+
+/** Observes a response that is asked for by its id. The first sight of its end is recorded, every other is nothing. */
+export class ResponseSighting implements RelayObserver {
+  readonly #options: SightingOptions;
+  readonly #reader: ResponsesReader;
+  #copy: ResponseCopy | undefined;
+  #encoding: string | undefined;
+  #status = 0;
+  #isStream = false;
+  #upstreamRequestId: string | undefined;
+
+  constructor(options: SightingOptions) {
+    this.#options = options;
+    this.#reader = new ResponsesReader({ keepsText: options.keepContent });
+  }
+
+  onSend(): void {}
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#encoding = headers["content-encoding"];
+    this.#upstreamRequestId = [headers["request-id"], headers["x-request-id"]].flat()[0];
+  }
+
+  onEvent(event: StreamEvent): void {
+    this.#isStream = true;
+    this.#reader.read(event);
+  }
+
+  onChunk(chunk: Buffer): void {
+    this.#copy ??= new ResponseCopy(this.#encoding, RESPONSE_EVENT, (event) => this.#reader.read(event));
+    this.#copy.push(chunk);
+  }
+
+  onError(): void {}
+
+  onOutcome(): Promise<void> | undefined {
+    const record = (): void => this.#record();
+    const recorded = this.#copy?.finish()?.then(record);
+    if (recorded === undefined) record();
+    else this.#options.recorder.expect(recorded);
+    return recorded;
+  }
+
+  #record(): void {
+    const { known, recorder, project, id } = this.#options;
+    if (this.#status !== 200 || !this.#reader.hasEnded || known?.isOver === true) return;
+    if (this.#reader.id !== id) return;
+    if (known !== undefined) known.isOver = true;
+    recorder.record(project, this.#completion(), RECORD_BYTES + this.#reader.keptBytes);
+  }
+
+  #completion(): EndedCompletion {
+    const { id, known, project, upstream, provider, apiKey, clock } = this.#options;
+    const counted = this.#reader.usage({ isComplete: true, promptBytes: 0 });
+    const { createdAtMs } = this.#reader;
+    const foreign = idsOfForeign(project, upstream, id);
+    const call = known ?? {
+      ...foreign,
+      parentId: null,
+      apiKey,
+      startedAtMs: createdAtMs ?? clock.now(),
+    };
+    const basis = counted.basis === "nothing" ? "none" : counted.basis;
+    return {
+      callId: call.callId,
+      recordId: `${call.callId}/end`,
+      traceId: call.traceId,
+      parentId: call.parentId,
+      apiKey: call.apiKey,
+      opName: "openai.responses.create",
+      threadId: undefined,
+      userId: undefined,
+      startedAtMs: call.startedAtMs,
+      endedAtMs: Math.max(clock.now(), call.startedAtMs),
+      readInputs: () => ({ model: this.#reader.model }),
+      output: this.#reader.output(),
+      attributes: { sumtree: this.#marks(basis) },
+      summary: {
+        usage:
+          counted.basis === "none"
+            ? {}
+            : usageEntries(counted, {
+                model: this.#reader.model ?? "unknown",
+                provider,
+                tier: this.#reader.serviceTier,
+              }),
+      },
+      exception: this.#reader.failure ?? null,
+      response: { id, upstream, sighting: known === undefined ? "unknown" : "known" },
+    };
+  }
+
+  #marks(usage: CompletionMarks["usage"]): CompletionMarks {
+    const { known, upstream, requestId } = this.#options;
+    const first = known?.marks;
+    return {
+      source: "gateway",
+      stream: this.#isStream,
+      upstream,
+      request_id: requestId,
+      first_byte_ms: null,
+      ...(this.#upstreamRequestId === undefined ? {} : { upstream_request_id: this.#upstreamRequestId }),
+      ...first,
+      status: this.#status,
+      outcome: outcomeOf(this.#reader),
+      usage,
+    };
+  }
+}
+
+function outcomeOf({ isCancelled, failure }: ResponsesReader): Outcome {
+  if (isCancelled) return "aborted";
+  return failure === undefined ? "finished" : "error";
+}

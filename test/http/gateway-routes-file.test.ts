@@ -1,0 +1,260 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { readRoutesFile } from "../../src/routes-file.ts";
+import { z } from "zod";
+import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+
+interface Seen {
+  readonly name: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const seen: Seen[] = [];
+const servers: Server[] = [];
+let dir: string;
+let failing = false;
+
+/** A server that tells its name and lists two pages of models. */
+async function upstream(name: string, api: "openai" | "anthropic", ids: readonly string[]): Promise<string> {
+  const server = createServer((asked, answer) => {
+    const url = asked.url!;
+    seen.push({ name, url, headers: asked.headers });
+    answer.setHeader("content-type", "application/json");
+    if (asked.method === "GET" && url.startsWith("/v1/models") && failing && name === "other") {
+      answer.writeHead(500).end("{}");
+      return;
+    }
+    const after = new URL(url, "http://x").searchParams.get("after_id");
+    const page = after === null ? ids.slice(0, 2) : ids.slice(2);
+    const shown = (id: string): object =>
+      api === "openai"
+        ? { id, object: "model", created: 1_700_000_000, owned_by: name }
+        : { type: "model", id, display_name: id.toUpperCase(), created_at: "2026-01-01T00:00:00Z" };
+    if (url.startsWith("/v1/models") && api === "anthropic")
+      answer.end(JSON.stringify({ data: page.map(shown), has_more: after === null, last_id: page.at(-1) }));
+    else if (url.startsWith("/v1/models"))
+      answer.end(JSON.stringify({ object: "list", data: ids.map(shown) }));
+    else {
+      asked.resume();
+      asked.on("end", () => answer.end(JSON.stringify({ id: "x", by: name })));
+    }
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+let test: TestApp;
+let base: string;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "sumtree-routes-"));
+  const claude = await upstream("claude", "anthropic", ["claude-a", "claude-b", "claude-c"]);
+  const local = await upstream("local", "openai", ["qwen-1", "qwen-2"]);
+  const other = await upstream("other", "openai", ["gpt-5", "qwen-1"]);
+  const training = await upstream("training", "openai", ["job"]);
+  const file = join(dir, "routes.json");
+  writeFileSync(
+    file,
+    JSON.stringify([
+      {
+        paths: ["/v1/messages*"],
+        models: ["claude-*"],
+        api: "anthropic",
+        url: claude,
+        api_key_env: "CLAUDE_KEY",
+      },
+      { models: ["qwen-*", "*-local"], api: "openai", url: local, api_key_env: "LOCAL_KEY" },
+      {
+        paths: ["/v1/chat/*", "/v1/embeddings", "/v1/models/*"],
+        api: "openai",
+        url: other,
+        provider: "groq",
+      },
+    ]),
+  );
+  test = await startApp({
+    settings: {
+      GATEWAY_ROUTES_FILE: file,
+      CLAUDE_KEY: "sk-ant-claude",
+      LOCAL_KEY: "sk-local",
+      TRAINING_UPSTREAM_URL: training,
+    },
+  });
+  base = await test.app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await test.close();
+  for (const server of servers) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  rmSync(dir, { recursive: true });
+});
+
+async function ask(
+  url: string,
+  {
+    method = "POST",
+    body,
+    headers = {},
+  }: { method?: "GET" | "POST"; body?: object | string; headers?: object } = {},
+) {
+  const response = await fetch(`${base}/v1${url}`, {
+    method,
+    headers: { authorization: `Bearer ${ROOT_KEY}`, "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const json = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, json, last: seen.at(-1)! };
+}
+
+describe("GATEWAY_ROUTES_FILE", () => {
+  it.each([
+    ["/messages", { model: "claude-x" }, "claude"],
+    ["/messages", { model: "a-local" }, "local"],
+    ["/chat/completions", { model: "qwen-3" }, "local"],
+    ["/chat/completions", { model: "gpt-5" }, "other"],
+    ["/embeddings", { model: String.raw`x` }, "other"],
+    ["/chat/completions", { padding: "x".repeat(5_000_000), model: "qwen-3" }, "local"],
+    ["/Chat//Completions/", { model: "qwen-3" }, "local"],
+  ])("%s leads by path and model", async (path, body, name) => {
+    for (const project of [undefined, "acme/routes"]) {
+      const headers = project === undefined ? {} : { "x-sumtree-project": project };
+      const answer = await ask(path, { body, headers });
+      expect([answer.status, answer.json["by"]]).toEqual([200, name]);
+    }
+  });
+
+  it("reads the model behind escapes, and the last of two", async () => {
+    const text = String.raw`{"model":"gpt-5","mo\u0064el":"qwen\u002d9"}`;
+    expect((await ask("/chat/completions", { body: text })).json).toMatchObject({ by: "local" });
+  });
+
+  it("sends each key as its API wants it", async () => {
+    expect((await ask("/messages", { body: { model: "claude-x" } })).last.headers).toMatchObject({
+      "x-api-key": "sk-ant-claude",
+    });
+    const { last } = await ask("/chat/completions", { body: { model: "qwen-3" } });
+    expect([last.headers.authorization, last.headers["x-api-key"]]).toEqual(["Bearer sk-local", undefined]);
+    const { last: bare } = await ask("/chat/completions", { body: { model: "m" } });
+    expect([bare.headers.authorization, bare.headers["x-api-key"]]).toEqual([undefined, undefined]);
+  });
+
+  it("answers 404 if no entry fits, and nothing goes upstream", async () => {
+    const before = seen.length;
+    for (const [path, body] of [
+      ["/messages", { model: "gpt-5" }],
+      ["/messages", {}],
+      ["/responses", { model: "gpt-5" }],
+    ] as const) {
+      const { status, json } = await ask(path, { body });
+      expect([status, JSON.stringify(json)]).toEqual([404, expect.stringContaining("GATEWAY_ROUTES_FILE")]);
+    }
+    expect(seen).toHaveLength(before);
+  });
+
+  it("leaves training to its own upstream", async () => {
+    expect((await ask("/training/anything", { body: {} })).json["by"]).toBe("training");
+    expect((await ask("/preview/models", { method: "GET" })).last.name).toBe("training");
+  });
+});
+
+describe("GET /v1/models", () => {
+  const idsOf = (list: unknown): string[] => (list as { id: string }[]).map(({ id }) => id);
+  const all = ["claude-a", "claude-b", "claude-c", "qwen-1", "qwen-2", "gpt-5"];
+
+  it("joins all lists, over pages, each id once, in OpenAI's form", async () => {
+    const { json } = await ask("/models", { method: "GET" });
+    expect([json["object"], idsOf(json["data"])]).toEqual(["list", all]);
+    expect(json["data"]).toContainEqual({
+      id: "qwen-1",
+      object: "model",
+      created: 1_700_000_000,
+      owned_by: "local",
+    });
+    expect(json["data"]).toContainEqual(
+      expect.objectContaining({ id: "claude-a", object: "model", created: 1_767_225_600 }),
+    );
+    const pages = seen.filter(({ name, url }) => name === "claude" && url.startsWith("/v1/models"));
+    expect(pages).toHaveLength(2);
+    expect(pages[0]!.headers["anthropic-version"]).toBe("2023-06-01");
+  });
+
+  it("has Anthropic's form for its clients, and Codex' for it", async () => {
+    const { json } = await ask("/models?limit=1000", {
+      method: "GET",
+      headers: { "anthropic-version": "2023-06-01" },
+    });
+    expect(json).toMatchObject({ has_more: false, first_id: "claude-a", last_id: "gpt-5" });
+    expect(json["data"]).toContainEqual({
+      type: "model",
+      id: "claude-c",
+      display_name: "CLAUDE-C",
+      created_at: "2026-01-01T00:00:00Z",
+    });
+    expect(idsOf(json["data"])).toEqual(all);
+    const { json: codex } = await ask("/models?client_version=0.1", { method: "GET" });
+    expect((codex["models"] as object[]).length).toBe(all.length);
+  });
+
+  it("leaves out an upstream that fails", async () => {
+    failing = true;
+    const { json } = await ask("/models", { method: "GET" });
+    failing = false;
+    expect(idsOf(json["data"])).toEqual(all.slice(0, -1));
+  });
+
+  it("sends credentials of a client to the API that it speaks alone", async () => {
+    const before = seen.length;
+    await ask("/models", {
+      method: "GET",
+      headers: {
+        authorization: "Bearer sk-ant-oat01-x",
+        "x-sumtree-key": ROOT_KEY,
+        "anthropic-version": "2023-06-01",
+      },
+    });
+    expect(seen.slice(before).map(({ name, headers }) => [name, headers.authorization])).toEqual([
+      ["claude", "Bearer sk-ant-oat01-x"],
+    ]);
+  });
+});
+
+describe("a mistake in the file stops the start, with its line", () => {
+  const read = (text: string): readonly string[] => {
+    const file = join(dir, "broken.json");
+    writeFileSync(file, text);
+    return readRoutesFile(file, {}, z.url()).problems;
+  };
+  it.each([
+    ['[\n  {"api": "openai" "url": "http://x/v1"}\n]', "line 2: not JSON"],
+    ["", "line 1: not JSON"],
+    ["[]", "line 1: "],
+    [
+      '[\n {"api": "openai", "url": "http://x/v1"},\n {"api": "gemini",\n  "url": "http://x/v1"}\n]',
+      "line 3: 1.api",
+    ],
+    ['[\n {"api": "openai",\n  "url": "nowhere"}\n]', "line 3: 0.url"],
+    ['[\n {"api": "openai",\n  "url": "http://x/v1",\n  "api_key": "sk-secret"}\n]', "line 2: 0"],
+    ['[\n {"api": "openai", "url": "http://x/v1",\n\n "paths": ["/messages"]}\n]', "line 4: 0.paths.0"],
+    ['[{"api": "openai", "url": "http://x/v1",\n "api_key_env": "NO_SUCH"}]', "line 2: 0.api_key_env"],
+    ["[\n// no\n]", "line 2: not JSON"],
+  ])("%j", (text, problem) => {
+    const problems = read(text);
+    expect(problems[0]).toContain(problem);
+    expect(problems.join("\n")).not.toContain("sk-secret");
+  });
+
+  it("is told with the name of the setting", () => {
+    const file = join(dir, "broken.json");
+    writeFileSync(file, "{");
+    expect(() => readConfig({ GATEWAY_ROUTES_FILE: file })).toThrow(/GATEWAY_ROUTES_FILE: line 1/);
+    expect(() => readConfig({ GATEWAY_ROUTES_FILE: join(dir, "none") })).toThrow(/cannot be read \(ENOENT\)/);
+  });
+});
