@@ -4,7 +4,10 @@ import type { OwnUsageAsked } from "./question.ts";
 import { isAsked, type Sums } from "./sum-entries.ts";
 
 /** What sums of entries come to, in the window alone, at the prices of the book. */
-export function* cellsOf(all: readonly Sums[], { window, book }: OwnUsageAsked): Generator<Cell> {
+export function* cellsOf(
+  all: readonly Sums[],
+  { window, book }: Pick<OwnUsageAsked, "window" | "book">,
+): Generator<Cell> {
   const known = new Map<string, PricedAs>();
   const pricedAsOf = (text: string): PricedAs => {
     const pricedAs = known.get(text) ?? readPricedAs(text);

@@ -1,8 +1,9 @@
+import { inTurns, turn } from "../shares/turns.ts";
 import type { Engine } from "../store/engine.ts";
 import { ownUsages } from "../rollup/fold/own-usage.ts";
 import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
-import { readCallTable } from "../rollup/table/read-call-table.ts";
+import { callTableSteps } from "../rollup/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { isMore, NOTHING_YET } from "../usage/most-used.ts";
@@ -34,7 +35,9 @@ export async function foldCalls(
   const bytes = await callBytes(engine, toRead, signal);
   const names = new LlmNames();
   const columns = new CallColumns(bytes);
-  const calls = readCallTable(bytes, undefined, names, { readMore: columns.readBlock, forOwn: true });
+  const options = { readMore: columns.readBlock, forOwn: true };
+  const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
+  await turn();
   const folded = entriesOf(calls, columns, names);
   releaseCalls(calls);
   return folded && { fingerprint: columns.fingerprint, ...folded };

@@ -35,6 +35,18 @@ export async function lookAtWindow(
   return withRows(hours, await lookAt(reading, oneOf(hours), oneOf([...besideEach])));
 }
 
+/** Looks at some hours that calls lie under, whenever they started. */
+export async function lookAtHours(
+  engine: Engine,
+  project: Project,
+  hours: HourRange,
+  signal: AbortSignal,
+): Promise<Look> {
+  const beside = { from: hours.from - MAX_HOURS, to: hours.to + MAX_HOURS };
+  const look = await lookAt({ engine, project, signal }, within(hours), within(beside));
+  return { ...look, hours: look.fingerprints.hours.filter((hour) => hour >= hours.from && hour <= hours.to) };
+}
+
 interface Reading {
   readonly engine: Engine;
   readonly project: Project;

@@ -4,12 +4,16 @@ import type { OwnUsageAsked } from "./question.ts";
 import { readServed } from "./served.ts";
 import { QUARTER_US, type Summing } from "./sum-entries.ts";
 
+export interface SummingAsked extends Omit<OwnUsageAsked, "selection"> {
+  readonly selection: Pick<OwnUsageAsked["selection"], "project">;
+}
+
 /**
  * How entries of some heads are added up: between the instants where the window and its buckets begin and end, and prices change.
  * By quarters of an hour, unless one of these instants lies between two of them. Undefined: there are too many.
  */
 export function planSumming(
-  { selection, window, buckets, question, book }: OwnUsageAsked,
+  { selection, window, buckets, question, book }: SummingAsked,
   heads: readonly Head[],
 ): readonly Summing[] | undefined {
   const used = heads.filter(({ entries }) => entries > 0);

@@ -13,7 +13,7 @@ import {
   type ProjectSchedules,
 } from "./project/project-prices.ts";
 import type { Rates } from "./rates.ts";
-import { includesTier, scheduleAtTier } from "./list/service-tiers.ts";
+import { FREE, includesTier, isUnbilled, scheduleAtTier } from "./list/service-tiers.ts";
 
 /** All prices of one project at the time the book was opened. One book serves one response. */
 export interface PriceBook {
@@ -37,6 +37,7 @@ export interface PriceBook {
 export interface FoundPrice {
   readonly rates: Rates;
   readonly origin:
+    | { readonly source: "unbilled" }
     | { readonly source: "project"; readonly price: ProjectPrice }
     | { readonly source: "list"; readonly listed: ListedModel; readonly sinceUs: number | null };
 }
@@ -96,6 +97,7 @@ class Prices {
   readonly #listed: ListedModel | undefined;
   readonly #served: string | undefined;
   readonly #looksLike: string | undefined;
+  readonly #isFree: boolean;
 
   constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
     const listed = builtIn.find(llmId, provider);
@@ -104,11 +106,13 @@ class Prices {
     const schedule = listed === null ? null : scheduleAtTier(listed, tier);
     this.#own = project.size === 0 ? [] : tiers.flatMap((one) => ownSchedules(llmId, one, project));
     this.#listed = listed === null || schedule === null ? undefined : { ...listed, schedule };
+    this.#isFree = isUnbilled(tier);
     this.#served = provider === "" ? undefined : providerNamed(provider);
     this.#looksLike = listed?.provider ?? modelNames(llmId).find((name) => name.seller !== undefined)?.seller;
   }
 
   ratesAt(atUs: number): Rates | null {
+    if (this.#isFree) return FREE;
     for (const schedule of this.#own) {
       const rates = schedule.ratesAt(atUs);
       if (rates !== null) return rates;
@@ -117,6 +121,7 @@ class Prices {
   }
 
   steadyUntil(atUs: number): number {
+    if (this.#isFree) return Infinity;
     const listed = this.#listed?.schedule.steadyUntil(atUs) ?? Infinity;
     return Math.min(listed, ...this.#own.map((schedule) => schedule.steadyUntil(atUs)));
   }
@@ -124,6 +129,7 @@ class Prices {
   find(atUs: number): FoundPrice | null {
     const rates = this.ratesAt(atUs);
     if (rates === null) return null;
+    if (this.#isFree) return { rates, origin: { source: "unbilled" } };
     const price = this.#ownPriceAt(atUs);
     if (price !== undefined) return { rates, origin: { source: "project", price } };
     const listed = this.#listed!;

@@ -9,13 +9,16 @@ export { LIVE } from "./fields/columns.ts";
 export { keyRangeOf, tracesOfRange } from "./key-range.ts";
 export { hasNonTimeConditions, whereSelected } from "./narrow.ts";
 export { aroundHours, inPlaces, inTraces } from "./places.ts";
+export { tracesWithoutRoot } from "./without-root.ts";
 export {
   callsFilter,
   sdkFilter,
+  listFilter,
   callsQuery,
   feedbackQuery,
   priceQuery,
   defaultSelectionLimits,
+  oncePerLimits,
   type CallsFilter,
   type SelectionLimits,
 } from "./read/wire-schema.ts";

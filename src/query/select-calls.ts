@@ -1,8 +1,9 @@
 import { HOUR_MICROS } from "../shared/instant.ts";
 import { LIVE } from "./fields/columns.ts";
-import type { CallsSelection } from "./key-range.ts";
+import { keyRangeOf, type CallsSelection } from "./key-range.ts";
 import { narrowConditions, whereSelected } from "./narrow.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
+import { isTopmost, tracesWithoutRoot } from "./without-root.ts";
 import type { HourRange } from "./bounds/time-range.ts";
 
 export interface CallSelection extends CallsSelection {
@@ -12,6 +13,8 @@ export interface CallSelection extends CallsSelection {
   readonly orderBy?: Sql;
   /** Conditions besides filter and query. */
   readonly also?: Sql | undefined;
+  /** Only the topmost calls of traces without a root. */
+  readonly withoutRoot?: boolean;
   readonly limit?: number;
   readonly offset?: number;
 }
@@ -22,15 +25,23 @@ const OLDEST_FIRST = sql`started_at, id, trace_id`;
 export function selectCalls(selection: CallSelection): Sql {
   const { project, columns, orderBy = OLDEST_FIRST } = selection;
   return sql`SELECT ${columns} FROM calls FINAL
-    PREWHERE project_id = ${param("String", project)} AND ${whereSelected(selection)}
+    PREWHERE project_id = ${param("String", project)} AND ${whereSelected(selection)}${inTracesWithoutRoot(selection)}
     WHERE ${conditionOf(selection)} ORDER BY ${orderBy}${pageOf(selection)}`;
+}
+
+function inTracesWithoutRoot(selection: CallSelection): Sql {
+  if (selection.withoutRoot !== true) return sql``;
+  return sql` AND trace_id IN ${tracesWithoutRoot(selection.project, keyRangeOf(selection))}`;
 }
 
 /** Small columns first: the engine only reads the others for rows that pass. */
 function conditionOf(selection: CallSelection): Sql {
-  const { query, also, startedIn } = selection;
+  const { project, query, also, startedIn, withoutRoot } = selection;
   const payload = query?.payload === undefined ? [] : [query.payload];
-  const more = also === undefined ? [] : [also];
+  const more = [
+    ...(also === undefined ? [] : [also]),
+    ...(withoutRoot === true ? [isTopmost(project, keyRangeOf(selection))] : []),
+  ];
   return join(
     [LIVE, ...startedWithin(startedIn), ...more, ...narrowConditions(selection), ...payload],
     " AND ",

@@ -20,6 +20,7 @@ import { invalid } from "../shared/errors.ts";
 import { hourOf, toStoreText } from "../shared/instant.ts";
 import type { Project } from "../shared/project.ts";
 import type { TimeWindow } from "../buckets/buckets.ts";
+import { withoutRootStatement } from "./read/count-without-root.ts";
 import type { SelectedTrace, Selection } from "./selection.ts";
 
 /** How the traces of the selected calls are read. */
@@ -49,6 +50,12 @@ export interface CallsPlan extends Selection {
   readonly limit: number | undefined;
 }
 
+/** The plan of a question, which also counts. */
+export interface QuestionPlan extends CallsPlan {
+  /** Counts the traces without a root of which a call matches filter and query, `trace_roots_only` aside. */
+  readonly withoutRoot: Sql;
+}
+
 export interface CallsRequest {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
@@ -65,23 +72,29 @@ export function planCalls(
   project: Project,
   { filter, query: written, limit, window }: CallsRequest,
   limits?: SelectionLimits,
-): CallsPlan {
+): QuestionPlan {
   const query = compile(project, written, limits);
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
   const asked = { project, filter, query, startedIn };
-  const conditions = [
-    ...(window === undefined ? [] : [startedWithin(window)]),
-    compileFilter(withoutTraces(filter)),
-    ...(query === undefined ? [] : [query.condition]),
-  ];
-  const selection = { project, condition: sql`(${join(conditions, " AND ")})` };
+  const anywhere = { ...asked, filter: { ...filter, trace_roots_only: undefined } };
+  const selection = { project, condition: conditionOf(asked, window) };
   return {
     ...selection,
     whereSelected: whereSelected(asked),
     whereTraces: whereTraces(selection, asked),
     strategy: strategyFor(asked),
+    withoutRoot: withoutRootStatement(anywhere, conditionOf(anywhere, window)),
     limit,
   };
+}
+
+function conditionOf({ filter, query }: Asked, window: TimeWindow | undefined): Sql {
+  const conditions = [
+    ...(window === undefined ? [] : [startedWithin(window)]),
+    compileFilter(withoutTraces(filter)),
+    ...(query === undefined ? [] : [query.condition]),
+  ];
+  return sql`(${join(conditions, " AND ")})`;
 }
 
 type Asked = Parameters<typeof whereSelected>[0];

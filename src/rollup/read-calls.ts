@@ -5,6 +5,7 @@ import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { assertNever } from "../shared/assert-never.ts";
 import { release } from "../shared/buffers.ts";
+import { inTurns } from "../shares/turns.ts";
 import { selectedTraces, type CallsPlan } from "./plan.ts";
 import { chooseCalls } from "./read/choose-calls.ts";
 import { countTraces } from "./read/count-traces.ts";
@@ -13,7 +14,7 @@ import { groupTraces, readAhead } from "./read/trace-groups.ts";
 import type { KnownTrace, SelectedTrace } from "./selection.ts";
 import { isSelected, releaseCalls, type CallTable } from "./table/call-table.ts";
 import type { LlmNames } from "./table/llm-names.ts";
-import { readCallTable, type ReadMore } from "./table/read-call-table.ts";
+import { callTableSteps, type ReadMore } from "./table/read-call-table.ts";
 
 /** Columns besides those that the fold needs. */
 export interface MoreColumns<More> {
@@ -52,6 +53,8 @@ export interface FoundCalls<More> {
   /** More calls are selected than the plan allows: of these the oldest are. */
   readonly truncated: boolean;
   readonly traceCount: number;
+  /** Known before the first table: every trace that is read has a call without a parent. */
+  readonly allHaveRoots: boolean;
   /** Some traces at a time, while the engine reads the next ones. */
   readonly tables: AsyncIterable<ReadTable<More>>;
 }
@@ -91,7 +94,7 @@ async function readOneTrace<More>(
   const where = inTraces(plan.project, [traceId]);
   const rows = { ...rowsOf(plan, options), where, limit: options.maxCalls + 1, ofTraces: false };
   const bytes = await rowBytes(engine, rows, options.signal);
-  const table = decode(bytes, [{ traceId, ids: undefined }], options);
+  const table = await decode(bytes, [{ traceId, ids: undefined }], options);
   refuseMore(table, options);
   return unlessTooMany(table, plan, options.maxCalls);
 }
@@ -130,7 +133,7 @@ async function readShortWindow<More>(
     release(guessed);
     bytes = await read(inHoursOf(project, { started, ended: undefined })!);
   }
-  return unlessTooMany(decode(bytes, undefined, options), plan, most);
+  return unlessTooMany(await decode(bytes, undefined, options), plan, most);
 }
 
 async function readCounted<More>(
@@ -167,7 +170,8 @@ function readTraces<More>(
 ): FoundCalls<More> {
   const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
   if (callCount > options.maxCalls) throw options.tooMany(`${callCount} calls`);
-  return { truncated: false, traceCount: traces.length, tables: tablesOf(engine, plan, traces, options) };
+  const tables = tablesOf(engine, plan, traces, options);
+  return { truncated: false, traceCount: traces.length, allHaveRoots: false, tables };
 }
 
 async function* tablesOf<More>(
@@ -184,7 +188,7 @@ async function* tablesOf<More>(
     return [group, await rowBytes(engine, rows, options.signal)];
   };
   for await (const [group, bytes] of readAhead(groupTraces(traces), read)) {
-    const table = decode(bytes, group, options);
+    const table = await decode(bytes, group, options);
     refuseMore(table, options);
     yield table;
   }
@@ -201,13 +205,16 @@ function chosenRowsOf<More>({ project }: CallsPlan, { columns }: ReadOptions<Mor
   return { project, condition: sql`0`, more: columns.select(sql`1`) };
 }
 
-function decode<More>(
+async function decode<More>(
   bytes: Buffer,
   traces: readonly KnownTrace[] | undefined,
   { names, columns, forOwn = false }: ReadOptions<More>,
-): ReadTable<More> {
+): Promise<ReadTable<More>> {
   const { more, readBlock } = columns.open(bytes);
-  return { calls: readCallTable(bytes, traces, names, { readMore: readBlock, forOwn }), more };
+  return {
+    calls: await inTurns(callTableSteps(bytes, traces, names, { readMore: readBlock, forOwn })),
+    more,
+  };
 }
 
 /** More than were counted, or than may be read, have come. */
@@ -226,7 +233,8 @@ function unlessTooMany<More>(
     releaseCalls(calls);
     return undefined;
   }
-  return { truncated: false, traceCount: calls.traceCount, tables: only(table) };
+  const { traceCount, allHaveRoots } = calls;
+  return { truncated: false, traceCount, allHaveRoots, tables: only(table) };
 }
 
 async function* only<Item>(item: Item): AsyncGenerator<Item> {

@@ -6,7 +6,7 @@ import { callsFilter, callsQuery, type SelectionLimits } from "../query/index.ts
 import { countFields } from "../usage/count-fields.ts";
 import { DIMENSION_NAMES, planDimensions } from "./plan/dimensions.ts";
 import { LATENCY_AGGREGATIONS } from "./plan/latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "./plan/members.ts";
+import { COST_MEMBERS, COUNT_MEMBERS, PARTIAL_MEMBER } from "./plan/members.ts";
 import { orders, type RequestedOrder } from "./plan/order.ts";
 
 export const MAX_GROUPS = 1000;
@@ -90,6 +90,12 @@ const total = z
   .object({
     ...Object.fromEntries(COUNT_MEMBERS.map((name) => [name, count])),
     ...Object.fromEntries(COST_MEMBERS.map((name) => [name, cost])),
+    [PARTIAL_MEMBER]: z
+      .boolean()
+      .optional()
+      .describe(
+        "With costs: whether something of this total has no price, so that it cost more than its costs say",
+      ),
     latency_ms: z.record(z.string(), z.number().nullable()).optional(),
   })
   .meta({

@@ -21,15 +21,20 @@ import {
   type TimeOrder,
 } from "./page-token.ts";
 
+type ListFilter = CallsFilter & { readonly traces_without_root?: boolean | null | undefined };
+
 export interface CallsQuestion {
-  readonly filter?: CallsFilter | null | undefined;
+  readonly filter?: ListFilter | null | undefined;
   readonly query?: unknown;
   readonly sort_by?: readonly SortKey[] | null | undefined;
   readonly page_token?: string | null | undefined;
 }
 
 /** Which calls to read, and in which order. */
-export interface ListPlan extends Pick<CallSelection, "project" | "filter" | "query" | "orderBy" | "also"> {
+export interface ListPlan extends Pick<
+  CallSelection,
+  "project" | "filter" | "query" | "orderBy" | "also" | "withoutRoot"
+> {
   readonly startedIn: HourRange | undefined;
   /** Undefined: not sorted by `started_at` alone. */
   readonly pages: Pages | undefined;
@@ -58,6 +63,7 @@ export function planList(project: Project, question: CallsQuestion, limits: Sele
     pages: order && { order, selection },
     startedIn: meet(query?.bounds.started, cursor && hoursFrom(cursor)),
     namesCalls: keyRangeOf({ filter, query }).in !== "project",
+    withoutRoot: filter?.traces_without_root === true,
     ...(cursor !== undefined && { also: isAfter(cursor) }),
     ...(sort !== undefined && { orderBy: sort.orderBy }),
   };

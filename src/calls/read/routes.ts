@@ -6,6 +6,8 @@ import { abortOnClose } from "../../http/when-closed.ts";
 import { sendJsonText } from "../../http/json-text.ts";
 import { NDJSON_TYPE, sendPieces } from "../../http/pieces.ts";
 import type { SelectionLimits } from "../../query/index.ts";
+import { chunksOf } from "../../shared/chunks-of.ts";
+import { turn } from "../../shares/turns.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callText, type CallTextOptions } from "./call-text.ts";
@@ -111,12 +113,18 @@ interface ReadQuestion {
   readonly signal: AbortSignal;
 }
 
+/** Writing them takes about 5 ms. */
+const CALLS_PER_TURN = 200;
+
 /** One call per line. */
 async function* linesOf(
   pages: AsyncGenerator<readonly CallAndFeedback[]>,
   options: CallTextOptions,
 ): AsyncGenerator<Buffer> {
-  for await (const calls of pages) {
-    yield Buffer.from(calls.map((call) => `${callText(call, options)}\n`).join(""));
+  for await (const page of pages) {
+    for (const calls of chunksOf(page, CALLS_PER_TURN)) {
+      if (page.length > CALLS_PER_TURN) await turn();
+      yield Buffer.from(calls.map((call) => `${callText(call, options)}\n`).join(""));
+    }
   }
 }

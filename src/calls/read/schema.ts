@@ -2,7 +2,7 @@ import { z } from "zod";
 import { describedAs, isoInstant, projectId, anyInteger } from "../../http/schemas/fields.ts";
 import { jsonObject } from "../../http/schemas/response-schema.ts";
 import { MAX_TOKEN_LENGTH } from "./page-token.ts";
-import { callsQuery, sdkFilter, type SelectionLimits } from "../../query/index.ts";
+import { callsQuery, listFilter, type SelectionLimits } from "../../query/index.ts";
 
 /** The maximum number of calls in one response. */
 export const MAX_LIMIT = 1_000_000;
@@ -16,7 +16,7 @@ const includeCosts = z
 export function streamQueryBody(limits: SelectionLimits) {
   const body = z.object({
     project_id: projectId,
-    filter: sdkFilter(limits).nullish(),
+    filter: listFilter(limits).nullish(),
     query: callsQuery(limits).nullish(),
     sort_by: z
       .array(z.object({ field: z.string(), direction: z.enum(["asc", "desc"]) }))
@@ -51,7 +51,7 @@ export function streamQueryBody(limits: SelectionLimits) {
 export function queryStatsBody(limits: SelectionLimits) {
   const body = z.object({
     project_id: projectId,
-    filter: sdkFilter(limits).nullish(),
+    filter: listFilter(limits).nullish(),
     query: callsQuery(limits).nullish(),
   });
   return body.meta({ id: "CallsQueryStatsReq" });

@@ -3,10 +3,14 @@ import { readInPages } from "../../store/rows/read-in-pages.ts";
 import { inPlaces, LIVE, selectCalls } from "../../query/index.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
+import { turn } from "../../shares/turns.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CallKey } from "./call-keys.ts";
 import type { ListPlan } from "./plan.ts";
 import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
+
+/** Reading them takes about 5 ms. */
+const CALLS_PER_TURN = 1000;
 
 /** Calls in the order of their keys, page by page. Calls deleted since are left out. Errors: `StorageError`. */
 export async function* readListed(
@@ -35,7 +39,11 @@ export async function* readListed(
   });
   for await (const { keys: page, bytes } of pages) {
     // two traces may have the same id
-    const found = new Map(readStoredCalls(bytes).map((call) => [pairKey(call.trace_id, call.id), call]));
+    const found = new Map<string, StoredCall>();
+    for (const calls of readStoredCalls(bytes, CALLS_PER_TURN)) {
+      if (page.length > CALLS_PER_TURN) await turn();
+      for (const call of calls) found.set(pairKey(call.trace_id, call.id), call);
+    }
     yield page.flatMap((key) => found.get(pairKey(key.traceId, key.id)) ?? []);
   }
 }

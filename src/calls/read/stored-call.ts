@@ -52,10 +52,13 @@ export function storedCallColumns(payloads: ReadonlySet<Payload>): Sql {
 
 const ORDER = [...NARROW, ...COMPUTED, ...PAYLOADS, "usage"] as const;
 
-export function readStoredCalls(bytes: Buffer): readonly StoredCall[] {
-  const calls: StoredCall[] = [];
+/** So many at a time. */
+export function* readStoredCalls(bytes: Buffer, most: number): Generator<readonly StoredCall[]> {
   const reader = new RowBinaryReader(bytes);
-  while (!reader.done)
-    calls.push(Object.fromEntries(ORDER.map((name) => [name, reader.string()])) as StoredCall);
-  return calls;
+  while (!reader.done) {
+    const calls: StoredCall[] = [];
+    while (!reader.done && calls.length < most)
+      calls.push(Object.fromEntries(ORDER.map((name) => [name, reader.string()])) as StoredCall);
+    yield calls;
+  }
 }

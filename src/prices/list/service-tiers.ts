@@ -10,6 +10,20 @@ type PricesAtTier = Extract<TierPrice, { prices: unknown }>["prices"][string];
 /** The search context, which only matters at Perplexity, and only for the fee. */
 const searchContexts = ["low_context", "medium_context"];
 
+/** Our own name for what a provider has served without charging it. */
+const UNBILLED = "unbilled";
+const units = Object.fromEntries(Object.keys(pricedUnits).map((unit) => [unit, 0]));
+/** The rates of what is not charged. */
+export const FREE: Rates = {
+  base: { prompt: 0, completion: 0, cacheRead: 0, cacheCreation: 0, units },
+  tiers: [],
+};
+
+/** Whether what was served at this tier is not charged, whatever the model. */
+export function isUnbilled(tier: string): boolean {
+  return tier.split("+").includes(UNBILLED);
+}
+
 /** Whether a tier costs the list price at a provider of the list. */
 export function isUsualTier(tier: string, provider: string | undefined): boolean {
   if (tier === "" || (searchContexts.includes(tier) && provider !== "perplexity")) return true;

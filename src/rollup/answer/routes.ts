@@ -6,14 +6,16 @@ import type { Engine } from "../../store/engine.ts";
 import { abortOnClose, whenClosed } from "../../http/when-closed.ts";
 import { bodyOf } from "../../http/pieces.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../../query/index.ts";
+import type { Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { ByteWriter } from "./bytes/byte-writer.ts";
 import { LlmNames } from "../table/llm-names.ts";
-import { planCallIds, planCalls, type CallsPlan } from "../plan.ts";
-import { NO_MORE_COLUMNS, readCalls } from "../read-calls.ts";
+import { planCallIds, planCalls, type CallsPlan, type QuestionPlan } from "../plan.ts";
+import { countWithoutRoot } from "../read/count-without-root.ts";
+import { NO_MORE_COLUMNS, readCalls, type FoundCalls } from "../read-calls.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import { callsUsageReq, includeCosts, limit, ownOnly, traceUsageRes } from "./schema.ts";
+import { callsUsageReq, includeCosts, fullCosts, limit, ownOnly, traceUsageRes } from "./schema.ts";
 import { streamAnswer, type UsageSize } from "./stream-answer.ts";
 
 export interface TraceUsageDeps {
@@ -40,6 +42,7 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
       filter: callsFilter(deps.selectionLimits).nullish(),
       query: callsQuery(deps.selectionLimits).nullish(),
       include_costs: includeCosts,
+      full_costs: fullCosts,
       own_only: ownOnly,
       limit,
     })
@@ -54,40 +57,74 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
     });
 
   app.post("/trace/usage", { config, schema: { body: traceUsageReq, response } }, async (request, reply) => {
-    const { project_id, include_costs, own_only, ...selected } = request.body;
+    const { project_id, include_costs, full_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
     const plan = planCalls(project, selected, deps.selectionLimits);
-    return sendUsage(reply, plan, { deps, includeCosts: include_costs, ownOnly: own_only });
+    const { withoutRoot } = plan;
+    const asked = { include_costs, full_costs, own_only };
+    return sendUsage(reply, plan, { deps, asked, withoutRoot });
   });
 
   app.post("/calls/usage", { config, schema: { body: callsUsageReq, response } }, async (request, reply) => {
-    const { project_id, call_ids, limit, include_costs, own_only } = request.body;
+    const { project_id, call_ids, limit, ...asked } = request.body;
     const project = request.grant.project(project_id);
     const plan = planCallIds(project, call_ids, limit);
-    return sendUsage(reply, plan, { deps, includeCosts: include_costs, ownOnly: own_only });
+    return sendUsage(reply, plan, { deps, asked });
   });
+}
+
+interface SendOptions {
+  readonly deps: TraceUsageDeps;
+  readonly asked: {
+    readonly include_costs: boolean;
+    readonly full_costs: boolean;
+    readonly own_only: boolean;
+  };
+  /** The statement that counts the traces without a root, for the head. */
+  readonly withoutRoot?: Sql;
 }
 
 async function sendUsage(
   reply: FastifyReply,
   plan: CallsPlan,
-  { deps, includeCosts, ownOnly }: { deps: TraceUsageDeps; includeCosts: boolean; ownOnly: boolean },
+  { deps, asked, withoutRoot }: SendOptions,
 ): Promise<FastifyReply> {
   const { engine, maxTraceCalls: maxCalls } = deps;
   const names = new LlmNames();
   const signal = abortOnClose(reply);
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
-  const [found, costOf] = await Promise.all([
-    readCalls(engine, plan, { names, columns: NO_MORE_COLUMNS, maxCalls, tooMany, signal }),
-    includeCosts ? deps.costsFor(plan.project) : undefined,
+  const reading = readCalls(engine, plan, { names, columns: NO_MORE_COLUMNS, maxCalls, tooMany, signal });
+  const [found, costOf, lackingRoot] = await Promise.all([
+    reading,
+    asked.include_costs ? deps.costsFor(plan.project) : undefined,
+    withoutRoot && tracesWithoutRoot(engine, { ...plan, withoutRoot }, { reading, signal }),
   ]);
   const writer = new ByteWriter();
   whenClosed(reply.raw, () => {
     if (reply.raw.writableFinished) writer.release();
   });
-  const pieces = streamAnswer(found, { names, writer, costOf, ownOnly, onRead: deps.onRead });
+  const pieces = streamAnswer(found, {
+    names,
+    writer,
+    costOf,
+    ownOnly: asked.own_only,
+    printed: asked.full_costs ? "all" : "tokens",
+    onRead: deps.onRead,
+  });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(found.truncated));
+  if (lackingRoot !== undefined) void reply.header("x-traces-without-root", String(lackingRoot));
   return reply.send(await bodyOf(pieces));
+}
+
+/** What is read at once shows whether all traces have roots; the others are counted beside the reading. */
+async function tracesWithoutRoot(
+  engine: Engine,
+  { strategy, withoutRoot }: QuestionPlan,
+  { reading, signal }: { readonly reading: Promise<FoundCalls<undefined>>; readonly signal: AbortSignal },
+): Promise<number> {
+  const readsAll = strategy.kind === "one trace" || (strategy.kind === "short window" && strategy.isWhole);
+  if (readsAll && (await reading).allHaveRoots) return 0;
+  return countWithoutRoot(engine, withoutRoot, signal);
 }
 
 function tooManyCalls(what: string, maxCalls: number): AppError {

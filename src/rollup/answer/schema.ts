@@ -17,6 +17,13 @@ const limit = wholeNumber()
 
 const includeCosts = z.boolean().default(false).describe("If true, the response includes costs in USD.");
 
+const fullCosts = z
+  .boolean()
+  .default(false)
+  .describe(
+    "With `include_costs`: if true, each entry also has `other_cost`, of what is not a token (web searches), and `cost_is_lower_bound`. With them, entries add up to receipts and to `POST /usage/stats`.",
+  );
+
 const ownOnly = z
   .boolean()
   .default(false)
@@ -40,7 +47,12 @@ export const llmUsage = z
     completion_tokens_total_cost: cost,
     cache_read_input_tokens_total_cost: cost,
     cache_creation_input_tokens_total_cost: cost,
-  } satisfies Record<CountWire | TokenCostWire, z.ZodType>)
+    other_cost: cost.optional().describe("USD, present with `full_costs`; null if no price is known."),
+    cost_is_lower_bound: z
+      .boolean()
+      .optional()
+      .describe("Present with `full_costs`: whether the costs leave out something that has no price."),
+  } satisfies Record<CountWire | TokenCostWire | "other_cost" | "cost_is_lower_bound", z.ZodType>)
   .meta({ id: "LLMAggregatedUsage" });
 
 export const traceUsageRes = z
@@ -63,9 +75,10 @@ export const callsUsageReq = z
     project_id: z.string(),
     call_ids: z.array(z.string()).max(10_000),
     include_costs: includeCosts,
+    full_costs: fullCosts,
     own_only: ownOnly,
     limit,
   })
   .meta({ id: "CallsUsageReq" });
 
-export { includeCosts, limit, ownOnly };
+export { fullCosts, includeCosts, limit, ownOnly };

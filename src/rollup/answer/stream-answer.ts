@@ -1,7 +1,9 @@
 import { PIECE_BYTES } from "../../http/pieces.ts";
 import { invalid } from "../../shared/errors.ts";
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { viewOf } from "../../shared/buffers.ts";
 import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./json/answer.ts";
+import type { PrintedCosts } from "./json/cost-texts.ts";
 import type { ByteWriter } from "./bytes/byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
@@ -10,6 +12,7 @@ import { eachAlone } from "../fold/each-alone.ts";
 import { releaseRolledUp, rollUpSelected } from "../fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import type { FoundCalls } from "../read-calls.ts";
+import { inTurns, turn } from "../../shares/turns.ts";
 
 /** What was read for an answer. */
 export interface UsageSize {
@@ -29,11 +32,12 @@ export async function* streamAnswer(
     readonly costOf: CostOf | undefined;
     /** Each call without its descendants. */
     readonly ownOnly: boolean;
+    readonly printed: PrintedCosts;
     readonly onRead: (size: UsageSize) => void;
   },
 ): AsyncGenerator<Buffer> {
   const { names, writer, costOf } = options;
-  const texts = entryTexts(names, costOf !== undefined);
+  const texts = entryTexts(names, { withCosts: costOf !== undefined, printed: options.printed });
   writer.copy(OPENING);
   const unfinished: string[] = [];
   const seen = new SeenIds();
@@ -44,15 +48,17 @@ export async function* streamAnswer(
     const calls = options.ownOnly ? eachAlone(read, names) : read;
     callCount += calls.count;
     traceCount += calls.traceCount;
-    if (found.traceCount > 1) refuseDuplicateIds(calls, seen);
-    const rolledUp = rollUpSelected(calls, names, costOf);
+    if (found.traceCount > 1) await inTurns(refuseDuplicateIds(calls, seen));
+    const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
     for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
-    isFirst = yield* writeCallUsage(calls, rolledUp, {
-      writer,
-      texts,
-      pieceBytes: PIECE_BYTES,
-      isFirst,
-    });
+    const to = { writer, texts, pieceBytes: PIECE_BYTES, isFirst };
+    const pieces = writeCallUsage(calls, rolledUp, to);
+    let piece = pieces.next();
+    for (; piece.done !== true; piece = pieces.next()) {
+      yield piece.value;
+      await turn();
+    }
+    isFirst = piece.value;
     releaseRolledUp(rolledUp);
     releaseCalls(calls);
   }
@@ -63,10 +69,11 @@ export async function* streamAnswer(
 }
 
 /** An id may stand for a call in each of several traces, but an answer has one entry for an id. */
-function refuseDuplicateIds(calls: CallTable, seen: SeenIds): void {
+function* refuseDuplicateIds(calls: CallTable, seen: SeenIds): Steps<void> {
   const { source, ids } = calls;
   const view = viewOf(source);
   for (let call = 0; call < calls.count; call++) {
+    if (call % ROWS_PER_STEP === 0) yield;
     if (!isSelected(calls, call)) continue;
     if (seen.add(view, { start: ids.starts[call]!, end: ids.ends[call]! })) continue;
     const msg = `Calls of several traces have the id ${idOf(calls, call)}. Ask for one of the traces (filter.trace_ids).`;

@@ -1,9 +1,10 @@
 import { release } from "../../shared/buffers.ts";
+import { atOnce, type Steps } from "../../shared/steps.ts";
 import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { isNothing, type Usage } from "../../usage/usage.ts";
 import { inclusiveOf, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
-import { releaseRolledUp, rollUp, type OwnUsage } from "./rollup.ts";
+import { releaseRolledUp, rollUpSteps, type OwnUsage } from "./rollup.ts";
 import { usageOf } from "./usage-of.ts";
 
 /**
@@ -12,10 +13,15 @@ import { usageOf } from "./usage-of.ts";
  * its roots. It is valid as long as the table. Cost and errors: as `rollUp`.
  */
 export function ownUsage(calls: CallTable, names: LlmNames): OwnUsage {
+  return atOnce(ownUsageSteps(calls, names));
+}
+
+/** The same, with pauses. */
+export function* ownUsageSteps(calls: CallTable, names: LlmNames): Steps<OwnUsage> {
   const { counts, units } = calls.usage;
   if (calls.completionOf === undefined && !hasInclusive(calls)) return { counts, units };
   const own = { counts: new Float64Array(calls.usage.length * COUNT_SLOTS), units: new Map() };
-  releaseRolledUp(rollUp(calls, names, undefined, own));
+  releaseRolledUp(yield* rollUpSteps(calls, names, undefined, own));
   return own;
 }
 

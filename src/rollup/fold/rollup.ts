@@ -2,6 +2,7 @@ import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
+import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, standAlone, type UnitCounts } from "../../usage/units.ts";
 import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
@@ -40,24 +41,38 @@ export function rollUp(
   costOf: CostOf | undefined,
   kept?: OwnUsage,
 ): RolledUp {
+  return atOnce(rollUpSteps(calls, names, costOf, kept));
+}
+
+/** The same, with pauses. */
+export function rollUpSteps(
+  calls: CallTable,
+  names: LlmNames,
+  costOf: CostOf | undefined,
+  kept?: OwnUsage,
+): Steps<RolledUp> {
   return foldForest(calls, buildForest(calls.parents), { names, costOf, kept, merged: false });
 }
 
 /**
- * The same totals of the selected calls; others may have none. Where few are selected, the usage of the others goes straight to
+ * The same totals of the selected calls, with pauses; others may have none. Where few are selected, the usage of the others goes straight to
  * the nearest total above.
  */
-export function rollUpSelected(calls: CallTable, names: LlmNames, costOf: CostOf | undefined): RolledUp {
+export function rollUpSelected(
+  calls: CallTable,
+  names: LlmNames,
+  costOf: CostOf | undefined,
+): Steps<RolledUp> {
   const above = totalsAbove(calls);
-  if (above === undefined) return rollUp(calls, names, costOf);
+  if (above === undefined) return rollUpSteps(calls, names, costOf);
   return foldForest(calls, forestOf(above), { names, costOf, kept: undefined, merged: true });
 }
 
-function foldForest(
+function* foldForest(
   calls: CallTable,
   forest: Forest,
   { names, costOf, kept, merged }: Pick<Fold, "names" | "costOf" | "kept" | "merged">,
-): RolledUp {
+): Steps<RolledUp> {
   const shared = calls.completionOf;
   const losses = shared === undefined ? undefined : lossesOf(calls, forest, shared);
   const totals = new Totals(calls.count, {
@@ -65,6 +80,7 @@ function foldForest(
     parts: losses !== undefined,
     fewEntries: merged,
   });
+  yield;
   const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
   const fold: Fold = {
     calls,
@@ -84,6 +100,7 @@ function foldForest(
     if (totals.length > MAX_ENTRIES) {
       throw new AppError("too_many_calls", "The calls of one trace name too many LLMs for one response.");
     }
+    if (at % ROWS_PER_STEP === 0) yield;
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);
   if (losses !== undefined && kept !== undefined) dropCountedElsewhere(calls, losses, kept);

@@ -18,6 +18,8 @@ export class Totals {
   next: Int32Array;
   counts: Float64Array;
   costs: Float64Array;
+  /** How many parts have a cost that is not known. */
+  unpriced: Int32Array;
   parts: Int32Array;
   pricedParts: Int32Array;
   /** Units besides the counts, which few entries have. */
@@ -32,6 +34,7 @@ export class Totals {
     this.next = new Int32Array(size);
     this.counts = new Float64Array(size * COUNT_SLOTS);
     this.costs = new Float64Array(kept.costs ? size * COST_SLOTS : 0).fill(Number.NaN);
+    this.unpriced = new Int32Array(kept.costs ? size : 0);
     this.parts = new Int32Array(kept.parts ? size : 0);
     this.pricedParts = new Int32Array(kept.parts && kept.costs ? size * COST_SLOTS : 0);
   }
@@ -67,7 +70,16 @@ export class Totals {
   }
 
   release(): void {
-    release(this.heads, this.llms, this.next, this.counts, this.costs, this.parts, this.pricedParts);
+    release(
+      this.heads,
+      this.llms,
+      this.next,
+      this.counts,
+      this.costs,
+      this.unpriced,
+      this.parts,
+      this.pricedParts,
+    );
   }
 
   private grow(): void {
@@ -75,7 +87,10 @@ export class Totals {
     this.llms = resize(this.llms, new Int32Array(size));
     this.next = resize(this.next, new Int32Array(size));
     this.counts = resize(this.counts, new Float64Array(size * COUNT_SLOTS));
-    if (this.withCosts) this.costs = resize(this.costs, new Float64Array(size * COST_SLOTS).fill(Number.NaN));
+    if (this.withCosts) {
+      this.costs = resize(this.costs, new Float64Array(size * COST_SLOTS).fill(Number.NaN));
+      this.unpriced = resize(this.unpriced, new Int32Array(size));
+    }
     if (this.withParts) this.parts = resize(this.parts, new Int32Array(size));
     if (this.withParts && this.withCosts)
       this.pricedParts = resize(this.pricedParts, new Int32Array(size * COST_SLOTS));

@@ -39,7 +39,7 @@ export interface Rules {
 }
 
 interface LinePrice {
-  /** `project`, or the name of the list. */
+  /** `project`, the name of the list, or `unbilled` for what the provider does not charge. */
   readonly source: string;
   readonly id: string;
   readonly effective_date: string | null;
@@ -90,6 +90,7 @@ function factorOf({ id, provider, factor, effectiveAtUs }: CostFactor): LineFact
 
 function priceOf({ origin }: FoundPrice): LinePrice {
   const date = (us: number | null): string | null => (us === null ? null : isoOf(us));
+  if (origin.source === "unbilled") return { source: "unbilled", id: "refusal", effective_date: null };
   if (origin.source === "project") {
     const { id, effectiveAtUs } = origin.price;
     return { source: "project", id, effective_date: date(effectiveAtUs) };

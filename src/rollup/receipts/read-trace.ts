@@ -1,6 +1,8 @@
 import type { Engine } from "../../store/engine.ts";
 import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
-import { sql, type Sql } from "../../query/sql.ts";
+import { inTraces, LIVE } from "../../query/index.ts";
+import { ofProject } from "../../query/key-hours.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { planCalls } from "../plan.ts";
@@ -21,6 +23,8 @@ export interface TraceOfCall {
   readonly call: number;
   /** The provider's id of the completion that the call reports, '' for none. */
   readonly completionId: string;
+  /** How its usage was read; '' if there was no choice. */
+  readonly usageBasis: string;
 }
 
 /** Calls of two traces with the id are enough to refuse it. */
@@ -51,9 +55,28 @@ export async function readTraceOf(
   if (found.traceCount > 1) throw ambiguous();
   for await (const { calls, more } of found.tables) {
     for (let call = 0; call < calls.count; call++)
-      if (isSelected(calls, call)) return { calls, names, call, ...more.idsOf(call) };
+      if (isSelected(calls, call)) {
+        const ids = more.idsOf(call);
+        const usageBasis = await readUsageBasis(engine, { project, callId, traceId: ids.traceId }, signal);
+        return { calls, names, call, ...ids, usageBasis };
+      }
   }
   throw new AppError("not_found", "There is no such call in this project.");
+}
+
+/** Of this call alone: its attributes are a payload, which the calls of a trace are not read for. */
+async function readUsageBasis(
+  engine: Engine,
+  { project, callId, traceId }: CallAsked & { readonly traceId: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const [row] = await engine.rows<{ basis: string }>(
+    sql`SELECT JSONExtractString(ifNull(attributes, ''), 'otel', 'usage_basis') AS basis FROM calls FINAL
+        PREWHERE ${ofProject(project)} AND ${inTraces(project, [traceId])} AND id = ${param("String", callId)}
+        WHERE ${LIVE} LIMIT 1`,
+    { name: "receipt_usage_basis", signal },
+  );
+  return row?.basis ?? "";
 }
 
 function ambiguous(): AppError {

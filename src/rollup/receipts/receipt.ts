@@ -13,6 +13,7 @@ import type { Usage } from "../../usage/usage.ts";
 import { amountOf, billedOf, linesOf, type Line } from "./lines.ts";
 import { partsOf, type Part } from "./parts.ts";
 import type { Receipt } from "./schema.ts";
+import { USAGE_BASES } from "../../calls/parts/usage-basis.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
 import { isoOf } from "../../shared/instant.ts";
 
@@ -25,6 +26,8 @@ export interface Sources {
   readonly factors: CostFactors;
   /** The provider's id of the completion that the call reports, '' for none. */
   readonly completionId: string;
+  /** As in the call's attributes, which a client may have written. */
+  readonly usageBasis: string;
 }
 
 /** The call itself is the first one of its subtree. */
@@ -46,6 +49,7 @@ export function receiptOf(call: number, sources: Sources): Receipt {
     trace_id: sources.traceId,
     started_at: isoOf(startedAtUs[ITSELF]!),
     usage: reportedUsages(own, subtree, names),
+    usage_basis: USAGE_BASES.find((basis) => basis === sources.usageBasis) ?? null,
     completion: sources.completionId === "" ? null : completionOf(call, sources),
     lines: lines.map(lineMembers),
     unpriced: unpricedOf(lines),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { anyInteger, isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { costFields } from "../../prices/cost-fields.ts";
 import { REPORTERS } from "../../calls/parts/completion.ts";
+import { USAGE_BASES } from "../../calls/parts/usage-basis.ts";
 import type { CountWire } from "../../usage/count-fields.ts";
 import { unitNames } from "../../usage/units.ts";
 
@@ -97,6 +98,13 @@ const receipt = z
         own: used,
       }),
     ),
+    usage_basis: z
+      .enum(USAGE_BASES)
+      .nullable()
+      .describe(
+        "How the usage of a span was read. `producer`: its producer is known; `words`: only the names of its attributes are; `guess`: its " +
+          "counts contradict them. null: it has none, or is no span",
+      ),
     completion: z
       .object({
         id: z.string(),

@@ -21,6 +21,8 @@ const TWO_BITS = 3;
 export interface CallTable {
   readonly count: number;
   readonly traceCount: number;
+  /** Every trace has a call that names no parent. */
+  readonly allHaveRoots: boolean;
   /** The bytes that hold the ids. */
   readonly source: Buffer;
   readonly ids: TextRanges;

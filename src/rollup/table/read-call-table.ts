@@ -1,3 +1,4 @@
+import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { NativeReader, rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
 import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
@@ -32,8 +33,18 @@ export function readCallTable(
   source: Buffer,
   traces: readonly KnownTrace[] | undefined,
   names: LlmNames,
-  { readMore, forOwn = false }: TableOptions = {},
+  options: TableOptions = {},
 ): CallTable {
+  return atOnce(callTableSteps(source, traces, names, options));
+}
+
+/** The same, with pauses. */
+export function* callTableSteps(
+  source: Buffer,
+  traces: readonly KnownTrace[] | undefined,
+  names: LlmNames,
+  { readMore, forOwn = false }: TableOptions,
+): Steps<CallTable> {
   const rows = new CallRows();
   const usage = new UsageEntries();
   const reader = new NativeReader(source);
@@ -48,9 +59,11 @@ export function readCallTable(
       numbers.read(traceIds, rows.traceOf.subarray(first, first + count));
       release(traceIds.starts, traceIds.ends);
     }
+    yield;
     reader.strings(rows.ids, first);
     reader.nullableStrings(rows.parentIds, first);
     reader.nullableStrings(rows.completionIds, first);
+    yield;
     readFlags(reader, rows, { first, count });
     reader.int64s(rows.startedAtUs, first);
     const texts = rangesFor(count);
@@ -58,18 +71,23 @@ export function readCallTable(
     for (let row = 0; row < count; row++) {
       parseUsageColumn(source, { start: texts.starts[row]!, end: texts.ends[row]! }, into);
       rows.usageEnd[first + row] = usage.length;
+      if (row % ROWS_PER_STEP === 0) yield;
     }
     release(texts.starts, texts.ends);
     readMore?.(reader, first, count);
+    yield;
   }
   if (traces !== undefined) selectByIds(source, rows, traces);
   const completionOf = sharedCompletions(source, rows, usage);
   const { count, ids, flags, startedAtUs, usageEnd } = rows;
+  yield;
   const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
   const parents = decides ? parentsOf(source, rows) : new Int32Array(0);
-  rows.release();
   const traceCount = traces?.length ?? numbers.count;
-  return { count, traceCount, source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+  const allHaveRoots = haveRoots(rows, traceCount);
+  rows.release();
+  const columns = { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+  return { count, traceCount, allHaveRoots, ...columns };
 }
 
 function readFlags(
@@ -95,6 +113,13 @@ function readFlags(
 function hasInclusive(rows: CallRows): boolean {
   for (let call = 0; call < rows.count; call++) if (inclusiveOf(rows, call) !== false) return true;
   return false;
+}
+
+function haveRoots({ count, parentIds, traceOf }: CallRows, traceCount: number): boolean {
+  const hasRoot = new Uint8Array(traceCount);
+  for (let call = 0; call < count; call++)
+    if (parentIds.starts[call] === parentIds.ends[call]) hasRoot[traceOf[call]!] = 1;
+  return hasRoot.every((has) => has === 1);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Cells } from "../sums/cells.ts";
 import { percentileOf } from "../sums/cell-values.ts";
 import { aggregateOf, latencyNames, type LatencyQuestion } from "../plan/latency.ts";
-import { COST_MEMBERS, COUNT_MEMBERS } from "../plan/members.ts";
+import { COST_MEMBERS, COUNT_MEMBERS, PARTIAL_MEMBER } from "../plan/members.ts";
 import type { Order } from "../plan/order.ts";
 import { Sums } from "../sums/sums.ts";
 import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
@@ -13,7 +13,7 @@ export interface TotalShape {
 }
 
 function memberNames({ withCosts }: TotalShape): readonly string[] {
-  return withCosts ? [...COUNT_MEMBERS, ...COST_MEMBERS] : COUNT_MEMBERS;
+  return withCosts ? [...COUNT_MEMBERS, ...COST_MEMBERS, PARTIAL_MEMBER] : COUNT_MEMBERS;
 }
 
 function latencyMembers({ latency }: TotalShape): readonly string[] {
@@ -70,7 +70,9 @@ export class View {
   numbers(row: number): readonly string[] {
     const { sums, shape } = this;
     const counts = COUNT_MEMBERS.map((_, slot) => String(sums.countOf(row, slot)));
-    const costs = shape.withCosts ? COST_MEMBERS.map((_, slot) => costText(sums.costOf(row, slot))) : [];
+    const costs = shape.withCosts
+      ? [...COST_MEMBERS.map((_, slot) => costText(sums.costOf(row, slot))), String(sums.isPartial(row))]
+      : [];
     return [...counts, ...costs, ...latencyMembers(shape).map((name) => String(this.latencyOf(row, name)))];
   }
 

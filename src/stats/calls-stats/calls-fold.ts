@@ -1,3 +1,4 @@
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { ownUsages } from "../../rollup/fold/own-usage.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { isSelected, type CallTable } from "../../rollup/table/call-table.ts";
@@ -38,13 +39,14 @@ export class CallsFold {
     this.bucketAt = bucketFinder(buckets.startsUs);
   }
 
-  add(calls: CallTable, columns: CallColumns): void {
+  *add(calls: CallTable, columns: CallColumns): Steps<void> {
     const { names } = this.options;
     for (const [call, usages] of ownUsages({ calls, names }, (one) => isSelected(calls, one))) {
       const startedAtUs = calls.startedAtUs[call]!;
       const bucket = this.bucketAt(startedAtUs);
       this.addCall(bucket, columns, call);
       for (const usage of usages) this.addUsage(bucket, usage, startedAtUs);
+      if (call % ROWS_PER_STEP === 0) yield;
     }
   }
 

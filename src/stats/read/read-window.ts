@@ -3,6 +3,8 @@ import type { CallsPlan } from "../../rollup/plan.ts";
 import { readCalls, type MoreColumns } from "../../rollup/read-calls.ts";
 import { releaseCalls, type CallTable } from "../../rollup/table/call-table.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
+import type { Steps } from "../../shared/steps.ts";
+import { inTurns } from "../../shares/turns.ts";
 import { AppError } from "../../shared/errors.ts";
 import { CallColumns } from "./call-columns.ts";
 import type { WindowPlan } from "../plan/plan-stats.ts";
@@ -17,7 +19,7 @@ export interface WindowToFold {
   readonly plan: WindowPlan;
   readonly names: LlmNames;
   /** Takes the calls of some whole traces. */
-  readonly fold: { add(calls: CallTable, columns: CallColumns): void };
+  readonly fold: { add(calls: CallTable, columns: CallColumns): Steps<void> };
 }
 
 /**
@@ -41,7 +43,7 @@ export async function foldCalls(
   const tooMany = (what: string): AppError => tooManyCalls(what, maxCalls);
   const found = await readCalls(engine, calls, { names, columns, forOwn: true, maxCalls, tooMany, signal });
   for await (const { calls: table, more } of found.tables) {
-    fold.add(table, more);
+    await inTurns(fold.add(table, more));
     releaseCalls(table);
   }
 }

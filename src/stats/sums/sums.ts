@@ -24,6 +24,8 @@ export class Sums {
   /** How many usages were added, and how many of them have each of the costs. */
   private usages: Float64Array = new Float64Array(FIRST_ROWS);
   private priced: Float64Array;
+  /** How many of them have a cost that is not known. */
+  private partial: Float64Array = new Float64Array(FIRST_ROWS);
   private dollars: Float64Array;
   private picodollars: Float64Array;
   private latencies: Float64Array = new Float64Array(FIRST_ROWS * 4);
@@ -79,6 +81,7 @@ export class Sums {
       if (sum < PER_USD) this.picodollars[at] = sum;
       else this.addUsd(at, usd(cost));
     }
+    if (!isKnown) this.partial[row]! += 1;
     return isKnown;
   }
 
@@ -90,7 +93,9 @@ export class Sums {
       this.priced[at]! += 1;
       for (const { quantity, price } of products) this.addUsd(at, usdProduct(quantity, price));
     }
-    return !costs.includes(null);
+    const isKnown = !costs.includes(null);
+    if (!isKnown) this.partial[row]! += 1;
+    return isKnown;
   }
 
   addLatency(row: number, ms: number): void {
@@ -102,6 +107,7 @@ export class Sums {
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       this.counts[row * COUNT_SLOTS + slot]! += others.counts[from * COUNT_SLOTS + slot]!;
     this.usages[row]! += others.usages[from]!;
+    this.partial[row]! += others.partial[from]!;
     const latencies = others.latenciesOf(from);
     if (latencies.count > 0) this.addLatencies(row, latencies);
     if (!this.withCosts) return;
@@ -126,6 +132,11 @@ export class Sums {
     const at = row * COST_SLOTS + slot;
     if (this.usages[row] === 0) return ZERO;
     return this.priced[at] === 0 ? null : { dollars: this.dollars[at]!, picodollars: this.picodollars[at]! };
+  }
+
+  /** Something of the row has no price, so its costs are lower bounds. */
+  isPartial(row: number): boolean {
+    return this.partial[row]! > 0;
   }
 
   latenciesOf(row: number): LatencySums {
@@ -165,6 +176,7 @@ export class Sums {
     this.counts = doubled(this.counts);
     this.usages = doubled(this.usages);
     this.priced = doubled(this.priced);
+    this.partial = doubled(this.partial);
     this.dollars = doubled(this.dollars);
     this.picodollars = doubled(this.picodollars);
     this.latencies = doubled(this.latencies);

@@ -1,7 +1,8 @@
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../rollup/fold/rollup.ts";
 import { usageOf } from "../../rollup/fold/usage-of.ts";
-import { ownUsage } from "../../rollup/fold/own-usage.ts";
+import { ownUsageSteps } from "../../rollup/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
 import type { UsageEntries } from "../../rollup/table/usage-entries.ts";
@@ -69,10 +70,11 @@ export class WindowFold {
   }
 
   /** Adds the selected calls of some whole traces. */
-  add(calls: CallTable, columns: CallColumns): void {
-    const own = ownUsage(calls, this.options.names);
+  *add(calls: CallTable, columns: CallColumns): Steps<void> {
+    const own = yield* ownUsageSteps(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
       if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
+      if (call % ROWS_PER_STEP === 0) yield;
     }
     if (own.counts !== calls.usage.counts) release(own.counts);
   }

@@ -1,7 +1,7 @@
 import { viewOf } from "../../../shared/buffers.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "../../table/call-table.ts";
-import { WITHOUT_COSTS, writeCosts } from "./cost-texts.ts";
+import { withoutCosts, writeCosts, writeLowerBound, type PrintedCosts } from "./cost-texts.ts";
 import { CountTexts } from "./count-texts.ts";
 import type { LlmNames } from "../../table/llm-names.ts";
 import type { RolledUp } from "../../fold/rollup.ts";
@@ -26,10 +26,14 @@ const CLOSE = 0x7d;
 interface EntryTexts {
   readonly counts: CountTexts;
   readonly withCosts: boolean;
+  readonly printed: PrintedCosts;
 }
 
-export function entryTexts(names: LlmNames, withCosts: boolean): EntryTexts {
-  return { counts: new CountTexts(names, withCosts ? "" : WITHOUT_COSTS), withCosts };
+export function entryTexts(
+  names: LlmNames,
+  { withCosts, printed }: Pick<EntryTexts, "withCosts" | "printed">,
+): EntryTexts {
+  return { counts: new CountTexts(names, withCosts ? "" : withoutCosts(printed)), withCosts, printed };
 }
 
 /**
@@ -63,7 +67,8 @@ function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: B
   for (let entry = head; entry !== NONE; entry = totals.next[entry]!) {
     if (entry !== head) writer.byte(COMMA);
     texts.counts.write(totals.llms[entry]!, totals.counts, entry * COUNT_SLOTS, writer);
-    if (texts.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, writer);
+    if (texts.withCosts) writeCosts(totals.costs, entry * COST_SLOTS, { writer, printed: texts.printed });
+    if (texts.withCosts && texts.printed === "all") writeLowerBound(totals.unpriced[entry]! > 0, writer);
     writer.byte(CLOSE);
   }
 }

@@ -1,19 +1,38 @@
-import { tokenCostFields } from "../../../prices/cost-fields.ts";
+import { costFields, tokenCostFields } from "../../../prices/cost-fields.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 
-/** What is printed of an entry's costs: the first ones, those of tokens. */
-const NAMES = tokenCostFields.map(({ wire }) => `,"${wire}":`);
+/** What is printed of an entry's costs: the first ones, those of tokens, or all of them. */
+export type PrintedCosts = "tokens" | "all";
+
+const NAMES = costFields.map(({ wire }) => `,"${wire}":`);
 const BYTES = NAMES.map((name) => Buffer.from(name));
+const COUNTS = { tokens: tokenCostFields.length, all: costFields.length };
 const UNKNOWN = Buffer.from("null");
 
+const IS_LOWER_BOUND = Buffer.from(',"cost_is_lower_bound":true');
+const IS_EXACT = Buffer.from(',"cost_is_lower_bound":false');
+
+/** Whether the costs of an entry leave something out that has no price. */
+export function writeLowerBound(isLowerBound: boolean, writer: ByteWriter): void {
+  writer.copy(isLowerBound ? IS_LOWER_BOUND : IS_EXACT);
+}
+
 /** The text of costs that nobody asked for. */
-export const WITHOUT_COSTS = NAMES.map((name) => `${name}null`).join("");
+export function withoutCosts(printed: PrintedCosts): string {
+  return NAMES.slice(0, COUNTS[printed])
+    .map((name) => `${name}null`)
+    .join("");
+}
 
 /** Writes `,"prompt_tokens_total_cost":0.0012,…`, the costs of an entry. */
-export function writeCosts(costs: Float64Array, at: number, writer: ByteWriter): void {
-  for (const [slot, name] of BYTES.entries()) {
+export function writeCosts(
+  costs: Float64Array,
+  at: number,
+  { writer, printed }: { readonly writer: ByteWriter; readonly printed: PrintedCosts },
+): void {
+  for (let slot = 0; slot < COUNTS[printed]; slot++) {
     const cost = costs[at + slot]!;
-    writer.copy(name);
+    writer.copy(BYTES[slot]!);
     if (Number.isFinite(cost)) writer.dollars(cost);
     else writer.copy(UNKNOWN);
   }

@@ -1,3 +1,4 @@
+import { atOnce } from "../../../../src/shared/steps.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -86,7 +87,7 @@ function foldedOf(rows: readonly CallRow[], names: LlmNames, { totals }: RolledU
 
 function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmNames): string {
   const writer = new ByteWriter();
-  const texts = entryTexts(names, rolledUp.totals.withCosts);
+  const texts = entryTexts(names, { withCosts: rolledUp.totals.withCosts, printed: "tokens" });
   const to = { writer, texts, pieceBytes: 100, isFirst: true };
   const pieces = Array.from(writeCallUsage(calls, rolledUp, to), (piece) => piece.toString("latin1"));
   return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
@@ -259,7 +260,7 @@ describe("rollUpSelected", () => {
         const some = calls.map((one, number) => ({ ...one, selected: number % every === 0 && one.selected }));
         const names = new LlmNames();
         const table = tableOf(some, names);
-        const [few, all] = [rollUpSelected(table, names, costOf), rollUp(table, names, costOf)];
+        const [few, all] = [atOnce(rollUpSelected(table, names, costOf)), rollUp(table, names, costOf)];
         const parsed = (rolledUp: RolledUp): unknown => JSON.parse(`{${textOf(table, rolledUp, names)}}`);
         expect(parsed(few)).toEqual(parsed(all));
         const selected = some.filter(({ selected }) => selected).map(({ id }) => id);
@@ -276,7 +277,7 @@ describe("rollUpSelected", () => {
       call(`c${number}`, { parentId: number === 0 ? "" : "c0", selected: number === 0, usage: prompt(1) }),
     );
     const names = new LlmNames();
-    const { totals } = rollUpSelected(tableOf(calls, names), names, undefined);
+    const { totals } = atOnce(rollUpSelected(tableOf(calls, names), names, undefined));
     expect(totals.length).toBe(1);
     expect(totals.counts[1]).toBe(1000);
   });
@@ -290,7 +291,7 @@ describe("rollUpSelected", () => {
       }),
     );
     const names = new LlmNames();
-    const { totals } = rollUpSelected(tableOf(calls, names), names, undefined);
+    const { totals } = atOnce(rollUpSelected(tableOf(calls, names), names, undefined));
     expect(totals.counts[totals.heads[99_999]! * COUNT_SLOTS + 1]).toBe(100_000);
   });
 });

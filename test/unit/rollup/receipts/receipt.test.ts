@@ -70,7 +70,15 @@ describe("receiptOf", () => {
         const calls = tableOf(rows, names);
         const totalOf = rolledUp(rows);
         rows.forEach((_, call) => {
-          const receipt = receiptOf(call, { traceId: "t", calls, names, book, factors, completionId: "" });
+          const receipt = receiptOf(call, {
+            traceId: "t",
+            calls,
+            names,
+            book,
+            factors,
+            completionId: "",
+            usageBasis: "",
+          });
           const expected = totalOf(call);
           expect(costFields.map(({ wire }) => pico(receipt.total[wire]))).toEqual(expected);
           const sums = costFields.map(({ wire }) =>
@@ -103,7 +111,15 @@ describe("receiptOf", () => {
         const names = new LlmNames();
         const calls = tableOf(rows, names);
         rows.forEach((row, call) => {
-          const { usage } = receiptOf(call, { traceId: "t", calls, names, book, factors, completionId: "" });
+          const { usage } = receiptOf(call, {
+            traceId: "t",
+            calls,
+            names,
+            book,
+            factors,
+            completionId: "",
+            usageBasis: "",
+          });
           expect(usage.map(({ reported }) => reported.prompt_tokens)).toEqual(
             row.usage.map(({ promptTokens }) => promptTokens),
           );

@@ -32,7 +32,7 @@ describe("the costs of an entry", () => {
       fc.property(fc.array(fc.tuple(cost, cost, cost, cost), { maxLength: 30 }), (entries) => {
         const writer = new ByteWriter();
         for (const costs of entries) {
-          writeCosts(Float64Array.of(0, ...costs), 1, writer);
+          writeCosts(Float64Array.of(0, ...costs), 1, { writer, printed: "tokens" });
           const expected = costs
             .map((one, slot) => `,"${tokenCostFields[slot]!.wire}":${written(one)}`)
             .join("");

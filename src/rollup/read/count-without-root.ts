@@ -1,0 +1,27 @@
+import type { Engine } from "../../store/engine.ts";
+import { keyRangeOf, LIVE, tracesWithoutRoot, whereSelected } from "../../query/index.ts";
+import type { CallsSelection } from "../../query/key-range.ts";
+import { ofProject } from "../../query/key-hours.ts";
+import { sql, type Sql } from "../../query/sql.ts";
+
+/**
+ * Counts the traces without a root that have a call for which `condition` is true. It is evaluated for calls of such traces
+ * alone, which are few.
+ */
+export function withoutRootStatement(selection: CallsSelection, condition: Sql): Sql {
+  const { project } = selection;
+  return sql`SELECT uniqExact(trace_id) AS traces FROM calls FINAL
+    PREWHERE ${ofProject(project)} AND ${whereSelected(selection)}
+      AND trace_id IN ${tracesWithoutRoot(project, keyRangeOf(selection))}
+    WHERE ${LIVE} AND ${condition}`;
+}
+
+/** `statement`: as above. */
+export async function countWithoutRoot(engine: Engine, statement: Sql, signal: AbortSignal): Promise<number> {
+  const [row] = await engine.rows<{ traces: number }>(statement, {
+    name: "usage_without_root",
+    limits: "heavy",
+    signal,
+  });
+  return row?.traces ?? 0;
+}

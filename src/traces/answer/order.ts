@@ -1,0 +1,63 @@
+import { assertNever } from "../../shared/assert-never.ts";
+import type { Sums } from "../../stats/sums/sums.ts";
+import { COST_MEMBERS, COUNT_MEMBERS } from "../../stats/plan/members.ts";
+import type { FoundTrace } from "../read/find-traces.ts";
+import type { TotalName, TraceOrder } from "../schema.ts";
+
+/** A value that traces are compared by: a number in two parts, the second one less than a unit of the first. Null: unknown. */
+export type Rank = readonly [whole: number, rest: number] | null;
+
+const TOKENS = COUNT_MEMBERS.indexOf("total_tokens");
+const COST = COST_MEMBERS.indexOf("total_cost");
+
+/** What needs the traces to be added up. */
+export const SUMMED: ReadonlySet<TraceOrder | TotalName> = new Set(["total_cost", "total_tokens"]);
+
+/** `sums`: at least where `SUMMED` has the name. */
+export function rankOf(
+  name: TraceOrder | TotalName,
+  trace: FoundTrace,
+  { sums, row }: { readonly sums: Sums | undefined; readonly row: number },
+): Rank {
+  switch (name) {
+    case "started_at":
+      return [trace.startedAtUs, 0];
+    case "latency_ms":
+      return trace.latencyMs === undefined ? null : [trace.latencyMs, 0];
+    case "calls":
+      return [trace.callCount, 0];
+    case "errors":
+    case "unfinished":
+      return [trace[name], 0];
+    case "total_tokens":
+      return sums === undefined ? null : [sums.countOf(row, TOKENS), 0];
+    case "total_cost": {
+      const cost = sums?.costOf(row, COST);
+      return cost == null ? null : [cost.dollars, cost.picodollars];
+    }
+    default:
+      return assertNever(name);
+  }
+}
+
+/** As one number. */
+export function numberOf(name: TraceOrder | TotalName, rank: Rank): number | null {
+  if (rank === null) return null;
+  return name === "total_cost" ? rank[0] + rank[1] / 1e12 : rank[0];
+}
+
+export interface Ranked {
+  readonly rank: Rank;
+  readonly traceId: string;
+}
+
+/** Traces in an order: of equal ones by their ids; what is unknown comes last. */
+export function compareRanked(direction: "asc" | "desc"): (one: Ranked, other: Ranked) => number {
+  const sign = direction === "asc" ? 1 : -1;
+  return (one, other) => {
+    const ids = one.traceId < other.traceId ? -1 : Number(one.traceId > other.traceId);
+    if (one.rank === null || other.rank === null)
+      return Number(one.rank === null) - Number(other.rank === null) || sign * ids;
+    return sign * (one.rank[0] - other.rank[0] || one.rank[1] - other.rank[1] || ids);
+  };
+}

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { invalid } from "../../shared/errors.ts";
+import { parseJson } from "../../shared/json.ts";
+import type { Ranked } from "./order.ts";
+
+const fields = z.tuple([z.string(), z.tuple([z.number(), z.number()]).nullable(), z.string()]);
+
+/** Short, and equal for equal questions. */
+export function digestOf(question: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(question)).digest("base64url").slice(0, 16);
+}
+
+/** `of`: what the page is of, as `digestOf`. */
+export function tokenAfter({ rank, traceId }: Ranked, of: string): string {
+  return Buffer.from(JSON.stringify([of, rank, traceId])).toString("base64url");
+}
+
+/** Errors: validation, if it is not one of ours, or of another question. */
+export function readToken(token: string, of: string): Ranked {
+  const read = fields.safeParse(parsed(token));
+  if (!read.success) throw refused("This is no token of a page");
+  const [written, rank, traceId] = read.data;
+  if (written !== of) throw refused("This page is of another question");
+  return { rank, traceId };
+}
+
+function refused(msg: string) {
+  return invalid([{ loc: ["body", "page_token"], msg, type: "page_token" }]);
+}
+
+function parsed(token: string): unknown {
+  try {
+    return parseJson(Buffer.from(token, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { EXTRA } from "../http/schemas/zod-issues.ts";
+import { didYouMean } from "../query/nearest-names.ts";
+
+/** One of some names; an unknown one is refused with the nearest. */
+export function oneOfNames<const Names extends readonly string[]>(names: Names) {
+  return z.enum(names, {
+    error: ({ input }) =>
+      typeof input === "string"
+        ? `Input should be ${names.join(", ")}.${didYouMean(input, names)}`
+        : undefined,
+  });
+}
+
+/** An object with these members alone; an unknown one is refused with the nearest. */
+export function knownMembers<Shape extends z.core.$ZodShape>(shape: Shape) {
+  const names = Object.keys(shape);
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `${EXTRA}.${issue.keys.map((key) => didYouMean(key, names)).join("")}`
+        : undefined,
+  });
+}

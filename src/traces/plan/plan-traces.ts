@@ -1,0 +1,112 @@
+import type { TimeWindow } from "../../buckets/buckets.ts";
+import { windowOf } from "../../http/schemas/window-fields.ts";
+import {
+  aroundHours,
+  compileFilter,
+  inTraces,
+  keyRangeOf,
+  LIVE,
+  tracesOfRange,
+  type CallsFilter,
+  type SelectionLimits,
+} from "../../query/index.ts";
+import { inHoursOf } from "../../query/key-range.ts";
+import { ofProject } from "../../query/key-hours.ts";
+import { join, param, sql, type Sql } from "../../query/sql.ts";
+import { hoursOfWindow } from "../../rollup/plan.ts";
+import { toStoreText } from "../../shared/instant.ts";
+import type { Project } from "../../shared/project.ts";
+import type { AnyCall } from "../which-traces.ts";
+import { anyCallConditions, compiledQuery, conditionsOf, type CallConditions } from "./call-conditions.ts";
+
+/** Which traces are asked for: those that start in a window, and match conditions. */
+export interface TracesPlan {
+  readonly project: Project;
+  readonly window: TimeWindow;
+  /** Of the root. */
+  readonly root: CallConditions;
+  /** Each of some call. */
+  readonly any: readonly CallConditions[];
+  /** True for all calls of the traces; it can be used in a PREWHERE. Of a window that lies in the plan's. */
+  readonly placeIn: (window: TimeWindow) => Sql;
+}
+
+export interface TracesAsked {
+  readonly start: number;
+  readonly end?: number | null | undefined;
+  readonly filter?: CallsFilter | null | undefined;
+  readonly query?: unknown;
+  readonly any?: readonly AnyCall[] | null | undefined;
+}
+
+export interface PlanSettings {
+  readonly selectionLimits: SelectionLimits;
+  readonly nowMs: number;
+}
+
+/** Errors: validation. */
+export function planTraces(
+  project: Project,
+  { filter, query: written, any, ...window }: TracesAsked,
+  { selectionLimits: limits, nowMs }: PlanSettings,
+): TracesPlan {
+  const query = written == null ? undefined : compiledQuery(project, written, { limits, loc: [] });
+  const { narrow, payload } = conditionsOf(query);
+  const placeIn = (within: TimeWindow): Sql => {
+    const range = keyRangeOf({ filter, query, startedIn: hoursOfWindow(within) });
+    const traces = tracesOfRange(project, range);
+    return traces === undefined
+      ? aroundHours(project, inHoursOf(project, range)!)
+      : inTraces(project, traces);
+  };
+  return {
+    project,
+    window: windowOf(window, nowMs),
+    root: { narrow: [compileFilter(filter), ...narrow], payload },
+    any: (any ?? []).map((one, place) => anyCallConditions(project, one, { limits, loc: ["any", place] })),
+    placeIn,
+  };
+}
+
+/** A trace's root, or, where none has come, the call that started first: the least of all calls. */
+export const ROOT_FIRST = sql`(ifNull(parent_id, '') != '', started_at, id)`;
+
+/** What is read of each trace, `columns`, of its calls; those that match and started in `window`. */
+export function selectTraces(plan: TracesPlan, window: TimeWindow, columns: Sql): Sql {
+  const { project, root, any } = plan;
+  const place = plan.placeIn(window);
+  const callsWith = (ids: Sql, { narrow, payload, ofPart }: CallConditions): Sql => {
+    const places =
+      ofPart === undefined
+        ? place
+        : sql`${place} AND (hour, trace_id, id) IN
+            (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${ofPart})`;
+    return sql`(SELECT ${ids} FROM calls FINAL PREWHERE ${ofProject(project)} AND ${places}
+      WHERE ${join([LIVE, ...narrow, ...payload], " AND ")})`;
+  };
+  const ofPayloads = any.filter(({ payload }) => payload.length > 0);
+  const where = ofPayloads.map((one) => sql`trace_id IN ${callsWith(sql`trace_id`, one)}`);
+  const having = [
+    startsWithin(window),
+    ...root.narrow.map((condition) => sql`argMin(toUInt8(ifNull(${condition}, 0)), ${ROOT_FIRST})`),
+    ...(root.payload.length > 0
+      ? [sql`(trace_id, argMin(id, ${ROOT_FIRST})) IN ${callsWith(sql`trace_id, id`, root)}`]
+      : []),
+    ...any
+      .filter(({ payload, narrow }) => payload.length === 0 && narrow.length > 0)
+      .map(({ narrow }) => sql`max(toUInt8(ifNull(${join(narrow, " AND ")}, 0)))`),
+  ];
+  return sql`SELECT ${columns} FROM calls FINAL PREWHERE ${join([ofProject(project), place, ...where], " AND ")}
+    WHERE ${LIVE} GROUP BY trace_id HAVING ${join(having, " AND ")}`;
+}
+
+export const STARTED = sql`argMin(assumeNotNull(started_at), ${ROOT_FIRST})`;
+
+/** The store knows the years 1900 to 2254. */
+const [FIRST_US, LAST_US] = [Date.UTC(1900, 0, 1) * 1000, Date.UTC(2255, 0, 1) * 1000];
+
+function startsWithin({ startUs, endUs }: TimeWindow): Sql {
+  const instant = (us: number) =>
+    param("DateTime64(6, 'UTC')", toStoreText(Math.min(Math.max(us, FIRST_US), LAST_US)));
+  return sql`${STARTED} >= ${instant(startUs)} AND ${STARTED} < ${instant(endUs)}`;
+}

@@ -1,0 +1,99 @@
+import { readSettledTraces } from "../../ledger/read-settled-traces.ts";
+import type { HourRange } from "../../query/index.ts";
+import { sql } from "../../query/sql.ts";
+import { readCalls } from "../../rollup/read-calls.ts";
+import { releaseCalls } from "../../rollup/table/call-table.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Project } from "../../shared/project.ts";
+import type { Engine } from "../../store/engine.ts";
+import { toSelected, type FoundTrace } from "./find-traces.ts";
+import { TRACE_COLUMNS } from "./trace-columns.ts";
+import { TraceSums, type SumOptions } from "./trace-sums.ts";
+
+export interface SumTracesOptions extends SumOptions {
+  readonly project: Project;
+  /** The hours in which the traces start. */
+  readonly hours: HourRange;
+  readonly withDetails: boolean;
+  /** Of so many calls the ledger is not asked. */
+  readonly foldedAtOnce?: number;
+  /** The most calls that are read for one answer. */
+  readonly maxCalls: number;
+  readonly signal: AbortSignal;
+}
+
+/** So many calls are as well folded as looked for in the ledger. */
+const FOLDED_AT_ONCE = 50_000;
+
+/**
+ * What some traces used: what the ledger has of them, where nothing but sums is asked for, and the others folded. Errors:
+ * `StorageError`; too_many_calls.
+ */
+export async function sumTraces(
+  engine: Engine,
+  traces: readonly FoundTrace[],
+  options: SumTracesOptions,
+): Promise<TraceSums> {
+  const { project, book, withDetails, foldedAtOnce = FOLDED_AT_ONCE, signal } = options;
+  const all = new TraceSums(
+    traces.map(({ traceId }) => traceId),
+    options,
+  );
+  const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
+  if (!withDetails && callCount > foldedAtOnce) {
+    const cells = await readSettledTraces(
+      engine,
+      { project, hours: hoursAround(traces, options.hours), book },
+      signal,
+    );
+    for (const cell of cells) all.addCell(cell);
+  }
+  await foldTraces(engine, { traces: traces.filter((_, row) => !all.has(row)), into: all }, options);
+  return all;
+}
+
+/** The hours of the traces' calls, but for traces that go on for hours after the last of them has started. */
+function hoursAround(traces: readonly FoundTrace[], started: HourRange): HourRange {
+  let [from, to] = [Infinity, -Infinity];
+  for (const { hours } of traces) {
+    for (const hour of hours) {
+      from = Math.min(from, hour);
+      to = Math.max(to, hour);
+    }
+  }
+  return { from: Math.max(from, started.from - 1), to: Math.min(to, started.to + 1) };
+}
+
+async function foldTraces(
+  engine: Engine,
+  { traces, into }: { readonly traces: readonly FoundTrace[]; readonly into: TraceSums },
+  { project, names, maxCalls, signal }: SumTracesOptions,
+): Promise<void> {
+  if (traces.length === 0) return;
+  const strategy = { kind: "known traces", traces: traces.toSorted(byHour).map(toSelected) } as const;
+  const plan = {
+    project,
+    condition: sql`1`,
+    whereSelected: sql`1`,
+    whereTraces: sql`1`,
+    strategy,
+    limit: undefined,
+  };
+  const tooMany = (what: string): AppError =>
+    new AppError(
+      "too_many_calls",
+      `The traces of this question have ${what}; one answer reads at most ${maxCalls}. ` +
+        "Ask for a shorter window, add conditions, or raise MAX_STATS_CALLS.",
+    );
+  const columns = TRACE_COLUMNS;
+  const found = await readCalls(engine, plan, { names, columns, forOwn: true, maxCalls, tooMany, signal });
+  for await (const { calls, more } of found.tables) {
+    into.add(calls, more);
+    releaseCalls(calls);
+  }
+}
+
+/** Traces read together are stored together. */
+function byHour(one: FoundTrace, other: FoundTrace): number {
+  return (one.hours[0] ?? 0) - (other.hours[0] ?? 0);
+}

@@ -1,0 +1,149 @@
+import type { Cell } from "../../ledger/cell.ts";
+import {
+  COST_SLOTS,
+  costFields,
+  costSlots,
+  costsInto,
+  type CallCost,
+  type CostKind,
+} from "../../prices/cost-fields.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
+import type { OwnUsage } from "../../rollup/fold/rollup.ts";
+import { ownUsage } from "../../rollup/fold/own-usage.ts";
+import { usageOf } from "../../rollup/fold/usage-of.ts";
+import { usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
+import type { LlmNames } from "../../rollup/table/llm-names.ts";
+import { release } from "../../shared/buffers.ts";
+import { Sums } from "../../stats/sums/sums.ts";
+import { Unpriced } from "../../stats/sums/unpriced.ts";
+import type { ProviderOf } from "../../stats/sums/window-fold.ts";
+import { areZero, COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
+import { standAlone } from "../../usage/units.ts";
+import type { Usage } from "../../usage/usage.ts";
+import type { TraceColumns } from "./trace-columns.ts";
+
+export interface SumOptions {
+  readonly names: LlmNames;
+  /** Undefined: costs are not asked for. */
+  readonly book: PriceBook | undefined;
+  readonly providerOf: ProviderOf;
+}
+
+/** What else is kept of a trace. */
+export interface TraceDetails {
+  /** Of each LLM the tokens. */
+  readonly llms: Map<string, number>;
+  readonly unpriced: Unpriced;
+}
+
+/** What some traces used, each added up over all of its calls. */
+export class TraceSums {
+  /** A row for each trace, in the order of the ids. */
+  readonly sums: Sums;
+  /** The same, of calls that failed. */
+  readonly failed: Sums;
+  readonly details: readonly TraceDetails[];
+  readonly unpriced: Unpriced;
+  private readonly rows: ReadonlyMap<string, number>;
+  private readonly seen: Uint8Array;
+  private readonly options: SumOptions;
+  private readonly costs = new Float64Array(COST_SLOTS);
+
+  /** `withDetails`: keeps also what was used by calls that failed, by each LLM, and what has no price in each trace. */
+  constructor(traceIds: readonly string[], options: SumOptions & { readonly withDetails: boolean }) {
+    const withCosts = options.book !== undefined;
+    const newUnpriced = (): Unpriced =>
+      new Unpriced(({ llm, service }) => options.providerOf(llm, service?.provider));
+    this.options = options;
+    this.rows = new Map(traceIds.map((traceId, row) => [traceId, row]));
+    this.seen = new Uint8Array(traceIds.length);
+    this.sums = Sums.ofRows(traceIds.length, { withCosts });
+    this.failed = Sums.ofRows(options.withDetails ? traceIds.length : 0, { withCosts });
+    this.details = options.withDetails
+      ? traceIds.map(() => ({ llms: new Map<string, number>(), unpriced: newUnpriced() }))
+      : [];
+    this.unpriced = newUnpriced();
+  }
+
+  has(row: number): boolean {
+    return this.seen[row] === 1;
+  }
+
+  /** Adds the calls of some whole traces. */
+  add(calls: CallTable, columns: TraceColumns): void {
+    const own = ownUsage(calls, this.options.names);
+    for (let call = 0; call < calls.count; call++) {
+      const row = this.rows.get(columns.traceOf(call));
+      if (row !== undefined) this.addCall(call, row, { calls, own, isError: columns.isError(call) });
+    }
+    if (own.counts !== calls.usage.counts) release(own.counts);
+  }
+
+  /** Adds calls that are added up already, without details. */
+  addCell({ fields: [traceId = ""], calls, errors, used }: Cell): void {
+    const row = this.rows.get(traceId);
+    if (row === undefined) return;
+    this.seen[row] = 1;
+    this.sums.addCalls(row, calls, errors);
+    if (used === undefined) return;
+    this.sums.addUsage(row, used.counts, 0, used.usages);
+    if (used.costs === undefined || this.sums.addCell(row, used.costs)) return;
+    const { costs, llm, service, units } = used;
+    const known = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
+    const cost = Object.fromEntries(costFields.map(({ kind }) => [kind, known(kind)])) as CallCost;
+    this.unpriced.add({ llm, service, units, cacheOutsidePrompt: false, ...countsAt(used.counts, 0) }, cost);
+  }
+
+  private addCall(call: number, row: number, read: Read): void {
+    const { calls, own, isError } = read;
+    this.seen[row] = 1;
+    this.sums.addCall(row, isError);
+    const withFailed = isError && this.details.length > 0;
+    if (withFailed) this.failed.addCall(row, true);
+    for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+      if (areZero(own.counts, used) && !standAlone(own.units.get(used))) continue;
+      const at = used * COUNT_SLOTS;
+      const usage = usageOf(
+        used,
+        { counts: own.counts, at, units: own.units.get(used) },
+        {
+          calls,
+          names: this.options.names,
+        },
+      );
+      const cost = this.options.book?.cost(usage.llm, calls.startedAtUs[call]!, usage);
+      this.addUsage(this.sums, row, { own, at, usage, cost });
+      if (withFailed) this.addUsage(this.failed, row, { own, at, usage, cost });
+      this.addDetails(row, usage, cost);
+    }
+  }
+
+  private addUsage(sums: Sums, row: number, { own, at, cost }: Used): void {
+    sums.addUsage(row, own.counts, at);
+    if (cost === undefined) return;
+    costsInto(this.costs, cost);
+    sums.addCosts(row, this.costs);
+  }
+
+  private addDetails(row: number, usage: Usage, cost: CallCost | undefined): void {
+    const isKnown = cost === undefined || costFields.every(({ kind }) => cost[kind] !== null);
+    if (!isKnown) this.unpriced.add(usage, cost);
+    const details = this.details[row];
+    if (details === undefined) return;
+    details.llms.set(usage.llm, (details.llms.get(usage.llm) ?? 0) + usage.totalTokens);
+    if (!isKnown) details.unpriced.add(usage, cost);
+  }
+}
+
+interface Read {
+  readonly calls: CallTable;
+  readonly own: OwnUsage;
+  readonly isError: boolean;
+}
+
+interface Used {
+  readonly own: OwnUsage;
+  readonly at: number;
+  readonly usage: Usage;
+  readonly cost: CallCost | undefined;
+}

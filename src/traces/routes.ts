@@ -1,0 +1,55 @@
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
+import { readAccess } from "../http/auth/guard.ts";
+import { sendJsonText } from "../http/json-text.ts";
+import { abortOnClose } from "../http/when-closed.ts";
+import type { PriceBook } from "../prices/price-book.ts";
+import type { SelectionLimits } from "../query/index.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
+import type { ProviderOf } from "../stats/sums/window-fold.ts";
+import type { Engine } from "../store/engine.ts";
+import { answerTraces } from "./answer/answer-traces.ts";
+import { digestOf } from "./answer/page-token.ts";
+import { readFacets } from "./facets/read-facets.ts";
+import { traceFacetsRequest, traceFacetsResponse } from "./facets/schema.ts";
+import { planTraces } from "./plan/plan-traces.ts";
+import { tracesQueryRequest, tracesQueryResponse } from "./schema.ts";
+
+export interface TraceListDeps {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly selectionLimits: SelectionLimits;
+  /** The most calls that are read for one answer, and the most traces that are looked at. */
+  readonly maxCalls: number;
+  readonly maxTraces: number;
+  /** The prices that hold for a project. */
+  readonly bookFor: (project: Project) => Promise<PriceBook>;
+  readonly providerOf: ProviderOf;
+}
+
+/** The traces of a window: which there are, and what each of them came to. */
+export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps): Promise<void> {
+  const app = root.withTypeProvider<ZodTypeProvider>();
+  const { clock, selectionLimits, bookFor } = deps;
+  const config = { access: readAccess };
+  const settings = () => ({ selectionLimits, nowMs: clock.now() });
+
+  const list = { body: tracesQueryRequest(selectionLimits), response: { 200: tracesQueryResponse } };
+  app.post("/trace/query", { config, schema: list }, async (request, reply) => {
+    const { project_id, include_costs, ...question } = request.body;
+    const project = request.grant.project(project_id);
+    const plan = planTraces(project, question, settings());
+    const signal = abortOnClose(reply);
+    const book = include_costs ? await bookFor(project) : undefined;
+    const { start, filter, query, any, totals, order_by, direction } = question;
+    const digest = digestOf([project_id, start, filter, query, any, totals, order_by, direction]);
+    return sendJsonText(reply, await answerTraces({ ...deps, book, signal }, { plan, question, digest }));
+  });
+
+  const facets = { body: traceFacetsRequest(selectionLimits), response: { 200: traceFacetsResponse } };
+  app.post("/trace/facets", { config, schema: facets }, async (request, reply) => {
+    const plan = planTraces(request.grant.project(request.body.project_id), request.body, settings());
+    return readFacets(deps.engine, plan, { asked: request.body, signal: abortOnClose(reply) });
+  });
+}
