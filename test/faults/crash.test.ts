@@ -46,4 +46,14 @@ describe("a crash ends the process, so that a supervisor starts it again", () =>
     service.child.kill("SIGUSR2");
     expect(["SIGABRT", "SIGTRAP"]).toContain(await endedBy());
   });
+
+  it("an event loop that stands, and says so", async () => {
+    const program = join(import.meta.dirname, "programs/stand-still.ts");
+    await start({ NODE_OPTIONS: `--import=${program}`, MAX_STANDSTILL_SECONDS: "2" });
+    let said = "";
+    service.child.stderr.on("data", (text: Buffer) => (said += text.toString()));
+    service.child.kill("SIGUSR2");
+    expect(await endedBy()).toBe("SIGKILL");
+    await expect.poll(() => said).toContain("its event loop has stood for 2 s");
+  });
 });
