@@ -24,10 +24,17 @@ interface Picture {
 }
 
 const pictures: readonly Picture[] = [
+  { name: "overview", place: "overview?window=24h", shows: ".figures canvas" },
   { name: "traces", place: "traces?sort=cost", shows: ".traces .row" },
-  { name: "trace", place: "trace/support-1?call=support-1-answer", shows: ".usage-table" },
-  { name: "trace-dark", place: "trace/contract-1?call=contract-1-long", shows: ".usage-table", dark: true },
-  { name: "receipt", place: "trace/contract-1?call=contract-1-long&tab=receipt", shows: ".receipt table" },
+  { name: "trace", place: "trace/support-1?call=support-1-plan", shows: ".conversation" },
+  {
+    name: "trace-dark",
+    place: "trace/contract-1?call=contract-1-long&tab=cost",
+    shows: ".usage-table",
+    dark: true,
+  },
+  { name: "receipt", place: "trace/contract-1?call=contract-1-long&tab=cost", shows: ".receipt table" },
+  { name: "price", place: "settings?model=acme-contracts-7b", shows: "dialog" },
   { name: "usage", place: "usage?window=24h", shows: ".usage canvas" },
   { name: "feedback", place: "feedback?path=score&window=24h", shows: ".path-details canvas" },
   { name: "phone", place: "trace/support-1", shows: ".tree .row", size: PHONE },

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { takeHandedKey } from "./api/key.ts";
+import { answerOtherTabs, takeHandedKey } from "./api/key.ts";
 import { App } from "./app.tsx";
 import { copyExactly } from "./parts/exact-copies.ts";
 import { applyTheme, keptTheme } from "./state/theme.ts";
@@ -8,8 +8,9 @@ import "./style/shell.css";
 import "./style/rows.css";
 import "./style/details.css";
 
-takeHandedKey();
+const handed = takeHandedKey();
+answerOtherTabs();
 applyTheme(keptTheme());
 document.addEventListener("copy", copyExactly);
 const container = document.querySelector("#page");
-if (container !== null) render(<App />, container);
+if (container !== null) render(<App handed={handed} />, container);

@@ -2,7 +2,8 @@ const policy = {
   "default-src": "'none'",
   "script-src": "'self'",
   "style-src": "'self'",
-  "img-src": "'self'",
+  // blobs are what the page makes of images in payloads
+  "img-src": "'self' blob:",
   "connect-src": "'self'",
   "base-uri": "'none'",
   "form-action": "'none'",

@@ -72,12 +72,12 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     const page = await test.open(`/${PROJECT}/traces`);
     await page.getByText(SCRIPT).first().waitFor();
     for (const id of ["root", "turned", "long", "__proto__", "deep"]) {
-      for (const tab of ["details", "input", "output", "attributes", "feedback"]) {
+      for (const tab of ["data", "cost", "feedback"]) {
         await show(page, `/${PROJECT}/trace/hostile?call=${id}&tab=${tab}`);
         await page.locator(`#tab-${tab}[aria-selected=true]`).waitFor();
       }
     }
-    await show(page, `/${PROJECT}/trace/hostile?call=turned&tab=details`);
+    await show(page, `/${PROJECT}/trace/hostile?call=turned&tab=data`);
     await page.locator(".exception", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
     await page.locator(".tree", { hasText: "invoice⟨U+202E⟩gpj.exe⟨U+0007⟩" }).waitFor();
     await show(page, `/${PROJECT}/trace/hostile?call=root&tab=feedback`);
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
   });
 
   it("shows a megabyte of text part by part, and copies all of it", async () => {
-    const page = await test.open(`/${PROJECT}/trace/hostile?call=long&tab=output`, {
+    const page = await test.open(`/${PROJECT}/trace/hostile?call=long&tab=data`, {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     await page.getByText("20.0 k of 1.00 M characters.").waitFor();
@@ -121,24 +121,40 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     await page.context().close();
   });
 
-  it("says that what the rows used could not be read, and asks again for it", async () => {
+  it("says that what all traces cost could not be read, and asks again for it", async () => {
     const page = await test.open(`/${PROJECT}/usage`, { noisy: true });
     await settled(page);
-    await page.route("**/calls/usage", (route) => route.abort());
-    await page.route("**/trace/sizes", (route) => route.abort());
-    // without all totals, what the rows in sight used has to be asked
-    await page.route("**/trace/usage", (route) => route.abort());
+    const isTotal = (url: string, body: unknown): boolean =>
+      url.endsWith("/trace/query") && (body as { limit: number }).limit === 1;
+    await page.route("**/trace/query", (route) =>
+      isTotal(route.request().url(), route.request().postDataJSON()) ? route.abort() : route.continue(),
+    );
     await show(page, `/${PROJECT}/traces`);
-    const notice = page.getByText("Not loaded: usage, number of calls.");
+    const notice = page.getByText("What all traces cost is not known.");
     await notice.waitFor();
-    expect(await page.locator(".traces .body .row .calls .unknown").count()).toBe(1);
-    expect(await page.locator(".traces .body .row .tokens .unknown").count()).toBe(1);
-    await page.unroute("**/calls/usage");
-    await page.unroute("**/trace/sizes");
-    await page.locator(".notice", { has: notice }).getByRole("button", { name: "Ask again" }).click();
-    await page.locator(".traces .body .row .tokens .figure").waitFor();
-    await page.locator(".traces .body .row .calls .figure").waitFor();
+    await page.locator(".traces .body .row .cost").first().waitFor();
+    await page.unroute("**/trace/query");
+    await page.getByRole("button", { name: "Retry" }).click();
+    await page.locator(".answer .sum").waitFor();
     await notice.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("keeps what is shown while the service is away, says since when, and comes back by itself", async () => {
+    const page = await test.open(`/${PROJECT}/traces`, { noisy: true });
+    await page.locator(".answer .sum").waitFor();
+    await settled(page);
+    await page.route(/\/(trace|usage)\//, (route) => route.abort());
+    await refreshIfThere(page);
+    await page.getByText(/Not updated since \d\d:\d\d/).waitFor();
+    expect(await page.locator(".traces .body .row").count()).toBeGreaterThan(0);
+    await page.unroute(/\/(trace|usage)\//);
+    await page.getByText("Not updated since").waitFor({ state: "detached" });
+    // another project is never shown with what this one has
+    await page.route("**/trace/query", async () => {});
+    await page.evaluate((hash) => (location.hash = hash), "/acme/other/traces");
+    await page.getByText("Asking …").waitFor();
+    expect(await page.locator(".traces .body .row").count()).toBe(0);
     await page.context().close();
   });
 
@@ -186,11 +202,11 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     const context = await test.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${cut.url}/#key=${ROOT_KEY}&to=${encodeURIComponent(`/${PROJECT}/trace/hostile`)}`);
-    await page.getByText("The answer broke off, so it is not shown.").waitFor();
+    await page.getByText("The answer broke off").waitFor();
     expect(await page.locator(".body .row").count()).toBe(rows);
     expect(await page.locator(".body .row .cost .unknown").count()).toBe(costs);
     cut.mend();
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: /Ask again|Retry/ }).click();
     await page.locator(".tree .body .row .cost .figure").first().waitFor();
     await page.locator(".body .row .cost .unknown[title*=read]").first().waitFor({ state: "detached" });
     await context.close();

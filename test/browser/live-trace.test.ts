@@ -103,7 +103,7 @@ describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody
     await start("late", 100);
     await end("model", 1000);
     await end("search-1", 10, { exception: "Error: nothing found" });
-    await details.getByText('"said": "model"').waitFor();
+    await details.getByText("said: model").waitFor();
     await row(page, "search-1").locator(".failed").waitFor();
     await settled(page);
     const after = (await placeOf(page, "search-1"))!;
@@ -111,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)("a trace that goes on while somebody
     expect(after.scrolledPx).toBe(before.scrolledPx + 2 * 28);
     expect(await row(page, "search-2").count()).toBe(1);
     expect(await tokensOf(page, "search-1")).toBe(10);
-    expect(await details.getByRole("tab", { name: "Output", selected: true }).count()).toBe(1);
+    expect(await details.getByRole("tab", { name: "Data", selected: true }).count()).toBe(1);
     expect(page.url()).toContain("call=model");
 
     // what somebody scrolled to stays, although the row that is chosen is out of sight

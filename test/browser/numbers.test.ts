@@ -108,11 +108,19 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
 
   it("of the window, of a trace and over time are one", async () => {
     const { usd } = totalOf((await usageOf({}))["root"]!);
-    for (const place of ["traces", "traces?sort=cost", "trace/shared", "usage", "usage?group=op_name"]) {
+    for (const place of [
+      "traces",
+      "traces?sort=cost",
+      "trace/shared",
+      "usage",
+      "usage?group=op_name",
+      "overview",
+    ]) {
       const page = await test.open(`/${PROJECT}/${place}`);
-      await page.locator(".answer .sum [title]").waitFor();
+      const sum = page.locator(place === "overview" ? ".figures .value" : ".answer .sum").first();
+      await sum.locator("[title]").waitFor();
       await settled(page);
-      expectFigure(await cellOf(page.locator(".answer .sum")), usd);
+      expectFigure(await cellOf(sum), usd);
       await page.context().close();
     }
   });
@@ -153,7 +161,7 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     await page.context().close();
   });
 
-  it("of traces are asked for the rows that somebody looks at, and of all of them for a file", async () => {
+  it("of traces come page by page as somebody scrolls, and all of them for a file", async () => {
     const [project, count] = ["acme/many", 120];
     const began = Date.now() - 600_000;
     const batch = Array.from({ length: count }, (_, at) =>
@@ -165,28 +173,27 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
       }),
     );
     expect((await test.post(`/v2/${project}/calls/complete`, { batch })).json()).toEqual({ rejected: [] });
-    const page = await test.open(`/${project}/usage`);
+    const page = await test.open(`/${project}/traces`);
     await settled(page);
-    const asked: string[][] = [];
-    page.on("request", (request) => {
-      if (request.url().endsWith("/calls/usage"))
-        asked.push((request.postDataJSON() as { call_ids: string[] }).call_ids);
-    });
-    // what all of them cost is never known
-    await page.route("**/trace/usage", async () => {});
-    await page.evaluate((hash) => (location.hash = hash), `/${project}/traces`);
-    const tokens = (id: string) =>
-      page
-        .locator(".traces .body .row", { has: page.locator(`a[href*="${id}"]`) })
-        .locator(".tokens [title]");
+    const row = (id: string) =>
+      page.locator(".traces .body .row", { has: page.locator(`a[href$="trace/${id}"]`) });
+    const tokens = (id: string) => row(id).locator(".tokens [title]");
     const newest = `many-${count - 1}`;
+    expect(await tokens(newest).getAttribute("title")).toBe((1010 + count - 1).toLocaleString("en"));
+    expect(await page.locator(".rows").getAttribute("aria-rowcount")).toBe(String(count + 1));
     await expect
-      .poll(() => tokens(newest).getAttribute("title"))
-      .toBe((1010 + count - 1).toLocaleString("en"));
-    expect(asked.map(({ length }) => length)).toEqual([50]);
-    await page.locator(".rows").focus();
-    await page.keyboard.press("End");
-    await expect.poll(() => tokens("many-0").getAttribute("title")).toBe("1,010");
+      .poll(async () => {
+        await page.keyboard.press("End");
+        return row("many-0").count();
+      })
+      .toBe(1);
+    expect(await tokens("many-0").getAttribute("title")).toBe("1,010");
+    // back from a trace, the same row is in sight, and chosen
+    await page.keyboard.press("Enter");
+    await page.locator(".rows.tree").waitFor();
+    await page.goBack();
+    await row("many-0").waitFor();
+    expect(await row("many-0").evaluate((element) => element.classList.contains("active"))).toBe(true);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV" }).click(),

@@ -18,6 +18,7 @@ const views = {
   "a receipt": { place: `${TRACE}?call=contract-1-classify&tab=receipt`, asks: "/call/receipt" },
   usage: { place: `/${PROJECT}/usage`, asks: EVERYTHING },
   feedback: { place: `/${PROJECT}/feedback?path=score`, asks: EVERYTHING },
+  overview: { place: `/${PROJECT}/overview`, asks: EVERYTHING },
 };
 
 /** One look at each state, another one at the next; with `EVERY_LOOK`, all of them. */
@@ -94,9 +95,16 @@ const states: readonly State[] = [
   { name: "a trace that is not there", place: "/acme/empty/trace/none", says: "There is no such trace" },
   {
     name: "traces, a filter that leaves nothing",
-    place: `/${PROJECT}/traces?cost=%3E999`,
+    place: `/${PROJECT}/traces?q=cost%3E999`,
     says: "No trace of this window matches.",
   },
+  {
+    name: "traces, a search with faults",
+    place: `/${PROJECT}/traces?q=${encodeURIComponent("usr:ana latency>fast")}`,
+    says: "Did you mean user?",
+  },
+  { name: "a range that is none", place: `/${PROJECT}/usage?window=8d`, says: "“8d” is no range" },
+  { name: "a zone that is none", place: `/${PROJECT}/usage?zone=CET`, says: "“CET” is no zone" },
   { name: "traces, a query with faults", place: `/${PROJECT}/traces?q=${FAULTY}`, says: "422:" },
 ];
 

@@ -43,7 +43,7 @@ async function send(path: string, init: RequestInit, { base, key }: Caller): Pro
   const authorization = `Basic ${btoa(`api:${key}`)}`;
   const response = await fetch(urlOf(path, base), {
     ...init,
-    headers: { authorization, "content-type": "application/json" },
+    headers: { authorization, ...(init.body != null && { "content-type": "application/json" }) },
     cache: "no-store",
     // otherwise the browser shows its own log-in window for a 401
     credentials: "omit",
@@ -73,6 +73,17 @@ export async function ask<Path extends Route>(
 
 export async function get<Body>(path: string, signal: AbortSignal): Promise<Body> {
   return whole<Body>(await send(path, { method: "GET", signal }, callerOfTab()));
+}
+
+/** Asks for a change. The answer is what the service says of it. */
+export async function change<Body>(
+  method: "POST" | "DELETE" | "PUT",
+  path: string,
+  body?: object,
+): Promise<Body> {
+  const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const response = await send(path, init, callerOfTab());
+  return response.status === 204 ? (undefined as Body) : whole<Body>(response);
 }
 
 /** For answers with one JSON value per line; each is passed on as it arrives. */

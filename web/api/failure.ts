@@ -52,3 +52,8 @@ function faultOf(one: unknown): Fault {
   const { loc, msg } = one as { loc?: unknown; msg?: unknown };
   return { path: Array.isArray(loc) ? loc.slice(1).join(" › ") : "", msg: String(msg) };
 }
+
+/** It is no fault of the question, so asking again can help. */
+export function passes(failure: Failure): boolean {
+  return failure.kind !== "refused" || failure.status === 429 || failure.status === 503;
+}

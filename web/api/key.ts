@@ -1,24 +1,100 @@
 import { handedKey } from "../state/address.ts";
 
-const NAME = "sumtree-key";
+/** Of this page: another one on the same origin, below another path, has keys of its own. Workers have no document, and no key. */
+const NAME = `sumtree-key ${new URL(".", globalThis.document?.baseURI ?? location.href).pathname}`;
+const ANSWER_MS = 200;
 
-/** The key of this tab. Closing the tab forgets it. */
+type Message =
+  | { readonly kind: "who-has-a-key" }
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "signed-out" };
+
+/** The tabs of this page in this browser. What is said there reaches no other origin and is kept nowhere. */
+const tabs = new BroadcastChannel(NAME);
+
+/** Hands the key to new tabs of this page. */
+export function answerOtherTabs(): void {
+  tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
+    const key = keptKey();
+    if (data.kind === "who-has-a-key" && key !== undefined) say({ kind: "key", key });
+  });
+}
+
+function say(message: Message): void {
+  tabs.postMessage(message);
+}
+
+/** The key of this tab, or of this device if somebody wished so. */
 export function keptKey(): string | undefined {
-  return sessionStorage.getItem(NAME) ?? undefined;
+  return sessionStorage.getItem(NAME) ?? localStorage.getItem(NAME) ?? undefined;
 }
 
-export function keepKey(key: string): void {
+/** The key that another tab of this page has; undefined: there is none. */
+export function keyOfOtherTabs(): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const hear = ({ data }: MessageEvent<Message>): void => {
+      if (data.kind === "key") done(data.key);
+    };
+    const timer = setTimeout(() => done(undefined), ANSWER_MS);
+    const done = (key: string | undefined): void => {
+      clearTimeout(timer);
+      tabs.removeEventListener("message", hear);
+      resolve(key);
+    };
+    tabs.addEventListener("message", hear);
+    say({ kind: "who-has-a-key" });
+  });
+}
+
+export function keepKey(key: string, { onDevice = false }: { readonly onDevice?: boolean } = {}): void {
   sessionStorage.setItem(NAME, key);
+  if (onDevice) localStorage.setItem(NAME, key);
 }
 
+export function isKeptOnDevice(): boolean {
+  return localStorage.getItem(NAME) !== null;
+}
+
+/** Keeps the key on this device, or only for the session. */
+export function keepOnDevice(isWanted: boolean): void {
+  const key = keptKey();
+  if (key === undefined) return;
+  sessionStorage.setItem(NAME, key);
+  if (isWanted) localStorage.setItem(NAME, key);
+  else localStorage.removeItem(NAME);
+}
+
+/** In this tab and in all others of this page. */
 export function forgetKey(): void {
   sessionStorage.removeItem(NAME);
+  localStorage.removeItem(NAME);
+  say({ kind: "signed-out" });
 }
 
-/** Removes a key from the address before it can be seen, stored or sent. */
-export function takeHandedKey(): void {
+/** Calls back when another tab signs out. Returns how to stop. */
+export function onSignedOut(left: () => void): () => void {
+  const hear = ({ data }: MessageEvent<Message>): void => {
+    if (data.kind !== "signed-out") return;
+    sessionStorage.removeItem(NAME);
+    left();
+  };
+  tabs.addEventListener("message", hear);
+  return () => tabs.removeEventListener("message", hear);
+}
+
+/** What in a text cannot be part of a key; undefined: nothing. */
+export function notOfAKey(text: string): string | undefined {
+  return /[^\x21-\x7E]/u.exec(text)?.[0];
+}
+
+/** Removes a key from the address before it can be seen, stored or sent. A key that would replace another one is returned, not taken. */
+export function takeHandedKey(): string | undefined {
   const handed = handedKey(location.hash);
-  if (handed === undefined) return;
-  keepKey(handed.key);
+  if (handed === undefined) return undefined;
   history.replaceState(null, "", handed.hash);
+  const kept = keptKey();
+  if (notOfAKey(handed.key) !== undefined || kept === handed.key) return undefined;
+  if (kept !== undefined) return handed.key;
+  keepKey(handed.key);
+  return undefined;
 }

@@ -1,13 +1,14 @@
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { asCurl } from "../api/ask.ts";
 import { useLoad } from "../api/use-load.ts";
 import { tokens } from "../numbers/figure.ts";
 import { span } from "../numbers/instants.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Shown } from "../parts/figure.tsx";
+import { NothingHere } from "../parts/nothing-here.tsx";
 import { LoadState, Notice } from "../parts/notice.tsx";
 import type { Address } from "../state/address.ts";
-import { readWindow } from "../state/time-window.ts";
+import { useWindow } from "../state/use-window.ts";
 import type { Go } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
 import { PathCard } from "./path-card.tsx";
@@ -24,12 +25,13 @@ interface FeedbackViewProps {
 export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
-  const window = useMemo(
-    () => readWindow(options["window"], Date.now()),
-    [options["window"], project, round],
-  );
+  const { window } = useWindow(address, zone, round);
   const question = { project, window, zone };
-  const load = useLoad(JSON.stringify(question), (asking) => loadFeedback(question, asking));
+  const load = useLoad(
+    JSON.stringify(question),
+    (asking) => loadFeedback(question, asking),
+    `feedback ${project}`,
+  );
   const refresh = (): void => {
     setRound(round + 1);
     load.again();
@@ -77,9 +79,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
         <Notice kind="warning" title={`${loaded.more} more paths were found than are shown.`} />
       )}
       {loaded !== undefined && count === 0 && (
-        <Notice kind="quiet" title="There is no feedback in this window.">
-          <button onClick={() => go({ options: { ...options, window: "90d" } })}>Look at 90 days</button>
-        </Notice>
+        <NothingHere {...{ project, options, go }} what="There is no feedback in this window." />
       )}
       {loaded !== undefined && chosen !== undefined && count > 0 && (
         <div class="paths">

@@ -5,7 +5,9 @@ export interface Figure {
   readonly exact: string;
 }
 
+const axisNumbers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 14 });
 const grouped = new Intl.NumberFormat("en-US");
+const percentages = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 
 /** 1,234 · 12.3 k · 4.56 M */
 export function tokens(count: number): Figure {
@@ -35,6 +37,11 @@ export function dollars(usd: number): Figure {
   const sign = usd < 0 ? "−" : "";
   const size = Math.abs(usd);
   return { text: `${sign}$${dollarDigits(size)}`, exact: `${sign}$${plainDecimal(size)}` };
+}
+
+/** On an axis: as many decimals as the step needs, and no fewer than two where there are any. */
+export function axisDollars(usd: number): string {
+  return `$${axisNumbers.format(Number(usd.toPrecision(12)))}`.replace(/\.(\d)$/, ".$10");
 }
 
 function dollarDigits(usd: number): string {
@@ -72,9 +79,30 @@ export function plainNumber(value: number): Figure {
   };
 }
 
-/** 0.4 of a whole as 40 %. */
+/** 0.4 of a whole as 40 %; never more than two decimals. */
 export function share(part: number): Figure {
-  return { text: `${Number((part * 100).toPrecision(3))} %`, exact: `${part * 100} %` };
+  const percent = part * 100;
+  const isTiny = percent !== 0 && Math.abs(percent) < 0.01;
+  const rounded = Number(Number(percent.toPrecision(3)).toFixed(2));
+  return {
+    text: isTiny ? "< 0.01 %" : `${percentages.format(rounded)} %`,
+    exact: `${plainDecimal(percent)} %`,
+  };
+}
+
+/** +12 % or −3 %, from one number to another; undefined where that has no meaning. */
+export function change(before: number, now: number): Figure | undefined {
+  if (before <= 0) return undefined;
+  const ratio = now / before - 1;
+  if (ratio > 9.995) return { text: `× ${threeDigits(now / before)}`, exact: `× ${now / before}` };
+  const { text, exact } = share(Math.abs(ratio));
+  const sign = ratio === 0 ? "±" : ratio > 0 ? "+" : "−";
+  return { text: `${sign}${text}`, exact: `${sign}${exact}` };
+}
+
+/** 1 call, 2 calls. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${tokens(count).text} ${count === 1 ? one : many}`;
 }
 
 /** 850 ms · 41.2 s · 3 min 05 s · 2 h 14 min */

@@ -1,3 +1,5 @@
+import { clockOf } from "./local-time.ts";
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -48,13 +50,15 @@ function dayOf(at: Date, zone: string): string {
   return formatOf(zone, { year: "numeric", month: "2-digit", day: "2-digit" }).format(at);
 }
 
-export function isZone(zone: string): boolean {
-  try {
-    formatOf(zone, DAY);
-    return true;
-  } catch {
-    return false;
-  }
+const HOUR_MS = 3_600_000;
+
+/** Where a bucket begins, by the clock of the zone; with the offset in an hour that the clock shows twice. */
+function nameOfStart(fromMs: number, zone: string, options: Intl.DateTimeFormatOptions): string {
+  const name = formatOf(zone, options).format(new Date(fromMs));
+  const isTwice = [-HOUR_MS, HOUR_MS].some((ms) => clockOf(fromMs + ms, zone) === clockOf(fromMs, zone));
+  if (options.hour === undefined || !isTwice) return name;
+  const offset = formatOf(zone, { timeZoneName: "shortOffset" }).formatToParts(new Date(fromMs));
+  return `${name} (${offset.find(({ type }) => type === "timeZoneName")?.value ?? "UTC"})`;
 }
 
 /** Where a bucket begins, by the clock of the zone; for a day that is not 24 hours long, its length as well. */
@@ -65,7 +69,7 @@ export function bucketName(
 ): string {
   const daily = granularity % 86_400 === 0;
   const clocked = daily ? {} : ({ hour: "2-digit", minute: "2-digit" } as const);
-  const name = formatOf(zone, { weekday: "short", ...DAY, ...clocked }).format(new Date(fromMs));
+  const name = nameOfStart(fromMs, zone, { weekday: "short", ...DAY, ...clocked });
   const hours = toMs === undefined ? undefined : (toMs - fromMs) / 3_600_000;
   return daily && granularity === 86_400 && hours !== undefined && hours !== 24
     ? `${name} (${hours} h)`

@@ -37,6 +37,7 @@ export const COSTS = [
   "completion_tokens_total_cost",
   "cache_read_input_tokens_total_cost",
   "cache_creation_input_tokens_total_cost",
+  "other_cost",
 ] as const;
 
 /** The sum of those that are known; null if none is. */
@@ -44,13 +45,14 @@ export function costOf(usage: LlmUsage): number | null {
   let sum: number | null = null;
   for (const name of COSTS) {
     const cost = usage[name];
-    if (cost !== null) sum = (sum ?? 0) + cost;
+    if (cost != null) sum = (sum ?? 0) + cost;
   }
   return sum;
 }
 
+/** Everything of it has a price. */
 export function isPriced(usage: LlmUsage): boolean {
-  return COSTS.every((name) => usage[name] !== null);
+  return usage.cost_is_lower_bound !== true;
 }
 
 export interface UsageEntry {

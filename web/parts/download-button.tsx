@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 interface DownloadProps {
   readonly label: string;
   readonly name: string;
-  readonly text: () => string | Promise<string>;
+  /** `tell` says how far it is. */
+  readonly text: (tell: (progress: string) => void) => string | Promise<string>;
 }
 
 /** Downloads what is shown, with every digit. Shows progress and failures. */
@@ -12,7 +13,7 @@ export function DownloadButton({ label, name, text }: DownloadProps) {
   const download = async (): Promise<void> => {
     setStatus("reading …");
     try {
-      save(name, await text());
+      save(name, await text(setStatus));
       setStatus(undefined);
     } catch {
       setStatus(`${label}: could not be read, try again`);

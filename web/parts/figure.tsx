@@ -24,21 +24,44 @@ export function Tokens({ count }: { readonly count: number }) {
   return <Shown figure={tokens(count)} dim={count === 0} />;
 }
 
+/** A sum that leaves something out: "at least". */
+function AtLeast({ figure, why }: { readonly figure: Figure; readonly why: string }) {
+  return (
+    <abbr class="figure partial" data-exact={`≥ ${figure.exact}`} title={`${figure.exact} and ${why}`}>
+      ≥ {figure.text}
+    </abbr>
+  );
+}
+
 /** Dollars; "at least" when models without a price are left out, an em dash when there is nothing but them. */
-export function Dollars({ total }: { readonly total: Total }) {
+export function Dollars({ total }: { readonly total: Pick<Total, "usd" | "unpriced"> }) {
   const { usd, unpriced } = total;
   if (usd === null) return <Unknown why={`no price is known for ${listed(unpriced)}`} />;
   const figure = dollars(usd);
   if (unpriced.length === 0) return <Shown figure={figure} dim={usd === 0} />;
-  return (
-    <abbr
-      class="figure partial"
-      data-exact={`≥ ${figure.exact}`}
-      title={`${figure.exact} and what ${listed(unpriced)} cost, whose price is not known`}
-    >
-      ≥ {figure.text}
-    </abbr>
-  );
+  return <AtLeast figure={figure} why={`what ${listed(unpriced)} cost, whose price is not known`} />;
+}
+
+/** Dollars of a total of the service, which says itself whether it leaves something out. */
+export interface Billed {
+  readonly total_cost?: number | null | undefined;
+  readonly cost_is_lower_bound?: boolean | undefined;
+}
+
+export function Cost({ total, dim }: { readonly total: Billed; readonly dim?: boolean }) {
+  const { total_cost: usd = null, cost_is_lower_bound: isLowerBound = false } = total;
+  if (usd === null) return <Unknown why="no price is known for its models" />;
+  if (isLowerBound) return <AtLeast figure={dollars(usd)} why="what models cost whose price is not known" />;
+  return <Shown figure={dollars(usd)} dim={dim ?? usd === 0} />;
+}
+
+/** The same as text: — · ≥ $1.20 · $1.20. */
+export function costText({
+  total_cost: usd = null,
+  cost_is_lower_bound: isLowerBound = false,
+}: Billed): string {
+  if (usd === null) return "—";
+  return `${isLowerBound ? "≥ " : ""}${dollars(usd).text}`;
 }
 
 export function listed(llms: readonly string[]): string {

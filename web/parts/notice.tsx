@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Failure } from "../api/failure.ts";
+import { passes, type Failure } from "../api/failure.ts";
 import type { Load } from "../api/use-load.ts";
 import { tokens } from "../numbers/figure.ts";
 import { oneLine } from "../numbers/plain-text.ts";
@@ -28,11 +28,21 @@ interface LoadStateProps {
   readonly shown?: string;
 }
 
-/** The progress or failure of a question, with a button to ask again. */
-export function LoadState({ load, counting, shown = "The data shown is from before." }: LoadStateProps) {
-  const { failure, waiting, stopped, progress, value, stop, again } = load;
-  if (failure !== undefined)
-    return <Failed failure={failure} again={again} shown={value === undefined ? "" : shown} />;
+/** The progress or failure of a question, with a button to ask again. What is shown stays under a thin bar. */
+export function LoadState({ load, counting, shown = "" }: LoadStateProps) {
+  const { failure, waiting, stopped, progress, value, cameMs, stop, again } = load;
+  if (failure !== undefined && value !== undefined && passes(failure)) {
+    return (
+      <div class="stale" role="status">
+        <strong>Not updated since {timeOf(cameMs)}</strong>
+        <span>
+          {reasonOf(failure)} {shown}
+        </span>
+        <button onClick={again}>Retry</button>
+      </div>
+    );
+  }
+  if (failure !== undefined) return <Failed failure={failure} again={again} shown={shown} />;
   if (stopped) {
     return (
       <Notice kind="quiet" title="Stopped.">
@@ -49,6 +59,20 @@ export function LoadState({ load, counting, shown = "The data shown is from befo
       <button onClick={stop}>Stop</button>
     </Notice>
   );
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+function timeOf(ms: number): string {
+  return clock.format(new Date(ms));
+}
+
+function reasonOf(failure: Failure): string {
+  if (failure.kind === "unreachable") return "The service does not answer.";
+  if (failure.kind === "broken") return "The answer broke off.";
+  return failure.status === 503
+    ? "The store behind the service does not answer."
+    : `${failure.status}: ${oneLine(failure.text)}`;
 }
 
 const HELP: Readonly<Record<number, string>> = {

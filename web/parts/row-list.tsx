@@ -27,6 +27,8 @@ interface RowListProps {
   readonly class: string;
   readonly header: ComponentChildren;
   readonly count: number;
+  /** With those that have not been read yet; default: `count`. */
+  readonly rowCount?: number;
   readonly active: number;
   /** Identifies rows across changes of the list; undefined if it never changes. */
   readonly keys?: RowKeys;
@@ -51,7 +53,15 @@ export function RowList(props: RowListProps) {
   const { items, totalPx, offsetPx } = useVirtualRows(scroller, { count, rowPx: ROW_PX });
   useScroll(scroller, { active, keys: props.keys, chosen: props.chosen ?? active });
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { target } = event;
+    // keys work without the focus too, where nothing else has it
+    if (
+      (target !== scroller.current && target !== document.body) ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_PX) - 2);
     const to = {
       ArrowDown: active + 1,
@@ -66,6 +76,15 @@ export function RowList(props: RowListProps) {
     else if (props.onKey?.(event) !== true) return;
     event.preventDefault();
   };
+  const handler = useRef(onKeyDown);
+  handler.current = onKeyDown;
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (event.target === document.body) handler.current(event);
+    };
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, []);
   const lines = useLines(
     props,
     items.map(({ index }) => index),
@@ -80,7 +99,7 @@ export function RowList(props: RowListProps) {
       role={props.role}
       aria-label={props.label}
       aria-busy={props.busy ?? false}
-      aria-rowcount={count + 1}
+      aria-rowcount={(props.rowCount ?? count) + 1}
       aria-activedescendant={active >= first && active <= last ? `${id}-${active}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}

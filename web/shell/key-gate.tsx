@@ -1,21 +1,24 @@
 import { useState } from "preact/hooks";
+import { notOfAKey } from "../api/key.ts";
+import { visible } from "../numbers/plain-text.ts";
 import { Notice } from "../parts/notice.tsx";
 
 interface KeyGateProps {
-  readonly onKey: (key: string) => void;
+  readonly onKey: (key: string, onDevice: boolean) => void;
   /** The service refused the last key. */
   readonly refused: boolean;
 }
 
 export function KeyGate({ onKey, refused }: KeyGateProps) {
-  const [key, setKey] = useState("");
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    if (key.trim() !== "") onKey(key.trim());
-  };
+  const [text, setText] = useState("");
+  const [onDevice, setOnDevice] = useState(false);
+  const key = text.trim();
+  const wrong = notOfAKey(key);
   return (
     <main class="gate">
-      <h1>Sumtree</h1>
+      <h1>
+        <span class="logo" aria-hidden="true" /> Sumtree
+      </h1>
       <p>What every call of your LLM application used and cost.</p>
       {refused && (
         <Notice kind="error" title="This key is not valid, or no longer.">
@@ -23,7 +26,12 @@ export function KeyGate({ onKey, refused }: KeyGateProps) {
           read it.
         </Notice>
       )}
-      <form onSubmit={submit}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (key !== "" && wrong === undefined) onKey(key, onDevice);
+        }}
+      >
         <label>
           API key
           <input
@@ -31,14 +39,29 @@ export function KeyGate({ onKey, refused }: KeyGateProps) {
             autocomplete="off"
             spellcheck={false}
             placeholder="st_…"
-            value={key}
-            onInput={(event) => setKey(event.currentTarget.value)}
+            value={text}
+            aria-invalid={wrong !== undefined}
+            aria-describedby="key-fault"
+            onInput={(event) => setText(event.currentTarget.value)}
           />
         </label>
-        <button type="submit">Look</button>
+        <button type="submit" class="main" disabled={wrong !== undefined}>
+          Sign in
+        </button>
+        <p id="key-fault" class="failed" role="alert" hidden={wrong === undefined}>
+          {wrong !== undefined && `“${visible(wrong)}” cannot be part of a key. Was something else copied?`}
+        </p>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={onDevice}
+            onChange={(event) => setOnDevice(event.currentTarget.checked)}
+          />
+          Keep on this device
+        </label>
       </form>
       <p class="dim">
-        It stays in this tab and goes with it. A key with the scope <code>read</code> is enough:{" "}
+        Otherwise it is kept for the session, in the tabs of this page. The scope <code>read</code> is enough:{" "}
         <code>npm run keys -- create --name me --scope read --project acme/app</code>
       </p>
     </main>

@@ -1,68 +1,122 @@
 import type { Whoami } from "../api/routes.ts";
-import { isZone } from "../numbers/instants.ts";
 import { Notice } from "../parts/notice.tsx";
-import { useAddress } from "../state/use-address.ts";
+import type { Address } from "../state/address.ts";
+import { useAddress, type Go } from "../state/use-address.ts";
+import { readWindow } from "../state/time-window.ts";
+import { HERE, isZone } from "../state/zones.ts";
 import { lazy } from "./lazy.tsx";
 import { prepareWorker } from "../trace/load/start-worker.ts";
 import { TraceView } from "../trace/view.tsx";
 import { TracesView } from "../traces/view.tsx";
-import { Header } from "./header.tsx";
+import { Finder } from "./finder.tsx";
+import { KeysHelp } from "./keys-help.tsx";
+import { NothingYet } from "./nothing-yet.tsx";
+import { Rail } from "./rail.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { useShortcuts } from "./use-shortcuts.ts";
 
-const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+interface ProjectProps {
+  readonly me: Whoami;
+  readonly signOut: () => void;
+}
 
 /** The view and project that the address names. */
-export function Project({ me, forget }: { readonly me: Whoami; readonly forget: () => void }) {
+export function Project({ me, signOut }: ProjectProps) {
   const [address, go] = useAddress();
+  const { isFinding, isHelping, find, help, close } = useShortcuts();
   const seen = me.projects_with_data;
   const project = address.project ?? seen?.[0];
-  const chosen = address.options["zone"];
-  const zone = chosen !== undefined && isZone(chosen) ? chosen : HERE;
+  const place = { ...address, project };
+  const asked = address.options["zone"];
+  const zone = isZone(asked) ? asked : HERE;
+  const window = readWindow(address.options["window"], { now: Date.now(), zone });
   return (
-    <>
-      <Header {...{ me, project, address, zone, go, forget }} />
-      {seen === null && (
-        <main>
-          <h1 class="unseen">Nothing to see</h1>
-          <Notice
-            kind="warning"
-            title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
-          >
-            Use one with the scope <code>read</code>.
-          </Notice>
-        </main>
+    <div class="frame">
+      <Rail {...{ me, signOut }} address={place} />
+      <div class="page">
+        <TopBar {...{ me, zone, go, window, find, help }} address={place} />
+        <Refused zone={asked} isZoneKnown={asked === undefined || isZone(asked)} shown={zone} />
+        {seen === null && (
+          <main>
+            <h1 class="unseen">Nothing to see</h1>
+            <Notice
+              kind="warning"
+              title={`The key “${me.name}” may not read: its scopes are ${me.scopes.join(", ")}.`}
+            >
+              Use one with the scope <code>read</code>.
+            </Notice>
+          </main>
+        )}
+        {seen !== null && project === undefined && <NothingYet me={me} project={undefined} />}
+        {seen !== null && project !== undefined && window === undefined && (
+          <UnknownWindow text={address.options["window"] ?? ""} go={go} address={address} />
+        )}
+        {seen !== null && project !== undefined && window !== undefined && (
+          <View {...{ me, project, zone, go }} address={place} />
+        )}
+      </div>
+      {isFinding && project !== undefined && (
+        <Finder {...{ me, project, zone, go, help, signOut }} address={place} onClose={close} />
       )}
-      {seen !== null && project === undefined && <NothingYet />}
-      {seen !== null && project !== undefined && (
-        <View {...{ project, address: { ...address, project }, zone, go }} />
-      )}
-    </>
+      {isHelping && <KeysHelp onClose={close} />}
+    </div>
+  );
+}
+
+interface RefusedProps {
+  readonly zone: string | undefined;
+  readonly isZoneKnown: boolean;
+  readonly shown: string;
+}
+
+function Refused({ zone, isZoneKnown, shown }: RefusedProps) {
+  if (isZoneKnown) return null;
+  return (
+    <Notice kind="warning" title={`“${zone ?? ""}” is no zone of the list: days are those of ${shown}.`} />
+  );
+}
+
+interface UnknownWindowProps {
+  readonly text: string;
+  readonly address: Address;
+  readonly go: Go;
+}
+
+function UnknownWindow({ text, address, go }: UnknownWindowProps) {
+  return (
+    <main>
+      <h1 class="unseen">No such range</h1>
+      <Notice kind="error" title={`“${text}” is no range, so nothing is shown.`}>
+        A range has a name of the list above, such as <code>7d</code> or <code>yesterday</code>, or two
+        instants: <code>2026-11-01T00:00Z..2026-11-02T00:00Z</code>.{" "}
+        <button onClick={() => go({ options: { ...address.options, window: "" } })}>
+          Show the last 7 days
+        </button>
+      </Notice>
+    </main>
   );
 }
 
 const FeedbackView = lazy(() => import("../feedback/view.tsx").then((room) => room.FeedbackView));
 const UsageView = lazy(() => import("../usage/view.tsx").then((room) => room.UsageView));
+const OverviewView = lazy(() => import("../overview/view.tsx").then((room) => room.OverviewView));
+const SettingsView = lazy(() => import("../settings/view.tsx").then((room) => room.SettingsView));
 
-interface ViewProps extends Omit<Parameters<typeof TraceView>[0], "traceId"> {}
+interface ViewProps {
+  readonly me: Whoami;
+  readonly address: Address;
+  readonly project: string;
+  readonly zone: string;
+  readonly go: Go;
+}
 
 function View(props: ViewProps) {
   const { view, traceId, project } = props.address;
   if (view === "trace" && traceId !== undefined)
     return <TraceView key={`${project ?? ""}\n${traceId}`} {...props} traceId={traceId} />;
+  if (view === "overview") return <OverviewView {...props} />;
   if (view === "usage") return <UsageView {...props} />;
   if (view === "feedback") return <FeedbackView {...props} />;
+  if (view === "settings") return <SettingsView {...props} />;
   return <TracesView {...props} onShown={prepareWorker} />;
-}
-
-function NothingYet() {
-  const sample = `curl -u "api:$KEY" -H content-type:application/json ${new URL("v2/acme/app/calls/complete", document.baseURI).href} -d '{"batch": [{"project_id": "acme/app", "id": "call-1", "trace_id": "trace-1", "op_name": "chat", "started_at": "${new Date().toISOString()}", "ended_at": "${new Date().toISOString()}", "attributes": {}, "inputs": {}, "summary": {"usage": {"gpt-4o": {"requests": 1, "prompt_tokens": 1200, "completion_tokens": 300}}}}]}'`;
-  return (
-    <main>
-      <h1 class="unseen">Nothing to see yet</h1>
-      <Notice kind="quiet" title="Nothing has been sent yet that this key may see.">
-        <p>Point an SDK at this address, or send a first call by hand with a key that may ingest:</p>
-        <pre tabIndex={0}>{sample}</pre>
-        <a href="./docs">The interface</a>
-      </Notice>
-    </main>
-  );
 }

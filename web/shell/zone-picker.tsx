@@ -1,5 +1,6 @@
-import { useMemo, useState } from "preact/hooks";
-import { isZone } from "../numbers/instants.ts";
+import { Choices } from "../parts/choices.tsx";
+import { Menu } from "../parts/menu.tsx";
+import { HERE, ZONES, zonesLike } from "../state/zones.ts";
 
 interface ZonePickerProps {
   readonly zone: string;
@@ -8,29 +9,30 @@ interface ZonePickerProps {
 
 /** The zone whose midnights begin the days. */
 export function ZonePicker({ zone, onZone }: ZonePickerProps) {
-  const [text, setText] = useState(zone);
-  const zones = useMemo(() => ["UTC", ...Intl.supportedValuesOf("timeZone")], []);
-  const choose = (value: string): void => {
-    setText(value);
-    if (value !== zone && isZone(value) && (zones.includes(value) || value.includes("/"))) onZone(value);
-  };
   return (
-    <>
-      <input
-        class="zone"
-        aria-label="Time zone"
-        aria-invalid={!isZone(text)}
-        list="zones"
-        value={text}
-        onFocus={(event) => event.currentTarget.select()}
-        onChange={(event) => choose(event.currentTarget.value)}
-        onBlur={() => !isZone(text) && setText(zone)}
-      />
-      <datalist id="zones">
-        {zones.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-    </>
+    <Menu label={zone} name={`Time zone: ${zone}`} class="zone">
+      {(close) => (
+        <Choices
+          label="Time zone"
+          placeholder="Berlin, UTC, New York …"
+          chosen={zone}
+          found={(text) => choicesFor(text)}
+          none={(text) => `“${text}” is no zone of this list. Zones have names, such as Europe/Berlin.`}
+          onChoose={(name) => {
+            close();
+            onZone(name);
+          }}
+        />
+      )}
+    </Menu>
   );
+}
+
+function choicesFor(text: string) {
+  const found = text === "" ? [HERE, ...ZONES.filter((name) => name !== HERE)] : zonesLike(text);
+  return found.map((name) => ({
+    value: name,
+    label: name,
+    ...(name === HERE && { hint: "this browser" }),
+  }));
 }

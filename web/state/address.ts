@@ -8,14 +8,14 @@ export interface Address {
   readonly options: Readonly<Record<string, string>>;
 }
 
-export const VIEWS = ["traces", "trace", "usage", "feedback"] as const;
+export const VIEWS = ["overview", "traces", "trace", "usage", "feedback", "settings"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** Ignores everything unknown: people type, shorten and mail addresses. */
 export function readAddress(hash: string): Address {
   const [path = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
   const [entity, project, view, ...rest] = path.split("/").filter(Boolean).map(decoded);
-  const known = VIEWS.find((one) => one === view) ?? "traces";
+  const known = VIEWS.find((one) => one === view) ?? (view === undefined ? "overview" : "traces");
   const traceId = known === "trace" ? rest[0] : undefined;
   return {
     project: entity === undefined || project === undefined ? undefined : `${entity}/${project}`,

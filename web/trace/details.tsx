@@ -2,14 +2,16 @@ import { ask, askLines } from "../api/ask.ts";
 import type { Call } from "../api/routes.ts";
 import { useAgainOn, useLoad } from "../api/use-load.ts";
 import { LoadState } from "../parts/notice.tsx";
-import { LongText } from "../parts/long-text.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { oneLine } from "../numbers/plain-text.ts";
 import type { Total, UsageByLlm } from "../numbers/usage.ts";
+import { CallData } from "./call-data.tsx";
 import { CallReceipt } from "./call-receipt.tsx";
 import type { TreeCall } from "./columns/call-tree.ts";
-import { Facts } from "./facts.tsx";
+import { Conversation, useConversation } from "./conversation/conversation.tsx";
+import { Facts, Failure } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
+import { UsageTable } from "./usage-table.tsx";
 
 export interface UsedByCall {
   /** Including everything below. */
@@ -31,20 +33,27 @@ interface DetailsProps {
 }
 
 const TABS = {
-  details: "Details",
-  input: "Input",
-  output: "Output",
-  attributes: "Attributes",
+  conversation: "Conversation",
+  data: "Data",
+  cost: "Cost",
   feedback: "Feedback",
-  receipt: "Receipt",
 } as const;
 type Tab = keyof typeof TABS;
+
+/** What links of before named. */
+const RENAMED: Readonly<Record<string, Tab>> = {
+  receipt: "cost",
+  input: "data",
+  output: "data",
+  attributes: "data",
+  details: "data",
+};
 
 /** One call: its facts, inputs, output and feedback. */
 export function Details({ project, traceId, zone, treeCall, used, tab, onTab, close }: DetailsProps) {
   const { id, name, endMs } = treeCall;
   const key = `${project}\n${traceId}\n${id}`;
-  const shown: Tab = Object.hasOwn(TABS, tab) ? (tab as Tab) : "details";
+  const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
   const load = useLoad(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
@@ -54,6 +63,12 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
   });
   useAgainOn(load, key, endMs);
   const call = load.value;
+  const messages = useConversation(call);
+  const isSaid = messages.length > 0;
+  const { conversation: _none, ...others } = TABS;
+  const tabs: Readonly<Record<string, string>> = isSaid || call === undefined ? TABS : others;
+  const shown: Tab =
+    asked !== undefined && Object.hasOwn(tabs, asked) ? (asked as Tab) : isSaid ? "conversation" : "data";
   return (
     <section
       class="details"
@@ -65,30 +80,31 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
         <h2>
           <bdi>{oneLine(name, 80)}</bdi>
         </h2>
-        <Tabs tabs={TABS} shown={shown} onTab={onTab} />
+        <Tabs tabs={tabs} shown={shown} onTab={onTab} />
         <button class="quiet" aria-label="Close the details" onClick={close}>
           ✕
         </button>
       </div>
       <div class="content" role="tabpanel" id="panel" aria-labelledby={`tab-${shown}`} tabIndex={0}>
         <LoadState load={load} />
-        {shown === "details" && <Facts {...{ call, treeCall, zone, used }} />}
-        {shown === "input" && call !== undefined && <Json label="input" value={call.inputs} />}
-        {shown === "output" && call !== undefined && <Json label="output" value={call.output} />}
-        {shown === "attributes" && call !== undefined && <Json label="attributes" value={call.attributes} />}
-        {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
-        {shown === "receipt" && (
-          <CallReceipt {...{ project, traceId, id, zone }} used={used && JSON.stringify(used.total)} />
+        <Failure treeCall={treeCall} call={call} />
+        {shown === "conversation" && <Conversation key={key} messages={messages} />}
+        {shown === "data" && (
+          <>
+            <Facts {...{ call, treeCall, zone }} own={used?.own} />
+            {call !== undefined && <CallData key={key} call={call} />}
+          </>
         )}
+        {shown === "cost" && (
+          <>
+            {used !== undefined && <UsageTable caption="Used, with everything below it" usage={used.total} />}
+            <CallReceipt {...{ project, traceId, id, zone }} used={used && JSON.stringify(used.total)} />
+          </>
+        )}
+        {shown === "feedback" && <CallFeedback {...{ project, id, zone }} />}
       </div>
     </section>
   );
-}
-
-function Json({ label, value }: { readonly label: string; readonly value: unknown }) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  if (value == null || text === "{}") return <p class="dim">There is no {label}.</p>;
-  return <LongText key={label} label={label} text={text} />;
 }
 
 function CallFeedback({

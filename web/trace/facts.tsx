@@ -3,38 +3,44 @@ import type { Call } from "../api/routes.ts";
 import { duration, tokens } from "../numbers/figure.ts";
 import { fullInstant } from "../numbers/instants.ts";
 import { oneLine, visible } from "../numbers/plain-text.ts";
-import type { Total, UsageByLlm } from "../numbers/usage.ts";
+import type { Total } from "../numbers/usage.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Dollars, Live, Shown } from "../parts/figure.tsx";
 import type { TreeCall } from "./columns/call-tree.ts";
-import { UsageTable } from "./usage-table.tsx";
 
-interface FactsProps {
+interface FailureProps {
   /** Undefined: still being loaded. */
   readonly call: Call | undefined;
   readonly treeCall: TreeCall;
-  readonly zone: string;
-  /** Undefined: not known yet. */
-  readonly used: { readonly total: UsageByLlm; readonly own: Total } | undefined;
 }
 
-export function Facts({ call, treeCall, zone, used }: FactsProps) {
-  const { id, startMs, endMs, exception } = treeCall;
+/** Why a call failed. */
+export function Failure({ call, treeCall: { exception } }: FailureProps) {
+  if (exception === null) return null;
+  return (
+    <div class="exception">
+      <strong class="failed">✕ failed</strong>
+      <pre dir="auto" tabIndex={0} aria-label="exception">
+        {visible((call?.exception ?? exception).slice(0, 20_000))}
+      </pre>
+    </div>
+  );
+}
+
+interface FactsProps extends FailureProps {
+  readonly zone: string;
+  /** What the call adds to the trace itself; undefined: not known yet. */
+  readonly own: Total | undefined;
+}
+
+export function Facts({ call, treeCall, zone, own }: FactsProps) {
+  const { id, startMs, endMs } = treeCall;
   return (
     <div class="facts">
-      {exception !== null && (
-        <div class="exception">
-          <strong class="failed">✕ failed</strong>
-          <pre dir="auto" tabIndex={0} aria-label="exception">
-            {visible((call?.exception ?? exception).slice(0, 20_000))}
-          </pre>
-        </div>
-      )}
-      {used !== undefined && <UsageTable caption="Used, with everything below it" usage={used.total} />}
       <dl>
-        {used !== undefined && (
+        {own !== undefined && (
           <Fact name="itself">
-            <Shown figure={tokens(used.own.tokens)} /> tokens · <Dollars total={used.own} />
+            <Shown figure={tokens(own.tokens)} /> tokens · <Dollars total={own} />
           </Fact>
         )}
         <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>

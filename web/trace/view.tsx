@@ -21,6 +21,7 @@ import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
 import { traceQuestions } from "./load/trace-questions.ts";
 import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
+import { Split } from "./split.tsx";
 import { TreeTable } from "./tree-table.tsx";
 import { useChoice } from "./use-choice.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
@@ -109,7 +110,7 @@ function Shell(props: ShellProps) {
     const key = keyAt(tree, rows, index);
     if (key === undefined) return;
     if (isGroup(rows.lines[index]!)) fold(key);
-    else go({ options: { ...options, call: key } });
+    else go({ options: { ...options, call: key } }, opened === undefined ? undefined : "replace");
   };
   const close = (): void => go({ options: { ...options, call: "", tab: "" } });
   const fold = (key: string): void => {
@@ -141,11 +142,11 @@ function Shell(props: ShellProps) {
         <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
           {folding.groupsOpen ? "Group alike" : "Show all"}
         </button>
-        <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "receipt" } })}>
-          receipt
+        <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "cost" } })}>
+          Receipt
         </button>
         <CopyButton
-          label="copy curl"
+          label="Copy curl"
           title="The questions behind this view"
           text={() => Object.values(traceQuestions(project, traceId)).map(asCurl).join("\n")}
         />
@@ -153,26 +154,28 @@ function Shell(props: ShellProps) {
       {trace.used?.truncated === true && (
         <Notice kind="warning" title="Only the oldest calls of this trace are added up." />
       )}
-      <TreeTable
-        state={state}
-        isAdding={isAdding}
-        active={active}
-        opened={opened}
-        chosen={`${turn} ${opened}`}
-        onActive={(index) => choose(keyAt(tree, rows, index))}
-        onOpen={open}
-        onFold={fold}
-        onKey={onKey}
-      />
-      {openedPosition !== NOWHERE && (
-        <Details
-          {...{ project, traceId, zone, close }}
-          treeCall={callAt(tree, openedPosition)}
-          used={state.treeUsage && usedBy(openedPosition, state.treeUsage)}
-          tab={options["tab"] ?? ""}
-          onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
+      <Split isOpen={openedPosition !== NOWHERE}>
+        <TreeTable
+          state={state}
+          isAdding={isAdding}
+          active={active}
+          opened={opened}
+          chosen={`${turn} ${opened}`}
+          onActive={(index) => choose(keyAt(tree, rows, index))}
+          onOpen={open}
+          onFold={fold}
+          onKey={onKey}
         />
-      )}
+        {openedPosition !== NOWHERE && (
+          <Details
+            {...{ project, traceId, zone, close }}
+            treeCall={callAt(tree, openedPosition)}
+            used={state.treeUsage && usedBy(openedPosition, state.treeUsage)}
+            tab={options["tab"] ?? ""}
+            onTab={(tab) => go({ options: { ...options, tab } }, "replace")}
+          />
+        )}
+      </Split>
     </>
   );
 }
@@ -211,7 +214,7 @@ function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) 
           tokens
         </span>
         <span>
-          <Shown figure={tokens(countOf(tree))} /> calls
+          <Shown figure={tokens(countOf(tree))} /> {countOf(tree) === 1 ? "call" : "calls"}
         </span>
         <span>{unfinished.count > 0 ? <Live /> : <Shown figure={duration(axis.toMs - axis.fromMs)} />}</span>
         {roots.length > 1 && <span>{roots.length} roots</span>}

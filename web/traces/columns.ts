@@ -1,14 +1,15 @@
 /** The columns beside the name, which takes the remaining width. */
 export const COLUMNS = {
-  started: { label: "started", px: 118 },
-  user: { label: "user", px: 100 },
-  calls: { label: "calls", px: 56 },
-  tokens: { label: "tokens", px: 74 },
-  cost: { label: "cost", px: 92 },
-  share: { label: "of the window", px: 96 },
-  latency: { label: "latency", px: 92 },
-  errors: { label: "failed", px: 52 },
-  mark: { label: "feedback", px: 48 },
+  started: { label: "started", px: 112 },
+  models: { label: "models", px: 110 },
+  user: { label: "user", px: 64 },
+  calls: { label: "calls", px: 48 },
+  tokens: { label: "tokens", px: 66 },
+  cost: { label: "cost", px: 88 },
+  share: { label: "share", px: 56 },
+  latency: { label: "latency", px: 66 },
+  errors: { label: "failed", px: 50 },
+  mark: { label: "score", px: 46 },
 } as const;
 export type Column = keyof typeof COLUMNS;
 export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly Column[];
@@ -22,7 +23,7 @@ export interface Layout {
   readonly px: Readonly<Partial<Record<Column, number>>>;
 }
 
-const NAME = "sumtree-trace-columns";
+const NAME = "sumtree-columns-of-traces";
 const AS_IT_COMES: Layout = { hidden: [], px: {} };
 
 export function keptLayout(): Layout {

@@ -1,33 +1,29 @@
 import type { ComponentChildren } from "preact";
+import type { TraceRow } from "../api/routes.ts";
 import { plainNumber, share, tokens } from "../numbers/figure.ts";
 import { clock, fullInstant, minuteOf } from "../numbers/instants.ts";
 import { shortName } from "../numbers/op-name.ts";
 import { oneLine } from "../numbers/plain-text.ts";
-import { Dollars, Duration, Live, Shown, Tokens, Unknown } from "../parts/figure.tsx";
-import { UsedOr } from "../parts/used-or.tsx";
+import { Dollars, Duration, Live, Shown, Tokens } from "../parts/figure.tsx";
 import { widthOf, type Column, type Layout } from "./columns.ts";
 import type { FeedbackMark } from "./feedback-marks.ts";
-import type { TraceRow } from "./load-rows.ts";
-import type { TraceSize } from "./trace-sizes.ts";
+import { firstText } from "./first-text.ts";
 
 interface TraceCellsProps {
   readonly row: TraceRow;
-  /** Its cost is being loaded. */
-  readonly isAdding: boolean;
   readonly zone: string;
   readonly layout: Layout;
   /** The cost of all traces of the window. */
   readonly whole: number | null;
   readonly mark: FeedbackMark | undefined;
-  /** Undefined: still being loaded. */
-  readonly size: TraceSize | "unknown" | undefined;
   readonly href: string;
 }
 
-export function TraceCells({ row, isAdding, zone, layout, whole, mark, size, href }: TraceCellsProps) {
-  const { call, total } = row;
-  const part = total?.usd == null || whole === null || whole === 0 ? undefined : total.usd / whole;
-  const latency = call.ended_at === null ? null : Date.parse(call.ended_at) - Date.parse(call.started_at);
+export function TraceCells({ row, zone, layout, whole, mark, href }: TraceCellsProps) {
+  const { total, unpriced, latency_ms, ended_at } = row;
+  const usd = total.total_cost ?? null;
+  const part = usd === null || whole === null || whole === 0 ? undefined : usd / whole;
+  const user = row.svc_user_id ?? row.svc_user_ids[0] ?? "";
   const cell = (column: Column, children: ComponentChildren, title?: string) =>
     layout.hidden.includes(column) ? null : (
       <span
@@ -41,19 +37,20 @@ export function TraceCells({ row, isAdding, zone, layout, whole, mark, size, hre
     );
   return (
     <>
-      {cell("started", <Started at={call.started_at} zone={zone} />, fullInstant(call.started_at, zone))}
+      {cell("started", <Started at={row.started_at} zone={zone} />, fullInstant(row.started_at, zone))}
       <Name row={row} href={href} />
-      {cell("user", <bdi title={oneLine(call.wb_user_id ?? "")}>{oneLine(call.wb_user_id ?? "", 60)}</bdi>)}
-      {cell("calls", <Calls size={size} />)}
-      {cell("tokens", <UsedOr {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />)}
-      {cell("cost", <UsedOr {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />)}
+      {cell("models", <bdi>{oneLine(row.models.join(", "), 80)}</bdi>, oneLine(row.models.join("\n"), 400))}
+      {cell("user", <bdi>{oneLine(user, 60)}</bdi>, oneLine(row.svc_user_ids.join(", ")))}
+      {cell("calls", <Shown figure={tokens(total.calls)} />)}
+      {cell("tokens", <Tokens count={total.total_tokens} />)}
+      {cell("cost", <Dollars total={{ usd, unpriced: [...new Set(unpriced?.map(({ llm }) => llm))] }} />)}
       {cell(
         "share",
-        part !== undefined && <i style={{ width: `${part * 100}%` }} />,
+        part !== undefined && <i style={{ width: `${Math.min(1, part) * 100}%` }} />,
         part === undefined ? undefined : share(part).exact,
       )}
-      {cell("latency", latency === null ? <span class="dim">…</span> : <Duration ms={latency} />)}
-      {cell("errors", <Errors size={size} />)}
+      {cell("latency", ended_at === null ? <span class="dim">…</span> : <Duration ms={latency_ms} />)}
+      {cell("errors", <Errors row={row} />)}
       {cell("mark", mark !== undefined && <Mark mark={mark} />)}
     </>
   );
@@ -70,39 +67,35 @@ function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
   );
 }
 
-const LEFT: readonly Column[] = ["started", "user", "share"];
+const LEFT: readonly Column[] = ["started", "models", "user", "share"];
 
-function Name({ row: { call }, href }: Pick<TraceCellsProps, "row" | "href">) {
+function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
+  const { exception, op_name, display_name, inputs_start, unfinished, total } = row;
+  const failed = exception ?? (total.errors > 0 ? "a call below it failed" : undefined);
   return (
     <span role="gridcell" class="name">
-      {call.exception !== null && (
-        <span class="failed" title={oneLine(call.exception)}>
+      {failed !== undefined && (
+        <span class={exception === null ? "failed below-it" : "failed"} title={oneLine(failed)}>
           <span aria-hidden="true">✕</span>
           <span class="unseen">failed: </span>
         </span>
       )}
-      <a href={href} tabIndex={-1} title={oneLine(call.op_name)}>
-        <bdi>{shortName(call.op_name, call.display_name)}</bdi>
+      <a href={href} tabIndex={-1} title={oneLine(op_name ?? "")}>
+        <bdi>{shortName(op_name ?? "", display_name)}</bdi>
       </a>
-      {call.ended_at === null && <Live />}
+      {unfinished > 0 && <Live />}
+      <bdi class="dim input">{firstText(inputs_start)}</bdi>
     </span>
   );
 }
 
-const UNREAD = "the calls of these traces could not be counted";
-
-function Calls({ size }: Pick<TraceCellsProps, "size">) {
-  if (size === "unknown") return <Unknown why={UNREAD} />;
-  return size === undefined ? null : <Shown figure={tokens(size.calls)} />;
-}
-
-function Errors({ size }: Pick<TraceCellsProps, "size">) {
-  if (size === "unknown") return <Unknown why={UNREAD} />;
-  if (size === undefined) return null;
-  const figure = tokens(size.failed);
-  if (size.failed === 0) return <Shown figure={figure} dim />;
+function Errors({ row: { total, failed } }: Pick<TraceCellsProps, "row">) {
+  const figure = tokens(total.errors);
+  if (total.errors === 0) return <Shown figure={figure} dim />;
+  const usd = failed.total_cost ?? null;
+  const wasted = usd === null ? "" : `, which used $${usd}`;
   return (
-    <span class="failed" title={`${figure.exact} calls failed`}>
+    <span class="failed" title={`${figure.exact} calls failed${wasted}`}>
       {figure.text}
     </span>
   );

@@ -1,36 +1,66 @@
 import { useRef } from "preact/hooks";
 import { COLUMNS, widthOf, withWidth, type Column, type Layout } from "./columns.ts";
+import type { Sort } from "./traces-question.ts";
 
 interface TraceHeadProps {
   readonly layout: Layout;
   readonly onLayout: (layout: Layout) => void;
   readonly marksFailed: boolean;
+  readonly sort: Sort;
+  readonly onSort: (sort: Sort) => void;
 }
 
 const NUMBERS: readonly Column[] = ["calls", "tokens", "cost", "latency", "errors", "mark"];
+const SORT_OF: Readonly<Partial<Record<Column, Sort>>> = {
+  started: "newest",
+  calls: "calls",
+  tokens: "tokens",
+  cost: "cost",
+  latency: "latency",
+  errors: "errors",
+};
 
-/** The column heads. Each column but the name can be resized at its edge. */
-export function TraceHead({ layout, onLayout, marksFailed }: TraceHeadProps) {
+/** The column heads. A click sorts the whole window; each column but the name can be resized at its edge. */
+export function TraceHead({ layout, onLayout, marksFailed, sort, onSort }: TraceHeadProps) {
   const [started, ...others] = (Object.keys(COLUMNS) as Column[]).filter(
     (column) => !layout.hidden.includes(column),
   );
-  const head = (column: Column) => (
-    <span
-      key={column}
-      role="columnheader"
-      class={`${NUMBERS.includes(column) ? "number " : ""}${column}`}
-      style={{ flexBasis: `${widthOf(layout, column)}px` }}
-      title={column === "mark" ? markTitle(marksFailed) : undefined}
-    >
-      {column === "mark" ? <Heart failed={marksFailed} /> : COLUMNS[column].label}
-      <Grip
-        px={widthOf(layout, column)}
-        // the columns right of the name end at the right: they grow to the left
-        grows={column === "started" ? 1 : -1}
-        onPx={(px) => onLayout(withWidth(layout, column, px))}
-      />
-    </span>
-  );
+  const head = (column: Column) => {
+    const by = SORT_OF[column];
+    const isChosen = by !== undefined && (by === sort || (by === "newest" && sort === "oldest"));
+    return (
+      <span
+        key={column}
+        role="columnheader"
+        class={`${NUMBERS.includes(column) ? "number " : ""}${column}`}
+        style={{ flexBasis: `${widthOf(layout, column)}px` }}
+        title={column === "mark" ? markTitle(marksFailed) : undefined}
+        aria-sort={isChosen ? (sort === "oldest" ? "ascending" : "descending") : undefined}
+      >
+        {by === undefined ? (
+          <>
+            {COLUMNS[column].label}
+            {column === "mark" && marksFailed && " ?"}
+          </>
+        ) : (
+          <button
+            class="sort"
+            tabIndex={-1}
+            onClick={() => onSort(by === "newest" && sort === "newest" ? "oldest" : by)}
+          >
+            {COLUMNS[column].label}
+            {isChosen && <span aria-hidden="true">{sort === "oldest" ? " ↑" : " ↓"}</span>}
+          </button>
+        )}
+        <Grip
+          px={widthOf(layout, column)}
+          // the columns right of the name end at the right: they grow to the left
+          grows={column === "started" ? 1 : -1}
+          onPx={(px) => onLayout(withWidth(layout, column, px))}
+        />
+      </span>
+    );
+  };
   return (
     <>
       {started === "started" && head(started)}
@@ -46,15 +76,6 @@ function markTitle(failed: boolean): string {
   return failed
     ? "Feedback could not be read"
     : "Feedback on the root: mean of the first number of its payloads, or how many";
-}
-
-function Heart({ failed }: { readonly failed: boolean }) {
-  return (
-    <>
-      {failed ? "♥ ?" : "♥"}
-      <span class="unseen"> feedback</span>
-    </>
-  );
 }
 
 interface GripProps {

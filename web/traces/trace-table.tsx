@@ -1,18 +1,19 @@
-import { useState } from "preact/hooks";
-import { LoadState } from "../parts/notice.tsx";
-import { RowList } from "../parts/row-list.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { TraceRow } from "../api/routes.ts";
+import { RowList, type SeenRows } from "../parts/row-list.tsx";
 import { printAddress, type Address } from "../state/address.ts";
 import type { Go } from "../state/use-address.ts";
 import type { Layout } from "./columns.ts";
 import { loadMarks } from "./feedback-marks.ts";
-import { loadUsed, type TraceRow } from "./load-rows.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
-import { loadSizes } from "./trace-sizes.ts";
+import type { Sort } from "./traces-question.ts";
 import { useOfSeen, useSeen } from "./use-seen.ts";
 
 interface TraceTableProps {
   readonly rows: readonly TraceRow[];
+  /** How many there are, rows that have not been read included; undefined: not known yet. */
+  readonly count: number | undefined;
   /** The question and round that they answer. */
   readonly asked: string;
   /** The cost of all traces of the window; null: unknown, or not yet known. */
@@ -23,84 +24,94 @@ interface TraceTableProps {
   readonly go: Go;
   readonly layout: Layout;
   readonly onLayout: (layout: Layout) => void;
+  readonly sort: Sort;
+  readonly onSort: (sort: Sort) => void;
+  /** The last rows are in sight. */
+  readonly onEnd: () => void;
 }
 
+/** The row that was left last, by the address of its list. */
+let left:
+  | { readonly place: string; readonly traceId: string | undefined; readonly topPx: number }
+  | undefined;
+
 export function TraceTable(props: TraceTableProps) {
-  const { rows, asked, whole, project, zone, address, go, layout, onLayout } = props;
-  const [active, setActive] = useState(0);
+  const { rows, asked, whole, project, zone, address, go, layout, onLayout, sort, onSort, onEnd } = props;
+  const place = printAddress(address);
+  const [active, setActive] = useState(() =>
+    Math.max(0, left?.place === place ? rows.findIndex(({ trace_id }) => trace_id === left?.traceId) : 0),
+  );
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const rows = list.current?.querySelector(".rows");
+    if (left?.place === place && rows != null) rows.scrollTop = left.topPx;
+  }, []);
+  const latest = useRef({ place, traceId: rows[active]?.trace_id });
+  latest.current = { place, traceId: rows[active]?.trace_id };
   const { seen, onSeen } = useSeen(rows);
-  const { used, sizes, marks } = useRowDetails(project, seen, asked);
-  const addressOf = ({ call }: TraceRow): Address => ({
+  const ids = seen.map(({ call_id }) => call_id);
+  const marks = useOfSeen(project, [asked, ids], (asking) => loadMarks(project, ids, asking));
+  const count = rows.length;
+  const see = useRef<(shown: SeenRows) => void>(() => undefined);
+  see.current = (shown) => {
+    onSeen(shown);
+    if (shown.last >= count - 20) onEnd();
+  };
+  const [onShown] = useState(() => (shown: SeenRows) => see.current(shown));
+  const addressOf = ({ trace_id }: TraceRow): Address => ({
     ...address,
     view: "trace",
-    traceId: call.trace_id,
+    traceId: trace_id,
     options: keptOptions(address.options),
   });
   return (
-    <>
-      <Unread {...{ used, sizes, marks }} />
+    <div
+      ref={list}
+      class="list"
+      onScrollCapture={(event) => {
+        const topPx = (event.target as HTMLElement).scrollTop;
+        left = { ...latest.current, topPx };
+      }}
+      onClickCapture={() => {
+        const topPx = list.current?.querySelector(".rows")?.scrollTop ?? 0;
+        left = { ...latest.current, topPx };
+      }}
+    >
       <RowList
         id="trace"
         role="grid"
         label="Traces"
-        busy={used.busy || marks.busy || sizes.busy}
+        busy={marks.busy}
         class="traces"
-        count={rows.length}
+        count={count}
+        {...(props.count !== undefined && { rowCount: Math.max(props.count, count) })}
         active={active}
-        onSeen={onSeen}
-        onActive={setActive}
+        onSeen={onShown}
+        onActive={(index) => {
+          setActive(index);
+          left = { place, traceId: rows[index]?.trace_id, topPx: left?.place === place ? left.topPx : 0 };
+        }}
         onOpen={(index) => {
           const row = rows[index];
           if (row !== undefined) go(addressOf(row));
         }}
-        header={<TraceHead {...{ layout, onLayout }} marksFailed={marks.failure !== undefined} />}
+        header={
+          <TraceHead {...{ layout, onLayout, sort, onSort }} marksFailed={marks.failure !== undefined} />
+        }
         row={(index) => {
           const row = rows[index];
           if (row === undefined) return null;
           return (
             <TraceCells
-              {...{ zone, layout, whole }}
-              row={{ ...row, total: row.total ?? used.value.get(row.call.id) }}
-              isAdding={used.busy}
-              mark={marks.value.get(row.call.id)}
-              size={sizes.failure === undefined ? sizes.value.get(row.call.trace_id) : "unknown"}
+              {...{ row, zone, layout, whole }}
+              mark={marks.value.get(row.call_id)}
               href={printAddress(addressOf(row))}
             />
           );
         }}
       />
-    </>
+    </div>
   );
-}
-
-type RowDetails = ReturnType<typeof useRowDetails>;
-
-/** The details that could not be loaded, with one button to ask for all of them again. */
-function Unread({ used, sizes, marks }: RowDetails) {
-  const failed = [used, sizes, marks].filter(({ failure }) => failure !== undefined);
-  const [first] = failed;
-  if (first === undefined) return null;
-  const what = [
-    used.failure && "usage",
-    sizes.failure && "number of calls",
-    marks.failure && "feedback",
-  ].filter((text) => typeof text === "string");
-  const again = (): void => failed.forEach((load) => load.again());
-  return <LoadState load={{ ...first, again }} shown={`Not loaded: ${what.join(", ")}.`} />;
-}
-
-/** Usage, trace size and feedback of the rows in sight. */
-function useRowDetails(project: string, seen: readonly TraceRow[], asked: string) {
-  const ids = seen.map(({ call }) => call.id);
-  const unknown = seen.flatMap(({ call, total }) => (total === undefined ? [call.id] : []));
-  const traceIds = [...new Set(seen.map(({ call }) => call.trace_id))];
-  // an unfinished trace that has used more has more calls
-  const running = seen.flatMap(({ call, total }) => (call.ended_at === null ? [total?.requests ?? 0] : []));
-  return {
-    used: useOfSeen(project, [asked, unknown], (asking) => loadUsed(project, unknown, asking)),
-    sizes: useOfSeen(project, [asked, traceIds, running], (asking) => loadSizes(project, traceIds, asking)),
-    marks: useOfSeen(project, [asked, ids], (asking) => loadMarks(project, ids, asking)),
-  };
 }
 
 /** Keeps window and zone, so that the way back leads to the same list. */

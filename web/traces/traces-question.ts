@@ -1,39 +1,34 @@
 import type { Question } from "../api/ask.ts";
-import type { Query } from "../api/routes.ts";
-import type { TimeWindow } from "../state/time-window.ts";
-import type { CostFilter } from "./cost-filter.ts";
+import type { BodyOf } from "../api/routes.ts";
+import { whichOf, type TracesAsked } from "./which-traces.ts";
 
-export const SORTS = { newest: "newest", cost: "most expensive", tokens: "most tokens" } as const;
+/** What traces can be sorted by, as an address has it; of the whole window. */
+export const SORTS = {
+  newest: { by: "started_at", direction: "desc" },
+  oldest: { by: "started_at", direction: "asc" },
+  cost: { by: "total_cost", direction: "desc" },
+  tokens: { by: "total_tokens", direction: "desc" },
+  latency: { by: "latency_ms", direction: "desc" },
+  calls: { by: "calls", direction: "desc" },
+  errors: { by: "errors", direction: "desc" },
+} as const;
 export type Sort = keyof typeof SORTS;
 
-export interface TracesQuestion {
-  readonly project: string;
-  readonly window: TimeWindow;
-  /** An operand of `$expr`. */
-  readonly operand: unknown;
+export function sortOf(text: string | undefined): Sort {
+  return text !== undefined && Object.hasOwn(SORTS, text) ? (text as Sort) : "newest";
+}
+
+export interface TracesQuestion extends TracesAsked {
   readonly sort: Sort;
-  /** The order of the traces. */
-  readonly cost: CostFilter | undefined;
 }
 
-const MAX_COUNTED = 10_000;
-
-export function queryOf({ window, operand }: TracesQuestion): Query {
-  const at = (ms: number) => [{ $getField: "started_at" }, { $literal: new Date(ms).toISOString() }];
-  const conditions: unknown[] = [{ $gte: at(window.fromMs) }];
-  if (window.toMs !== undefined) conditions.push({ $lt: at(window.toMs) });
-  if (operand !== undefined) conditions.push(operand);
-  return { $expr: { $and: conditions } } as Query;
-}
-
-/** What every trace of the window cost. */
-export function usageQuestion(question: TracesQuestion): Question<"/trace/usage"> {
-  const body = {
-    project_id: question.project,
-    filter: { trace_roots_only: true },
-    query: queryOf(question),
-    include_costs: true,
-    limit: MAX_COUNTED,
+export function tracesQuestion(
+  question: TracesQuestion,
+  more: Partial<Pick<BodyOf<"/trace/query">, "limit" | "page_token" | "include_total">>,
+): Question<"/trace/query"> {
+  const { by, direction } = SORTS[question.sort];
+  return {
+    path: "/trace/query",
+    body: { ...whichOf(question), order_by: by, direction, include_costs: true, ...more },
   };
-  return { path: "/trace/usage", body };
 }

@@ -1,53 +1,119 @@
-import { useRef } from "preact/hooks";
-import { useLoad, type Load } from "../api/use-load.ts";
-import { loadChosen, loadNewest, type TraceRow } from "./load-rows.ts";
-import { loadTotals, type WindowTotals } from "./load-totals.ts";
-import type { TracesQuestion } from "./traces-question.ts";
-import { useLiveRows } from "./use-live-rows.ts";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ask, isAbort } from "../api/ask.ts";
+import { lastAnswer, useLoad, type Load } from "../api/use-load.ts";
+import type { TraceList, TraceRow } from "../api/routes.ts";
+import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
+
+/** What all traces that match come to. */
+export type TracesTotal = NonNullable<TraceList["total"]>;
 
 export interface Traces {
   readonly rows: readonly TraceRow[] | undefined;
-  readonly totals: WindowTotals | undefined;
-  readonly busy: boolean;
-  /** The question and round that the rows answer. */
-  readonly asked: string;
-  /** Progress and failures. */
-  readonly asking: Load<unknown>;
+  /** Undefined: not known yet. */
+  readonly total: TracesTotal | undefined;
+  readonly list: Load<TraceList>;
+  readonly totals: Load<TracesTotal | undefined>;
+  /** There are rows after the last. */
+  readonly hasMore: boolean;
+  readonly more: () => void;
   readonly again: () => void;
 }
 
-/** The newest rows are shown before the cost of the whole window is known; the largest are chosen by it. */
-export function useTraces(question: TracesQuestion): Traces {
-  const isNewest = question.sort === "newest" && question.cost === undefined;
-  const newest = useLoad<readonly TraceRow[]>(isNewest ? JSON.stringify(question) : undefined, (asking) =>
-    loadNewest(question, asking),
+const FIRST = 100;
+const MOST = 500;
+const NEXT = 200;
+
+/** The rows come first, and what all of them cost after them; sorted by a sum, both come at once. */
+export function useTraces(question: TracesQuestion, isAsked: boolean): Traces {
+  const within = `traces ${question.project}`;
+  const limit = useRef(limitOnReturn(within));
+  const takeLimit = (): number => {
+    const taken = limit.current;
+    limit.current = FIRST;
+    return taken;
+  };
+  const isByTime = question.sort === "newest" || question.sort === "oldest";
+  const key = isAsked ? JSON.stringify(question) : undefined;
+  const list = useLoad<TraceList>(
+    key,
+    async (asking) =>
+      (await ask(tracesQuestion(question, { limit: takeLimit(), include_total: !isByTime }), asking)).body,
+    within,
   );
-  // the cost of all traces is much work: it begins when there are rows to look at
-  const wanted = JSON.stringify({ ...question, sort: undefined });
-  const begun = useRef<string | undefined>(undefined);
-  if (!isNewest || !newest.busy || newest.value !== undefined) begun.current = wanted;
-  const isFirst = begun.current !== wanted;
-  const totals = useLoad(isFirst ? undefined : wanted, (asking) => loadTotals(question, asking));
-  const known = isNewest || totals.busy ? undefined : totals.value;
-  const chosen = useLoad<readonly TraceRow[]>(
-    known && JSON.stringify([question.project, question.sort, totals.answered]),
-    (asking) => loadChosen(known?.byRoot ?? new Map(), question, asking),
+  const isListed = !list.busy && list.failure === undefined;
+  const totals = useLoad<TracesTotal | undefined>(
+    // it looks at all traces: it begins when there are rows to look at
+    isByTime && isListed ? key : undefined,
+    async (asking) => (await ask(tracesQuestion(question, { limit: 1 }), asking)).body.total ?? undefined,
+    `total of ${within}`,
   );
-  const rows = isNewest ? newest : chosen;
-  const areAsked = isNewest || known !== undefined;
-  const live = useLiveRows(question.project, areAsked ? rows.value : undefined);
-  const byRoot = totals.busy ? undefined : totals.value?.byRoot;
-  const shown = live?.map((row) => ({ ...row, total: row.total ?? byRoot?.get(row.call.id) }));
-  const isQuiet = totals.failure === undefined && !totals.stopped && areAsked;
+  const { rows, hasMore, more } = useMore(question, list);
   return {
-    rows: shown,
-    totals: isFirst ? undefined : totals.value,
-    busy: totals.busy || rows.busy,
-    asked: rows.answered ?? "",
-    asking: isQuiet ? rows : totals,
+    rows,
+    total: isByTime ? totals.value : (list.value?.total ?? undefined),
+    list,
+    totals,
+    hasMore,
+    more,
     again: () => {
-      totals.again();
-      if (isNewest) newest.again();
+      list.again();
+      if (isByTime) totals.again();
     },
+  };
+}
+
+interface Pages {
+  /** The answer that they follow. */
+  readonly of: TraceList | undefined;
+  readonly rows: readonly TraceRow[];
+  readonly next: string | null;
+}
+
+/** The pages that were read last. Going back to the list shows them again, and asks for as many rows. */
+let lastPages: Pages = { of: undefined, rows: [], next: null };
+
+function limitOnReturn(within: string): number {
+  const { of, rows } = lastPages;
+  const count = of === undefined || of !== lastAnswer(within) ? 0 : of.traces.length + rows.length;
+  return Math.min(MOST, Math.max(FIRST, count));
+}
+
+/** The pages after the first, one after the other as they are wanted. */
+function useMore(question: TracesQuestion, { value }: Load<TraceList>) {
+  const [pages, setPages] = useState(lastPages);
+  lastPages = pages;
+  const isLoading = useRef(false);
+  const current = pages.of === value ? pages : { of: value, rows: [], next: value?.next_page_token ?? null };
+  const latest = useRef({ question, current });
+  latest.current = { question, current };
+  const running = useRef(new AbortController());
+  useEffect(
+    () => () => {
+      running.current.abort();
+      running.current = new AbortController();
+      isLoading.current = false;
+    },
+    [value],
+  );
+  const more = useCallback(() => {
+    const { question, current } = latest.current;
+    if (current.next === null || isLoading.current) return;
+    isLoading.current = true;
+    const next = tracesQuestion(question, { limit: NEXT, page_token: current.next, include_total: false });
+    ask(next, { signal: running.current.signal }).then(
+      ({ body }) => {
+        isLoading.current = false;
+        setPages({ of: current.of, rows: [...current.rows, ...body.traces], next: body.next_page_token });
+      },
+      (error: unknown) => {
+        // scrolling asks again
+        if (!isAbort(error)) isLoading.current = false;
+      },
+    );
+  }, []);
+  return {
+    rows: value && [...value.traces, ...current.rows],
+    hasMore: current.next !== null,
+    more,
   };
 }

@@ -1,22 +1,21 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { tokens } from "../numbers/figure.ts";
+import { counted, tokens } from "../numbers/figure.ts";
 import { span } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Dollars, Shown } from "../parts/figure.tsx";
-import { FilterBar } from "../parts/filter-bar.tsx";
-import { LoadState, Notice } from "../parts/notice.tsx";
-import { operandOf, readFilter } from "../state/filters.ts";
+import { Dollars, listed, Shown } from "../parts/figure.tsx";
+import { LoadState } from "../parts/notice.tsx";
+import { NothingHere } from "../parts/nothing-here.tsx";
+import { SearchBox } from "../parts/search-box.tsx";
 import type { Address } from "../state/address.ts";
-import { readWindow, type TimeWindow } from "../state/time-window.ts";
+import { readQuery } from "../state/query.ts";
+import type { TimeWindow } from "../state/time-window.ts";
 import type { Go } from "../state/use-address.ts";
+import { useWindow } from "../state/use-window.ts";
 import { keepLayout, keptLayout, type Layout } from "./columns.ts";
-import { printCostFilter, readCostFilter } from "./cost-filter.ts";
-import { MAX_ROWS } from "./load-rows.ts";
-import type { WindowTotals } from "./load-totals.ts";
 import { TraceTable } from "./trace-table.tsx";
-import { SORTS, type Sort } from "./traces-question.ts";
+import { sortOf } from "./traces-question.ts";
 import { TracesTools } from "./traces-tools.tsx";
-import { useTraces } from "./use-traces.ts";
+import { useLive } from "./use-live.ts";
+import { useTraces, type Traces, type TracesTotal } from "./use-traces.ts";
 
 interface TracesViewProps {
   readonly address: Address;
@@ -30,150 +29,126 @@ interface TracesViewProps {
 export function TracesView({ address, project, zone, go, onShown }: TracesViewProps) {
   const { options } = address;
   const [round, setRound] = useState(0);
-  const window = useMemo(
-    () => readWindow(options["window"], Date.now()),
-    [options["window"], project, round],
-  );
-  const filter = useMemo(() => readFilter(options["q"]), [options["q"]]);
-  const sort: Sort = Object.hasOwn(SORTS, options["sort"] ?? "") ? (options["sort"] as Sort) : "newest";
-  const cost = readCostFilter(options["cost"]);
+  const { window } = useWindow(address, zone, round);
+  const text = options["q"] ?? "";
+  const query = useMemo(() => readQuery(text, "traces"), [text]);
+  const isReadable = query.faults.length === 0;
+  const sort = sortOf(options["sort"]);
   const [layout, setLayout] = useState(keptLayout);
   const changeLayout = (next: Layout): void => {
     keepLayout(next);
     setLayout(next);
   };
-  const question = { project, window, sort, cost, operand: operandOf(filter) };
-  const { rows, totals, busy, asked, asking, again } = useTraces(question);
-  const isShown = rows !== undefined && !busy;
+  const { operand, search } = query;
+  const question = { project, window, sort, query: { operand, search } };
+  const traces = useTraces(question, isReadable);
+  const { list, totals } = traces;
+  const isLive = options["live"] !== "off";
+  const { rows, newer } = useLive(question, isReadable ? traces.rows : undefined, isLive);
+  const total = isReadable ? traces.total : undefined;
+  const isBusy = list.busy || totals.busy;
+  const isShown = rows !== undefined && !isBusy;
   useEffect(() => {
     if (isShown) onShown();
   }, [isShown, onShown]);
   const refresh = (): void => {
     setRound(round + 1);
-    again();
+    traces.again();
   };
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });
-  const isAddingUp = rows !== undefined && asking.failure === undefined && !asking.stopped;
   return (
-    <main class="traces-view" aria-busy={busy}>
+    <main class={`traces-view ${list.isOld ? "old" : ""}`} aria-busy={isReadable && isBusy}>
       <h1 class="unseen">Traces</h1>
       <div class="summary">
-        {totals === undefined ? (
-          <p class="answer dim">{isAddingUp ? "Adding up the cost of all traces …" : <>&nbsp;</>}</p>
+        {total === undefined ? (
+          <p class="answer dim">{isReadable && isBusy ? "Adding up what they cost …" : <>&nbsp;</>}</p>
         ) : (
-          <Summary totals={totals} window={window} zone={zone} />
+          <Summary {...{ total, window, zone }} isOld={totals.isOld && list.isOld} />
         )}
-        <TracesTools {...{ question, rows, layout, refresh, change }} onLayout={changeLayout} />
+        <TracesTools
+          {...{ question, layout, isLive, refresh }}
+          onLayout={changeLayout}
+          onLive={(isWanted) => change({ live: isWanted ? "" : "off" })}
+        />
       </div>
-      <FilterBar
-        filter={filter}
-        onFilter={(q) => change({ q })}
-        cost={{
-          chip: cost && printCostFilter(cost),
-          read: (text) => readCostFilter(text) !== undefined,
-          onChange: (cost) => change({ cost }),
-        }}
-      />
-      <LoadState load={asking} />
-      {totals !== undefined && rows !== undefined && (
-        <LeftOut totals={totals} shown={rows.length} sort={sort} />
+      <SearchBox text={text} of="traces" query={query} onText={(q) => change({ q })} />
+      {isReadable && <States {...{ list, totals, rows }} />}
+      {newer > 0 && (
+        <div class="newer" role="status">
+          <button onClick={refresh}>{counted(newer, "new trace")} · Show</button>
+        </div>
       )}
       {rows !== undefined && rows.length > 0 && (
         <TraceTable
-          {...{ rows, asked, project, zone, address, go, layout }}
-          whole={totals?.total.usd ?? null}
+          key={project}
+          {...{ rows, project, zone, address, go, layout, sort }}
+          asked={list.answered ?? ""}
+          count={total?.traces}
+          whole={total?.total.total_cost ?? null}
           onLayout={changeLayout}
+          onSort={(sort) => change({ sort })}
+          onEnd={traces.more}
         />
       )}
-      {rows?.length === 0 && asking.failure === undefined && (
-        <Empty
-          filtered={question.operand !== undefined || cost !== undefined}
-          widen={() => change({ window: "90d" })}
+      {rows?.length === 0 && list.failure === undefined && !list.isOld && (
+        <NothingHere
+          {...{ project, options, go }}
+          what={text === "" ? "No trace began in this window." : "No trace of this window matches."}
         />
       )}
     </main>
   );
 }
 
-interface SummaryProps {
-  readonly totals: WindowTotals;
-  readonly window: TimeWindow;
-  readonly zone: string;
-}
+type StatesProps = Pick<Traces, "list" | "totals" | "rows">;
 
-function Summary({ totals, window, zone }: SummaryProps) {
-  const { byRoot, total, truncated, unfinished, unpriced } = totals;
+/** The progress or failure of the rows, or else of what all of them cost. */
+function States({ list, totals, rows }: StatesProps) {
+  if (list.failure !== undefined || rows === undefined || totals.failure === undefined)
+    return <LoadState load={list} />;
   return (
-    <p class="answer">
-      <span class="sum">
-        <Dollars total={total} />
-      </span>
-      <span>
-        in {truncated && "the oldest "}
-        <Shown figure={tokens(byRoot.size)} /> {byRoot.size === 1 ? "trace" : "traces"}
-      </span>
-      <span>
-        <Shown figure={tokens(total.tokens)} /> tokens
-      </span>
-      {unfinished !== undefined && unfinished > 0 && (
-        <span class="live">● {tokens(unfinished).text} calls unfinished</span>
-      )}
-      <span class="dim">
-        {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
-      </span>
-      {unpriced.length > 0 && (
-        <span class="unpriced">
-          without a price:{" "}
-          {unpriced
-            .slice(0, 3)
-            .map(([llm, count]) => `${oneLine(llm, 60)} (${tokens(count).text} tokens)`)
-            .join(", ")}
-          {unpriced.length > 3 && ` and ${unpriced.length - 3} more models`}
-        </span>
-      )}
-    </p>
-  );
-}
-
-interface LeftOutProps {
-  readonly totals: WindowTotals;
-  /** How many rows there are. */
-  readonly shown: number;
-  readonly sort: Sort;
-}
-
-/** A notice on what the table leaves out. */
-function LeftOut({ totals, shown, sort }: LeftOutProps) {
-  const { truncated, byRoot } = totals;
-  const count = byRoot.size;
-  if (truncated) {
-    return (
-      <Notice
-        kind="warning"
-        title={`More than ${tokens(count).text} traces match, and the total is of the oldest of them.`}
-      >
-        {sort === "newest" ? `The newest ${shown} are shown.` : `The largest ${shown} of those are shown.`}{" "}
-        Choose a shorter window, or filter.
-      </Notice>
-    );
-  }
-  if (count <= MAX_ROWS) return null;
-  const left = sort === "newest" ? "older" : "smaller";
-  return (
-    <Notice
-      kind="quiet"
-      title={`${shown} rows of ${tokens(count).exact} are shown; the ${left} ones are in the total.`}
+    <LoadState
+      load={{ ...totals, value: totals.value ?? rows, cameMs: totals.cameMs || list.cameMs }}
+      shown="What all traces cost is not known."
     />
   );
 }
 
-function Empty({ filtered, widen }: { readonly filtered: boolean; readonly widen: () => void }) {
+interface SummaryProps {
+  readonly total: TracesTotal;
+  readonly window: TimeWindow;
+  readonly zone: string;
+  /** It is of the question before. */
+  readonly isOld: boolean;
+}
+
+function Summary({ total: all, window, zone, isOld }: SummaryProps) {
+  const { total, traces, failed_traces, unfinished_traces } = all;
+  const unpriced = [...new Set((all.unpriced ?? []).map(({ llm }) => llm))];
   return (
-    <Notice
-      kind="quiet"
-      title={filtered ? "No trace of this window matches." : "No trace began in this window."}
-    >
-      <button onClick={widen}>Look at 90 days</button>
-    </Notice>
+    <p class={isOld ? "answer old" : "answer"}>
+      <span class="sum">
+        <Dollars total={{ usd: total.total_cost ?? null, unpriced }} />
+      </span>
+      <span>
+        in <Shown figure={tokens(traces)} /> {traces === 1 ? "trace" : "traces"}
+      </span>
+      <span>
+        <Shown figure={tokens(total.total_tokens)} /> tokens
+      </span>
+      <span>
+        <Shown figure={tokens(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
+      </span>
+      {failed_traces > 0 && (
+        <span class="failed" title="Traces in which a call failed">
+          ✕ {tokens(failed_traces).text} failed
+        </span>
+      )}
+      {unfinished_traces > 0 && <span class="live">● {tokens(unfinished_traces).text} running</span>}
+      <span class="dim">
+        {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+      </span>
+      {unpriced.length > 0 && <span class="unpriced">without a price: {listed(unpriced)}</span>}
+    </p>
   );
 }

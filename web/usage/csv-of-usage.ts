@@ -2,12 +2,21 @@ import type { UsageStats, UsageTotal } from "../api/routes.ts";
 import { csv } from "../numbers/csv.ts";
 import { COUNTS } from "../numbers/usage.ts";
 
-const MEMBERS = ["calls", "errors", ...COUNTS, "total_cost"] as const satisfies readonly (keyof UsageTotal)[];
+const MEMBERS = [
+  "calls",
+  "errors",
+  ...COUNTS,
+  "other_cost",
+  "total_cost",
+] as const satisfies readonly (keyof UsageTotal)[];
 
 /** A row for each bucket and group with calls; groups without a row of their own are "other". */
 export function csvOfUsage({ groups, buckets }: UsageStats): string {
   const names = Object.keys(groups[0]?.key ?? {});
-  const cells = (total: UsageTotal) => MEMBERS.map((member) => total[member] ?? null);
+  const cells = (total: UsageTotal) => [
+    ...MEMBERS.map((member) => total[member] ?? null),
+    String(total.cost_is_lower_bound ?? false),
+  ];
   const rows = buckets.flatMap(({ timestamp, groups: totals, other }) => [
     ...totals.flatMap((total, at) => {
       const key = groups[at]?.key ?? {};
@@ -15,7 +24,7 @@ export function csvOfUsage({ groups, buckets }: UsageStats): string {
     }),
     ...(other === null ? [] : [[timestamp, ...names.map(() => "other"), ...cells(other)]]),
   ]);
-  return csv([["from", ...names, ...MEMBERS], ...rows]);
+  return csv([["from", ...names, ...MEMBERS, "cost_is_lower_bound"], ...rows]);
 }
 
 function textOf(value: string | number | boolean | null | undefined): string | null {

@@ -6,36 +6,58 @@ import type { TimeWindow } from "../state/time-window.ts";
 export interface UsageQuestion {
   readonly project: string;
   readonly window: TimeWindow;
+  /** What it is compared with; undefined: nothing. */
+  readonly before: TimeWindow | undefined;
   readonly zone: string;
   /** Names of `GROUPS`, or fields of calls. */
   readonly groups: readonly string[];
   readonly measure: Measure;
+  readonly interval: Interval;
   /** An operand of `$expr`. */
   readonly operand: unknown;
 }
 
 /** The measures, and the member that orders the groups. */
 export const MEASURES = {
-  cost: { label: "cost", member: "total_cost" },
-  tokens: { label: "tokens", member: "total_tokens" },
-  calls: { label: "calls", member: "calls" },
-  errors: { label: "errors", member: "errors" },
+  cost: { label: "Cost", member: "total_cost" },
+  tokens: { label: "Tokens", member: "total_tokens" },
+  calls: { label: "Calls", member: "calls" },
+  errors: { label: "Failures", member: "errors" },
 } as const;
 export type Measure = keyof typeof MEASURES;
 
-export interface LoadedUsage {
-  readonly stats: UsageStats;
-  /** The window of the same length before it. */
-  readonly before: UsageStats["total"];
+/** The sizes of buckets, in seconds. */
+export const INTERVALS = {
+  auto: { label: "Auto", seconds: undefined },
+  hour: { label: "Hour", seconds: 3600 },
+  day: { label: "Day", seconds: 86_400 },
+  week: { label: "Week", seconds: 604_800 },
+} as const;
+export type Interval = keyof typeof INTERVALS;
+
+export function intervalOf(text: string | undefined): Interval {
+  return text !== undefined && Object.hasOwn(INTERVALS, text) ? (text as Interval) : "auto";
 }
 
+export interface LoadedUsage {
+  readonly stats: UsageStats;
+  /** The same groups in the window that this one is compared with. */
+  readonly before: UsageStats | undefined;
+}
+
+const MAX_COMPARED = 1000;
+/** One bucket, however long the window is. */
+const ONE_BUCKET = 3_155_760_000;
+
 export function usageQuestion(question: UsageQuestion): Question<"/usage/stats"> {
-  const { project, window, zone, groups, measure, operand } = question;
+  const { project, window, zone, groups, measure, operand, interval } = question;
+  const { seconds } = INTERVALS[interval];
   const body = {
     project_id: project,
     start: new Date(window.fromMs).toISOString(),
     ...(window.toMs !== undefined && { end: new Date(window.toMs).toISOString() }),
     timezone: zone,
+    ...(seconds !== undefined && { granularity: seconds }),
     ...(operand !== undefined && { query: { $expr: operand } as Query }),
     group_by: groups.map((group) => (isNamed(group) ? group : { $getField: group })),
     include_costs: true,
@@ -45,11 +67,14 @@ export function usageQuestion(question: UsageQuestion): Question<"/usage/stats">
 }
 
 export async function loadUsage(question: UsageQuestion, asking: Asking): Promise<LoadedUsage> {
-  const { fromMs, toMs = Date.now() } = question.window;
-  const earlier = { ...question, groups: [], window: { fromMs: fromMs - (toMs - fromMs), toMs: fromMs } };
   const [stats, before] = await Promise.all([
     ask(usageQuestion(question), asking),
-    ask(usageQuestion(earlier), asking),
+    question.before && ask(earlier(question, question.before), asking),
   ]);
-  return { stats: stats.body, before: before.body.total };
+  return { stats: stats.body, before: before?.body };
+}
+
+function earlier(question: UsageQuestion, window: TimeWindow): Question<"/usage/stats"> {
+  const { path, body } = usageQuestion({ ...question, window });
+  return { path, body: { ...body, granularity: ONE_BUCKET, limit: MAX_COMPARED } };
 }

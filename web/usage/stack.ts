@@ -1,4 +1,5 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
+import { COLORS, colorsOf, OTHER } from "./colors.ts";
 
 export type Member = "total_cost" | "total_tokens" | "calls" | "errors";
 
@@ -6,39 +7,48 @@ export type Member = "total_cost" | "total_tokens" | "calls" | "errors";
 export interface Layer {
   readonly label: string;
   readonly color: string;
+  /** Among the groups; undefined: the rest. */
+  readonly group: number | undefined;
   /** By bucket; null: nothing, or unknown. */
   readonly values: readonly (number | null)[];
+  /** By bucket: the cost leaves something out. */
+  readonly isLowerBound: readonly boolean[];
 }
-
-const COLORS = 8;
 
 /** The same as lines: 0 where a group has no calls, and a gap only where a value is unknown. */
 export function lineLayersOf(stats: UsageStats, member: Member): readonly Layer[] {
   const present = stats.buckets.map(({ groups }) => groups);
-  return layersOf(stats, member).map((layer, at) => ({
+  return layersOf(stats, member).map((layer) => ({
     ...layer,
     values: layer.values.map((value, bucket) =>
-      at < COLORS && (present[bucket]?.[at] ?? null) === null ? 0 : value,
+      layer.group !== undefined && (present[bucket]?.[layer.group] ?? null) === null ? 0 : value,
     ),
   }));
 }
 
 /** The first groups, each with a colour, and the rest as "other". */
 export function layersOf({ groups, other, buckets }: UsageStats, member: Member): readonly Layer[] {
-  const named = groups.slice(0, COLORS).map(({ key }, at) => ({
-    label: labelOf(key),
-    color: colorOf(at),
+  const labels = groups.map(({ key }) => labelOf(key));
+  const colors = colorsOf(labels);
+  const named = labels.slice(0, COLORS).map((label, at) => ({
+    label,
+    color: colors.get(label) ?? OTHER,
+    group: at,
     values: buckets.map((bucket) => valueOf(bucket.groups[at], member)),
+    isLowerBound: buckets.map((bucket) => isBound(bucket.groups[at], member)),
   }));
   if (groups.length <= COLORS && other === null) return named;
-  const rest = buckets.map((bucket) =>
-    [...bucket.groups.slice(COLORS), bucket.other].map((total) => valueOf(total, member)),
-  );
-  return [...named, { label: "other", color: colorOf(COLORS), values: rest.map(sumOfKnown) }];
-}
-
-export function colorOf(at: number): string {
-  return at < COLORS ? `--series-${at}` : "--series-other";
+  const rest = buckets.map((bucket) => [...bucket.groups.slice(COLORS), bucket.other]);
+  return [
+    ...named,
+    {
+      label: "other",
+      color: OTHER,
+      group: undefined,
+      values: rest.map((totals) => sumOfKnown(totals.map((total) => valueOf(total, member)))),
+      isLowerBound: rest.map((totals) => totals.some((total) => isBound(total, member))),
+    },
+  ];
 }
 
 export function labelOf(key: UsageStats["groups"][number]["key"]): string {
@@ -47,8 +57,8 @@ export function labelOf(key: UsageStats["groups"][number]["key"]): string {
 }
 
 /** Each layer on top of those before it; the tallest is drawn first. */
-export function stacked(layers: readonly Layer[]): readonly Layer[] {
-  const tops: Layer[] = [];
+export function stacked<Of extends Pick<Layer, "values">>(layers: readonly Of[]): readonly Of[] {
+  const tops: Of[] = [];
   for (const layer of layers) {
     const below = tops.at(-1)?.values ?? [];
     tops.push({ ...layer, values: layer.values.map((value, at) => sumOfKnown([below[at] ?? null, value])) });
@@ -56,11 +66,24 @@ export function stacked(layers: readonly Layer[]): readonly Layer[] {
   return tops.toReversed();
 }
 
+/** The layer that is pointed at, at a value of the axis; undefined: none is that high. */
+export function layerAt(layers: readonly Layer[], bucket: number, value: number): Layer | undefined {
+  let sum = 0;
+  return layers.find((layer) => {
+    sum += layer.values[bucket] ?? 0;
+    return (layer.values[bucket] ?? 0) > 0 && value >= 0 && value <= sum;
+  });
+}
+
 function valueOf(total: UsageTotal | null | undefined, member: Member): number | null {
   return total?.[member] ?? null;
 }
 
-function sumOfKnown(values: readonly (number | null)[]): number | null {
+function isBound(total: UsageTotal | null | undefined, member: Member): boolean {
+  return member === "total_cost" && total?.cost_is_lower_bound === true;
+}
+
+export function sumOfKnown(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
 }

@@ -1,77 +1,112 @@
-import { dollars, share, tokens, type Figure } from "../numbers/figure.ts";
+import type { UsageStats, UsageTotal } from "../api/routes.ts";
+import { change, counted, tokens } from "../numbers/figure.ts";
 import { span } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
-import { Shown, Unknown } from "../parts/figure.tsx";
+import { Cost, Shown } from "../parts/figure.tsx";
 import type { TimeWindow } from "../state/time-window.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 
 interface UsageSummaryProps {
   readonly loaded: LoadedUsage;
   readonly window: TimeWindow;
+  readonly before: TimeWindow | undefined;
   readonly zone: string;
   readonly measure: Measure;
 }
 
-/** The total of the view, what it leaves out, and the total of the window before. */
-export function UsageSummary({ loaded: { stats, before }, window, zone, measure }: UsageSummaryProps) {
-  const { member, label } = MEASURES[measure];
-  const [now, then] = [stats.total[member] ?? null, before[member] ?? null];
-  const unpriced = stats.unpriced ?? [];
-  const isPartial = measure === "cost" && unpriced.length > 0;
+/** The total of the view, what it leaves out, and the total of what it is compared with. */
+export function UsageSummary({ loaded, window, before, zone, measure }: UsageSummaryProps) {
+  const { stats } = loaded;
+  const { total } = stats;
   return (
     <p class="answer">
       <span class="sum">
-        {isPartial && now !== null && "≥ "}
-        {now === null ? (
-          <Unknown why="no price is known for any model of this window" />
-        ) : (
-          <Shown figure={figureOf(measure)(now)} />
-        )}
+        <Value total={total} measure={measure} />
       </span>
-      {measure !== "cost" && <span>{label}</span>}
+      {measure === "errors" && <span>failures</span>}
+      {measure !== "cost" && measure !== "errors" && <span>{measure}</span>}
+      {measure !== "cost" && (
+        <span>
+          <Cost total={total} />
+        </span>
+      )}
       {measure !== "tokens" && (
         <span>
-          <Shown figure={tokens(stats.total.total_tokens)} /> tokens
+          <Shown figure={tokens(total.total_tokens)} /> tokens
         </span>
       )}
       {measure !== "calls" && (
         <span>
-          <Shown figure={tokens(stats.total.calls)} /> calls
+          <Shown figure={tokens(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
         </span>
       )}
-      {stats.total.errors > 0 && <span class="failed">✕ {tokens(stats.total.errors).text} failed</span>}
+      {measure !== "errors" && total.errors > 0 && (
+        <span class="failed">✕ {tokens(total.errors).text} failed</span>
+      )}
       <span class="dim">
         {span(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}, {zone}
       </span>
-      <span class="dim">
-        before:{" "}
-        {then === null ? (
-          <Unknown why="no price is known for the window before" />
-        ) : (
-          <Shown figure={figureOf(measure)(then)} />
-        )}
-        {now !== null &&
-          then !== null &&
-          then > 0 &&
-          ` (${now >= then ? "+" : "−"}${share(Math.abs(now / then - 1)).text})`}
-      </span>
-      {unpriced.length > 0 && (
-        <span class="unpriced">
-          without a price:{" "}
-          {unpriced
-            .slice(0, 3)
-            .map(({ llm, service_tier, total_tokens }) => {
-              const tier = service_tier === null ? "" : ` at tier ${oneLine(service_tier, 30)}`;
-              return `${oneLine(llm, 60)}${tier} (${tokens(total_tokens).text} tokens)`;
-            })
-            .join(", ")}
-          {unpriced.length > 3 && ` and ${unpriced.length - 3} more models`}
+      {loaded.before !== undefined && before?.toMs !== undefined && (
+        <span class="dim" title={`${span(before.fromMs, before.toMs, zone)}, ${zone}`}>
+          before: <Value total={loaded.before.total} measure={measure} />{" "}
+          <Change before={loaded.before.total} now={total} measure={measure} />
         </span>
       )}
+      <LeftOut unpriced={stats.unpriced ?? []} />
     </p>
   );
 }
 
-export function figureOf(measure: Measure): (value: number) => Figure {
-  return measure === "cost" ? dollars : tokens;
+/** What the sums leave out, because it has no price. */
+export function LeftOut({ unpriced }: { readonly unpriced: NonNullable<UsageStats["unpriced"]> }) {
+  if (unpriced.length === 0) return null;
+  const named = unpriced.slice(0, 3).map(({ llm, service_tier, total_tokens, units }) => {
+    const tier = service_tier === null ? "" : ` at tier ${oneLine(service_tier, 30)}`;
+    const beside = Object.entries(units).filter(([name, count]) => count > 0 && !name.endsWith("_tokens"));
+    const used =
+      total_tokens > 0 || beside.length === 0
+        ? counted(total_tokens, "token")
+        : beside.map(([name, count]) => `${tokens(count).text} ${name.replaceAll("_", " ")}`).join(", ");
+    return `${oneLine(llm, 60)}${tier} (${used})`;
+  });
+  return (
+    <span class="unpriced">
+      without a price: {named.join(", ")}
+      {unpriced.length > 3 && ` and ${counted(unpriced.length - 3, "more model", "more models")}`}
+    </span>
+  );
+}
+
+interface ValueProps {
+  readonly total: UsageTotal;
+  readonly measure: Measure;
+}
+
+export function Value({ total, measure }: ValueProps) {
+  if (measure === "cost") return <Cost total={total} />;
+  const count = total[MEASURES[measure].member] ?? 0;
+  return <Shown figure={tokens(count)} dim={count === 0} />;
+}
+
+interface ChangeProps {
+  readonly before: UsageTotal | undefined;
+  readonly now: UsageTotal;
+  readonly measure: Measure;
+}
+
+/** By how much it changed; nothing where it is not known how much it was. */
+export function Change({ before, now, measure }: ChangeProps) {
+  const { member } = MEASURES[measure];
+  const [then, value] = [before?.[member] ?? null, now[member] ?? null];
+  if (before === undefined) return <>new</>;
+  if (then === null || value === null) return null;
+  const figure = change(then, value);
+  if (figure === undefined) return value > 0 ? <>new</> : null;
+  const isBound = [before, now].some((total) => measure === "cost" && total.cost_is_lower_bound === true);
+  return (
+    <span title={isBound ? `${figure.exact} of what has a price` : figure.exact}>
+      {isBound && "≈ "}
+      {figure.text}
+    </span>
+  );
 }

@@ -1,11 +1,14 @@
+import { useState } from "preact/hooks";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { dollars, share, tokens } from "../numbers/figure.ts";
+import { counted, share, tokens } from "../numbers/figure.ts";
 import { bucketName } from "../numbers/instants.ts";
 import { oneLine } from "../numbers/plain-text.ts";
-import { Shown, Unknown } from "../parts/figure.tsx";
+import { Cost, Shown } from "../parts/figure.tsx";
+import { colorsOf, OTHER } from "./colors.ts";
 import { nameOfGroup } from "./groups.ts";
-import { MEASURES, type Measure } from "./load-usage.ts";
-import { colorOf, labelOf } from "./stack.ts";
+import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
+import { labelOf } from "./stack.ts";
+import { Change } from "./usage-summary.tsx";
 
 const COLUMNS = [
   ["calls", "calls"],
@@ -15,95 +18,142 @@ const COLUMNS = [
   ["cache write", "cache_creation_input_tokens"],
   ["completion", "completion_tokens"],
   ["tokens", "total_tokens"],
+  ["cost", "total_cost"],
 ] as const;
+type Column = (typeof COLUMNS)[number][1];
 
-function Head({ first }: { readonly first: string }) {
+interface HeadProps {
+  readonly first: string;
+  readonly sort?: Column;
+  readonly onSort?: (column: Column) => void;
+  readonly hasChange?: boolean;
+}
+
+function Head({ first, sort, onSort, hasChange = false }: HeadProps) {
   return (
     <thead>
       <tr>
         <th scope="col">{first}</th>
-        {COLUMNS.map(([name]) => (
-          <th key={name} scope="col" class="number">
-            {name}
+        {COLUMNS.map(([name, member]) => (
+          <th
+            key={name}
+            scope="col"
+            class={`number ${member}`}
+            aria-sort={sort === undefined ? undefined : sort === member ? "descending" : "none"}
+          >
+            {onSort === undefined ? (
+              name
+            ) : (
+              <button class="sort" onClick={() => onSort(member)}>
+                {name}
+                {sort === member && <span aria-hidden="true"> ↓</span>}
+              </button>
+            )}
           </th>
         ))}
-        <th scope="col" class="number">
-          cost
-        </th>
+        {hasChange && (
+          <th scope="col" class="number change">
+            change
+          </th>
+        )}
       </tr>
     </thead>
   );
 }
 
-interface CellsProps {
-  readonly total: UsageTotal;
-  /** It includes models without a price, so the cost is a lower bound. */
-  readonly isPartial?: boolean;
-}
-
-function Cells({ total, isPartial = false }: CellsProps) {
-  const cost = total.total_cost ?? null;
+function Cells({ total, href }: { readonly total: UsageTotal; readonly href?: string | undefined }) {
   return (
     <>
-      {COLUMNS.map(([name, member]) => (
-        <td key={name} class="number">
-          <Shown figure={tokens(total[member])} dim={total[member] === 0} />
-        </td>
-      ))}
-      <td class="number cost">
-        {cost === null ? (
-          <Unknown why="no price is known for its models" />
-        ) : (
-          <>
-            {isPartial && "≥ "}
-            <Shown figure={dollars(cost)} dim={cost === 0} />
-          </>
-        )}
-      </td>
+      {COLUMNS.map(([name, member]) => {
+        if (member === "total_cost") {
+          const cost = <Cost total={total} />;
+          return (
+            <td key={name} class="number cost">
+              {href === undefined ? cost : <a href={href}>{cost}</a>}
+            </td>
+          );
+        }
+        return (
+          <td key={name} class={`number ${member}`}>
+            <Shown figure={tokens(total[member])} dim={total[member] === 0} />
+          </td>
+        );
+      })}
     </>
   );
 }
 
 interface GroupTableProps {
-  readonly stats: UsageStats;
+  readonly loaded: LoadedUsage;
   readonly groups: readonly string[];
   readonly measure: Measure;
+  /** Where a group leads: to what it is made of, and to its traces. */
+  readonly hrefOf: (key: UsageStats["groups"][number]["key"]) => {
+    readonly within: string | undefined;
+    readonly traces: string | undefined;
+  };
 }
 
-/** The groups, largest first, then the rest, then the total. */
-export function GroupTable({ stats, groups: asked, measure }: GroupTableProps) {
-  const { groups, other, total } = stats;
-  const whole = total[MEASURES[measure].member] ?? 0;
+/** The groups, then the rest, then the total. */
+export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTableProps) {
+  const { groups, other, total } = loaded.stats;
+  const { member } = MEASURES[measure];
+  const [sort, setSort] = useState<Column>(member);
+  const whole = total[member] ?? 0;
   const name = asked.map(nameOfGroup).join(" · ");
+  const labels = groups.map(({ key }) => labelOf(key));
+  const colors = colorsOf(labels);
+  const before = loaded.before;
+  const earlier = new Map(before?.groups.map(({ key, total }) => [JSON.stringify(key), total]));
+  const isComplete = before !== undefined && before.other === null;
+  const sorted = groups.toSorted((a, b) => (b.total[sort] ?? -1) - (a.total[sort] ?? -1));
   return (
     <div class="wide" tabIndex={0} role="region" aria-label={`By ${name}`}>
       <table class="groups">
-        <Head first={name} />
+        <Head first={name} sort={sort} onSort={setSort} hasChange={before !== undefined} />
         <tbody>
-          {groups.map(({ key, total }, at) => (
-            <tr key={JSON.stringify(key)}>
-              <th scope="row">
-                <i class="swatch" style={{ background: `var(${colorOf(at)})` }} />{" "}
-                <bdi>{oneLine(labelOf(key), 80)}</bdi>{" "}
-                <span class="dim">{shareOf(total[MEASURES[measure].member], whole)}</span>
-              </th>
-              <Cells total={total} />
-            </tr>
-          ))}
+          {sorted.map(({ key, total }) => {
+            const label = labelOf(key);
+            const { within, traces } = hrefOf(key);
+            const text = <bdi>{oneLine(label, 80)}</bdi>;
+            const then = earlier.get(JSON.stringify(key));
+            return (
+              <tr key={JSON.stringify(key)}>
+                <th scope="row">
+                  <i class="swatch" style={{ background: `var(${colors.get(label) ?? OTHER})` }} />{" "}
+                  {within === undefined ? text : <a href={within}>{text}</a>}{" "}
+                  <span class="dim">{shareOf(total[member], whole)}</span>
+                </th>
+                <Cells total={total} href={traces} />
+                {before !== undefined && (
+                  <td class="number change">
+                    {(then !== undefined || isComplete) && (
+                      <Change before={then} now={total} measure={measure} />
+                    )}
+                  </td>
+                )}
+              </tr>
+            );
+          })}
           {other !== null && (
             <tr>
               <th scope="row">
-                <i class="swatch" style={{ background: `var(${colorOf(Infinity)})` }} />{" "}
-                {tokens(other.groups).text} others
+                <i class="swatch" style={{ background: `var(${OTHER})` }} /> {counted(other.groups, "other")}
               </th>
               <Cells total={other.total} />
+              {before !== undefined && <td />}
             </tr>
           )}
         </tbody>
         <tfoot>
           <tr>
             <th scope="row">all</th>
-            <Cells total={total} isPartial={(stats.unpriced ?? []).length > 0} />
+            <Cells total={total} />
+            {before !== undefined && (
+              <td class="number change">
+                <Change before={before.total} now={total} measure={measure} />
+              </td>
+            )}
           </tr>
         </tfoot>
       </table>
@@ -120,10 +170,12 @@ interface BucketTableProps {
   readonly zone: string;
   readonly hovered: number | undefined;
   readonly onHover: (index: number | undefined) => void;
+  /** Where a bucket leads: to its hours or days, and to its traces. */
+  readonly hrefOf: (bucket: number) => { readonly within: string; readonly traces: string };
 }
 
 /** Every bucket by the clock of the zone, with the length of unusual days. */
-export function BucketTable({ stats, zone, hovered, onHover }: BucketTableProps) {
+export function BucketTable({ stats, zone, hovered, onHover, hrefOf }: BucketTableProps) {
   const { buckets, granularity } = stats;
   const times = buckets.map(({ timestamp }) => Date.parse(timestamp));
   return (
@@ -131,12 +183,17 @@ export function BucketTable({ stats, zone, hovered, onHover }: BucketTableProps)
       <table class="buckets" onMouseLeave={() => onHover(undefined)}>
         <Head first="from" />
         <tbody>
-          {buckets.map(({ timestamp, total }, at) => (
-            <tr key={timestamp} class={at === hovered ? "hovered" : ""} onMouseEnter={() => onHover(at)}>
-              <th scope="row">{bucketName(times[at] ?? 0, times[at + 1], { zone, granularity })}</th>
-              <Cells total={total} />
-            </tr>
-          ))}
+          {buckets.map(({ timestamp, total }, at) => {
+            const { within, traces } = hrefOf(at);
+            return (
+              <tr key={timestamp} class={at === hovered ? "hovered" : ""} onMouseEnter={() => onHover(at)}>
+                <th scope="row">
+                  <a href={within}>{bucketName(times[at] ?? 0, times[at + 1], { zone, granularity })}</a>
+                </th>
+                <Cells total={total} href={traces} />
+              </tr>
+            );
+          })}
         </tbody>
       </table>
     </div>

@@ -2,10 +2,11 @@ import { asCurl } from "../api/ask.ts";
 import type { UsageStats } from "../api/routes.ts";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { DownloadButton } from "../parts/download-button.tsx";
+import { Segments } from "../parts/segments.tsx";
 import { csvOfUsage } from "./csv-of-usage.ts";
 import { GroupPicker } from "./group-picker.tsx";
 import { printGroups } from "./groups.ts";
-import { MEASURES, usageQuestion, type UsageQuestion } from "./load-usage.ts";
+import { INTERVALS, MEASURES, usageQuestion, type UsageQuestion } from "./load-usage.ts";
 
 interface UsageToolsProps {
   readonly question: UsageQuestion;
@@ -16,35 +17,46 @@ interface UsageToolsProps {
   readonly change: (more: Readonly<Record<string, string>>) => void;
 }
 
-/** Group, measure, chart, and ways to export. */
+const labels = (all: Readonly<Record<string, { readonly label: string }>>) =>
+  Object.fromEntries(Object.entries(all).map(([name, { label }]) => [name, label]));
+
+/** Group, measure, interval, chart, and ways to export. */
 export function UsageTools({ question, asLines, stats, refresh, change }: UsageToolsProps) {
   return (
     <div class="tools">
       <GroupPicker groups={question.groups} onGroups={(groups) => change({ group: printGroups(groups) })} />
+      <Segments
+        label="Show"
+        all={labels(MEASURES)}
+        chosen={question.measure}
+        onChoose={(measure) => change({ measure })}
+      />
       <label>
-        show{" "}
-        <select value={question.measure} onChange={(event) => change({ measure: event.currentTarget.value })}>
-          {Object.entries(MEASURES).map(([name, { label }]) => (
+        <span class="unseen">Interval</span>
+        <select
+          value={question.interval}
+          title="Interval"
+          onChange={(event) => change({ interval: event.currentTarget.value })}
+        >
+          {Object.entries(INTERVALS).map(([name, { label }]) => (
             <option key={name} value={name}>
               {label}
             </option>
           ))}
         </select>
       </label>
-      <label>
-        as{" "}
-        <select
-          value={asLines ? "lines" : "bars"}
-          onChange={(event) => change({ as: event.currentTarget.value })}
-        >
-          <option>bars</option>
-          <option>lines</option>
-        </select>
-      </label>
-      <button onClick={refresh}>Refresh</button>
+      <Segments
+        label="As"
+        all={{ bars: "Bars", lines: "Lines" }}
+        chosen={asLines ? "lines" : "bars"}
+        onChoose={(as) => change({ as })}
+      />
+      <button onClick={refresh} title="Ask again, up to now">
+        Refresh
+      </button>
       {stats !== undefined && <DownloadButton label="CSV" name="usage.csv" text={() => csvOfUsage(stats)} />}
       <CopyButton
-        label="copy curl"
+        label="Copy curl"
         title="The question behind this view"
         text={() => asCurl(usageQuestion(question))}
       />

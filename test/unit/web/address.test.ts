@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { handedKey, printAddress, readAddress, VIEWS } from "../../../web/state/address.ts";
-import { printWindow, readWindow } from "../../../web/state/time-window.ts";
-import { operandOf, printFilter, readFilter, CHIP_OPS, typedValue } from "../../../web/state/filters.ts";
+import { numberOf, printSearch, readSearch } from "../../../web/state/search.ts";
+import { comparedWith, printWindow, readWindow } from "../../../web/state/time-window.ts";
 
 const words = fc.string({ minLength: 1, unit: "grapheme" });
 
@@ -34,8 +34,10 @@ describe("an address", () => {
     }
   });
 
-  it("that nobody printed leads to the traces", () => {
-    for (const hash of ["", "#", "#/", "#/acme", "#/acme/demo/nowhere", "#/acme/demo/trace", "#/%E0%A4%A"])
+  it("that nobody printed leads to the overview, and one of no view that there is to the traces", () => {
+    for (const hash of ["", "#", "#/", "#/acme", "#/acme/demo"])
+      expect(readAddress(hash).view).toBe("overview");
+    for (const hash of ["#/acme/demo/nowhere", "#/acme/demo/trace", "#/acme/demo/%E0%A4%A"])
       expect(readAddress(hash).view).toBe("traces");
   });
 
@@ -49,58 +51,103 @@ describe("an address", () => {
   });
 });
 
+const UTC = { now: Date.parse("2026-11-22T00:00:00Z"), zone: "UTC" };
+
 describe("a window", () => {
-  it("is the last so long, or two instants, and otherwise seven days", () => {
-    const now = Date.parse("2026-11-22T00:00:00Z");
-    expect(readWindow("1h", now)).toEqual({ fromMs: now - 3_600_000, toMs: undefined });
+  it("is the last so long, or two instants; seven days where none is named, and nothing else", () => {
+    const { now } = UTC;
+    expect(readWindow("1h", UTC)).toEqual({ fromMs: now - 3_600_000, toMs: undefined });
     const own = { fromMs: now - 5000, toMs: now };
-    expect(readWindow(printWindow(own), now)).toEqual(own);
-    for (const text of [
-      undefined,
-      "",
-      "toString",
-      "1..2..3",
-      "x..y",
-      printWindow({ fromMs: now, toMs: now }),
-    ])
-      expect(readWindow(text, now)).toEqual({ fromMs: now - 7 * 86_400_000, toMs: undefined });
+    expect(readWindow(printWindow(own), UTC)).toEqual(own);
+    for (const text of [undefined, ""])
+      expect(readWindow(text, UTC)).toEqual({ fromMs: now - 7 * 86_400_000, toMs: undefined });
+    for (const text of ["toString", "8d", "1..2..3", "x..y", printWindow({ fromMs: now, toMs: now })])
+      expect(readWindow(text, UTC)).toBeUndefined();
+  });
+
+  it("begins and ends with days, weeks and months of the shown zone, however long they are", () => {
+    // the clock went back in Berlin on Sunday, 25 October 2026
+    const berlin = { now: Date.parse("2026-10-26T09:00:00Z"), zone: "Europe/Berlin" };
+    const iso = (name: string, looking = berlin) => {
+      const { fromMs, toMs } = readWindow(name, looking)!;
+      return [fromMs, toMs].map((ms) => (ms === undefined ? null : new Date(ms).toISOString().slice(0, 16)));
+    };
+    expect(iso("today")).toEqual(["2026-10-25T23:00", null]);
+    expect(iso("yesterday")).toEqual(["2026-10-24T22:00", "2026-10-25T23:00"]);
+    expect(iso("this-week")).toEqual(["2026-10-25T23:00", null]);
+    expect(iso("last-week")).toEqual(["2026-10-18T22:00", "2026-10-25T23:00"]);
+    expect(iso("this-month")).toEqual(["2026-09-30T22:00", null]);
+    expect(iso("last-month")).toEqual(["2026-08-31T22:00", "2026-09-30T22:00"]);
+    // there was no midnight in Cairo on 24 April 2026
+    const cairo = { now: Date.parse("2026-04-24T10:00:00Z"), zone: "Africa/Cairo" };
+    expect(iso("today", cairo)).toEqual(["2026-04-23T22:00", null]);
+  });
+
+  it("is compared with as much of the period before as has passed of it", () => {
+    const berlin = { now: Date.parse("2026-11-24T09:30:00Z"), zone: "Europe/Berlin" };
+    const compared = (range: string, compare = "") => {
+      const found = comparedWith(readWindow(range, berlin)!, { range, compare }, berlin);
+      return found && [found.fromMs, found.toMs].map((ms) => new Date(ms).toISOString().slice(0, 16));
+    };
+    expect(compared("today")).toEqual(["2026-11-22T23:00", "2026-11-23T09:30"]);
+    expect(compared("this-week")).toEqual(["2026-11-15T23:00", "2026-11-17T09:30"]);
+    expect(compared("last-week")).toEqual(["2026-11-08T23:00", "2026-11-15T23:00"]);
+    expect(compared("this-month")).toEqual(["2026-09-30T22:00", "2026-10-24T08:30"]);
+    expect(compared("1h")).toEqual(["2026-11-24T07:30", "2026-11-24T08:30"]);
+    expect(compared("yesterday", "week")).toEqual(["2026-11-15T23:00", "2026-11-16T23:00"]);
+    expect(compared("today", "none")).toBeUndefined();
+    expect(compared("today", "2026-11-01T00:00Z..2026-11-02T00:00Z")).toEqual([
+      "2026-11-01T00:00",
+      "2026-11-02T00:00",
+    ]);
   });
 });
 
-describe("filters", () => {
-  it("stand in the address as the query that they make, and come back as chips", () => {
-    const chips = fc.array(
-      fc.record({
-        field: words,
-        op: fc.constantFrom(...CHIP_OPS),
-        value: fc.oneof(words, fc.integer(), fc.boolean(), fc.constant(null)),
-      }),
-      { maxLength: 4 },
-    );
+describe("a search", () => {
+  it("is read as it was printed", () => {
+    const conditions = fc.record({
+      field: fc.constantFrom("user", "model", "op", "thread", "attributes.tenant", "inputs.a"),
+      op: fc.constant(":" as const),
+      value: fc.option(words, { nil: null }),
+      isNot: fc.boolean(),
+    });
+    const searches = fc.record({
+      words: fc.array(words.filter((word) => word.trim() !== "")),
+      conditions: fc.array(conditions),
+    });
     fc.assert(
-      fc.property(chips, (chips) => {
-        const filter = { kind: "chips", chips } as const;
-        expect(readFilter(printFilter(filter))).toEqual(filter);
+      fc.property(searches, (search) => {
+        expect(readSearch(printSearch(search))).toEqual({ search, faults: [] });
       }),
     );
   });
 
-  it("keep a query that no chip can show", () => {
-    const operand = { $or: [{ $eq: [{ $getField: "op_name" }, { $literal: "a" }] }] };
-    const filter = readFilter(JSON.stringify(operand));
-    expect([filter.kind, operandOf(filter), printFilter(filter)]).toEqual([
-      "custom",
-      operand,
-      JSON.stringify(operand),
-    ]);
-    expect(readFilter("{nonsense")).toEqual({ kind: "unreadable", text: "{nonsense" });
+  it("has words and conditions side by side", () => {
+    expect(readSearch('parcel status:failed cost>0.1 -user:"ana b" latency>=11s').search).toEqual({
+      words: ["parcel"],
+      conditions: [
+        { field: "status", op: ":", value: "failed", isNot: false },
+        { field: "cost", op: ">", value: "0.1", isNot: false },
+        { field: "user", op: ":", value: "ana b", isNot: true },
+        { field: "latency", op: ">=", value: "11s", isNot: false },
+      ],
+    });
+    expect(numberOf("latency", "11s")).toBe(11_000);
+    expect(numberOf("tokens", "10k")).toBe(10_000);
   });
 
-  it("take a number beside a payload for a number, and a name for a text", () => {
-    expect(typedValue("summary.weave.latency_ms", "5000")).toBe(5000);
-    expect(typedValue("attributes.retry", "false")).toBe(false);
-    expect(typedValue("op_name", "5000")).toBe("5000");
-    expect(typedValue("exception", "null")).toBeNull();
-    expect(typedValue("inputs.x", " ")).toBe(" ");
+  it.each([
+    "usr:ana",
+    "inputs.",
+    "inputs:x",
+    "latency>fast",
+    "status:broken",
+    "user>ana",
+    "cost:",
+    "cost>1s",
+  ])("refuses %j, and says what to write", (text) => {
+    const { faults } = readSearch(text.endsWith(".") ? `${text}:x` : text);
+    expect(faults).toHaveLength(1);
+    expect(faults[0]!.msg.length).toBeGreaterThan(10);
   });
 });

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NOTHING } from "../../../web/numbers/usage.ts";
 import { COLUMN_NAMES, readLayout, widthOf, withShown, withWidth } from "../../../web/traces/columns.ts";
-import { isWanted, printCostFilter, readCostFilter } from "../../../web/traces/cost-filter.ts";
+import { readQuery } from "../../../web/state/query.ts";
+import { firstText } from "../../../web/traces/first-text.ts";
+import { whichOf } from "../../../web/traces/which-traces.ts";
+import { colorsOf } from "../../../web/usage/colors.ts";
 import type { UsageStats } from "../../../web/api/routes.ts";
 import { layersOf, lineLayersOf } from "../../../web/usage/stack.ts";
 import { printGroups, readGroups } from "../../../web/usage/groups.ts";
@@ -36,36 +38,72 @@ describe("lines of usage", () => {
   });
 });
 
-describe("a condition on the cost", () => {
-  it("is read as it was printed", () => {
-    const filters = fc.record({
-      op: fc.constantFrom(">" as const, "≥" as const, "<" as const, "≤" as const),
-      usd: fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 }),
-    });
+describe("colours", () => {
+  it("belong to names: neither rank nor other names change them, as long as they are free", () => {
+    const known = new Map<string, number>();
+    const first = colorsOf(["a", "b", "c"], known);
+    const again = colorsOf(["c", "d", "a"], known);
+    expect(again.get("a")).toBe(first.get("a"));
+    expect(again.get("c")).toBe(first.get("c"));
     fc.assert(
-      fc.property(filters, (filter) => {
-        expect(readCostFilter(printCostFilter(filter))).toEqual(filter);
+      fc.property(fc.uniqueArray(fc.string(), { maxLength: 20 }), fc.func(fc.nat()), (names, order) => {
+        const colors = colorsOf(names, new Map());
+        expect(new Set(colors.values()).size).toBe(Math.min(names.length, 8));
+        if (names.length > 8) return;
+        const shuffled = names.toSorted((a, b) => order(a) - order(b));
+        expect(new Map(colorsOf(shuffled, new Map()))).toEqual(new Map(colors));
       }),
       { seed },
     );
   });
+});
 
-  it.each([undefined, "", "0.1", "=1", ">", "> ", "≥much", "<Infinity"])("is none: %j", (text) => {
-    expect(readCostFilter(text)).toBeUndefined();
+describe("the question for a list of traces", () => {
+  const asked = (text: string) => {
+    const {
+      project_id: _project,
+      start: _start,
+      ...rest
+    } = whichOf({
+      project: "acme/app",
+      window: { fromMs: 0, toMs: undefined },
+      query: readQuery(text, "traces"),
+    });
+    return rest;
+  };
+
+  it("looks for words and conditions in any call, for sums in the whole trace", () => {
+    expect(asked("parcel status:failed cost>0.1 cost<=2 user:ana model:gpt-4o latency>11s")).toEqual({
+      any: [{ text: "parcel" }, { status: ["error"] }, { svc_user_ids: ["ana"] }, { models: ["gpt-4o"] }],
+      totals: { total_cost: { gt: 0.1, lte: 2 }, latency_ms: { gt: 11_000 } },
+    });
   });
 
-  it("leaves out what is not known, and takes what is known in part for at least that", () => {
-    const known = { ...NOTHING, usd: 1 };
-    const inPart = { ...known, unpriced: ["acme-7b"] };
-    const unknown = { ...inPart, usd: null };
-    const wanted = (text: string) =>
-      [known, inPart, unknown].map((total) => isWanted(readCostFilter(text), total));
-    expect(wanted(">0.5")).toEqual([true, true, false]);
-    expect(wanted("≥1")).toEqual([true, true, false]);
-    expect(wanted(">1")).toEqual([false, false, false]);
-    expect(wanted("<2")).toEqual([true, false, false]);
-    expect(wanted("≤0.5")).toEqual([false, false, false]);
-    expect(isWanted(undefined, unknown)).toBe(true);
+  it("means a failed call of an operation where both are named, and no failed call where it is denied", () => {
+    expect(asked("op:search status:failed")).toEqual({ any: [{ op_names: ["search"], status: ["error"] }] });
+    expect(asked("-status:failed")).toEqual({ totals: { errors: { lte: 0 } } });
+    expect(asked("status:success")).toEqual({ totals: { errors: { lte: 0 }, unfinished: { lte: 0 } } });
+    expect(asked("trace:t1")).toEqual({ filter: { trace_ids: ["t1"] } });
+  });
+
+  it("is of the root where something else is denied", () => {
+    expect(asked("-user:ana")).toEqual({
+      query: {
+        $expr: { $and: [{ $not: [{ $eq: [{ $getField: "svc_user_id" }, { $literal: "ana" }] }] }] },
+      },
+    });
+  });
+});
+
+describe("the first text of inputs", () => {
+  it.each([
+    ['{"messages":[{"role":"user","content":"Where is\\nmy parcel?"}]}', "Where is my parcel?"],
+    ['{"question":"Wh', "Wh"],
+    ['{"n":1,"topic":"batteries \\u00e9"}', "batteries é"],
+    ['{"a":"b\\u00', "b"],
+    ["{}", ""],
+  ])("of %s is %j", (inputs, text) => {
+    expect(firstText(inputs)).toBe(text);
   });
 });
 

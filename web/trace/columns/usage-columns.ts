@@ -7,11 +7,12 @@ export interface UsageColumns {
   readonly llms: readonly string[];
   /** The LLM of each entry. */
   readonly llmOf: Uint32Array<ArrayBuffer>;
-  /** The counts and costs of each entry, as `FIGURES` names them; NaN: not known. */
+  /** The counts and costs of each entry, as `FIGURES` names them, and whether the costs are lower bounds; NaN: not known. */
   readonly figures: Float64Array<ArrayBuffer>;
 }
 
 const FIGURES = [...COUNTS, ...COSTS] as const;
+const SLOTS = FIGURES.length + 1;
 
 /** `usage`: by call id. `ids`: as the tree has them. */
 export function usageColumnsOf(
@@ -27,6 +28,7 @@ export function usageColumnsOf(
       llms.set(llm, which);
       llmOf.push(which);
       for (const name of FIGURES) figures.push(one[name] ?? NaN);
+      figures.push(one.cost_is_lower_bound === undefined ? NaN : Number(one.cost_is_lower_bound));
     }
     ends[position] = llmOf.length;
   }
@@ -51,10 +53,12 @@ export function* entriesOf(
 }
 
 function usageOfEntry({ figures }: UsageColumns, entry: number): LlmUsage {
-  const first = entry * FIGURES.length;
+  const first = entry * SLOTS;
   const known = FIGURES.map((name, at) => {
     const figure = figures[first + at]!;
     return [name, Number.isNaN(figure) ? null : figure];
   });
-  return Object.fromEntries(known) as LlmUsage;
+  const flag = figures[first + FIGURES.length]!;
+  const bound = Number.isNaN(flag) ? {} : { cost_is_lower_bound: flag === 1 };
+  return { ...Object.fromEntries(known), ...bound } as LlmUsage;
 }

@@ -16,6 +16,7 @@ export function traceQuestions(project_id: string, trace_id: string): TraceQuest
     project_id,
     filter: { trace_ids: [trace_id] },
     include_costs: true,
+    full_costs: true,
     limit: MAX_CALLS,
   };
   return {

@@ -1,0 +1,72 @@
+/** Local clocks and the instants that they show, in ms. A clock is written as if it were UTC. */
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function clockFormat(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const two = "2-digit" as const;
+  const fields = { year: "numeric", month: two, day: two, hour: two, minute: two, second: two } as const;
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    era: "short",
+    ...fields,
+  });
+  formats.set(zone, format);
+  return format;
+}
+
+/** What the clock of a zone shows. */
+export function clockOf(ms: number, zone: string): number {
+  const whole = Math.floor(ms / 1000) * 1000;
+  const parts = Object.fromEntries(
+    clockFormat(zone)
+      .formatToParts(new Date(whole))
+      .map(({ type, value }) => [type, Number(value)]),
+  ) as Record<"year" | "month" | "day" | "hour" | "minute" | "second", number>;
+  const { year, month, day, hour, minute, second } = parts;
+  return Date.UTC(year, month - 1, day, hour, minute, second) + (ms - whole);
+}
+
+const SEARCHED_MS = 26 * 3_600_000;
+
+/** When the clock of a zone first shows this or more: of a repeated hour the first, of a skipped one its end. */
+export function instantOf(clock: number, zone: string): number {
+  let [below, above] = [clock - SEARCHED_MS, clock + SEARCHED_MS];
+  while (above - below > 1) {
+    const middle = Math.floor((below + above) / 2);
+    if (clockOf(middle, zone) >= clock) above = middle;
+    else below = middle;
+  }
+  return above;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The clock at the last midnight, so many days later. */
+export function midnightOf(clock: number, days = 0): number {
+  return Math.floor(clock / DAY_MS) * DAY_MS + days * DAY_MS;
+}
+
+/** The clock at the beginning of the week, a Monday, so many weeks later. */
+export function mondayOf(clock: number, weeks = 0): number {
+  const weekday = (new Date(clock).getUTCDay() + 6) % 7;
+  return midnightOf(clock, weeks * 7 - weekday);
+}
+
+/** The clock at the first of the month, so many months later. */
+export function firstOf(clock: number, months = 0): number {
+  const date = new Date(clock);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
+}
+
+/** 2026-11-20T14:00, as fields of forms have it. */
+export function printClock(clock: number): string {
+  return new Date(clock).toISOString().slice(0, 16);
+}
+
+/** NaN: it is none. */
+export function readClock(text: string): number {
+  return Date.parse(`${text}Z`);
+}

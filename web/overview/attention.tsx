@@ -1,0 +1,73 @@
+import { counted } from "../numbers/figure.ts";
+import { shortName } from "../numbers/op-name.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Cost } from "../parts/figure.tsx";
+import type { Address } from "../state/address.ts";
+import { printCondition } from "../state/search.ts";
+import type { Overview } from "./load-overview.ts";
+
+interface AttentionProps {
+  readonly overview: Overview;
+  readonly hrefTo: (view: Address["view"], more?: Address["options"]) => string;
+}
+
+const MAX_UNPRICED = 4;
+
+/** What needs somebody: prices that are missing, what fails, what never ended. */
+export function Attention({ overview, hrefTo }: AttentionProps) {
+  const { stats, failing, neverEnded } = overview;
+  const unpriced = stats.unpriced ?? [];
+  const isQuiet = unpriced.length === 0 && failing.length === 0 && neverEnded === 0;
+  return (
+    <section>
+      <h2>Needs attention</h2>
+      {isQuiet && <p class="dim">Nothing does.</p>}
+      <ul class="attention">
+        {unpriced.slice(0, MAX_UNPRICED).map(({ llm, service_tier, total_tokens }) => (
+          <li key={`${llm}\n${service_tier}`}>
+            <span class="sign">≥</span>
+            <span>
+              <bdi>{oneLine(llm, 60)}</bdi>
+              {service_tier !== null && ` at tier ${oneLine(service_tier, 30)}`} has no price:{" "}
+              {counted(total_tokens, "token")} are in no sum
+            </span>
+            <a href={hrefTo("settings", { model: llm, tier: service_tier ?? "" })}>Set the price</a>
+          </li>
+        ))}
+        {unpriced.length > MAX_UNPRICED && (
+          <li>
+            <span class="sign">≥</span>
+            <span>and {counted(unpriced.length - MAX_UNPRICED, "more model", "more models")}</span>
+            <a href={hrefTo("settings")}>All prices</a>
+          </li>
+        )}
+        {failing.map(({ key, total }) => {
+          const op = String(key["op_name"] ?? "");
+          const q = [printCondition({ field: "op", op: ":", value: op, isNot: false }), "status:failed"].join(
+            " ",
+          );
+          return (
+            <li key={op}>
+              <span class="sign failed">✕</span>
+              <span>
+                <bdi>{shortName(op, null)}</bdi> failed {counted(total.errors, "time")}, which used{" "}
+                <Cost total={total} />
+              </span>
+              <a href={hrefTo("traces", { q, sort: "cost" })}>Traces</a>
+            </li>
+          );
+        })}
+        {neverEnded > 0 && (
+          <li>
+            <span class="sign live">●</span>
+            <span>
+              {counted(neverEnded, "call")} began more than an hour ago and{" "}
+              {neverEnded === 1 ? "has" : "have"} not ended
+            </span>
+            <a href={hrefTo("traces", { q: "status:running" })}>Traces</a>
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}

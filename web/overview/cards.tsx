@@ -1,0 +1,136 @@
+import type { ComponentChildren } from "preact";
+import type { UsageStats, UsageTotal } from "../api/routes.ts";
+import { change, duration, share, tokens } from "../numbers/figure.ts";
+import { Chart } from "../parts/chart.tsx";
+import { Cost, Shown, Unknown } from "../parts/figure.tsx";
+import type { Address } from "../state/address.ts";
+import type { Overview } from "./load-overview.ts";
+
+interface CardsProps {
+  readonly overview: Overview;
+  readonly zone: string;
+  readonly hrefTo: (view: Address["view"], more?: Address["options"]) => string;
+}
+
+interface Card {
+  readonly name: string;
+  readonly href: string;
+  readonly of: (total: UsageTotal) => number | null;
+  readonly show: (total: UsageTotal) => ComponentChildren;
+  /** More is worse: shown by shape and by colour. */
+  readonly isBad: boolean;
+}
+
+export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps) {
+  const cards: readonly Card[] = [
+    {
+      name: "Spend",
+      href: hrefTo("usage", { measure: "cost" }),
+      of: ({ total_cost = null }) => total_cost,
+      show: (total) => <Cost total={total} />,
+      isBad: true,
+    },
+    {
+      name: "Tokens",
+      href: hrefTo("usage", { measure: "tokens" }),
+      of: ({ total_tokens }) => total_tokens,
+      show: ({ total_tokens }) => <Shown figure={tokens(total_tokens)} />,
+      isBad: false,
+    },
+    {
+      name: "Failed calls",
+      href: hrefTo("traces", { q: "status:failed", sort: "cost" }),
+      of: failureRate,
+      show: (total) => <Rate total={total} />,
+      isBad: true,
+    },
+    {
+      name: "p95 latency",
+      href: hrefTo("traces", { sort: "latency" }),
+      of: p95,
+      show: (total) => {
+        const ms = p95(total);
+        return ms === null ? <Unknown why="no call has ended" /> : <Shown figure={duration(ms)} />;
+      },
+      isBad: true,
+    },
+  ];
+  return (
+    <ul class="figures">
+      {cards.map(({ name, href, of, show, isBad }) => (
+        <li key={name}>
+          <a href={href}>
+            <span class="dim">{name}</span>
+            <span class="value">{show(stats.total)}</span>
+            <Changed then={before && of(before.total)} now={of(stats.total)} {...{ isBad }} />
+            <Spark {...{ stats, zone, of }} />
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function failureRate({ calls, errors }: UsageTotal): number | null {
+  return calls === 0 ? null : errors / calls;
+}
+
+function p95({ latency_ms }: UsageTotal): number | null {
+  return latency_ms?.["p95"] ?? null;
+}
+
+function Rate({ total }: { readonly total: UsageTotal }) {
+  const rate = failureRate(total);
+  if (rate === null) return <Unknown why="there are no calls" />;
+  return (
+    <>
+      <Shown figure={share(rate)} />
+      <small class="dim">
+        {" "}
+        {tokens(total.errors).text} / {tokens(total.calls).text}
+      </small>
+    </>
+  );
+}
+
+interface ChangedProps {
+  readonly then: number | null | undefined;
+  readonly now: number | null;
+  readonly isBad: boolean;
+}
+
+function Changed({ then, now, isBad }: ChangedProps) {
+  if (then == null || now === null) return <span class="dim">no figure before</span>;
+  const figure = change(then, now);
+  if (figure === undefined) return <span class="dim">{now > 0 ? "new" : "as before"}</span>;
+  const isWorse = isBad && now > then;
+  return (
+    <span class={isWorse ? "worse" : "dim"} title={figure.exact}>
+      {now > then ? "▲ " : now < then ? "▼ " : ""}
+      {figure.text}
+    </span>
+  );
+}
+
+interface SparkProps {
+  readonly stats: UsageStats;
+  readonly zone: string;
+  readonly of: Card["of"];
+}
+
+function Spark({ stats, zone, of }: SparkProps) {
+  const times = stats.buckets.map(({ timestamp }) => Date.parse(timestamp));
+  return (
+    <Chart
+      bare
+      label=""
+      {...{ times, zone }}
+      endMs={(times.at(-1) ?? 0) + stats.granularity * 1000}
+      heightPx={32}
+      format={String}
+      series={[
+        { label: "", color: "--accent", kind: "line", values: stats.buckets.map(({ total }) => of(total)) },
+      ]}
+    />
+  );
+}

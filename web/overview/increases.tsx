@@ -1,0 +1,75 @@
+import { dollars } from "../numbers/figure.ts";
+import { shortName } from "../numbers/op-name.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Cost, Shown } from "../parts/figure.tsx";
+import type { Address } from "../state/address.ts";
+import { printCondition } from "../state/search.ts";
+import { CHANGED_BY, type Increase, type Overview } from "./load-overview.ts";
+
+interface IncreasesProps {
+  readonly overview: Overview;
+  readonly hasBefore: boolean;
+  readonly hrefTo: (view: Address["view"], more?: Address["options"]) => string;
+}
+
+const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
+const NEXT = { llm: "op_name", svc_user_id: "llm", op_name: "llm" } as const;
+
+/** The largest increases of cost, and where each comes from. */
+export function Increases({ overview: { increases }, hasBefore, hrefTo }: IncreasesProps) {
+  return (
+    <section>
+      <h2>What changed</h2>
+      {!hasBefore && <p class="dim">It is compared with nothing: choose a period beside the range.</p>}
+      {hasBefore && increases.length === 0 && <p class="dim">Nothing costs more than before.</p>}
+      {increases.length > 0 && (
+        <table class="plain">
+          <thead>
+            <tr>
+              <th scope="col">costs more</th>
+              <th scope="col" class="number">
+                increase
+              </th>
+              <th scope="col" class="number">
+                before
+              </th>
+              <th scope="col" class="number">
+                now
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {increases.map((increase) => (
+              <Row key={`${increase.by}\n${increase.name}`} {...{ increase, hrefTo }} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<IncreasesProps, "hrefTo">) {
+  const { by, name, now, earlier, moreUsd } = increase;
+  const calls = printCondition({ field: FIELDS[by], op: ":", value: name, isNot: false });
+  const shown = name === null ? "no model" : by === "op_name" ? shortName(name, null) : oneLine(name, 60);
+  const isBound = now.cost_is_lower_bound === true || earlier?.cost_is_lower_bound === true;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={hrefTo("usage", { calls, group: NEXT[by] })}>
+          <bdi>{shown}</bdi>
+        </a>{" "}
+        <span class="dim">{CHANGED_BY[by]}</span>
+      </th>
+      <td class="number">
+        {isBound ? "≈ +" : "+"}
+        <Shown figure={dollars(moreUsd)} />
+      </td>
+      <td class="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
+      <td class="number">
+        <Cost total={now} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,125 @@
+import { ask, type Asking } from "../api/ask.ts";
+import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
+import type { TimeWindow } from "../state/time-window.ts";
+
+export interface OverviewQuestion {
+  readonly project: string;
+  readonly zone: string;
+  readonly window: TimeWindow;
+  readonly before: TimeWindow | undefined;
+}
+
+/** By what increases are looked for. */
+export const CHANGED_BY = { llm: "model", svc_user_id: "user", op_name: "operation" } as const;
+export type ChangedBy = keyof typeof CHANGED_BY;
+
+/** A group whose cost grew. */
+export interface Increase {
+  readonly by: ChangedBy;
+  /** Null: the calls that have none. */
+  readonly name: string | null;
+  readonly now: UsageTotal;
+  /** Undefined: it was not there. */
+  readonly earlier: UsageTotal | undefined;
+  readonly moreUsd: number;
+}
+
+export interface Overview {
+  readonly stats: UsageStats;
+  readonly before: UsageStats | undefined;
+  readonly increases: readonly Increase[];
+  /** Operations with failed calls, and what these used themselves. */
+  readonly failing: UsageStats["groups"];
+  /** Calls that began more than an hour ago and have not ended. */
+  readonly neverEnded: number;
+}
+
+const MAX_INCREASES = 6;
+const MAX_FAILING = 5;
+const ONE_BUCKET = 3_155_760_000;
+const HOUR_MS = 3_600_000;
+const LATENCY = { percentiles: [95] };
+
+type StatsBody = BodyOf<"/usage/stats">;
+
+export async function loadOverview(question: OverviewQuestion, asking: Asking): Promise<Overview> {
+  const { window, before } = question;
+  const stats = async (of: TimeWindow, more: Partial<StatsBody>): Promise<UsageStats> =>
+    (await ask({ path: "/usage/stats", body: { ...bodyOf(question, of), ...more } }, asking)).body;
+  const [now, then, increases, failing, neverEnded] = await Promise.all([
+    stats(window, { latency: LATENCY }),
+    before && stats(before, { latency: LATENCY }),
+    before && increasesOf(stats, window, before),
+    stats(window, {
+      granularity: ONE_BUCKET,
+      group_by: ["op_name"],
+      query: { $expr: { $eq: [{ $getField: "summary.weave.status" }, { $literal: "error" }] } },
+      order_by: "errors",
+      limit: MAX_FAILING,
+    }),
+    countNeverEnded(question, asking),
+  ]);
+  return {
+    stats: now,
+    before: then,
+    increases: increases ?? [],
+    failing: failing.groups.filter(({ total }) => total.errors > 0),
+    neverEnded,
+  };
+}
+
+function bodyOf({ project, zone }: OverviewQuestion, { fromMs, toMs }: TimeWindow): StatsBody {
+  return {
+    project_id: project,
+    start: new Date(fromMs).toISOString(),
+    ...(toMs !== undefined && { end: new Date(toMs).toISOString() }),
+    timezone: zone,
+    include_costs: true,
+  };
+}
+
+async function increasesOf(
+  stats: (of: TimeWindow, more: Partial<StatsBody>) => Promise<UsageStats>,
+  window: TimeWindow,
+  before: TimeWindow,
+): Promise<readonly Increase[]> {
+  const found = await Promise.all(
+    (Object.keys(CHANGED_BY) as ChangedBy[]).map(async (by) => {
+      const grouped = { granularity: ONE_BUCKET, group_by: [by], limit: 1000 };
+      const [now, then] = await Promise.all([stats(window, grouped), stats(before, grouped)]);
+      const earlier = new Map(then.groups.map(({ key, total }) => [key[by], total]));
+      return now.groups.flatMap(({ key, total }): Increase[] => {
+        const old = earlier.get(key[by]);
+        // what is not among the groups that are listed may have been there
+        if (old === undefined && then.other !== null) return [];
+        const moreUsd = (total.total_cost ?? 0) - (old?.total_cost ?? 0);
+        const name = key[by] ?? null;
+        return moreUsd > 0
+          ? [{ by, name: name === null ? null : String(name), now: total, earlier: old, moreUsd }]
+          : [];
+      });
+    }),
+  );
+  return found
+    .flat()
+    .filter(({ by, name }) => name !== null || by === "llm")
+    .toSorted((a, b) => b.moreUsd - a.moreUsd)
+    .slice(0, MAX_INCREASES);
+}
+
+async function countNeverEnded({ project, window }: OverviewQuestion, asking: Asking): Promise<number> {
+  const at = (ms: number) => [{ $getField: "started_at" }, { $literal: new Date(ms).toISOString() }];
+  const end = Math.min(window.toMs ?? Infinity, Date.now() - HOUR_MS);
+  if (end <= window.fromMs) return 0;
+  const query = {
+    $expr: {
+      $and: [
+        { $eq: [{ $getField: "ended_at" }, { $literal: null }] },
+        { $gte: at(window.fromMs) },
+        { $lt: at(end) },
+      ],
+    },
+  } as Query;
+  const { body } = await ask({ path: "/calls/query_stats", body: { project_id: project, query } }, asking);
+  return body.count;
+}

@@ -1,0 +1,72 @@
+import { useState } from "preact/hooks";
+import { useLoad } from "../api/use-load.ts";
+import { span } from "../numbers/instants.ts";
+import { LoadState } from "../parts/notice.tsx";
+import { NothingHere } from "../parts/nothing-here.tsx";
+import { printAddress, type Address } from "../state/address.ts";
+import type { Go } from "../state/use-address.ts";
+import { useWindow } from "../state/use-window.ts";
+import { Attention } from "./attention.tsx";
+import { Cards } from "./cards.tsx";
+import { Increases } from "./increases.tsx";
+import { loadOverview } from "./load-overview.ts";
+import { Spend } from "./spend.tsx";
+import "../style/charts.css";
+import "../style/overview.css";
+
+interface OverviewViewProps {
+  readonly address: Address;
+  readonly project: string;
+  readonly zone: string;
+  readonly go: Go;
+}
+
+/** What a project spent, what changed, and what needs somebody. */
+export function OverviewView({ address, project, zone, go }: OverviewViewProps) {
+  const [round, setRound] = useState(0);
+  const { window, before } = useWindow(address, zone, round);
+  const question = { project, zone, window, before };
+  const load = useLoad(
+    JSON.stringify(question),
+    (asking) => loadOverview(question, asking),
+    `overview ${project}`,
+  );
+  const overview = load.value;
+  const { options } = address;
+  const hrefTo = (view: Address["view"], more: Address["options"] = {}): string =>
+    printAddress({ ...address, view, traceId: undefined, options: { ...options, ...more } });
+  const isEmpty = overview !== undefined && overview.stats.total.calls === 0;
+  return (
+    <main class={`overview ${load.isOld ? "old" : ""}`} aria-busy={load.busy}>
+      <div class="summary">
+        <h1>Overview</h1>
+        <p class="answer dim">
+          {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+        </p>
+        <div class="tools">
+          <button
+            title="Ask again, up to now"
+            onClick={() => {
+              setRound(round + 1);
+              load.again();
+            }}
+          >
+            Refresh
+          </button>
+        </div>
+      </div>
+      <LoadState load={load} />
+      {isEmpty && <NothingHere {...{ project, options, go }} what="No call began in this window." />}
+      {overview !== undefined && !isEmpty && (
+        <>
+          <Cards {...{ overview, zone, hrefTo }} />
+          <Spend {...{ overview, zone, options, go }} />
+          <div class="columns-two">
+            <Increases {...{ overview, hrefTo }} hasBefore={before !== undefined} />
+            <Attention {...{ overview, hrefTo }} />
+          </div>
+        </>
+      )}
+    </main>
+  );
+}

@@ -1,0 +1,46 @@
+import { useState } from "preact/hooks";
+import { AskError } from "../api/failure.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Dialog } from "../parts/dialog.tsx";
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly text: string;
+  readonly label: string;
+  readonly act: () => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks before something is done that cannot be undone, and says if it failed. */
+export function Confirm({ title, text, label, act, onDone, onClose }: ConfirmProps) {
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  return (
+    <Dialog label={title} onClose={onClose}>
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {fault !== undefined && (
+        <p class="failed" role="alert">
+          {oneLine(fault)}
+        </p>
+      )}
+      <div class="tools">
+        <button
+          class="main"
+          onClick={() => {
+            act().then(onDone, (error: unknown) => setFault(faultOf(error)));
+          }}
+        >
+          {label}
+        </button>
+        <button onClick={onClose}>Cancel</button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** What went wrong with a change, in words. */
+export function faultOf(error: unknown): string {
+  const failure = error instanceof AskError ? error.failure : undefined;
+  return failure?.kind === "refused" ? failure.text : "The service does not answer. Nothing was changed.";
+}

@@ -1,0 +1,175 @@
+import { useState } from "preact/hooks";
+import { ask, change } from "../api/ask.ts";
+import type { UsageStats } from "../api/routes.ts";
+import { useLoad } from "../api/use-load.ts";
+import { dollars } from "../numbers/figure.ts";
+import { clockOf, instantOf, midnightOf, printClock, readClock } from "../numbers/local-time.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { Shown } from "../parts/figure.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { faultOf } from "./confirm.tsx";
+import { addedUsd, isExact, perToken, type PriceDraft, type TokenPrices } from "./price-draft.ts";
+
+interface PriceFormProps {
+  readonly project: string;
+  readonly zone: string;
+  readonly model: string;
+  /** Null: the standard one. */
+  readonly tier: string | null;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+const DAY_MS = 86_400_000;
+const SHOWN_DAYS = 30;
+const FIELDS = [
+  ["prompt", "Input", true],
+  ["completion", "Output", true],
+  ["cacheRead", "Cache read", false],
+  ["cacheWrite", "Cache write", false],
+] as const;
+
+/** Dollars per million tokens, from a day on; what that adds is said before it is saved. */
+export function PriceForm({ project, zone, model, tier, onDone, onClose }: PriceFormProps) {
+  const [now] = useState(() => Date.now());
+  const [llm, setLlm] = useState(model);
+  const [draft, setDraft] = useState<PriceDraft>({
+    prompt: "",
+    completion: "",
+    cacheRead: "",
+    cacheWrite: "",
+  });
+  const first = midnightOf(clockOf(now, zone), -SHOWN_DAYS);
+  const [from, setFrom] = useState(() => printClock(first).slice(0, 10));
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  const fromMs = instantOf(readClock(`${from}T00:00`), zone);
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(from) && Number.isFinite(fromMs);
+  const startMs = Math.max(fromMs, now - SHOWN_DAYS * DAY_MS);
+  const left = useLoad(
+    isDay && startMs < now ? JSON.stringify([project, llm, tier, startMs]) : undefined,
+    async (asking) => {
+      const body = { project_id: project, start: new Date(startMs).toISOString(), include_costs: true };
+      const answer = await ask({ path: "/usage/stats", body }, asking);
+      return answer.body.unpriced?.filter((one) => one.llm === llm && one.service_tier === tier) ?? [];
+    },
+  );
+  const prices = perToken(draft);
+  const save = async (): Promise<void> => {
+    if (prices === undefined || !isDay || llm.trim() === "") return;
+    try {
+      await savePrice(project, { llm, tier, prices, fromMs });
+      onDone();
+    } catch (error) {
+      setFault(faultOf(error));
+    }
+  };
+  return (
+    <Dialog label="Set a price" onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <h2>
+          Price of <bdi>{llm === "" ? "a model" : oneLine(llm, 60)}</bdi>
+          {tier !== null && ` at tier ${oneLine(tier, 40)}`}
+        </h2>
+        {model === "" && (
+          <label>
+            Model, as calls report it
+            <input required value={llm} onInput={(event) => setLlm(event.currentTarget.value)} />
+          </label>
+        )}
+        <Four draft={draft} onDraft={setDraft} />
+        <label>
+          From the beginning of
+          <input type="date" required value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+          <span class="dim">in {zone}</span>
+        </label>
+        <Adds unpriced={left.value} prices={prices} />
+        {fault !== undefined && (
+          <p class="failed" role="alert">
+            {oneLine(fault)}
+          </p>
+        )}
+        <div class="tools">
+          <button type="submit" class="main" disabled={prices === undefined || !isDay}>
+            Save
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface NewPrice {
+  readonly llm: string;
+  readonly tier: string | null;
+  readonly prices: TokenPrices;
+  readonly fromMs: number;
+}
+
+function savePrice(project_id: string, { llm, tier, prices, fromMs }: NewPrice): Promise<unknown> {
+  const price = {
+    prompt_token_cost: prices.prompt,
+    completion_token_cost: prices.completion,
+    cache_read_input_token_cost: prices.cacheRead,
+    cache_creation_input_token_cost: prices.cacheWrite,
+    service_tier: tier,
+    effective_date: new Date(fromMs).toISOString(),
+  };
+  return change("POST", "/cost/create", { project_id, costs: { [llm]: price } });
+}
+
+interface FourProps {
+  readonly draft: PriceDraft;
+  readonly onDraft: (draft: PriceDraft) => void;
+}
+
+function Four({ draft, onDraft }: FourProps) {
+  return (
+    <fieldset class="four">
+      <legend>USD per million tokens</legend>
+      {FIELDS.map(([name, label, isNeeded]) => (
+        <label key={name}>
+          {label}
+          <input
+            inputmode="decimal"
+            required={isNeeded}
+            placeholder={isNeeded ? "2.50" : "as input"}
+            pattern="\d*\.?\d*"
+            value={draft[name]}
+            onInput={(event) => onDraft({ ...draft, [name]: event.currentTarget.value.trim() })}
+          />
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface AddsProps {
+  /** Undefined: not known yet. */
+  readonly unpriced: NonNullable<UsageStats["unpriced"]> | undefined;
+  readonly prices: TokenPrices | undefined;
+}
+
+function Adds({ unpriced, prices }: AddsProps) {
+  return (
+    <p class="adds" aria-live="polite">
+      {prices !== undefined && unpriced !== undefined && (
+        <>
+          Adds {isExact(unpriced) ? "" : "about "}
+          <strong>
+            <Shown figure={dollars(addedUsd(unpriced, prices))} />
+          </strong>{" "}
+          to the last {SHOWN_DAYS} days
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,193 @@
+import { useState } from "preact/hooks";
+import { ask, change } from "../api/ask.ts";
+import type { Price, UsageStats } from "../api/routes.ts";
+import { useLoad } from "../api/use-load.ts";
+import { counted, dollars } from "../numbers/figure.ts";
+import { fullInstant } from "../numbers/instants.ts";
+import { oneLine } from "../numbers/plain-text.ts";
+import { toPicodollar } from "../numbers/usage.ts";
+import { Shown } from "../parts/figure.tsx";
+import { LoadState } from "../parts/notice.tsx";
+import type { Address } from "../state/address.ts";
+import type { Go } from "../state/use-address.ts";
+import { Confirm } from "./confirm.tsx";
+import { PriceForm } from "./price-form.tsx";
+
+interface PricesProps {
+  readonly project: string;
+  readonly zone: string;
+  readonly address: Address;
+  readonly go: Go;
+  readonly maySet: boolean;
+}
+
+const DAYS_MS = 30 * 86_400_000;
+
+/** Models without a price first, then the prices that the project has set. */
+export function Prices({ project, zone, address, go, maySet }: PricesProps) {
+  const [removed, setRemoved] = useState<Price | undefined>(undefined);
+  const { options } = address;
+  const load = useLoad(project, async (asking) => {
+    const start = new Date(Date.now() - DAYS_MS).toISOString();
+    const [stats, prices] = await Promise.all([
+      ask({ path: "/usage/stats", body: { project_id: project, start, include_costs: true } }, asking),
+      ask({ path: "/cost/query", body: { project_id: project } }, asking),
+    ]);
+    return { unpriced: stats.body.unpriced ?? [], prices: prices.body.results };
+  });
+  const edit = (more: Address["options"]): void =>
+    go({ options: { ...options, model: "", tier: "", price: "", ...more } });
+  const done = (): void => {
+    edit({});
+    load.again();
+  };
+  const isEditing = maySet && ((options["model"] ?? "") !== "" || options["price"] === "new");
+  return (
+    <section aria-busy={load.busy}>
+      <h2>Prices</h2>
+      <LoadState load={load} />
+      {load.value?.unpriced.length === 0 && <p class="dim">Every model of the last 30 days has a price.</p>}
+      {load.value !== undefined && load.value.unpriced.length > 0 && (
+        <UnpricedTable
+          unpriced={load.value.unpriced}
+          onSet={maySet ? (llm, tier) => edit({ model: llm, tier: tier ?? "" }) : undefined}
+        />
+      )}
+      {load.value !== undefined && load.value.prices.length > 0 && (
+        <div class="wide" tabIndex={0} role="region" aria-label="Prices of this project">
+          <PriceTable prices={load.value.prices} zone={zone} onRemove={maySet ? setRemoved : undefined} />
+        </div>
+      )}
+      {load.value?.prices.length === 0 && (
+        <p class="dim">This project has set no price of its own: the built-in list holds.</p>
+      )}
+      {maySet && (
+        <div class="tools">
+          <button onClick={() => edit({ price: "new" })}>New price</button>
+        </div>
+      )}
+      {isEditing && (
+        <PriceForm
+          {...{ project, zone }}
+          model={options["model"] ?? ""}
+          tier={options["tier"] || null}
+          onDone={done}
+          onClose={() => edit({})}
+        />
+      )}
+      {removed !== undefined && (
+        <Confirm
+          title={`Remove the price of ${oneLine(removed.llm_id ?? "", 60)}?`}
+          text="Calls that it applied to get the price that held before it, or none. Past sums change."
+          label="Remove"
+          act={() => {
+            const query = { $expr: { $eq: [{ $getField: "id" }, { $literal: removed.id }] } };
+            return change("POST", "/cost/purge", { project_id: project, query });
+          }}
+          onDone={() => {
+            setRemoved(undefined);
+            load.again();
+          }}
+          onClose={() => setRemoved(undefined)}
+        />
+      )}
+    </section>
+  );
+}
+
+interface UnpricedTableProps {
+  readonly unpriced: NonNullable<UsageStats["unpriced"]>;
+  readonly onSet: ((llm: string, tier: string | null) => void) | undefined;
+}
+
+function UnpricedTable({ unpriced, onSet }: UnpricedTableProps) {
+  return (
+    <table class="plain">
+      <caption>Without a price, in the last 30 days</caption>
+      <tbody>
+        {unpriced.map(({ llm, service_tier, total_tokens, requests }) => (
+          <tr key={`${llm}\n${service_tier}`}>
+            <th scope="row">
+              <bdi>{oneLine(llm, 80)}</bdi>
+              {service_tier !== null && <span class="dim"> at tier {oneLine(service_tier, 40)}</span>}
+            </th>
+            <td class="number">{counted(total_tokens, "token")}</td>
+            <td class="number">{counted(requests, "request")}</td>
+            <td>
+              {onSet !== undefined && (
+                <button class="main" onClick={() => onSet(llm, service_tier)}>
+                  Set the price
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface PriceTableProps {
+  readonly prices: readonly Price[];
+  readonly zone: string;
+  readonly onRemove: ((price: Price) => void) | undefined;
+}
+
+const COLUMNS = [
+  ["input", "prompt_token_cost"],
+  ["output", "completion_token_cost"],
+  ["cache read", "cache_read_input_token_cost"],
+  ["cache write", "cache_creation_input_token_cost"],
+] as const;
+
+function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
+  return (
+    <table class="plain">
+      <caption>Set in this project, in USD per million tokens</caption>
+      <thead>
+        <tr>
+          <th scope="col">model</th>
+          {COLUMNS.map(([name]) => (
+            <th key={name} scope="col" class="number">
+              {name}
+            </th>
+          ))}
+          <th scope="col">from</th>
+          {onRemove !== undefined && <td />}
+        </tr>
+      </thead>
+      <tbody>
+        {prices.map((price) => (
+          <tr key={price.id}>
+            <th scope="row">
+              <bdi>{oneLine(price.llm_id ?? "", 80)}</bdi>
+              {price.service_tier !== undefined && price.service_tier !== "" && (
+                <span class="dim"> at tier {oneLine(price.service_tier, 40)}</span>
+              )}
+            </th>
+            {COLUMNS.map(([name, member]) => {
+              const usd = price[member];
+              return (
+                <td key={name} class="number">
+                  {usd == null ? (
+                    <span class="dim">as input</span>
+                  ) : (
+                    <Shown figure={dollars(toPicodollar(usd * 1e6))} />
+                  )}
+                </td>
+              );
+            })}
+            <td>{price.effective_date === undefined ? "" : fullInstant(price.effective_date, zone)}</td>
+            {onRemove !== undefined && (
+              <td>
+                <button class="quiet" onClick={() => onRemove(price)}>
+                  Remove
+                </button>
+              </td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

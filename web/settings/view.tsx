@@ -1,0 +1,34 @@
+import type { Whoami } from "../api/routes.ts";
+import { Notice } from "../parts/notice.tsx";
+import type { Address } from "../state/address.ts";
+import type { Go } from "../state/use-address.ts";
+import { Keys } from "./keys.tsx";
+import { Prices } from "./prices.tsx";
+import "../style/overview.css";
+
+interface SettingsViewProps {
+  readonly me: Whoami;
+  readonly address: Address;
+  readonly project: string;
+  readonly zone: string;
+  readonly go: Go;
+}
+
+/** What the key may set: each part by its scope. */
+export function SettingsView({ me, address, project, zone, go }: SettingsViewProps) {
+  const may = (...scopes: Whoami["scopes"]): boolean =>
+    me.scopes.includes("admin") || scopes.some((scope) => me.scopes.includes(scope));
+  return (
+    <main class="settings">
+      <h1>Settings</h1>
+      {may("read") && <Prices {...{ project, zone, address, go }} maySet={may("prices")} />}
+      {me.scopes.includes("admin") ? (
+        <Keys {...{ project, zone }} />
+      ) : (
+        <Notice kind="quiet" title="Keys are managed by a key with the scope admin.">
+          Yours, “{me.name}”, may {me.scopes.join(", ")}.
+        </Notice>
+      )}
+    </main>
+  );
+}

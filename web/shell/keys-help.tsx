@@ -1,0 +1,38 @@
+import { Dialog } from "../parts/dialog.tsx";
+
+const KEYS = [
+  ["Ctrl K", "Find a trace, a view, a model, a user, an action"],
+  ["?", "These keys"],
+  ["↑ ↓ PgUp PgDn Home End", "Move through the rows"],
+  ["Enter", "Open the row"],
+  ["→ ←", "Open and close; to the first call below, to the parent"],
+  ["/", "Search traces; find a call in a trace"],
+  ["e", "To the next failed call"],
+  ["$", "Down to the call that accounts for most of the cost"],
+  ["Esc", "Close the details, or what is open"],
+] as const;
+
+export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog label="Keys" onClose={onClose}>
+      <h2>Keys</h2>
+      <table>
+        <tbody>
+          {KEYS.map(([keys, does]) => (
+            <tr key={keys}>
+              <th scope="row">
+                <kbd>{keys}</kbd>
+              </th>
+              <td>{does}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <div class="tools">
+        <button class="main" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,68 @@
+import { useEffect } from "preact/hooks";
+import { get } from "../api/ask.ts";
+import type { Whoami } from "../api/routes.ts";
+import { CopyButton } from "../parts/copy-button.tsx";
+
+interface NothingYetProps {
+  readonly me: Whoami;
+  /** Undefined: none is known. */
+  readonly project: string | undefined;
+}
+
+const ASK_AGAIN_MS = 3000;
+
+/** What to do first, in the user's own project and at this address; it turns into the first trace as it comes. */
+export function NothingYet({ me, project = projectOf(me) }: NothingYetProps) {
+  useEffect(() => {
+    const controller = new AbortController();
+    const timer = setInterval(() => {
+      if (document.visibilityState !== "visible") return;
+      get<Whoami>("/me", controller.signal).then(
+        ({ projects_with_data: seen }) => seen !== null && seen.length > 0 && location.reload(),
+        // it is asked again
+        () => undefined,
+      );
+    }, ASK_AGAIN_MS);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, []);
+  const sample = firstCall(project);
+  return (
+    <main class="empty">
+      <h1>Nothing has been sent yet</h1>
+      <p>
+        Point an SDK at <code>{new URL(".", document.baseURI).href}</code>, or send a first call by hand, with
+        a key that may ingest:
+      </p>
+      <pre tabIndex={0}>{sample}</pre>
+      <div class="tools">
+        <CopyButton label="Copy" text={() => sample} />
+        <a href="./docs">The interface</a>
+      </div>
+      <p class="dim">This page waits for it.</p>
+    </main>
+  );
+}
+
+function projectOf({ projects }: Whoami): string {
+  return projects.find((one) => !one.includes("*")) ?? "acme/app";
+}
+
+function firstCall(project: string): string {
+  const now = new Date().toISOString();
+  const call = {
+    project_id: project,
+    id: "call-1",
+    trace_id: "trace-1",
+    op_name: "chat",
+    started_at: now,
+    ended_at: now,
+    attributes: {},
+    inputs: {},
+    summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 1200, completion_tokens: 300 } } },
+  };
+  const url = new URL(`v2/${project}/calls/complete`, document.baseURI).href;
+  return `curl -u "api:$KEY" -H content-type:application/json ${url} -d '${JSON.stringify({ batch: [call] })}'`;
+}

@@ -1,0 +1,95 @@
+import { useState } from "preact/hooks";
+import { isKeptOnDevice, keepOnDevice } from "../api/key.ts";
+import type { Whoami } from "../api/routes.ts";
+import { Menu } from "../parts/menu.tsx";
+import { printAddress, type Address, type View } from "../state/address.ts";
+import { applyTheme, keptTheme, THEMES } from "../state/theme.ts";
+import { sharedOptions } from "./shared-options.ts";
+
+interface RailProps {
+  readonly me: Whoami;
+  readonly address: Address;
+  readonly signOut: () => void;
+}
+
+const NAMES = {
+  overview: "Overview",
+  traces: "Traces",
+  usage: "Usage",
+  feedback: "Feedback",
+  settings: "Settings",
+} as const satisfies Partial<Record<View, string>>;
+
+/** The views, and what belongs to the person. */
+export function Rail({ me, address, signOut }: RailProps) {
+  const { view, project, options } = address;
+  return (
+    <aside class="rail" aria-label="Sumtree">
+      <strong class="brand">
+        <span class="logo" aria-hidden="true" /> <span>Sumtree</span>
+      </strong>
+      <nav aria-label="Views">
+        {Object.entries(NAMES)
+          .filter(([name]) => me.projects_with_data !== null || name === "settings")
+          .map(([name, label]) => (
+            <a
+              key={name}
+              href={printAddress({
+                project,
+                view: name as View,
+                traceId: undefined,
+                options: sharedOptions(options),
+              })}
+              aria-current={name === view || (name === "traces" && view === "trace") ? "page" : undefined}
+            >
+              {label}
+            </a>
+          ))}
+      </nav>
+      <span class="space" />
+      <Menu label={<span class="who">{me.name}</span>} name={`Signed in as ${me.name}`} class="quiet person">
+        {() => <Person me={me} signOut={signOut} />}
+      </Menu>
+    </aside>
+  );
+}
+
+function Person({ me, signOut }: Pick<RailProps, "me" | "signOut">) {
+  const [theme, setTheme] = useState(keptTheme);
+  const [onDevice, setOnDevice] = useState(isKeptOnDevice);
+  return (
+    <div class="personal">
+      <p>
+        <bdi>{me.name}</bdi>
+        <span class="dim"> may {me.scopes.join(", ")}</span>
+      </p>
+      <fieldset class="segments">
+        <legend>Theme</legend>
+        {THEMES.map((name) => (
+          <button
+            key={name}
+            aria-pressed={name === theme}
+            onClick={() => {
+              applyTheme(name);
+              setTheme(name);
+            }}
+          >
+            {{ auto: "Auto", light: "Light", dark: "Dark" }[name]}
+          </button>
+        ))}
+      </fieldset>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={onDevice}
+          onChange={(event) => {
+            keepOnDevice(event.currentTarget.checked);
+            setOnDevice(event.currentTarget.checked);
+          }}
+        />
+        Keep on this device
+      </label>
+      <button onClick={signOut}>Sign out</button>
+    </div>
+  );
+}

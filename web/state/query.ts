@@ -1,0 +1,38 @@
+import { ofTraces, operandOfCalls, readSearch, type Search, type SearchFault } from "./search.ts";
+
+/** What a search box asks for. */
+export interface AskedFor {
+  /** An operand of `$expr` over calls; undefined: there is no condition. */
+  readonly operand: unknown;
+  /** Undefined: it was written as JSON. */
+  readonly search: Search | undefined;
+  /** Nothing is asked while there is one. */
+  readonly faults: readonly SearchFault[];
+}
+
+/** Reads a search, or an operand in JSON. Conditions on whole traces are refused where `of` is calls. */
+export function readQuery(text: string, of: "calls" | "traces"): AskedFor {
+  if (text.trimStart().startsWith("{")) return readJson(text);
+  const { search, faults } = readSearch(text);
+  const refused =
+    of === "traces"
+      ? []
+      : ofTraces(search).map(({ field, op, value }) => ({
+          part: `${field}${op}${value ?? ""}`,
+          msg: `${field} is of whole traces: ask for it in Traces.`,
+        }));
+  return { operand: operandOfCalls(search), search, faults: [...faults, ...refused] };
+}
+
+function readJson(text: string): AskedFor {
+  try {
+    const query = JSON.parse(text) as { $expr?: unknown };
+    return { operand: query.$expr ?? query, search: undefined, faults: [] };
+  } catch (error) {
+    return {
+      operand: undefined,
+      search: undefined,
+      faults: [{ part: text.slice(0, 40), msg: `This is not JSON: ${(error as Error).message}` }],
+    };
+  }
+}

@@ -1,0 +1,227 @@
+/** What the search box says: words to look for in any text, and conditions such as `status:failed` or `cost>0.1`. */
+export interface Search {
+  readonly words: readonly string[];
+  readonly conditions: readonly Condition[];
+}
+
+export interface Condition {
+  /** A name of `FIELDS`, or a path in a payload. */
+  readonly field: string;
+  readonly op: ":" | ">" | ">=" | "<" | "<=";
+  /** As typed, without quotes; null: the call has none. */
+  readonly value: string | null;
+  readonly isNot: boolean;
+}
+
+interface Field {
+  readonly kind: "text" | "number" | "status" | "duration";
+  /** Of calls; undefined: only traces have it. */
+  readonly calls: string | undefined;
+  readonly says: string;
+}
+
+/** The names that can be asked for. */
+export const FIELDS = {
+  status: { kind: "status", calls: "summary.weave.status", says: "failed, running or success" },
+  op: { kind: "text", calls: "op_name", says: "the operation" },
+  name: { kind: "text", calls: "summary.weave.trace_name", says: "the name that is shown" },
+  model: { kind: "text", calls: "summary.usage", says: "a model that was used" },
+  user: { kind: "text", calls: "svc_user_id", says: "who" },
+  run: { kind: "text", calls: "svc_run_id", says: "the run" },
+  thread: { kind: "text", calls: "thread_id", says: "the thread, or the session" },
+  turn: { kind: "text", calls: "turn_id", says: "the turn, or the prompt" },
+  trace: { kind: "text", calls: "trace_id", says: "the trace's id" },
+  id: { kind: "text", calls: "id", says: "the call's id" },
+  error: { kind: "text", calls: "exception", says: "text of the exception" },
+  latency: { kind: "duration", calls: "summary.weave.latency_ms", says: "300ms, 11s, 2min" },
+  cost: { kind: "number", calls: undefined, says: "USD of the whole trace" },
+  tokens: { kind: "number", calls: undefined, says: "of the whole trace" },
+} as const satisfies Readonly<Record<string, Field>>;
+export type FieldName = keyof typeof FIELDS;
+const PAYLOADS = ["inputs", "output", "attributes", "summary"];
+const NONE = "none";
+
+export function isNamed(field: string): field is FieldName {
+  return Object.hasOwn(FIELDS, field);
+}
+
+function isPath(field: string): boolean {
+  return PAYLOADS.some((name) => field.startsWith(`${name}.`) && field.length > name.length + 1);
+}
+
+/** A fault in the text, and what to write instead. */
+export interface SearchFault {
+  readonly part: string;
+  readonly msg: string;
+}
+
+const PART = /(-?)([A-Za-z_][^\s:<>="]*)(:|>=|<=|>|<|=)("(?:[^"\\]|\\.)*"|\S*)|"((?:[^"\\]|\\.)*)"|(\S+)/gu;
+
+/** Reads a search; everything wrong is told. */
+export function readSearch(text: string): {
+  readonly search: Search;
+  readonly faults: readonly SearchFault[];
+} {
+  const [words, conditions, faults]: [string[], Condition[], SearchFault[]] = [[], [], []];
+  for (const [part, minus = "", field, sign, value, quoted, word] of text.matchAll(PART)) {
+    if (field === undefined || sign === undefined || value === undefined) {
+      words.push(quoted === undefined ? (word ?? "") : unquoted(quoted));
+      continue;
+    }
+    // an address such as https://… is a word
+    if (value.startsWith("//")) {
+      words.push(part);
+      continue;
+    }
+    const op = sign === "=" ? ":" : (sign as Condition["op"]);
+    const isQuoted = value.startsWith('"') && value.endsWith('"') && value.length > 1;
+    const plain = isQuoted ? unquoted(value.slice(1, -1)) : value;
+    const condition = {
+      field,
+      op,
+      value: !isQuoted && plain === NONE ? null : plain,
+      isNot: minus === "-",
+    };
+    const fault = faultOf(condition);
+    if (fault === undefined) conditions.push(condition);
+    else faults.push({ part, msg: fault });
+  }
+  return { search: { words, conditions }, faults };
+}
+
+function faultOf({ field, op, value }: Condition): string | undefined {
+  if (!isNamed(field)) {
+    if (isPath(field)) return value === "" ? `Say what ${field} should be.` : undefined;
+    const near = nearest(field);
+    const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+    return PAYLOADS.includes(field) || PAYLOADS.includes(field.replace(/\.$/, ""))
+      ? `Say which path: ${field.replace(/\.$/, "")}.question, for example.`
+      : `Nothing is called ${field}.${hint} Put it in quotes to look for it as text.`;
+  }
+  const { kind, says } = FIELDS[field];
+  if (value === "") return `Say what ${field} should be: ${says}.`;
+  if (kind === "number" || kind === "duration") {
+    if (value === null) return `${field} is a number: ${says}.`;
+    return numberOf(field, value) === undefined ? `${field} is a number: ${says}.` : undefined;
+  }
+  if (op !== ":") return `${field} has no order: write ${field}:${value ?? NONE}.`;
+  if (kind === "status" && !(value !== null && Object.hasOwn(STATUSES, value)))
+    return `A status is ${Object.keys(STATUSES).join(", ")}.`;
+  return undefined;
+}
+
+function nearest(name: string): string | undefined {
+  const known = [...Object.keys(FIELDS), ...PAYLOADS];
+  const wrong = name.toLowerCase();
+  return (
+    known.find((one) => one.startsWith(wrong) || wrong.startsWith(one)) ??
+    known.find((one) => one.split("").filter((letter) => wrong.includes(letter)).length >= one.length - 1)
+  );
+}
+
+const MS = { ms: 1, s: 1000, min: 60_000, m: 60_000, h: 3_600_000, "": 1000 } as const;
+
+/** The number of a condition: dollars, tokens, milliseconds. Undefined: it is none. */
+export function numberOf(field: string, value: string): number | undefined {
+  const isDuration = isNamed(field) && FIELDS[field].kind === "duration";
+  const found = /^\$?(-?\d+(?:\.\d+)?(?:e-?\d+)?)\s*(k|M|ms|s|min|m|h)?$/.exec(value);
+  if (found === null) return undefined;
+  const [, digits, unit = ""] = found;
+  if (isDuration) return Object.hasOwn(MS, unit) ? Number(digits) * MS[unit as keyof typeof MS] : undefined;
+  const factor = { "": 1, k: 1e3, M: 1e6 }[unit];
+  return factor === undefined ? undefined : Number(digits) * factor;
+}
+
+export const STATUSES = { failed: "error", running: "running", success: "success" } as const;
+
+function unquoted(text: string): string {
+  return text.replaceAll(/\\(.)/gu, "$1");
+}
+
+function quotedIfNeeded(value: string): string {
+  return value === NONE || value === "" || /[\s"\\]/u.test(value)
+    ? `"${value.replaceAll(/["\\]/gu, String.raw`\$&`)}"`
+    : value;
+}
+
+export function printCondition({ field, op, value, isNot }: Condition): string {
+  return `${isNot ? "-" : ""}${field}${op}${value === null ? NONE : quotedIfNeeded(value)}`;
+}
+
+export function printSearch({ words, conditions }: Search): string {
+  return [
+    ...conditions.map(printCondition),
+    ...words.map((word) =>
+      /^\S+$/u.test(word) && isOneWord(word) ? word : `"${word.replaceAll(/["\\]/gu, String.raw`\$&`)}"`,
+    ),
+  ].join(" ");
+}
+
+function isOneWord(word: string): boolean {
+  const { search, faults } = readSearch(word);
+  return faults.length === 0 && search.words.length === 1 && search.words[0] === word;
+}
+
+/** The text with one more condition; the same one twice says no more than once. */
+export function withCondition(text: string, condition: Condition): string {
+  const { search } = readSearch(text);
+  const printed = printCondition(condition);
+  if (search.conditions.some((one) => printCondition(one) === printed)) return text;
+  return printSearch({ ...search, conditions: [...search.conditions, condition] });
+}
+
+const get = (field: string) => ({ $getField: field });
+const literal = (value: unknown) => ({ $literal: value });
+const OPS = { ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte", ":": "$eq" } as const;
+
+/** An operand of `$expr` over calls; undefined: there is no condition. Conditions that only traces have are left out. */
+export function operandOfCalls({ words, conditions }: Search): unknown {
+  const operands = [
+    ...conditions.flatMap((condition) => operandOf(condition) ?? []),
+    ...words.map((word) => ({
+      $or: ["inputs", "output", "exception", "op_name", "attributes"].map((field) => ({
+        $contains: { input: get(field), substr: literal(word), case_insensitive: true },
+      })),
+    })),
+  ];
+  if (operands.length === 0) return undefined;
+  return operands.length === 1 ? operands[0] : { $and: operands };
+}
+
+/** The conditions that are about whole traces. */
+export function ofTraces({ conditions }: Search): readonly Condition[] {
+  return conditions.filter(({ field }) => isNamed(field) && FIELDS[field].calls === undefined);
+}
+
+function operandOf(condition: Condition): unknown {
+  const operand = positiveOperandOf(condition);
+  return operand !== undefined && condition.isNot ? { $not: [operand] } : operand;
+}
+
+function positiveOperandOf({ field, op, value }: Condition): unknown {
+  if (!isNamed(field)) {
+    const number = op === ":" || value === null ? undefined : Number(value);
+    return {
+      [OPS[op]]: [get(field), literal(number === undefined || Number.isNaN(number) ? value : number)],
+    };
+  }
+  const { kind, calls } = FIELDS[field];
+  if (calls === undefined) return undefined;
+  if (field === "model") {
+    if (value === null) return { $not: [{ $convert: { input: get("summary.usage"), to: "exists" } }] };
+    return { $convert: { input: get(`summary.usage.${escaped(value)}`), to: "exists" } };
+  }
+  if (kind === "duration") return { [OPS[op]]: [get(calls), literal(numberOf(field, value ?? "") ?? 0)] };
+  if (kind === "status") return { $eq: [get(calls), literal(STATUSES[value as keyof typeof STATUSES])] };
+  if (value === null) return { $eq: [get(calls), literal(null)] };
+  if (field === "error")
+    return { $contains: { input: get(calls), substr: literal(value), case_insensitive: true } };
+  if (field === "op")
+    return { $or: [calls, "summary.weave.trace_name"].map((name) => ({ $eq: [get(name), literal(value)] })) };
+  return { $eq: [get(calls), literal(value)] };
+}
+
+/** A key as a step of a path. */
+function escaped(key: string): string {
+  return key.replaceAll("\\", "\\\\").replaceAll(".", String.raw`\.`);
+}

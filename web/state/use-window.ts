@@ -1,0 +1,20 @@
+import { useMemo } from "preact/hooks";
+import type { Address } from "./address.ts";
+import { comparedWith, readWindow, type TimeWindow } from "./time-window.ts";
+
+export interface Windows {
+  readonly window: TimeWindow;
+  /** What it is compared with; undefined: nothing. */
+  readonly before: TimeWindow | undefined;
+}
+
+/** The window that the address names, and what it is compared with; both stay as they are until `round` changes. */
+export function useWindow({ options }: Address, zone: string, round: number): Windows {
+  const { window: range, compare } = options;
+  return useMemo(() => {
+    const looking = { now: Date.now(), zone };
+    // an unknown range is refused before a view is shown
+    const window = readWindow(range, looking) ?? { fromMs: looking.now, toMs: looking.now };
+    return { window, before: comparedWith(window, { range, compare }, looking) };
+  }, [range, compare, zone, round]);
+}

@@ -1,0 +1,50 @@
+/** Names that browsers still list by an older one. */
+const RENAMED = [
+  "Africa/Asmara",
+  "America/Argentina/Buenos_Aires",
+  "America/Nuuk",
+  "Asia/Ho_Chi_Minh",
+  "Asia/Kathmandu",
+  "Asia/Kolkata",
+  "Asia/Yangon",
+  "Atlantic/Faroe",
+  "Europe/Kyiv",
+  "Pacific/Kanton",
+];
+
+/** The zones that can be shown, as browser and service know them. */
+export const ZONES: readonly string[] = [
+  ...new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), ...RENAMED.filter(isKnown)]),
+];
+
+/** Where the browser is; UTC where it does not say so in a name of the list. */
+export const HERE = hereOf(Intl.DateTimeFormat().resolvedOptions().timeZone);
+
+function hereOf(name: string): string {
+  return isZone(name) ? name : "UTC";
+}
+
+/** A place, or UTC. Abbreviations and offsets have no summer, or another one than people think: they are none. */
+export function isZone(name: string | undefined): name is string {
+  return name !== undefined && (ZONES.includes(name) || (name.includes("/") && isKnown(name)));
+}
+
+function isKnown(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).format(0).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Zones whose name has all of these words, ignoring case and what joins them. */
+export function zonesLike(text: string): readonly string[] {
+  const words = text
+    .toLowerCase()
+    .split(/[\s_/]+/)
+    .filter(Boolean);
+  return ZONES.filter((name) => {
+    const plain = name.toLowerCase().replaceAll("_", " ");
+    return words.every((word) => plain.includes(word));
+  });
+}

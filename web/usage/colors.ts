@@ -1,0 +1,31 @@
+/** How many colours there are; what has none is grey. */
+export const COLORS = 8;
+export const OTHER = "--series-other";
+
+/** The colours that names had before, so that they keep them while the page is open. */
+const remembered = new Map<string, number>();
+
+/** A colour for each name. It belongs to the name: it stays when the order, the window or the filter changes. */
+export function colorsOf(names: readonly string[], known = remembered): ReadonlyMap<string, string> {
+  const shown = names.slice(0, COLORS);
+  const taken = new Map<number, string>();
+  for (const name of shown) {
+    const color = known.get(name);
+    if (color !== undefined && !taken.has(color)) taken.set(color, name);
+  }
+  const placed = new Set(taken.values());
+  // in an order that does not depend on rank
+  for (const name of shown.filter((one) => !placed.has(one)).toSorted()) {
+    let color = hashOf(name) % COLORS;
+    while (taken.has(color)) color = (color + 1) % COLORS;
+    taken.set(color, name);
+    known.set(name, color);
+  }
+  return new Map([...taken].map(([color, name]) => [name, `--series-${color}`]));
+}
+
+function hashOf(text: string): number {
+  let hash = 2_166_136_261;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619);
+  return hash >>> 0;
+}
