@@ -2,6 +2,7 @@ import { unitNames } from "../../src/usage/units.ts";
 /** A good request for every route that takes JSON, with every member its schema knows. `#` becomes a number of its own. */
 const project_id = "acme/edges";
 const at = "2026-01-01T00:00:00Z";
+const range = () => ({ gt: 0, gte: 0, lt: 10, lte: 10 });
 const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: "0123456789ab" }] } };
 const filter = {
   op_names: ["o"],
@@ -18,6 +19,7 @@ const filter = {
 };
 
 const sdkFilter = { ...filter, wb_user_ids: ["u"], wb_run_ids: ["r"] };
+const listFilter = { ...sdkFilter, traces_without_root: false };
 
 export const fullStart = {
   project_id,
@@ -120,14 +122,85 @@ export const fullRequests: Readonly<Record<string, object>> = {
     sort_by: [],
   },
   "POST /graphql": { query: "{viewer{username}}", variables: { name: "n", entityName: "e" } },
-  "POST /trace/usage": { project_id, filter, query: byId, include_costs: true, own_only: true, limit: 10 },
-  "POST /calls/usage": { project_id, call_ids: ["c"], include_costs: true, own_only: true, limit: 10 },
+  "POST /trace/usage": {
+    project_id,
+    filter,
+    query: byId,
+    include_costs: true,
+    full_costs: true,
+    own_only: true,
+    limit: 10,
+  },
+  "POST /calls/usage": {
+    project_id,
+    call_ids: ["c"],
+    include_costs: true,
+    full_costs: true,
+    own_only: true,
+    limit: 10,
+  },
   "POST /trace/calls": { project_id, trace_id: "t" },
   "POST /trace/sizes": { project_id, trace_ids: ["t"] },
+  "POST /trace/query": {
+    project_id,
+    start: at,
+    end: "2026-01-02T00:00:00Z",
+    filter,
+    query: byId,
+    any: [
+      {
+        status: ["error"],
+        op_names: ["op"],
+        models: ["gpt-4o"],
+        svc_user_ids: ["ann"],
+        latency_ms: range(),
+        total_tokens: range(),
+        text: "parcel",
+        query: byId,
+      },
+    ],
+    totals: {
+      total_cost: range(),
+      total_tokens: range(),
+      latency_ms: range(),
+      calls: range(),
+      errors: range(),
+      unfinished: range(),
+    },
+    order_by: "total_cost",
+    direction: "asc",
+    limit: 10,
+    page_token: null,
+    group_by: { $getField: "attributes.version" },
+    include_costs: true,
+    include_total: true,
+  },
+  "POST /trace/facets": {
+    project_id,
+    start: at,
+    end: "2026-01-02T00:00:00Z",
+    filter,
+    query: byId,
+    any: [
+      {
+        status: ["error"],
+        op_names: ["op"],
+        models: ["gpt-4o"],
+        svc_user_ids: ["ann"],
+        latency_ms: range(),
+        total_tokens: range(),
+        text: "parcel",
+        query: byId,
+      },
+    ],
+    facets: ["status", { $getField: "attributes.version" }],
+    contains: "a",
+    limit: 10,
+  },
   "POST /call/receipt": { project_id, call_id: "c", trace_id: "t" },
   "POST /calls/stream_query": {
     project_id,
-    filter: sdkFilter,
+    filter: listFilter,
     query: byId,
     sort_by: [{ field: "started_at", direction: "desc" }],
     limit: 10,
@@ -138,7 +211,7 @@ export const fullRequests: Readonly<Record<string, object>> = {
     page_token: null,
   },
   "POST /call/read": { project_id, id: "c", include_costs: true },
-  "POST /calls/query_stats": { project_id, filter: sdkFilter, query: byId },
+  "POST /calls/query_stats": { project_id, filter: listFilter, query: byId },
   "POST /feedback/create": fullFeedback,
   "POST /feedback/batch/create": { batch: [fullFeedback] },
   "POST /feedback/replace": { ...fullFeedback, feedback_id: "f0" },

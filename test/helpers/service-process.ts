@@ -47,7 +47,7 @@ export async function startProcess(
       return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1024;
     },
     async end(signal) {
-      if (child.exitCode !== null) return child.exitCode;
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       const gone = once(child, "exit");
       child.kill(signal);
       const [code] = (await gone) as [number | null];

@@ -12,26 +12,36 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
 const SLOW_MS = 300;
+/** A statement of the service that changes what is stored. */
+const CHANGE = /^\s*INSERT INTO|^\s*ALTER TABLE|\r\n\r\nALTER TABLE/;
 
 /** A statement as it came over a link. */
 export interface Statement {
   /** Its `log_comment`, without the version of the store. */
   readonly name: string;
   readonly text: string;
+  /** It inserts or mutates. */
+  readonly isChange: boolean;
   /** Executes it, for the first time or again; the server's answer. */
   deliver(): Promise<{ readonly status: number; readonly text: string }>;
 }
 
-/** `slow`: others overtake it. */
-export type Fate = "pass" | "hold" | "twice" | "slow";
+/**
+ * `slow`: others overtake it. `twice`: executed twice. `lost`: executed, but the connection breaks before the answer. `cut`: the
+ * connection breaks before it arrives, `hold`: it is never answered; both can be delivered late.
+ */
+export type Fate = "pass" | "slow" | "twice" | "lost" | "cut" | "hold";
 
 export interface StatementLink {
   /** The server's URL, by way of the link. */
   readonly url: string;
-  /** What becomes of each statement. Held ones are never answered; those that begin by then neither, while it is `stalled`. */
+  /** What becomes of each statement. */
   rule: (statement: Statement) => Fate;
+  /** While it is, nothing arrives. When it ends, the connections of what has not arrived break. */
   stalled: boolean;
   readonly held: readonly Statement[];
+  /** Resolves when the server has answered everything that has arrived by now, whoever still waits for it. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,15 +50,28 @@ export async function openLink(target: string): Promise<StatementLink> {
   const server = new URL(target);
   const agent = new Agent({ keepAlive: true });
   const held: Statement[] = [];
+  const waiting = new Set<ServerResponse>();
+  const arrived = new Set<Promise<void>>();
+  let isStalled = false;
   const take = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await buffer(incoming).catch(() => undefined);
     if (body === undefined) return;
     const { pathname, searchParams, search } = new URL(incoming.url!, server);
-    const deliver = () =>
-      exchange({ server, agent, path: pathname + search, headers: incoming.headers, body });
+    const deliver = () => {
+      const answer = exchange({ server, agent, path: pathname + search, headers: incoming.headers, body });
+      const over = answer.then(
+        () => undefined,
+        () => undefined,
+      );
+      arrived.add(over);
+      void over.then(() => arrived.delete(over));
+      return answer;
+    };
+    const text = `${searchParams.get("query") ?? ""}\n${body.toString("latin1")}`;
     const statement: Statement = {
       name: (searchParams.get("log_comment") ?? "").replace(/ @.*/, ""),
-      text: `${searchParams.get("query") ?? ""}\n${body.toString("latin1")}`,
+      text,
+      isChange: CHANGE.test(text),
       deliver: async () => {
         const { status, bytes } = await deliver();
         return { status, text: bytes.toString() };
@@ -56,10 +79,13 @@ export async function openLink(target: string): Promise<StatementLink> {
     };
     const fate = link.rule(statement);
     if (fate === "hold") held.push(statement);
-    if (fate === "hold" || link.stalled) return;
-    if (fate === "slow") await pause(SLOW_MS);
+    if (isStalled) waiting.add(outgoing);
+    if (fate === "hold" || isStalled) return;
+    if (fate === "cut") return void outgoing.destroy();
+    if (fate === "slow") await pause(Math.random() * SLOW_MS);
     try {
       const answer = await deliver();
+      if (fate === "lost") return void outgoing.destroy();
       if (fate === "twice") await deliver();
       outgoing.writeHead(answer.status, answer.headers).end(answer.bytes);
     } catch {
@@ -73,8 +99,19 @@ export async function openLink(target: string): Promise<StatementLink> {
   const link: StatementLink = {
     url: own.href,
     rule: () => "pass",
-    stalled: false,
     held,
+    async settled() {
+      await Promise.all(arrived);
+    },
+    get stalled() {
+      return isStalled;
+    },
+    set stalled(is) {
+      isStalled = is;
+      if (is) return;
+      for (const outgoing of waiting) outgoing.destroy();
+      waiting.clear();
+    },
     async close() {
       front.closeAllConnections();
       front.close();

@@ -2,7 +2,7 @@ import type { App } from "../../../src/app.ts";
 import { authorization } from "../../helpers/start-app.ts";
 
 interface Sent {
-  readonly method: "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
   /** An object goes as JSON, bytes are protobuf. */
   readonly body?: object | Buffer;
@@ -11,6 +11,8 @@ interface Sent {
 interface Answered {
   readonly status: number;
   readonly bytes: Buffer;
+  /** It was refused at first: what it answers to may have been done before. */
+  readonly isRepeated?: boolean;
 }
 
 /** A replica of the service, in this process or in one of its own. */

@@ -39,7 +39,7 @@ export async function takeStep(
     sendable.map(async ({ replica, request }) => {
       const { url, body } = toWire(request, { project: world.project, lane: lane.name });
       const told = await send(world.replicas[replica], { url, body, status: isRefused(request) ? 422 : 200 });
-      return { request, told };
+      return { request, ...told };
     }),
   );
   const before = meanwhile.length === 0 ? lane.knownTraces() : { traceOf: () => undefined };
@@ -51,9 +51,9 @@ export async function takeStep(
     const isAgreed = starts.every((one) => one.id !== start.id || one.parent === start.parent);
     lane.tellTrace({ ...start, parent: isAgreed ? start.parent : null, before });
   }
-  for (const { request, told } of answers) {
+  for (const { request, told, isRepeated } of answers) {
     checkRejected(request, told);
-    if (request.form === "delete" && isAlone) {
+    if (request.form === "delete" && isAlone && !isRepeated) {
       const countDoomed = (state: LaneState) => doomedBy(state, request.ids, lane.isSameTrace).length;
       lane.narrow("num_deleted", told.num_deleted, countDoomed);
     }
@@ -72,10 +72,19 @@ interface Sent {
   readonly status: 200 | 422;
 }
 
-async function send(replica: Replica, { url, body, status: expected }: Sent): Promise<Told> {
-  const { status, bytes } = await replica({ method: "POST", url, body });
+async function send(
+  replica: Replica,
+  { url, body, status: expected }: Sent,
+): Promise<{ readonly told: Told; readonly isRepeated: boolean }> {
+  const { status, bytes, isRepeated = false } = await replica({ method: "POST", url, body });
   if (status !== expected) throw new Error(`${url} ${JSON.stringify(body)}: ${status} ${bytes.toString()}`);
-  if (!Buffer.isBuffer(body)) return JSON.parse(bytes.toString()) as Told;
+  return {
+    told: Buffer.isBuffer(body) ? ofSpans(bytes) : (JSON.parse(bytes.toString()) as Told),
+    isRepeated,
+  };
+}
+
+function ofSpans(bytes: Buffer): Told {
   const partial = partialSuccess(bytes);
   return partial === undefined ? {} : { partialSuccess: { rejectedSpans: String(partial.rejected) } };
 }
