@@ -14,15 +14,28 @@ const rooms = {
   store: ["query", "shares", "shared"],
   http: ["store", "buckets", "query", "shares", "shared"],
   prices: ["http", "store", "query", "usage", "shared"],
-  calls: ["prices", "http", "store", "query", "usage", "shared"],
-  rollup: ["calls", "prices", "http", "store", "query", "buckets", "usage", "shared"],
-  ledger: ["rollup", "prices", "store", "query", "buckets", "usage", "shared"],
-  stats: ["ledger", "rollup", "prices", "http", "store", "query", "usage", "shared"],
+  calls: ["prices", "http", "store", "query", "usage", "shares", "shared"],
+  rollup: ["calls", "prices", "http", "store", "query", "buckets", "usage", "shares", "shared"],
+  ledger: ["rollup", "prices", "store", "query", "buckets", "usage", "shares", "shared"],
+  stats: ["ledger", "rollup", "prices", "http", "store", "query", "usage", "shares", "shared"],
+  traces: [
+    "stats",
+    "ledger",
+    "rollup",
+    "calls",
+    "prices",
+    "http",
+    "store",
+    "query",
+    "buckets",
+    "usage",
+    "shared",
+  ],
   feedback: ["calls", "http", "store", "query", "buckets", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
   gateway: ["calls", "http", "usage", "journal", "shares", "shared"],
-  admin: ["calls", "http", "store", "query", "shared"],
+  admin: ["calls", "http", "store", "query", "shares", "shared"],
   "second-thread": ["ingest", "feedback", "content", "calls", "http", "shares", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
@@ -60,7 +73,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|gateway-settings|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|deletion-jobs|ledger-jobs|stop-times|open-store-journal";
+  "app|main|config|gateway-settings|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|deletion-jobs|ledger-jobs|stop-times|stored-limit|open-store-journal|watchdog";
 
 interface Allowed {
   readonly imports: readonly string[];

@@ -15,9 +15,9 @@ import { backupRoutes } from "./admin/backups/routes.ts";
 import type { FeedbackOf } from "./calls/read/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls/read/routes.ts";
 import { createCallWriter } from "./calls/write/call-writer.ts";
+import { createNamedCalls } from "./calls/place/named-calls.ts";
 import { createPlaceLookup } from "./calls/place/place-lookup.ts";
 import type { Engine } from "./store/engine.ts";
-import type { GroupCommitSettings } from "./store/group-commit.ts";
 import { measureEngine } from "./store/measured-engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { connectionCap } from "./connection-cap.ts";
@@ -61,20 +61,25 @@ import { costsBy, createPrices } from "./prices/prices.ts";
 import { registerDeletions } from "./deletion-jobs.ts";
 import { registerLedger } from "./ledger-jobs.ts";
 import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
+import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
 import type { FairShare } from "./shares/fair-share.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
+import { limitStored } from "./stored-limit.ts";
 import { stopTimes } from "./stop-times.ts";
+import type { Project } from "./shared/project.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import { envelopeOf } from "./gateway/error-envelope.ts";
 import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
+import { registerHello } from "./gateway/hello.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { receiptRoutes } from "./rollup/receipts/routes.ts";
 import { traceUsageRoutes } from "./rollup/answer/routes.ts";
 import { tracesRoutes } from "./calls/read/trace/routes.ts";
 import { usageStatsRoutes } from "./stats/routes.ts";
+import { traceListRoutes } from "./traces/routes.ts";
 
 export interface Deps {
   /** A migrated store. `buildApp` does not close it. */
@@ -113,28 +118,25 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerHealth(app, engine, steady);
   await registerOpenapiRoutes(app);
   registerMetricsRoute(app, registry);
-  const writing: Writing = {
-    lingerMs: config.INGEST_LINGER_MS,
-    pending: shares.writes,
-    onBatch: metrics.batchWritten,
-    bodyLimitBytes: config.INGEST_BODY_LIMIT_BYTES,
-  };
-  const { bodyLimitBytes } = writing;
+  const { INGEST_LINGER_MS: lingerMs, INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
+  const writing = { lingerMs, pending: shares.writes, onBatch: metrics.batchWritten };
   const traces = createPlaceLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
-  const writers = { calls: writer, feedback, content };
+  const all = { calls: meterUsageBasis(writer, registry), feedback, content };
+  const writers = limitStored(app, config, { engine, registry, writers: all });
   registerWriters(app, { writers, clock, places: shares.largeBodies, bodyLimitBytes });
   const sweep = (): Promise<number> => writer.sweep();
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
   registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerDeletions(app, config, { engine, clock, writer, audit });
-  await app.register(ingestRoutes, { engine, traces, writer, clock, bodyLimitBytes, askToErase });
-  await app.register(contentRoutes, { engine, writer: content, bodyLimitBytes });
+  const accepted = { writer: writers.calls, bodyLimitBytes };
+  await app.register(ingestRoutes, { ...accepted, engine, traces, clock, askToErase });
+  await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
-  await app.register(otlpRoutes, { writer, bodyLimitBytes });
+  await app.register(otlpRoutes, accepted);
   const reading = {
     engine,
     selectionLimits: {
@@ -153,34 +155,31 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   await app.register(callsQueryRoutes, { ...reading, feedbackOf });
   await app.register(tracesRoutes, { engine, maxTraceCalls: config.MAX_TRACE_CALLS });
   await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls: config.MAX_TRACE_CALLS });
-  await app.register(usageStatsRoutes, {
+  const adding = {
     ...reading,
     clock,
-    maxPercentiles: config.MAX_PERCENTILES,
     maxCalls: config.MAX_STATS_CALLS,
-    maxCells: config.MAX_STATS_CELLS,
-    bookFor: (project) => prices.bookFor(project),
-    providerOf: (llm, servedBy) => prices.providerOf(llm, servedBy),
-  });
-  await app.register(feedbackRoutes, { engine, writer: feedback, clock, bodyLimitBytes });
+    bookFor: (project: Project) => prices.bookFor(project),
+    providerOf: (llm: string, servedBy: string | undefined) => prices.providerOf(llm, servedBy),
+  };
+  const maxCells = config.MAX_STATS_CELLS;
+  await app.register(usageStatsRoutes, { ...adding, maxPercentiles: config.MAX_PERCENTILES, maxCells });
+  await app.register(traceListRoutes, { ...adding, maxTraces: maxCells });
+  await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { engine, clock, limits: feedbackStatsLimits(config) });
   await app.register(gatewayRoutes, {
     prefix: "/v1",
     settings: gatewayRoutesSettings(config, shares.gateway),
-    completions: completionStore(writer, traces),
+    completions: completionStore(writer, traces, createNamedCalls(engine, traces)),
     journal: deps.journal,
     clock,
     registry,
   });
+  registerHello(app);
   await app.register(costRoutes, { engine, prices: priceStore, clock });
   await app.register(factorRoutes, { factors, clock });
   await app.register(pageRoutes, { dir: deps.pageDir ?? BUILT_PAGE });
   return app;
-}
-
-/** How incoming data is written. */
-interface Writing extends GroupCommitSettings {
-  readonly bodyLimitBytes: number;
 }
 
 function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPercentiles }: Config) {

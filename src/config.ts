@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import type { RouteSettings } from "./gateway/upstreams.ts";
 import { nearestNames } from "./query/nearest-names.ts";
+import { readRoutesFile } from "./routes-file.ts";
 
 /** Digits only: other forms of numbers in JavaScript, "0x10" or "1e3", are errors here. */
 const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
@@ -121,6 +123,7 @@ const schema = z.object({
   KEY_MAX_LIFETIME_DAYS: whole(1, 36_500).optional(),
   MAX_KEYS_PER_PROJECT: count.default(200),
   MAX_KEYS_MADE_BY_KEY: count.default(1000),
+  MAX_STORED_BYTES: bytes.optional(),
   DEFAULT_ENTITY: z
     .string()
     .regex(/^[^/\s]{1,128}$/)
@@ -133,6 +136,7 @@ const schema = z.object({
   MAX_STREAMED_ANSWERS: count.default(64),
   CLIENT_STALL_TIMEOUT_MS: positiveMs.default(60_000),
   MAX_EVENT_LOOP_DELAY_MS: positiveMs.default(1000),
+  MAX_STANDSTILL_SECONDS: whole(0, 86_400).default(60),
   MAX_RSS_BYTES: whole(0).default(0),
   STORE_MAX_CONCURRENT: count.optional(),
   STORE_MAX_WAITING: count.default(1000),
@@ -158,8 +162,12 @@ const schema = z.object({
   TRAINING_UPSTREAM_API_KEY: z.string().optional(),
   CHAT_UPSTREAM_URL: upstreamUrl.optional(),
   CHAT_UPSTREAM_API_KEY: z.string().optional(),
+  ANTHROPIC_UPSTREAM_URL: upstreamUrl.optional(),
+  ANTHROPIC_UPSTREAM_API_KEY: z.string().optional(),
+  ANTHROPIC_UPSTREAM_PROVIDER: z.string().optional(),
   TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
   CHAT_UPSTREAM_PROVIDER: z.string().optional(),
+  GATEWAY_ROUTES_FILE: z.string().optional(),
   TRAINING_PASS_THROUGH: passedPaths.default(["/preview", "/training", "GET /models", "others"]),
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
@@ -177,7 +185,10 @@ const schema = z.object({
   RECORDER_MAX_PENDING_BYTES: bytes.default(64 * 1024 * 1024),
 });
 
-export type Config = Readonly<z.infer<typeof schema>>;
+export type Config = Readonly<z.infer<typeof schema>> & {
+  /** The entries of the file that `GATEWAY_ROUTES_FILE` names. */
+  readonly gatewayRoutes?: readonly RouteSettings[];
+};
 
 export const settingNames: readonly string[] = Object.keys(schema.shape);
 
@@ -214,14 +225,20 @@ export function readConfig(environment: Environment = process.env): Config {
   if (given["CLICKHOUSE_URL"] !== undefined && given["ROOT_API_KEY"] === undefined) {
     problems.push("ROOT_API_KEY: must be set when CLICKHOUSE_URL is set, so that all replicas share it");
   }
-  for (const upstream of ["TRAINING_UPSTREAM", "CHAT_UPSTREAM"]) {
+  for (const upstream of ["TRAINING_UPSTREAM", "CHAT_UPSTREAM", "ANTHROPIC_UPSTREAM"]) {
     const { username = "", password = "" } = URL.parse(given[`${upstream}_URL`] ?? "") ?? {};
     if (username + password !== "" && given[`${upstream}_API_KEY`] !== undefined) {
       problems.push(`${upstream}_API_KEY: must not be set beside a user and a password in ${upstream}_URL`);
     }
   }
+  const routesFile = given["GATEWAY_ROUTES_FILE"];
+  const { routes, problems: ofRoutes } =
+    routesFile === undefined
+      ? { routes: undefined, problems: [] }
+      : readRoutesFile(routesFile, environment, upstreamUrl);
+  problems.push(...ofRoutes.map((problem) => `GATEWAY_ROUTES_FILE: ${problem}`));
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
-  return Object.freeze(result.data);
+  return Object.freeze({ ...result.data, ...(routes === undefined ? {} : { gatewayRoutes: routes }) });
 }
 
 /** The variable, or the first line of the file that `<name>_FILE` names. Blank counts as not set. */

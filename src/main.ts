@@ -14,6 +14,7 @@ import { openStoreJournal } from "./open-store-journal.ts";
 import { noteAddress } from "./service-address.ts";
 import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
 import { VERSION } from "./version.ts";
+import { startWatchdog } from "./watchdog.ts";
 
 let config: Config | undefined;
 try {
@@ -50,6 +51,7 @@ async function start(settings: Config): Promise<void> {
   stopOnSignals({ app, close, logger, timeoutMs: settings.SHUTDOWN_TIMEOUT_MS });
   const url = await app.listen({ host: settings.HOST, port: settings.PORT });
   logger.flush();
+  if (settings.MAX_STANDSTILL_SECONDS > 0) startWatchdog(settings.MAX_STANDSTILL_SECONDS);
   if (settings.CLICKHOUSE_URL === undefined) noteAddress(dataDir, url);
   if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
 }

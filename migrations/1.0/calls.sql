@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64(),
 
     -- what the rows of an hour come to, and under which hours those calls lie that started or ended in an hour: see
-    -- src/query/key-hours.ts
+    -- src/query/key-hours.ts; and how much they hold: see src/admin/stored/read-stored-bytes.ts
     PROJECTION hours
     (
         SELECT
@@ -64,7 +64,8 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
             hour,
             dateDiff('hour', toDateTime64(0, 0, 'UTC'), started_at),
             dateDiff('hour', toDateTime64(0, 0, 'UTC'), ended_at),
-            sum(fingerprint)
+            sum(fingerprint),
+            sum(128 + length(ifNull(inputs, '')) + length(ifNull(attributes, '')) + length(ifNull(output, '')) + length(ifNull(summary, '')) + length(ifNull(exception, '')))
         GROUP BY
             project_id,
             hour,

@@ -13,11 +13,10 @@ export function pageAddress({ url, key, project }: Demo): string {
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
     `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}' | pretty`;
-  const completion = {
-    model: "stand-in",
-    stream: true,
-    messages: [{ role: "user", content: "What did it cost?" }],
-  };
+  const through = (door: string, key: string, body: object): string =>
+    `curl -sN -H "${key}" -H "x-sumtree-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1${door} -d '${JSON.stringify(body)}'`;
+  const [bearer, apiKey] = ["authorization: Bearer $KEY", "x-api-key: $KEY"];
+  const messages = [{ role: "user", content: "What did it cost?" }];
   const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);
   return `
 Sumtree is running at ${url} with sample data in the project ${project}. Stop it with Ctrl-C; the samples go with it.
@@ -71,13 +70,15 @@ ${ask("/feedback/stats", {
   metrics: [{ json_path: "score", aggregations: ["avg", "count"], percentiles: [50, 95] }],
 })}
 
-# A completion through the gateway, as an OpenAI SDK would send it. A fake model responds, unless
-# TRAINING_UPSTREAM_URL names a real one.
-curl -sN -H "authorization: Bearer $KEY" -H "openai-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1/chat/completions -d '${JSON.stringify(completion)}'
+# Through the gateway, as SDKs and coding agents would send it: a chat completion, a response, a message. A fake model responds,
+# unless TRAINING_UPSTREAM_URL names a real one.
+${through("/chat/completions", bearer, { model: "gpt-4o", stream: true, messages })}
+${through("/responses", bearer, { model: "gpt-5", input: "What did it cost?" })}; echo
+${through("/messages", apiKey, { model: "claude-sonnet-4-5", max_tokens: 100, stream: true, messages })}
 
-# What it used, streamed and not asked for its usage as it was. It is written once the stream is over, which it never delays.
+# What they used and cost, streamed and not asked for their usage as they were. It is written once a stream is over, which it never delays.
 sleep 1
-${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] } })}
+${ask("/trace/usage", { project_id: project, filter: { trace_ids: ["my-trace"] }, include_costs: true })}
 
 # A deliberate mistake: the response lists every issue.
 ${ask("/trace/usage", { project_id: project, limit: 0, wat: true })}

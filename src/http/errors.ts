@@ -20,6 +20,7 @@ const statusByCode = {
   too_many_calls: 413,
   unsupported_media_type: 415,
   validation: 422,
+  upgrade_required: 426,
   too_many_requests: 429,
   concurrency_limit: 429,
   internal: 500,
@@ -33,6 +34,7 @@ const statusByCode = {
   query_timeout: 504,
   query_memory: 504,
   upstream_timeout: 504,
+  storage_full: 507,
 } satisfies Record<ErrorCode, number>;
 
 /** All codes, in the order of their statuses. */

@@ -1,7 +1,12 @@
 import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import { parseJson } from "../shared/json.ts";
+import { turnOf } from "../shares/turns.ts";
+import { holderOf } from "./auth/holder-of.ts";
 import { LargeBody } from "./bodies/large-body.ts";
+
+/** What is parsed without waiting for a turn, in a millisecond. */
+const MAX_AT_ONCE_BYTES = 64 * 1024;
 
 /**
  * JSON bodies as real clients send them: with or without a Content-Type, with the numbers that `parseJson` takes.
@@ -11,7 +16,9 @@ export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const read = async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> => {
     const body = await app.bodies.readJson(request, payload);
-    return body instanceof LargeBody ? body : parseBody(body);
+    if (body instanceof LargeBody) return body;
+    if (body.length > MAX_AT_ONCE_BYTES) await turnOf(holderOf(request));
+    return parseBody(body);
   };
   app.addContentTypeParser(/^application\/(.+\+)?json/, read);
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: RequestPayload) => {

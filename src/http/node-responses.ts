@@ -2,8 +2,11 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../shared/errors.ts";
 
-/** Leaves the check for a Host header to `registerNodeResponses`. */
-export const serverOptions = { requireHostHeader: false } as const;
+/**
+ * Leaves the check for a Host header to `registerNodeResponses`. Providers of models take heads of 64 KiB; there is room
+ * for the request line beside them.
+ */
+export const serverOptions = { requireHostHeader: false, maxHeaderSize: 72 * 1024 } as const;
 
 /**
  * Rejects what Node would reject without a body and a request id, or would accept: it keeps the first of two Hosts and

@@ -43,6 +43,8 @@ export async function createRoutes(
     read,
     readJson: read,
     failure: () => Promise.reject(new Error("no form comes here")),
+    // they are counted where they came
+    hold: () => undefined,
   });
   registerJsonBody(app);
   registerValidation(app);

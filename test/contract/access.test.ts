@@ -59,6 +59,8 @@ const samples: Readonly<Record<string, object | null>> = {
   "POST /calls/usage": { project_id, call_ids: [] },
   "POST /trace/calls": { project_id, trace_id: "t" },
   "POST /trace/sizes": { project_id, trace_ids: [] },
+  "POST /trace/facets": { project_id, start: "2026-01-01T00:00:00Z", facets: ["status"] },
+  "POST /trace/query": { project_id, start: "2026-01-01T00:00:00Z" },
   "POST /call/receipt": { project_id, call_id: "c" },
   "POST /call/start": { start },
   "POST /call/end": { end },

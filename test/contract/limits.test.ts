@@ -242,6 +242,11 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     expect((await post(app, "/api-keys", key, as)).status).toBe(201);
     return post(app, "/api-keys", key, as);
   },
+  async MAX_STORED_BYTES() {
+    const app = await start({ MAX_STORED_BYTES: "1024" });
+    const keep = (n: number) => post(app, "/call/start", callStart(`stored-${n}`));
+    return untilRefused(() => keep(Math.random()));
+  },
   async FAILED_AUTH_PER_MINUTE() {
     const app = await start({ FAILED_AUTH_PER_MINUTE: "1" });
     const wrong = { authorization: authorization("wrong") };
@@ -330,7 +335,7 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
 describe("docs/operations.md", () => {
   it("names every setting once, with its default", () => {
     const documented = [...tableOf("Settings"), ...limits].map(([name = "", value]) => [name, value]);
-    const defaults = readConfig({}) as Readonly<
+    const defaults = readConfig({}) as unknown as Readonly<
       Record<string, string | number | boolean | string[] | undefined>
     >;
     const actual = settingNames.map((name) => [name, String(defaults[name] ?? "")]);

@@ -27,7 +27,7 @@ describe("a request that cannot be read", () => {
       "POST /trace/usage HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
       400,
     ],
-    ["has headers without end", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(70_000)}\r\n\r\n`, 431],
+    ["has headers without end", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(80_000)}\r\n\r\n`, 431],
   ])("because it %s is answered in JSON with a request id", async (_what, bytes, status) => {
     const answer = await send(bytes);
     expect(answer.status).toBe(status);
@@ -47,7 +47,7 @@ describe("a request that cannot be read", () => {
     ],
     [
       "has headers without end",
-      `GET /v1/models HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(70_000)}\r\n\r\n`,
+      `GET /v1/models HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(80_000)}\r\n\r\n`,
       431,
     ],
   ])("because it %s is answered as OpenAI clients read it under /v1", async (_what, bytes, status) => {

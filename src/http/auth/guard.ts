@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { actingFor } from "../../shares/holder.ts";
 import { hasScope, type Scope } from "./api-key.ts";
-import { parseAuthorization, type Scheme } from "./credentials.ts";
+import { parseAuthorization, type Credentials, type Scheme } from "./credentials.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { grantOf, type Grant } from "./grant.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -16,6 +16,8 @@ export type Access =
       readonly schemes: readonly Scheme[];
       /** `any`: whatever the key may do. */
       readonly scope: Scope | "any";
+      /** Whether SDKs of models may send the key in headers of their own. */
+      readonly takesKeyHeaders?: boolean;
     };
 
 export const anyAccess = { schemes: ["basic", "bearer"], scope: "any" } as const satisfies Access;
@@ -24,7 +26,11 @@ export const ingestAccess = { schemes: ["basic", "bearer"], scope: "ingest" } as
 export const pricesAccess = { schemes: ["basic", "bearer"], scope: "prices" } as const satisfies Access;
 export const deleteAccess = { schemes: ["basic", "bearer"], scope: "calls:delete" } as const satisfies Access;
 export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
-export const trainAccess = { schemes: ["bearer"], scope: "train" } as const satisfies Access;
+export const trainAccess = {
+  schemes: ["bearer"],
+  scope: "train",
+  takesKeyHeaders: true,
+} as const satisfies Access;
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -77,7 +83,7 @@ async function admit(
   access: Exclude<Access, "public">,
   { keys, attempts, uses, origins }: GuardDeps,
 ): Promise<void> {
-  const credentials = parseAuthorization(request.headers.authorization);
+  const credentials = credentialsOf(request, access);
   if (credentials?.scheme === "basic" && isFromAnotherPage(request, origins)) {
     throw new AppError(
       "forbidden",
@@ -92,7 +98,7 @@ async function admit(
       : undefined;
   if (key === undefined) {
     const retryAfterSeconds = await attempts.retryAfterSeconds(request);
-    if (request.headers.authorization !== undefined) await attempts.count(request);
+    if (hasCredentials(request, access)) await attempts.count(request);
     if (retryAfterSeconds !== undefined) {
       throw new AppError("too_many_requests", "Too many failed attempts. Try again later.", {
         retryAfterSeconds,
@@ -105,6 +111,30 @@ async function admit(
   request.grant = grantOf(key);
   if (access.scope !== "any" && !hasScope(key, access.scope))
     throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
+}
+
+/**
+ * `x-sumtree-key` is for those who have credentials of their own for the upstream in the usual headers; `x-api-key` is
+ * where Anthropic's SDKs send theirs.
+ */
+function credentialsOf(
+  { headers }: FastifyRequest,
+  { takesKeyHeaders = false }: Exclude<Access, "public">,
+): Credentials | undefined {
+  const { authorization, "x-sumtree-key": ours, "x-api-key": apiKey } = headers;
+  if (takesKeyHeaders && typeof ours === "string") return { scheme: "bearer", key: ours };
+  if (takesKeyHeaders && authorization === undefined && typeof apiKey === "string") {
+    return { scheme: "bearer", key: apiKey };
+  }
+  return parseAuthorization(authorization);
+}
+
+function hasCredentials(
+  { headers }: FastifyRequest,
+  { takesKeyHeaders = false }: Exclude<Access, "public">,
+): boolean {
+  const sent = takesKeyHeaders ? ["authorization", "x-sumtree-key", "x-api-key"] : ["authorization"];
+  return sent.some((name) => headers[name] !== undefined);
 }
 
 /**

@@ -36,6 +36,8 @@ export interface Bodies {
   readJson(request: FastifyRequest, payload: RequestPayload): Promise<Buffer | LargeBody>;
   /** For a body that something else reads: never resolves. Errors: those of `read`. */
   failure(request: FastifyRequest): Promise<never>;
+  /** Counts bytes of a body that something else reads and keeps until the answer. Errors: service_overloaded. */
+  hold(request: FastifyRequest, bytes: number): void;
 }
 
 /** Where the event loop itself reads them, so many times fewer values are taken. */
@@ -49,17 +51,20 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
     whenClosed(reply.raw, () => request.bodyBytes?.release());
     done();
   });
+  const hold = (request: FastifyRequest, bytes: number): void => {
+    if (request.bodyBytes !== null) {
+      if (!request.bodyBytes.more(bytes)) throw noRoom();
+      return;
+    }
+    const held = inFlight.tryTake(holderOf(request), bytes);
+    if (held === undefined) throw noRoom();
+    request.bodyBytes = held;
+  };
   const counter = (request: FastifyRequest, payload: RequestPayload | IncomingMessage): Check => {
     const checkBytes = byteCounter(request, payload);
     return (chunk) => {
       checkBytes(chunk);
-      if (request.bodyBytes !== null) {
-        if (!request.bodyBytes.more(chunk.length)) throw noRoom();
-        return;
-      }
-      const held = inFlight.tryTake(holderOf(request), chunk.length);
-      if (held === undefined) throw noRoom();
-      request.bodyBytes = held;
+      hold(request, chunk.length);
     };
   };
   app.decorate("bodies", {
@@ -76,6 +81,7 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
       return readWhole(request, payload, { stallMs, check, values: () => values.count() });
     },
     failure: (request) => failureOf(request, { stallMs, check: counter(request, request.raw) }),
+    hold,
   } satisfies Bodies);
 }
 

@@ -46,6 +46,7 @@ function describe(described: Described, operation: Operation): void {
   success.headers = headerRefs(
     "x-request-id",
     ...(operation.truncated === undefined ? [] : ["x-truncated" as const]),
+    ...(operation.tellsRoots === true ? ["x-traces-without-root" as const] : []),
     ...(operation.hasPages === true ? ["x-next-page-token" as const] : []),
   );
   if (success.content !== undefined) completeContent(success.content, example.response, also.response);
@@ -80,6 +81,7 @@ function addSharedResponses(
     parameters: (described.parameters ?? []).length > 0,
     findsOne: FINDS_ONE.test(path),
     runsAlone: path === "/backups",
+    stores: (described.security ?? []).some(({ bearer }) => bearer?.includes("ingest") === true),
   });
   described.responses = { ...shared, ...own };
 }

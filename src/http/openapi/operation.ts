@@ -11,6 +11,8 @@ export interface Operation {
   readonly response: string;
   /** The response has `x-truncated`: why it may not be complete. */
   readonly truncated?: string;
+  /** The response has `x-traces-without-root`. */
+  readonly tellsRoots?: boolean;
   /** The response has `x-next-page-token`. */
   readonly hasPages?: boolean;
   /** Of its bodies, when they are JSON. Checked against their schemas, and sent to the service, by the tests. */

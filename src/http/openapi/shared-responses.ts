@@ -25,6 +25,13 @@ const headers = {
     description: "`true`: more data matches than the response contains",
     schema: { type: "string", enum: ["true", "false"] as string[] },
   },
+  "x-traces-without-root": {
+    component: "TracesWithoutRoot",
+    description:
+      "The number of traces that have no root, because a parent that their calls name was never sent, and of which a call matches " +
+      "filter and query, `trace_roots_only` aside. `limit` does not bound it",
+    schema: { type: "string", pattern: "^[0-9]+$" },
+  },
   "x-next-page-token": {
     component: "NextPageToken",
     description:
@@ -132,6 +139,14 @@ const alreadyRunning: Readonly<Record<string, SharedResponse>> = {
   },
 };
 
+const storageFull: Readonly<Record<string, SharedResponse>> = {
+  "507": {
+    name: "StorageFull",
+    description: "The project stores as much as it may (`MAX_STORED_BYTES`); trying again does not help",
+    detail: "This project stores as much as it may. Delete some of it, or have the limit raised.",
+  },
+};
+
 /** The responses that a route can give beside its own, by status. */
 export function errorResponses(route: {
   readonly secured: boolean;
@@ -139,6 +154,7 @@ export function errorResponses(route: {
   readonly parameters: boolean;
   readonly findsOne: boolean;
   readonly runsAlone: boolean;
+  readonly stores: boolean;
 }): Record<string, Reference> {
   const all = {
     ...(route.secured ? withKey : {}),
@@ -146,6 +162,7 @@ export function errorResponses(route: {
     ...(route.body ? withBody : {}),
     ...(route.findsOne ? notFound : {}),
     ...(route.runsAlone ? alreadyRunning : {}),
+    ...(route.stores ? storageFull : {}),
     ...always,
   };
   return Object.fromEntries(
@@ -155,7 +172,7 @@ export function errorResponses(route: {
 
 /** The responses as components, by name. */
 export const sharedResponses: Record<string, Response> = Object.fromEntries(
-  [withKey, withBody, notFound, alreadyRunning, always]
+  [withKey, withBody, notFound, alreadyRunning, storageFull, always]
     .flatMap((responses) => Object.values(responses))
     .map(({ name, description, schema = "ErrorRes", header, detail }) => [
       name,

@@ -2,6 +2,9 @@ import { z } from "zod";
 import { assertNever } from "../../shared/assert-never.ts";
 import type { Issue } from "../../shared/errors.ts";
 
+/** A schema may say more behind it, such as the names that it knows. */
+export const EXTRA = "Extra inputs are not permitted";
+
 type ZodIssue = z.core.$ZodIssue;
 
 const typeByExpected: Readonly<Record<string, string>> = {
@@ -30,7 +33,7 @@ function issuesOf(issue: ZodIssue, loc: readonly (string | number)[]): Issue[] {
     case "unrecognized_keys":
       return issue.keys.map((key) => ({
         loc: [...loc, key],
-        msg: "Extra inputs are not permitted",
+        msg: issue.message.startsWith(EXTRA) ? issue.message : EXTRA,
         type: "extra_forbidden",
       }));
     case "too_small":

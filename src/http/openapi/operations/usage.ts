@@ -57,6 +57,7 @@ const receipt = {
       own: receiptUsage,
     },
   ],
+  usage_basis: null,
   completion: null,
   lines: [
     line,
@@ -90,9 +91,12 @@ const day = {
   ...usage,
   other_cost: 0,
   total_cost: 0.006,
+  cost_is_lower_bound: false,
 };
 
-const nothing = Object.fromEntries(Object.keys(day).map((name) => [name, 0]));
+const nothing = Object.fromEntries(
+  Object.entries(day).map(([name, value]) => [name, typeof value === "number" ? 0 : value]),
+);
 
 const truncated = "more calls match than `limit` allows. The totals of those in the response are complete.";
 
@@ -214,9 +218,13 @@ export const usageOperations: Operations = {
     description:
       "For each call that `filter` and `query` select: its own usage plus that of all its descendants, by LLM. Tokens that " +
       "a producer reports both on a parent and on its children are counted once. A cost is null if no price is known. With " +
-      "`own_only`, each call only has what it adds to the total of its trace itself.",
+      "`own_only`, each call only has what it adds to the total of its trace itself.\n\n" +
+      "`trace_roots_only` selects calls that name no parent. A trace whose root was never sent has none, so it is missing from such a " +
+      "response, and `x-traces-without-root` counts it. `POST /calls/stream_query` lists its topmost calls (`traces_without_root`), " +
+      "and `POST /calls/usage` has their totals.",
     response: "Usage by call and LLM",
     truncated,
+    tellsRoots: true,
     example: {
       request: {
         project_id: "acme/demo",
