@@ -99,7 +99,8 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #listener: UpstreamListener;
   readonly #mask: SecretMask;
-  readonly #body: MaskedPieces;
+  /** Undefined for a compressed error: whoever relays it masks it when it is unpacked. */
+  #body: MaskedPieces | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #over = false;
@@ -135,19 +136,20 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
+    if (status >= 400 && headers["content-encoding"] !== undefined) this.#body = undefined;
     if (status >= 200 && !this.#over) this.#listener.onHead(status, maskedHeaders(headers, this.#mask));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return;
-    const masked = this.#body.push(chunk);
+    const masked = this.#body?.push(chunk) ?? chunk;
     if (masked.length > 0 && !this.#listener.onData(masked)) controller.pause();
   }
 
   onResponseEnd(): void {
     if (this.#over) return;
-    const rest = this.#body.end();
-    if (rest.length > 0) this.#listener.onData(rest);
+    const rest = this.#body?.end();
+    if (rest !== undefined && rest.length > 0) this.#listener.onData(rest);
     this.#over = true;
     this.#listener.onEnd();
   }
