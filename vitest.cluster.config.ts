@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/cluster/**/*.test.ts"],
+    globalSetup: "test/helpers/say-seed.ts",
+    setupFiles: "test/helpers/seed-fast-check.ts",
     // one cluster, whose replicas are killed
     fileParallelism: false,
     testTimeout: 180_000,

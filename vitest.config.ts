@@ -60,7 +60,8 @@ const UNIT = ["test/unit/**/*.test.ts"];
 
 export default defineConfig({
   test: {
-    globalSetup: "test/helpers/temporary-files.ts",
+    globalSetup: ["test/helpers/temporary-files.ts", "test/helpers/say-seed.ts"],
+    setupFiles: "test/helpers/seed-fast-check.ts",
     pool: "forks",
     // on two cores: two work while one waits
     maxWorkers: 3,

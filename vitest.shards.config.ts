@@ -50,7 +50,8 @@ export default defineConfig({
     include: Object.entries(suites).flatMap(([folder, names]) =>
       names.map((name) => `test/${folder}/${name}.test.ts`),
     ),
-    globalSetup: "test/helpers/require-named-store.ts",
+    globalSetup: ["test/helpers/require-named-store.ts", "test/helpers/say-seed.ts"],
+    setupFiles: "test/helpers/seed-fast-check.ts",
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 240_000,

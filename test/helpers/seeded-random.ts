@@ -4,11 +4,9 @@ export interface SeededRandom {
   next(): number;
 }
 
-/** Another one in each run, printed; `SEED` repeats a run. */
+/** The seed of everything that tests draw: the same in every run, or `SEED`. */
 export function chosenSeed(): number {
-  const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
-  process.stdout.write(`SEED=${seed}\n`);
-  return seed;
+  return Number(process.env["SEED"] ?? 20_261_125);
 }
 
 /** Random numbers that a seed repeats. Source: mulberry32. */
