@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sql } from "../../src/query/sql.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
@@ -85,7 +85,7 @@ describe("a store of 1.0", () => {
 });
 
 describe("a migration after 1.0", () => {
-  beforeAll(async () => {
+  beforeEach(async () => {
     // what came late is in no answer
     await test.close();
     await engine.close();
@@ -96,37 +96,17 @@ describe("a migration after 1.0", () => {
     test = await startAppOn(engine);
   });
 
-  it("is applied whole, cut off before any of its statements, and by several at once", async () => {
-    const random = seededRandom();
-    let cuts = 0;
-    const applied: string[] = [];
-    for (let last = 0; applied.length === 0; last++) {
-      let count = 0;
-      const cut = migrate(
-        cutBefore(engine, () => count++ >= last),
-        options,
-      );
-      const done = await cut.catch((error: unknown) => error);
-      if (!(done instanceof Cut)) {
-        applied.push(...(done as readonly string[]));
-        break;
-      }
-      cuts++;
-      const several = Array.from({ length: 3 }, async () => {
-        let left = Math.floor(random.next() * (last + 1));
-        return migrate(
-          cutBefore(engine, () => left-- <= 0),
-          options,
-        );
-      });
-      // what another one has done is not done again, so that one of them may come to the end
-      for (const one of await Promise.allSettled(several)) {
-        if (one.status === "rejected") expect(one.reason).toBeInstanceOf(Cut);
-        else applied.push(...one.value);
-      }
-    }
-    expect(new Set(applied)).toEqual(new Set([LATER.name]));
-    expect(cuts).toBeGreaterThan(STATEMENTS);
+  /** The names that it says it has applied; undefined if it was cut off before its `count`th statement. */
+  async function migrateCut(count: number): Promise<readonly string[] | undefined> {
+    let left = count;
+    const cut = cutBefore(engine, () => left-- <= 0);
+    return migrate(cut, options).catch((error: unknown) => {
+      expect(error).toBeInstanceOf(Cut);
+      return undefined;
+    });
+  }
+
+  async function expectMigrated(): Promise<void> {
     const [row] = await engine.rows<{ n: number }>(sql`SELECT countIf(usage != '[]') AS n FROM calls FINAL`, {
       name: "test",
     });
@@ -134,9 +114,29 @@ describe("a migration after 1.0", () => {
     expect(await contents()).toMatchObject({ models: [row!.n, expect.anything()], currencies: ["EUR"] });
     await expectSameAnswers();
     expect(await migrate(engine, options)).toEqual([]);
+  }
+
+  it("is applied whole, cut off before each of its statements", async () => {
+    let cuts = 0;
+    while ((await migrateCut(cuts)) === undefined) cuts++;
+    expect(cuts).toBeGreaterThan(STATEMENTS);
+    await expectMigrated();
+  });
+
+  it("is applied whole by several at once, each of them cut off somewhere", async () => {
+    const random = seededRandom();
+    const applied: string[] = [];
+    for (let last = 1; applied.length === 0; last++) {
+      const several = Array.from({ length: 3 }, () => migrateCut(Math.floor(random.next() * (last + 1))));
+      applied.push(...(await Promise.all(several)).flatMap((names) => names ?? []));
+    }
+    // what one has done another does not do again, so that two may come to the end
+    expect(new Set(applied)).toEqual(new Set([LATER.name]));
+    await expectMigrated();
   });
 
   it("is refused by the version before it, and when its file has changed", async () => {
+    await migrate(engine, options);
     await expect(migrate(engine, { cluster: undefined })).rejects.toThrow(
       `The store has migration ${LATER.name}, which this version does not know: start the newer version.`,
     );

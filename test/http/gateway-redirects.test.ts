@@ -88,8 +88,8 @@ describe(`an upstream that redirects for ever (seed ${seed})`, () => {
         expect(text).toContain("TRAINING_UPSTREAM_URL");
         if (form.startsWith("https")) expect(text).toContain(locationOf(form, ""));
       }
-      const posts = test.upstream.seen.filter((one) => one.method === "POST" && one.url.includes(CHAT));
-      expect(posts.length).toBeLessThanOrEqual(2);
+      const posts = test.upstream.seen.filter((one) => one.method === "POST");
+      expect(posts.filter((one) => one.url.includes(CHAT)).length).toBeLessThanOrEqual(2);
       const usages = await usagesOf(project, posts.length);
       expect(usages).toEqual(posts.map(() => ({})));
     });

@@ -222,13 +222,11 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
   }
 }
 
-it(
-  "each door relays every byte and records what was served, however it comes and wherever it breaks",
-  { timeout: 600_000 },
-  async () => {
-    await fc.assert(fc.asyncProperty(plan, relay), { numRuns: runs(60, 600), seed: chosenSeed() });
-  },
-);
+it("each door relays every byte and records what was served, however it comes and wherever it breaks", async () => {
+  // one that hangs is shown as a counterexample
+  const options = { numRuns: runs(60, 400), seed: chosenSeed(), timeout: 100_000 };
+  await fc.assert(fc.asyncProperty(plan, relay), options);
+});
 
 it("what is unpacked is what was sent", async () => {
   for (const encoding of ["gzip", "br", "zstd"] as const) {
