@@ -406,19 +406,17 @@ function describeConcurrency(engine: () => Engine): void {
           sql`SELECT count() AS n FROM system.processes WHERE Settings['log_comment'] LIKE 'to_abort%'`,
           options,
         );
-      const aborted = engine().rows(slow(15), {
+      // longer than the condition below is awaited
+      const aborted = engine().rows(slow(110), {
         name: "to_abort",
         limits: "heavy",
         signal: controller.signal,
       });
       const settled = expect(aborted).rejects.toMatchObject({ kind: "aborted" });
       await expect.poll(running).toEqual([{ n: 1 }]);
-      const before = performance.now();
       controller.abort();
       await settled;
       await expect.poll(running).toEqual([{ n: 0 }]);
-      // it would have run for 15 s
-      expect(performance.now() - before).toBeLessThan(10_000);
     });
     it("a signal that is aborted before does not start anything", async () => {
       const signal = AbortSignal.abort();

@@ -132,7 +132,7 @@ describe(".ci/docker-cluster", () => {
     expect(Object.keys(base.services)).toEqual(expect.arrayContaining(Object.keys(override.services)));
     for (const volume of Object.values(override.services).flatMap((service) => service.volumes ?? []))
       expect(existsSync(join(ROOT, volume.split(":")[0]!)), volume).toBe(true);
-    const { jobs } = parse(read(".github/workflows/ci.yml")) as {
+    const { jobs } = parse(read(".github/workflows/nightly.yml")) as {
       jobs: Record<
         string,
         { strategy?: { matrix: object }; steps: { run?: string; env?: Record<string, string> }[] }

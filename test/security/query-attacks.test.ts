@@ -7,8 +7,6 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type Answer, type TestApp } from "../helpers/start-app.ts";
 
 const MINE = ["mine-1", "mine-2"];
-/** Far below what an attack that works would take, and above what a busy machine does. */
-const SLOW_MS = 30_000;
 /** Of the texts, in each place one of so many is tried, another one in each run. */
 const STEP = isLong ? 1 : 6;
 const seed = chosenSeed();
@@ -98,9 +96,7 @@ function ask(body: object): Promise<Answer> {
 }
 
 async function expectHarmless(body: object, allowed: readonly number[] = [200, 422]): Promise<Answer> {
-  const began = performance.now();
   const answer = await ask(body);
-  expect(performance.now() - began, JSON.stringify(body).slice(0, 200)).toBeLessThan(SLOW_MS);
   expect(
     allowed,
     `${answer.status} for ${JSON.stringify(body).slice(0, 200)}: ${answer.text.slice(0, 500)}`,
@@ -291,10 +287,8 @@ describe("what is too much", () => {
       "a field's name of 900,000 characters",
       deep(0, "", `{"$eq":[{"$getField":"${"a".repeat(900_000)}"},{"$literal":1}]}`, ""),
     ],
-  ])("is refused quickly: %s", async (_, body) => {
-    const began = performance.now();
+  ])("is refused: %s", async (_, body) => {
     const answer = await test.post("/trace/usage", body);
-    expect(performance.now() - began).toBeLessThan(SLOW_MS);
     expect(answer.status, answer.text.slice(0, 300)).toBe(422);
     expect(answer.text.length).toBeLessThan(50_000);
   });
@@ -325,12 +319,10 @@ describe("what is too much", () => {
     const literal = { $literal: `${"x".repeat(10_000_000)}"\\'é` };
     const query = { $expr: { $eq: [{ $getField: "inputs.x" }, literal] } };
     expect((await ask({ query })).status).toBe(413);
-    const began = performance.now();
     const project = "acme/mine" as Project;
     const compiled = compileQuery(query, { project });
     if (!compiled.ok) throw new Error("refused");
     const statement = selectCalls({ project, columns: sql`id`, query: compiled });
     expect(await test.engine.rows(statement, { name: "test_select" })).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(SLOW_MS);
   });
 });

@@ -22,7 +22,7 @@ export type Fault =
   /** Exactly these bytes as the body, one write each; a number is a pause in milliseconds. */
   | {
       readonly kind: "bytes";
-      readonly chunks: readonly (string | Uint8Array | number | Promise<unknown>)[];
+      readonly chunks: Iterable<string | Uint8Array | number | Promise<unknown>>;
       readonly headers?: Readonly<Record<string, string>>;
       readonly ending: "end" | "reset" | "hang";
     }
