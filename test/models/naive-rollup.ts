@@ -60,12 +60,25 @@ class Trees {
       !this.calls.some((one) => one !== call && reports(one) && one.completionId === id)
     )
       return undefined;
+    const below = this.below(call).filter(reports);
     const wraps =
       call.inclusive !== false &&
       !this.isCyclic(call) &&
-      this.below(call).some((one) => reports(one) && this.sharedCompletion(one) !== id);
+      (below.some((one) => one.completionId === id) || !hasRequests(call)) &&
+      below.some((one) => this.sharedCompletion(one) !== id);
     return wraps ? undefined : id;
   }
+
+  /** A span of a request with an id that no other call has asked a model itself. */
+  asked(call: CallRow): boolean {
+    const { completionId: id } = call;
+    const others = this.calls.filter((one) => one !== call && reports(one) && one.completionId === id);
+    return call.inclusive === "in_total" && id !== undefined && others.length === 0 && hasRequests(call);
+  }
+}
+
+function hasRequests(call: CallRow): boolean {
+  return call.usage.some((usage) => usage.requests > 0);
 }
 
 function reports(call: CallRow): boolean {
@@ -105,7 +118,7 @@ function isMoreExact(one: CallRow, other: CallRow, trees: Trees): boolean {
 
 /** What a call itself used; of an inclusive one, what is not explained by everything below it. */
 function ownOf(call: CallRow, trees: Trees, costOf: NaiveCost): [string, NaiveTotal][] {
-  if (call.inclusive === false || trees.isCyclic(call)) {
+  if (call.inclusive === false || trees.isCyclic(call) || trees.asked(call)) {
     return call.usage.map((usage) => [usage.llm, own(usage, call, costOf)]);
   }
   const below = totalOf(trees.below(call), trees, costOf);

@@ -39,9 +39,13 @@ function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): str
   return ids.find((id) => COMPLETION.test(id)) ?? "";
 }
 
+/** LangChain's id of a run, which it uses where the provider has sent none: chains repeat it. */
+const RUN_ID = /^(?:lc_)?run-/;
+
 /** An id as the column `completion_id` holds it; '' if the value is not an id. */
 export function storedId(id: unknown): string {
-  return typeof id === "string" && id.length <= MAX_ID_LENGTH ? id.toWellFormed() : "";
+  if (typeof id !== "string" || id.length > MAX_ID_LENGTH || RUN_ID.test(id)) return "";
+  return id.toWellFormed();
 }
 
 const MIN_BITS = 40;

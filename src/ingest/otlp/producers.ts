@@ -56,6 +56,11 @@ const textIn = (attributes: Attributes, key: string): string => textOf(attribute
 const isModelRun = (attributes: Attributes): boolean =>
   ["", "llm"].includes(textIn(attributes, "langsmith.span.kind"));
 
+/** The operation of the AI SDK that is one request. */
+function asksModel(attributes: Attributes): boolean {
+  return /\.do(?:Generate|Stream|Embed)$/.test(textIn(attributes, "ai.operationId"));
+}
+
 /** Mirascope names a model with its provider and its API: `openai/gpt-4o:completions`. */
 function modelOfMirascope(attributes: Attributes): string | undefined {
   const named = attributes.get("mirascope.response.model_id") ?? attributes.get("gen_ai.response.model");
@@ -78,9 +83,11 @@ export const PROFILES: readonly Profile[] = [
     },
   },
   {
-    // up to version 5 it passes on the counts of Anthropic and Bedrock; from 6 on it adds cached tokens, and reports the parts
+    // up to version 5 it passes on the counts of Anthropic and Bedrock; from 6 on it adds cached tokens, and reports the parts.
+    // The tools of a streamed completion run below its span, and may ask models themselves
     producer: "Vercel AI SDK",
     scope: /^(?:ai|gen_ai)$/,
+    addsUp: { which: "`doGenerate`, `doStream`, `doEmbed`", is: asksModel },
     excludesCache: {
       which: "Anthropic's and Bedrock's without `ai.usage.inputTokenDetails.noCacheTokens`",
       is: (attributes) =>

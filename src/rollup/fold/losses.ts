@@ -22,8 +22,7 @@ export interface Losses {
 
 /** Cost: O(calls + reports × log depth), iterative. */
 export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): Losses {
-  const completionOf = withoutWrappers(calls, forest, shared);
-  const common = lowestCommonCalls(forest, completionOf);
+  const { completionOf, common } = withoutWrappers(calls, forest, shared);
   const losses = {
     completionOf,
     first: new Int32Array(calls.count + forest.cycles.length).fill(NONE),
@@ -48,8 +47,12 @@ export function lossesOf(calls: CallTable, forest: Forest, shared: Int32Array): 
     from = to;
   }
   rounds.release();
-  release(common.reports, common.at, common.depths, common.depthOf);
+  releaseCommon(common);
   return losses;
+}
+
+function releaseCommon({ reports, at, depths, depthOf }: LowestCommonCalls): void {
+  release(reports, at, depths, depthOf);
 }
 
 export function releaseLosses({ completionOf, first, next, lost, countedElsewhere }: Losses): void {
@@ -73,26 +76,48 @@ function playAcrossTrees(
 const MIXED = -2;
 
 /**
- * An inclusive call above reports of other completions is a wrapper, whatever id it carries (mostly that of its last
- * completion). Above reports of its own completion it is one more report of it.
+ * An inclusive call above a report of its own completion and of others is a wrapper that carries the id of its last
+ * completion. Above reports of its own completion alone it is one more report of it; where none is below it, it asked itself,
+ * if it reports a request.
  */
-function withoutWrappers(calls: CallTable, forest: Forest, shared: Int32Array): Int32Array {
+function withoutWrappers(
+  calls: CallTable,
+  forest: Forest,
+  shared: Int32Array,
+): { readonly completionOf: Int32Array; readonly common: LowestCommonCalls } {
+  const common = lowestCommonCalls(forest, shared);
+  const isAboveOwn = new Uint8Array(calls.count);
+  // neighbours in the order of the trees meet at the first of them if the second is below it
+  for (const [place, report] of common.reports.entries()) {
+    const next = common.reports[place + 1];
+    if (next !== undefined && shared[next] === shared[report] && common.at[place + 1] === report)
+      isAboveOwn[report] = 1;
+  }
   const completionOf = shared.slice();
+  let wrappers = 0;
   const below = new Int32Array(calls.count).fill(NONE);
   for (let at = forest.order.length - 1; at >= 0; at--) {
     const call = forest.order[at]!;
     let all = below[call]!;
     if (usageStartOf(calls, call) < calls.usageEnd[call]!) {
       const own = completionOf[call]!;
-      const wraps = own !== NONE && all !== NONE && all !== own && inclusiveOf(calls, call) !== false;
+      const mayWrap = own !== NONE && all !== NONE && all !== own && inclusiveOf(calls, call) !== false;
+      const wraps = mayWrap && (isAboveOwn[call] === 1 || !hasRequests(calls, call));
       if (wraps) completionOf[call] = NONE;
+      if (wraps) wrappers++;
       all = together(all, own === NONE || wraps ? MIXED : own);
     }
     const parent = forest.parents[call]!;
     if (parent !== NONE) below[parent] = together(below[parent]!, all);
   }
-  release(below);
-  return completionOf;
+  release(below, isAboveOwn);
+  if (wrappers === 0) return { completionOf, common };
+  releaseCommon(common);
+  return { completionOf, common: lowestCommonCalls(forest, completionOf) };
+}
+
+function hasRequests(calls: CallTable, call: number): boolean {
+  return calls.usage.requestsOf(usageStartOf(calls, call), calls.usageEnd[call]!) > 0;
 }
 
 function together(one: number, other: number): number {

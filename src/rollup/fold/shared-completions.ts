@@ -1,7 +1,7 @@
 import { isUniqueId, REPORTERS, type Reporter } from "../../calls/parts/completion.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
-import { NONE, reporterOf } from "../table/call-table.ts";
+import { addsUp, inclusiveOf, NONE, reporterOf } from "../table/call-table.ts";
 import { HashTable } from "../table/hash-table.ts";
 import { areSameBytes, hashOf, type ByteRange, randomSeed } from "../table/id-bytes.ts";
 import type { UsageEntries } from "../table/usage-entries.ts";
@@ -11,14 +11,15 @@ const SEED = randomSeed();
 
 /**
  * Numbers the completions that several calls of a trace report: for each call the number of its completion, or NONE.
- * Undefined if no completion is shared, which takes one look at each id.
+ * Undefined if no completion is shared, which takes one look at each id. A call that reports a request
+ * with an id that no other one has asked a model itself: it is marked as not inclusive, whatever its producer does.
  */
 export function sharedCompletions(
   source: Buffer,
   rows: CallRows,
   usage: UsageEntries,
 ): Int32Array | undefined {
-  const sameId = linkSameIds(source, rows);
+  const sameId = linkSameIds(source, rows, usage);
   if (sameId === undefined) return undefined;
   const completionOf = new Int32Array(rows.count).fill(NONE);
   let completions = 0;
@@ -35,13 +36,13 @@ export function sharedCompletions(
 }
 
 /** For each id that several calls of one trace report, those calls; undefined if there is none. */
-function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undefined {
+function linkSameIds(source: Buffer, rows: CallRows, usage: UsageEntries): Iterable<number[]> | undefined {
   const { count, traceOf, usageEnd, completionIds: ids } = rows;
   const reports = (call: number): boolean =>
     ids.ends[call]! > ids.starts[call]! && usageEnd[call]! > (call === 0 ? 0 : usageEnd[call - 1]!);
   let reporting = 0;
   for (let call = 0; call < count; call++) if (reports(call)) reporting++;
-  if (reporting < 2) return undefined;
+  if (reporting === 0) return undefined;
 
   const view = viewOf(source);
   const rangeOf = (call: number): ByteRange => ({ start: ids.starts[call]!, end: ids.ends[call]! });
@@ -60,6 +61,12 @@ function linkSameIds(source: Buffer, rows: CallRows): Iterable<number[]> | undef
     else shared.set(first, [first, call]);
   }
   firsts.release();
+  const isShared = new Set([...shared.values()].flat());
+  for (let call = 0; call < count; call++) {
+    if (!reports(call) || inclusiveOf(rows, call) !== "in_total" || isShared.has(call)) continue;
+    const hasRequests = usage.requestsOf(call === 0 ? 0 : usageEnd[call - 1]!, usageEnd[call]!) > 0;
+    if (hasRequests) rows.flags[call] = addsUp(rows.flags[call]!);
+  }
   return shared.size === 0 ? undefined : shared.values();
 }
 

@@ -85,6 +85,11 @@ export function inclusiveOf({ flags }: Pick<CallTable, "flags">, call: number): 
   return INCLUSIVE[(flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
 }
 
+/** The flags of a call that does not include what is below it. */
+export function addsUp(flags: number): number {
+  return flags & ~(TWO_BITS << INCLUSIVE_SHIFT);
+}
+
 export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): Reporter {
   return REPORTERS[(flags[call]! >> REPORTER_SHIFT) & TWO_BITS] ?? "client";
 }

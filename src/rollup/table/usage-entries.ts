@@ -1,5 +1,5 @@
 import { release, resize } from "../../shared/buffers.ts";
-import { COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
+import { COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
 import type { UnitCounts } from "../../usage/units.ts";
 
 interface CountsAndUnits {
@@ -46,6 +46,14 @@ export class UsageEntries {
     for (let dropped = entry; dropped < this.length; dropped++) this.units.delete(dropped);
     this.services.fill(0, entry, this.length);
     this.length = entry;
+  }
+
+  /** How many requests some entries report. */
+  requestsOf(first: number, end: number): number {
+    let requests = 0;
+    for (let entry = first; entry < end; entry++)
+      requests += this.counts[entry * COUNT_SLOTS + countSlots.requests]!;
+    return requests;
   }
 
   /** The sum of some entries' tokens. `input` includes cached tokens, even if `prompt` excludes them. */
