@@ -24,8 +24,8 @@ export function compileGroupKey(name: string): CompiledGroupKey | RefusedQuery {
 
 function textOf(field: FieldValue): Sql | undefined {
   if (field.kind === "feedback") return undefined;
+  if (field.kind === "path") return readRawJson(field.column, field.steps);
   const column = field.column.sql;
-  if (field.kind === "path") return readRawJson(column, field.steps);
   switch (field.type) {
     case "json":
       return sql`ifNull(${column}, '')`;

@@ -44,7 +44,7 @@ function orderBy({ field, direction }: SortKey, loc: Loc, issues: Issues): Sql |
   if (value.kind === "feedback" || value.type === "refs") {
     return issues.add(loc, "unsortable_field", `Calls cannot be sorted by ${quote(field)}`);
   }
-  const text = value.kind === "path" ? readJsonPath(value.column.sql, value.steps) : value.column.sql;
+  const text = value.kind === "path" ? readJsonPath(value.column, value.steps) : value.column.sql;
   const way = wayOf(direction);
   const numbersFirst = value.type === "json" ? sql`${casts.json.number(text)} ${way} NULLS LAST, ` : sql``;
   return sql`${casts[value.type].absent(text)}, ${numbersFirst}${text} ${way}`;

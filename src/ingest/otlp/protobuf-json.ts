@@ -7,13 +7,15 @@ export class TooManyItems extends Error {}
 const IDS: ReadonlySet<string> = new Set(["traceId", "spanId", "parentSpanId"]);
 
 /**
- * Converts OTLP's JSON to protobuf's: ids from hex to base64, and long numbers to text, to keep their digits.
+ * Converts OTLP's JSON to protobuf's: ids from hex to base64, and long numbers to text, to keep their digits. Half a surrogate
+ * pair, as texts that were cut end with, becomes U+FFFD.
  * Errors: `TooManyItems`. The value must not be too deep. Source: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 export function toProtobufJson(value: unknown, maxItems: number): JsonValue {
   let items = 0;
   const convert = (node: unknown): JsonValue => {
     const isList = Array.isArray(node);
+    if (typeof node === "string") return node.toWellFormed();
     if (!isList && !isJsonObject(node))
       return typeof node === "object" ? stringifyNumber(node) : (node as JsonValue);
     items += 1;

@@ -23,6 +23,8 @@ export interface Column {
   readonly sql: Sql;
   /** Large text, only read for calls that pass all other conditions. */
   readonly payload: boolean;
+  /** Keys may hold the rest of a path: an attribute `team.id` beside `team` is no member of it. */
+  readonly dottedKeys?: true;
 }
 
 /** A call that has started and is not deleted. */
@@ -70,7 +72,7 @@ export const columns: ReadonlyMap<string, Column> = new Map(
     output_refs: narrow("refs", OUTPUT_REFS),
     inputs: payload("json", sql`inputs`),
     output: payload("json", sql`output`),
-    attributes: payload("json", sql`attributes`),
+    attributes: { ...payload("json", sql`attributes`), dottedKeys: true },
     summary: payload("json", sql`summary`),
   }),
 );

@@ -34,5 +34,5 @@ export function parseFeedbackField(name: string): FeedbackField | undefined {
     return { feedbackType: wanted, type: "text", sql: refColumn, steps: undefined };
   const [head, ...steps] = splitFieldName(path);
   if (head !== "payload") return undefined;
-  return { feedbackType: wanted, type: "json", sql: readJsonPath(sql`payload`, steps), steps };
+  return { feedbackType: wanted, type: "json", sql: readJsonPath({ sql: sql`payload` }, steps), steps };
 }

@@ -1,6 +1,13 @@
 import { join, param, sql, type Sql } from "../sql.ts";
+import type { Column } from "./columns.ts";
+
+/** A column of JSON, and whether its keys may hold the rest of a path. */
+export type JsonColumn = Pick<Column, "sql" | "dottedKeys">;
 
 const ARRAY_INDEX = /^(?:0|-?[1-9]\d{0,8})$/;
+
+/** A key that holds the rest of a path is looked for at so many of its first steps. */
+const MAX_DOTTED_PLACES = 8;
 
 /** Each of these steps doubles the SQL. */
 export const MAX_INDEX_STEPS = 6;
@@ -11,8 +18,9 @@ export function countIndexSteps(steps: readonly string[]): number {
 }
 
 /** An estimate of the pieces of SQL that `readJsonPath` makes of a path. */
-export function weightOfPath(steps: readonly string[]): number {
-  return (steps.length + 4) * 2 ** countIndexSteps(steps);
+export function weightOfPath({ dottedKeys }: Pick<Column, "dottedKeys">, steps: readonly string[]): number {
+  const places = dottedKeys === true ? 1 + 2 * Math.min(steps.length, MAX_DOTTED_PLACES) : 1;
+  return (steps.length + 4) * 2 ** countIndexSteps(steps) * places;
 }
 
 /**
@@ -20,26 +28,60 @@ export function weightOfPath(steps: readonly string[]): number {
  * strings without quotes, canonical numbers, containers as compact JSON. A step that looks like an integer is a key of an
  * object or an index of an array, from the end if negative.
  */
-export function readJsonPath(column: Sql, steps: readonly string[]): Sql {
-  return branch([column], steps, (path) => sql`JSONExtract(${path}, 'Nullable(String)')`);
+export function readJsonPath(column: JsonColumn, steps: readonly string[]): Sql {
+  return readAt(column, steps, {
+    read: (path) => sql`JSONExtract(${path}, 'Nullable(String)')`,
+    isAbsent: (value) => sql`isNull(${value})`,
+  });
 }
 
 /** The value at a path as JSON, `String`: '' for a missing key, `null` for JSON null. Steps as above. */
-export function readRawJson(column: Sql, steps: readonly string[]): Sql {
-  return branch([sql`ifNull(${column}, '')`], steps, (path) => sql`JSONExtractRaw(${path})`);
+export function readRawJson(column: JsonColumn, steps: readonly string[]): Sql {
+  return readAt({ ...column, sql: sql`ifNull(${column.sql}, '')` }, steps, {
+    read: (path) => sql`JSONExtractRaw(${path})`,
+    isAbsent: (value) => sql`${value} = ''`,
+  });
 }
 
 /**
  * The number at a path, `Nullable(Float64)`: also that of a string which is one, and 1 or 0 for a boolean; NULL for
  * anything else. It costs half as much as the text form read as a number.
  */
-export function readJsonNumber(column: Sql, steps: readonly string[]): Sql {
-  return branch([column], steps, (path) => sql`JSONExtract(${path}, 'Nullable(Float64)')`);
+export function readJsonNumber(column: JsonColumn, steps: readonly string[]): Sql {
+  return readAt(column, steps, {
+    read: (path) => sql`JSONExtract(${path}, 'Nullable(Float64)')`,
+    isAbsent: (value) => sql`isNull(${value})`,
+  });
 }
 
 /** Whether `true` or `false` is at a path. */
-export function isJsonBoolean(column: Sql, steps: readonly string[]): Sql {
-  return branch([column], steps, (path) => sql`JSONType(${path}) = 'Bool'`);
+export function isJsonBoolean(column: JsonColumn, steps: readonly string[]): Sql {
+  return readAt(column, steps, {
+    read: (path) => sql`JSONType(${path}) = 'Bool'`,
+    isAbsent: (value) => sql`NOT (${value})`,
+  });
+}
+
+interface Reading {
+  readonly read: (path: Sql) => Sql;
+  readonly isAbsent: (value: Sql) => Sql;
+}
+
+/** Where keys may hold the rest of a path, they are looked for in documents with such a key and no value at the path itself. */
+function readAt(column: JsonColumn, steps: readonly string[], { read, isAbsent }: Reading): Sql {
+  const value = branch([column.sql], steps, read);
+  if (column.dottedKeys !== true || steps.length < 2) return value;
+  const endOfKey = JSON.stringify(steps.slice(-2).join(".")).slice(1);
+  const firsts = steps.slice(0, Math.min(steps.length - 1, MAX_DOTTED_PLACES));
+  const places = firsts.map((_, at) => [...steps.slice(0, at), steps.slice(at).join(".")]);
+  const values = places.map((place) => branch([column.sql], place, read));
+  const found = values
+    .slice(0, -1)
+    .map((other, at) => sql`${branch([column.sql], places[at]!, (path) => sql`JSONHas(${path})`)}, ${other}`);
+  const last = values.at(-1)!;
+  const elsewhere = found.length === 0 ? last : sql`multiIf(${join(found, ", ")}, ${last})`;
+  const hasKey = sql`position(ifNull(${column.sql}, ''), ${param("String", endOfKey)}) > 0`;
+  return sql`if(${isAbsent(value)} AND ${hasKey}, ${elsewhere}, ${value})`;
 }
 
 /**

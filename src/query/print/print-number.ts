@@ -1,10 +1,10 @@
-import { countIndexSteps, isJsonBoolean, readJsonNumber } from "../fields/json-path.ts";
+import { countIndexSteps, isJsonBoolean, readJsonNumber, type JsonColumn } from "../fields/json-path.ts";
 import { join, sql, type Sql } from "../sql.ts";
 import type { CompareOperator } from "../read/ast.ts";
 
 /** A value within a JSON column. */
 export interface JsonPlace {
-  readonly column: Sql;
+  readonly column: JsonColumn;
   readonly steps: readonly string[];
 }
 

@@ -99,9 +99,9 @@ function printNumber(
 }
 
 function placeOf(value: Value, { feedback }: PrintScope): JsonPlace | undefined {
-  if (value.kind === "path") return { column: value.column.sql, steps: value.steps };
+  if (value.kind === "path") return { column: value.column, steps: value.steps };
   if (value.kind !== "feedback" || feedback !== "row" || value.field.steps === undefined) return undefined;
-  return { column: sql`payload`, steps: value.field.steps };
+  return { column: { sql: sql`payload` }, steps: value.field.steps };
 }
 
 function printContains({ input, substr, caseInsensitive }: Of<"contains">, scope: PrintScope): Sql {
@@ -144,9 +144,9 @@ function printValue(value: Value, scope: PrintScope): Sql {
     case "constant":
       return printConstant(value);
     case "column":
-      return value.type === "json" ? readJsonPath(value.column.sql, []) : value.column.sql;
+      return value.type === "json" ? readJsonPath(value.column, []) : value.column.sql;
     case "path":
-      return readJsonPath(value.column.sql, value.steps);
+      return readJsonPath(value.column, value.steps);
     case "feedback":
       if (scope.feedback === "row") return value.field.sql;
       return value.type === "json" ? sql`CAST(NULL AS Nullable(String))` : sql`''`;

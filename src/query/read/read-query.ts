@@ -44,5 +44,5 @@ const WEIGHT_OF_FEEDBACK = 500;
 
 function addWeight(sum: number, leaf: Leaf): number {
   if (leaf.kind === "feedback") return sum + WEIGHT_OF_FEEDBACK;
-  return sum + weightOfPath(leaf.kind === "path" ? leaf.steps : []);
+  return sum + (leaf.kind === "path" ? weightOfPath(leaf.column, leaf.steps) : weightOfPath({}, []));
 }
