@@ -34,6 +34,9 @@ const WORDS = {
 const BESIDE_PROMPT = ["toolUsePromptTokenCount", "tool_use_prompt_token_count"];
 const BESIDE_COMPLETION = ["thoughtsTokenCount", "thoughts_token_count", "thoughts_tokens"];
 const PROMPT_DETAILS = ["prompt_tokens_details", "input_tokens_details", "input_token_details"];
+/** LangChain's parts of the cached prompt, which add up. */
+const CACHE_READ = ["cache_read", "cache_read_over_200k", "priority_cache_read", "flex_cache_read"];
+const CACHE_WRITE = ["ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"];
 
 /** A usage entry in any provider's format, without the LLM it belongs to. */
 export function readEntry(entry: Json): PricedUsage {
@@ -47,13 +50,13 @@ export function readEntry(entry: Json): PricedUsage {
     cacheReadTokens: toCount(
       entry["cache_read_input_tokens"] ??
         promptDetail(entry, "cached_tokens") ??
-        promptDetail(entry, "cache_read") ??
+        sumOfDetails(entry, CACHE_READ) ??
         first(entry, WORDS.cacheRead),
     ),
     cacheCreationTokens: toCount(
       entry["cache_creation_input_tokens"] ??
         promptDetail(entry, "cache_write_tokens") ??
-        promptDetail(entry, "cache_creation") ??
+        langChainWrites(entry) ??
         first(entry, WORDS.cacheWrite) ??
         cacheCreationParts(entry),
     ),
@@ -128,6 +131,18 @@ function larger(one: unknown, other: unknown): number {
 function first(entry: Json, names: readonly string[]): unknown {
   for (const name of names) if (entry[name] != null) return entry[name];
   return undefined;
+}
+
+/** LangChain says 0 writes beside those of 5 minutes and of one hour; others say their sum. */
+function langChainWrites(entry: Json): unknown {
+  const parts = sumOfDetails(entry, CACHE_WRITE);
+  const whole = promptDetail(entry, "cache_creation");
+  return parts === undefined ? whole : larger(whole, parts);
+}
+
+function sumOfDetails(entry: Json, names: readonly string[]): number | undefined {
+  const parts = names.map((name) => promptDetail(entry, name)).filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.reduce<number>((sum, part) => sum + toCount(part), 0);
 }
 
 /** OpenAI's details of the prompt, in the format of chat completions or of responses, and LangChain's. */

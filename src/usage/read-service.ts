@@ -28,13 +28,22 @@ export function readService(entry: Json): Service | undefined {
   return serviceOf(entry["provider"], [
     tierNamed(
       tierText(
-        entry["service_tier"] ?? entry["serviceTier"] ?? entry["trafficType"] ?? entry["traffic_type"],
+        entry["service_tier"] ??
+          entry["serviceTier"] ??
+          entry["trafficType"] ??
+          entry["traffic_type"] ??
+          tierInDetails(entry["input_token_details"]),
       ),
     ),
     entry["speed"] === "fast" ? "fast" : "",
     entry["inference_geo"] === "us" ? "us_only" : "",
     isContextSize(entry["search_context_size"]) ? `${entry["search_context_size"]}_context` : "",
   ]);
+}
+
+/** LangChain names tokens by the tier that served them. */
+function tierInDetails(details: unknown): unknown {
+  return isJsonObject(details) ? ["priority", "flex"].find((tier) => details[tier] != null) : undefined;
 }
 
 /** A high one is the list price, so it is not stored. */

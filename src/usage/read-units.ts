@@ -28,9 +28,9 @@ export function detailsOf(entry: Json, names: readonly string[]): unknown {
   return names.map((name) => entry[name]).find((details) => details != null);
 }
 
-/** The count of one kind in such details. */
+/** The count of one kind in such details; LangChain's names are the kinds alone. */
 function ofKind(details: unknown, kind: "audio" | "image" | "video"): number {
-  if (isJsonObject(details)) return toCount(details[`${kind}_tokens`]);
+  if (isJsonObject(details)) return toCount(details[`${kind}_tokens`] ?? details[kind]);
   if (!Array.isArray(details)) return 0;
   return details.filter(isJsonObject).reduce((sum, part) => {
     const modality = String(part["modality"]).toLowerCase();
@@ -62,7 +62,10 @@ export function readUnits(entry: Json): UnitCounts | undefined {
   const cached = detailsOf(entry, CACHE_DETAILS) ?? within({ input }, "input", "cached_tokens_details");
   const researches = entry["citation_tokens"] != null;
   const stated: Partial<Record<Unit, unknown>> = {
-    cache_write_1h_tokens: within(entry, "cache_creation", "ephemeral_1h_input_tokens") ?? bedrockHour(entry),
+    cache_write_1h_tokens:
+      within(entry, "cache_creation", "ephemeral_1h_input_tokens") ??
+      within({ input }, "input", "ephemeral_1h_input_tokens") ??
+      bedrockHour(entry),
     cache_audio_read_tokens: ofKind(cached, "audio"),
     cache_image_read_tokens: ofKind(cached, "image"),
     input_audio_tokens: ofKind(input, "audio") + ofKind(tool, "audio"),

@@ -76,16 +76,29 @@ export const UNITS = {
     "gen_ai.usage.details.ephemeral_1h_input_tokens", // Pydantic AI
   ],
   input_audio_tokens: [
+    "gen_ai.usage.audio.input_tokens",
     "llm.token_count.prompt_details.audio",
     "gen_ai.usage.details.input_audio_tokens",
     "gen_ai.usage.input_audio_tokens",
   ],
   output_audio_tokens: [
+    "gen_ai.usage.audio.output_tokens",
     "llm.token_count.completion_details.audio",
     "gen_ai.usage.details.output_audio_tokens",
     "gen_ai.usage.output_audio_tokens",
   ],
-  cache_audio_read_tokens: ["gen_ai.usage.details.cache_audio_read_tokens"],
+  input_image_tokens: ["gen_ai.usage.image.input_tokens", "gen_ai.usage.details.input_image_tokens"],
+  output_image_tokens: ["gen_ai.usage.image.output_tokens", "gen_ai.usage.details.output_image_tokens"],
+  input_video_tokens: ["gen_ai.usage.video.input_tokens", "gen_ai.usage.details.input_video_tokens"],
+  output_video_tokens: ["gen_ai.usage.video.output_tokens", "gen_ai.usage.details.output_video_tokens"],
+  cache_audio_read_tokens: [
+    "gen_ai.usage.audio.cache_read.input_tokens",
+    "gen_ai.usage.details.cache_audio_read_tokens",
+  ],
+  cache_image_read_tokens: [
+    "gen_ai.usage.image.cache_read.input_tokens",
+    "gen_ai.usage.details.cache_image_read_tokens",
+  ],
   web_searches: [
     "anthropic.usage.server_tool_use.web_search_requests",
     "gen_ai.usage.server_tool_use.web_search_requests",

@@ -16,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Attributes that hold counts in a JSON document; the first with a count wins. */
 const DOCUMENTS: readonly { readonly attribute: string; readonly read: (document: Json) => Counts }[] = [
   { attribute: "gen_ai.usage.input_token_details", read: langSmithInput },
-  { attribute: "gen_ai.usage.output_token_details", read: ({ reasoning }) => counts({ reasoning }) },
+  { attribute: "gen_ai.usage.output_token_details", read: langSmithOutput },
   { attribute: "langfuse.observation.usage_details", read: langfuseUsage },
   { attribute: "mlflow.chat.tokenUsage", read: mlflowUsage },
   { attribute: "langwatch.metrics", read: langWatchMetrics },
@@ -78,8 +78,21 @@ function counts({ prompt, completion, total, cacheRead, cacheWrite, reasoning }:
   };
 }
 
-function langSmithInput({ cache_read, cache_creation }: Json): Counts {
-  return counts({ cacheRead: cache_read, cacheWrite: cache_creation });
+/** The same details as in LangChain's usage. */
+function langSmithInput(details: Json): Counts {
+  const { cacheReadTokens, cacheCreationTokens, units } = readEntry({ input_token_details: details });
+  const found = counts({
+    cacheRead: cacheReadTokens || details["cache_read"],
+    cacheWrite: cacheCreationTokens || details["cache_creation"],
+  });
+  return { ...found, ...units };
+}
+
+function langSmithOutput(details: Json): Counts {
+  return {
+    ...counts({ reasoning: details["reasoning"] }),
+    ...readUnits({ output_token_details: details }),
+  };
 }
 
 /**
