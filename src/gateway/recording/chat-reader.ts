@@ -3,6 +3,7 @@ import type { AnswerReader } from "../doors/door.ts";
 import { UNRECORDED } from "../stream/answer-rules.ts";
 import { ChoiceEnds, indexOfChoice } from "../stream/choice-ends.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
+import { usageIn } from "../stream/usage-in.ts";
 import { Assembler } from "./assembler.ts";
 import { bytesOf, keep, Room, toJson, type Kept } from "./kept.ts";
 import { ReportedUsage, type CountedUsage } from "./reported-usage.ts";
@@ -194,12 +195,6 @@ export class ChatReader implements AnswerReader {
     this.#choices.set(index, fresh);
     return fresh;
   }
-}
-
-/** Groq reports the usage of a stream among its own facts. */
-function usageIn({ usage, x_groq: groq }: Json): Json | undefined {
-  const raw = isJsonObject(usage) || !isJsonObject(groq) ? usage : groq["usage"];
-  return isJsonObject(raw) ? raw : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import type { Rule } from "../stream/answer-rules.ts";
 import { ResponseSieve } from "../stream/response-sieve.ts";
 import { EventReader } from "../stream/event-reader.ts";
+import { firstByte, isObject } from "../stream/first-byte.ts";
 import { SseSplitter } from "../stream/sse-splitter.ts";
 import { readBody, readEventData, type StreamEvent } from "../stream/stream-event.ts";
 import { encodingsOf, openDecoder, type ResponseDecoder } from "./response-decoder.ts";
@@ -52,22 +53,16 @@ export class ResponseCopy {
 
   #read(plain: Buffer): void {
     this.#bytes += plain.length;
-    const from = this.#reading === undefined ? plain.findIndex((byte) => !isSkipped(byte)) : 0;
-    if (from === -1) return;
-    this.#reading ??= readingOf(plain[from]!, this.#rules, this.#onEvent);
-    this.#reading.push(plain.subarray(from));
+    if (this.#reading !== undefined) return this.#reading.push(plain);
+    const first = firstByte(plain);
+    if (first === undefined) return;
+    this.#reading = readingOf(first.byte, this.#rules, this.#onEvent);
+    this.#reading.push(plain.subarray(first.at));
   }
 }
 
-const OPEN_BRACE = 0x7b;
-
-/** White space, and the three bytes of a byte order mark. */
-function isSkipped(byte: number): boolean {
-  return byte <= 0x20 || byte === 0xef || byte === 0xbb || byte === 0xbf;
-}
-
 function readingOf(first: number, rules: Rule, onEvent: (event: StreamEvent) => void): Reading {
-  if (first === OPEN_BRACE) return jsonReading(rules, onEvent);
+  if (isObject(first)) return jsonReading(rules, onEvent);
   // of "data", "event", "id", "retry" and comments
   return "deir:".includes(String.fromCharCode(first)) ? eventReading(rules, onEvent) : nothing;
 }

@@ -236,7 +236,7 @@ class Relay implements UpstreamListener, DownstreamListener {
     if (encodings.length > 0) return plainResponse(this.#down, head, listener);
     if (isEventStream(headers["content-type"])) {
       const stream = openStream(observer?.onEvent.bind(observer));
-      return streamResponse(this.#down, head, stream, { keepAliveMs, onComplete });
+      return streamResponse(this.#down, head, stream, { keepAliveMs, ...listener });
     }
     return plainResponse(this.#down, head, listener);
   }

@@ -1,4 +1,5 @@
 import type { PassingStream } from "../stream/chat-stream.ts";
+import { firstByte, isObject } from "../stream/first-byte.ts";
 import type { Downstream } from "./downstream.ts";
 import { envelopeOf, readableError } from "../error-envelope.ts";
 import type { SecretMask } from "../../shared/secret-mask.ts";
@@ -50,16 +51,17 @@ export function plainResponse(
       void onComplete();
       down.write(chunk);
     },
-    end() {
-      const completed = onComplete();
-      if (completed === undefined) down.end();
-      else completed.finally(() => down.end()).catch(() => undefined);
-      return undefined;
-    },
+    end: () => endPlain(down, onComplete),
     fail: (_failure, patienceMs) => down.breakOff(undefined, patienceMs),
     delivered: false,
     close: () => undefined,
   };
+}
+
+function endPlain(down: Downstream, onComplete: OnComplete): undefined {
+  const completed = onComplete();
+  if (completed === undefined) down.end();
+  else completed.finally(() => down.end()).catch(() => undefined);
 }
 
 /** Larger errors pass unchanged, unless they are compressed. */
@@ -147,8 +149,13 @@ export function errorResponse(
 
 const KEEP_ALIVE = Buffer.from(": keep-alive\n\n");
 const EVENT_END = Buffer.from("\n\n");
+/** How long the end of a stream waits for what the upstream may say behind it. */
+const BEHIND_END_MS = 1000;
 
-/** Relays an event stream. A broken one ends with an error event and a broken transfer, never with a clean end. */
+/**
+ * Relays an event stream. A broken one ends with an error event and a broken transfer, never with a clean end. A JSON
+ * object that calls itself a stream passes as it comes.
+ */
 export function streamResponse(
   down: Downstream,
   head: Head,
@@ -156,21 +163,27 @@ export function streamResponse(
   options: {
     /** A comment after this much silence; 0 for none. */
     readonly keepAliveMs: number;
+    readonly onChunk: ((chunk: Buffer) => void) | undefined;
     readonly onComplete: OnComplete;
   },
 ): RelayedResponse {
   const { "content-length": _unknownNow, ...headers } = head.headers;
   down.head(head.status, headers);
+  let form: "unknown" | "events" | "object" = "unknown";
+  let behindEnd: NodeJS.Timeout | undefined;
 
   const comment = (): void => {
-    if (stream.takesComment && !down.isWaiting) down.write(KEEP_ALIVE);
+    if (form !== "object" && stream.takesComment && !down.isWaiting) down.write(KEEP_ALIVE);
   };
   const keepAlive = options.keepAliveMs === 0 ? undefined : setInterval(comment, options.keepAliveMs);
   const close = (): void => {
     clearInterval(keepAlive);
+    clearTimeout(behindEnd);
     stream.close();
   };
   const fail = (failure: UpstreamFailure, patienceMs?: number): void => {
+    if (form === "object") return down.breakOff(undefined, patienceMs);
+    if (stream.holdsEnd) return pass(stream.finish());
     close();
     if (stream.done) return;
     if (stream.settled) return down.end();
@@ -182,13 +195,29 @@ export function streamResponse(
     if (stream.settled) void options.onComplete();
     keepAlive?.refresh();
     for (const part of joinNeighbours(parts)) down.write(part);
+    if (stream.holdsEnd) behindEnd ??= setTimeout(() => pass(stream.finish()), BEHIND_END_MS);
     if (!stream.done) return;
     close();
     down.end();
   };
+  const readForm = (chunk: Buffer): void => {
+    const first = firstByte(chunk);
+    if (first === undefined) return;
+    form = isObject(first.byte) ? "object" : "events";
+    if (form === "object") for (const blank of stream.finish()) down.write(blank);
+  };
   return {
-    data: (chunk) => pass(stream.push(chunk)),
+    data(chunk) {
+      if (form === "unknown") readForm(chunk);
+      if (form !== "object") return pass(stream.push(chunk));
+      options.onChunk?.(chunk);
+      down.write(chunk);
+    },
     end() {
+      if (form === "object") {
+        close();
+        return endPlain(down, options.onComplete);
+      }
       if (stream.done) return undefined;
       const rest = stream.finish();
       if (stream.complete) void options.onComplete();

@@ -41,7 +41,14 @@ const message = object({
   function_call: text,
   audio: object({ id: fact, transcript: text }),
 });
-const choice = object({ index: fact, finish_reason: fact, error: fact, message, delta: message });
+const choice = object({
+  index: fact,
+  finish_reason: fact,
+  usage: fact,
+  error: fact,
+  message,
+  delta: message,
+});
 
 /** A completion, or one chunk of it. */
 export const ANSWER = object({

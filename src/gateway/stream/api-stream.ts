@@ -24,6 +24,7 @@ export class ApiStream implements PassingStream {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly #events: EventReader;
   readonly done = false;
+  readonly holdsEnd = false;
   #settled = false;
   #mayEnd = false;
 

@@ -4,6 +4,7 @@ import { ChoiceEnds } from "./choice-ends.ts";
 import { EventReader } from "./event-reader.ts";
 import { SseSplitter, type Piece } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
+import { usageIn } from "./usage-in.ts";
 
 /** Larger events pass in parts, unread. */
 const MAX_HELD_BYTES = 1024 * 1024;
@@ -19,6 +20,8 @@ export interface PassingStream {
   readonly complete: boolean;
   /** The client has received part of an event that was too large to hold. */
   readonly inEvent: boolean;
+  /** The end marker has come, and waits for usage that may come behind it; `finish` releases it. */
+  readonly holdsEnd: boolean;
   /** A comment may be inserted here. */
   readonly takesComment: boolean;
   /** The part of the stream that can be sent now. */
@@ -36,6 +39,7 @@ export class UnreadStream implements PassingStream {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly done = false;
   readonly settled = false;
+  readonly holdsEnd = false;
   readonly frame = errorFrame;
   /** The protocol is unknown, so any clean end is complete. */
   readonly complete = true;
@@ -77,6 +81,8 @@ export class ChatStream implements PassingStream {
   readonly #ends = new ChoiceEnds();
   readonly frame = errorFrame;
   #done = false;
+  #hasUsage = false;
+  #heldEnd: Buffer | undefined;
   #failed = false;
   #torn = false;
 
@@ -94,7 +100,11 @@ export class ChatStream implements PassingStream {
 
   /** Complete: it has the end marker, the upstream's own error, or (some servers never send the marker) an end of all choices. */
   get complete(): boolean {
-    return this.#done || this.#failed || (!this.#torn && this.#ends.all);
+    return this.#done || this.holdsEnd || this.#failed || (!this.#torn && this.#ends.all);
+  }
+
+  get holdsEnd(): boolean {
+    return this.#heldEnd !== undefined;
   }
 
   get inEvent(): boolean {
@@ -103,7 +113,7 @@ export class ChatStream implements PassingStream {
 
   /** After an `id:`, a comment would make some SDKs read an event without data. */
   get takesComment(): boolean {
-    return !this.inEvent && !this.#events.usesIds && !this.#done;
+    return !this.inEvent && !this.#events.usesIds && !this.#done && !this.holdsEnd;
   }
 
   push(chunk: Buffer): Buffer[] {
@@ -119,19 +129,21 @@ export class ChatStream implements PassingStream {
   /** A last event without its blank line, or nothing useful. */
   finish(): Buffer[] {
     const rest = this.#splitter.rest();
-    if (this.#done || rest.length === 0) return [];
-    const event = new EventReader().read({
-      bytes: Buffer.concat([rest, BLANK_LINE]),
-      whole: true,
-      ends: true,
-    });
-    if (event === undefined) return [rest];
+    if (this.#done) return [];
+    const bytes = Buffer.concat([rest, BLANK_LINE]);
+    const event = rest.length === 0 ? undefined : new EventReader().read({ bytes, whole: true, ends: true });
+    if (this.#heldEnd !== undefined) {
+      if (event?.chunk !== undefined) this.#options.onEvent?.(event);
+      return [this.#releaseEnd(this.#heldEnd)];
+    }
+    if (event === undefined) return rest.length === 0 ? [] : [rest];
     if (event.kind !== "done" && event.chunk === undefined) {
       this.#torn = true;
       this.#readTorn(rest);
       return [];
     }
     const passing = this.#passEvent(event, rest);
+    if (this.#heldEnd !== undefined) return [this.#releaseEnd(this.#heldEnd)];
     return passing === undefined ? [] : [passing];
   }
 
@@ -147,20 +159,30 @@ export class ChatStream implements PassingStream {
   }
 
   #pass(piece: Piece): Buffer | undefined {
+    const isBehindEnd = this.holdsEnd;
     const event = this.#events.read(piece);
-    if (event === undefined) return piece.bytes;
+    if (event === undefined) return isBehindEnd ? undefined : piece.bytes;
     const passing = this.#passEvent(event, piece.bytes);
     // the rest of a large event has passed already
-    return piece.whole ? passing : piece.bytes;
+    return piece.whole || isBehindEnd ? passing : piece.bytes;
+  }
+
+  #releaseEnd(end: Buffer): Buffer {
+    this.#heldEnd = undefined;
+    this.#done = true;
+    return end;
   }
 
   #passEvent(event: StreamEvent, bytes: Buffer): Buffer | undefined {
     this.#options.onEvent?.(event);
+    this.#hasUsage ||= event.chunk !== undefined && usageIn(event.chunk) !== undefined;
+    if (this.#heldEnd !== undefined) return this.#hasUsage ? this.#releaseEnd(this.#heldEnd) : undefined;
     this.#ends.read(event.chunk?.["choices"]);
     switch (event.kind) {
       case "done":
-        this.#done = true;
-        return bytes;
+        if (this.#hasUsage || this.#options.onEvent === undefined) return this.#releaseEnd(bytes);
+        this.#heldEnd = bytes;
+        return undefined;
       case "error":
         this.#failed = true;
         return bytes;
