@@ -8,7 +8,8 @@ import { MigrationError } from "../migration-error.ts";
 import { BEHIND } from "../cluster/replicas/replica.ts";
 import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
 import { mendReplicas } from "./mend-replicas.ts";
-import { patientEngine, type OnWait } from "./patient-engine.ts";
+import { patientEngine } from "./patient-engine.ts";
+import { startProgress, type OnWait, type Progress } from "./progress.ts";
 import { oldestWriterOf } from "./refuse-older.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
 import { arrangedFor } from "../cluster/shards/shards.ts";
@@ -19,7 +20,7 @@ export interface MigrateOptions {
   readonly cluster: string | undefined;
   /** What comes after 1.0. Default: the files. */
   readonly later?: readonly Migration[];
-  /** Hears what a migration of a cluster waits for. */
+  /** Hears what a migration waits for. */
   readonly onWait?: OnWait;
 }
 
@@ -35,18 +36,26 @@ const FROM_BEFORE = "0001_create_calls.sql";
  * must be there.
  */
 export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
+  const progress = startProgress(options.onWait);
   try {
-    return await migrateOnce(impatient, options);
+    return await migrateOnce(impatient, options, progress);
   } catch (error) {
     if (!(error instanceof StorageError) || error.kind !== "outdated") throw error;
     throw new MigrationError("A newer version has opened the store meanwhile: start the newer version.");
+  } finally {
+    progress.end();
   }
 }
 
-async function migrateOnce(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
+async function migrateOnce(
+  impatient: Engine,
+  options: MigrateOptions,
+  progress: Progress,
+): Promise<readonly string[]> {
   const { cluster } = options;
-  const engine = cluster === undefined ? impatient : patientEngine(impatient, options.onWait);
-  const nodes = cluster === undefined ? [] : await restored(engine, cluster);
+  const engine = cluster === undefined ? impatient : patientEngine(impatient, progress);
+  const nodes = cluster === undefined ? [] : await restored(engine, cluster, progress);
+  progress.begins("the store's migrations are looked at");
   const arrange = async (): Promise<void> => {
     if (cluster !== undefined) await arrangeShards(engine, { cluster, nodes });
   };
@@ -65,6 +74,7 @@ async function migrateOnce(impatient: Engine, options: MigrateOptions): Promise<
     return [];
   }
   refuseAbsence(nodes, missing[0]!);
+  progress.begins(`${missing.map(({ name }) => name).join(", ")} is applied`);
   await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "own" });
   await applyMigrations(engine, { cluster, missing, version: migrations.length });
   await arrange();
@@ -80,13 +90,19 @@ async function refuseNewer(engine: Engine, version: number): Promise<void> {
     );
 }
 
-async function restored(engine: Engine, cluster: string): Promise<readonly ClusterNode[]> {
+async function restored(
+  engine: Engine,
+  cluster: string,
+  progress: Progress,
+): Promise<readonly ClusterNode[]> {
+  progress.begins(`the servers of cluster ${cluster} are asked what they have`);
   const nodes = await surveyCluster(engine, cluster);
   refuseOtherShards(nodes);
   const { reads } = await engine.health();
   if (reads?.includes(NOT_NAMED)) throw new MigrationError(`The store cannot be used: ${reads}.`);
   await beginShards(engine, { cluster, nodes });
-  const names = await restoreReplicas(engine, cluster, nodes);
+  const names = await restoreReplicas(engine, { cluster, nodes, progress });
+  progress.begins("replicas without an entry in the keeper are looked for");
   await mendReplicas(engine, cluster, nodes);
   // the tables just created are known from here on
   if (names.length > 0) await engine.health();

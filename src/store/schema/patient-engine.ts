@@ -1,9 +1,7 @@
 import type { Engine } from "../engine.ts";
 import { BEHIND } from "../cluster/replicas/replica.ts";
 import { StorageError } from "../storage-error.ts";
-
-/** Called with each problem, in words for operators, when it is first seen. */
-export type OnWait = (problem: string) => void;
+import type { Progress } from "./progress.ts";
 
 /** Servers and tables that were just started take writes after a few seconds. */
 const PATIENCE_MS = 30_000;
@@ -12,8 +10,7 @@ const PAUSE_MS = 200;
 const STARTING = new Set(["242", "285", BEHIND]);
 
 /** The same engine, but writes and reads that must be current wait until a cluster's servers accept them. Writes must be safe to repeat. */
-export function patientEngine(engine: Engine, onWait: OnWait = () => undefined): Engine {
-  let said: string | undefined;
+export function patientEngine(engine: Engine, progress: Progress): Engine {
   const insist = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     const giveUpMs = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -22,9 +19,7 @@ export function patientEngine(engine: Engine, onWait: OnWait = () => undefined):
       } catch (error) {
         if (!mayEndByItself(error) || performance.now() > giveUpMs) throw error;
         const { reads, writes } = await engine.health();
-        const problem = reads ?? writes ?? error.message;
-        if (problem !== said) onWait(problem);
-        said = problem;
+        progress.waits(reads ?? writes ?? error.message);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }

@@ -3,6 +3,7 @@ import { sql, trusted } from "../../query/sql.ts";
 import type { ClusterNode, NodeTable } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
 import { MigrationError } from "../migration-error.ts";
+import type { Progress } from "./progress.ts";
 import { StorageError } from "../storage-error.ts";
 
 /** REPLICA_ALREADY_EXISTS: the keeper knows a replica of this name, which had a disk once. */
@@ -18,8 +19,7 @@ const SESSION_ENDS_WITHIN_MS = 60_000;
  */
 export async function restoreReplicas(
   engine: Engine,
-  cluster: string,
-  nodes: readonly ClusterNode[],
+  { cluster, nodes, progress }: Restoring,
 ): Promise<readonly string[]> {
   refuseSeparateTables(nodes);
   const model = nodes.toSorted((a, b) => b.tables.length - a.tables.length)[0]!;
@@ -27,13 +27,14 @@ export async function restoreReplicas(
   for (const node of nodes) {
     const missing = model.tables.filter((table) => !node.tables.some(({ name }) => name === table.name));
     if (node.macro === undefined || missing.length === 0) continue;
+    progress.waits(`replica ${node.name} lacks tables, and gets those of the others`);
     if (!node.hasDatabase) await makeDatabase(engine, cluster);
     const peer = nodes.find(
       (other) => other.shard === node.shard && other.tables.length === model.tables.length,
     );
     for (const table of missing) {
       const keeperPath = peer?.tables.find(({ name }) => name === table.name)?.keeperPath;
-      await restoreTable(engine, { cluster, node, table, keeperPath });
+      await restoreTable(engine, { cluster, node, table, keeperPath, progress });
     }
     restored.push(node.name);
   }
@@ -54,8 +55,13 @@ function makeDatabase(engine: Engine, cluster: string): Promise<void> {
     );
 }
 
-interface Missing {
+interface Restoring {
   readonly cluster: string;
+  readonly nodes: readonly ClusterNode[];
+  readonly progress: Progress;
+}
+
+interface Missing extends Omit<Restoring, "nodes"> {
   readonly node: ClusterNode;
   readonly table: NodeTable;
   /** Its path in the keeper, as reported by a replica of the same shard. */
@@ -66,7 +72,7 @@ interface Missing {
  * Replicas that already have the table get the statement too, and do nothing; so does one that another start restores meanwhile.
  */
 async function restoreTable(engine: Engine, missing: Missing): Promise<void> {
-  const { cluster, node, table, keeperPath } = missing;
+  const { cluster, node, table, keeperPath, progress } = missing;
   for (const until = performance.now() + SESSION_ENDS_WITHIN_MS; ; await delay(1000)) {
     try {
       await engine.command(trusted(onCluster(table.statement, cluster)), {
@@ -83,6 +89,7 @@ async function restoreTable(engine: Engine, missing: Missing): Promise<void> {
       }
       await forget(engine, node.macro!, keeperPath).catch((failure: unknown) => {
         if (!isCode(failure, STILL_ACTIVE) || performance.now() > until) throw failure;
+        progress.waits(`the keeper has not yet noticed that replica ${node.name} has lost its tables`);
       });
     }
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Engine } from "../../../../src/store/engine.ts";
 import { patientEngine } from "../../../../src/store/schema/patient-engine.ts";
+import { startProgress } from "../../../../src/store/schema/progress.ts";
 import { StorageError, type StorageErrorKind } from "../../../../src/store/storage-error.ts";
 import { trusted } from "../../../../src/query/sql.ts";
 
@@ -24,7 +25,7 @@ function startingEngine(refusals: number, kind: StorageErrorKind = "read_only", 
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
 });
 afterEach(() => vi.useRealTimers());
 
@@ -37,7 +38,10 @@ describe("writes to servers that are just starting", () => {
   ] as const)("wait for %s, and say so once", async (_, kind, code) => {
     const { engine, tries } = startingEngine(10, kind, code);
     const said: string[] = [];
-    const done = patientEngine(engine, (problem) => said.push(problem)).command(statement, options);
+    const done = patientEngine(
+      engine,
+      startProgress((problem) => said.push(problem)),
+    ).command(statement, options);
     await vi.advanceTimersByTimeAsync(3000);
     await done;
     expect(tries()).toBe(11);
@@ -46,7 +50,9 @@ describe("writes to servers that are just starting", () => {
 
   it("are refused with their reason after half a minute", async () => {
     const { engine } = startingEngine(Infinity);
-    const refused = expect(patientEngine(engine).insert("t", [], options)).rejects.toMatchObject({
+    const refused = expect(
+      patientEngine(engine, startProgress()).insert("t", [], options),
+    ).rejects.toMatchObject({
       detail: away,
     });
     await vi.advanceTimersByTimeAsync(31_000);
@@ -59,7 +65,7 @@ describe("writes to servers that are just starting", () => {
     ["read_only", "999"],
   ] as const)("do not wait for what waiting does not mend: %s, code %s", async (kind, code) => {
     const { engine, tries } = startingEngine(1, kind, code);
-    await expect(patientEngine(engine).command(statement, options)).rejects.toMatchObject({
+    await expect(patientEngine(engine, startProgress()).command(statement, options)).rejects.toMatchObject({
       engineCode: code,
     });
     expect(tries()).toBe(1);
@@ -69,12 +75,33 @@ describe("writes to servers that are just starting", () => {
 describe("reads from servers that are just starting", () => {
   it("wait only if they must be current", async () => {
     const { engine } = startingEngine(1);
-    await expect(patientEngine(engine).rows(statement, options)).rejects.toMatchObject({ detail: away });
-    const current = patientEngine(startingEngine(5).engine).rows(statement, {
+    await expect(patientEngine(engine, startProgress()).rows(statement, options)).rejects.toMatchObject({
+      detail: away,
+    });
+    const current = patientEngine(startingEngine(5).engine, startProgress()).rows(statement, {
       ...options,
       mustBeCurrent: true,
     });
     await vi.advanceTimersByTimeAsync(3000);
     expect(await current).toEqual([]);
+  });
+});
+
+describe("what a start waits for", () => {
+  it("is said at once and every ten seconds, and what it does if that takes as long", () => {
+    const said: string[] = [];
+    const progress = startProgress((text) => said.push(text));
+    progress.begins("asking");
+    vi.advanceTimersByTime(9_999);
+    expect(said).toEqual([]);
+    progress.waits("keeper");
+    progress.waits("keeper");
+    vi.advanceTimersByTime(20_000);
+    expect(said).toEqual(["keeper", "keeper", "keeper"]);
+    progress.begins("applying");
+    vi.advanceTimersByTime(10_000);
+    progress.end();
+    vi.advanceTimersByTime(60_000);
+    expect(said.slice(3)).toEqual(["applying"]);
   });
 });
