@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { param, sql } from "../../src/query/sql.ts";
 import { runs } from "../helpers/runs.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -207,33 +206,5 @@ describe("POST /feedback/stats", () => {
       ),
       { numRuns: RUNS },
     );
-  });
-
-  it("agrees with plain SQL over the stored JSON", async () => {
-    const project = "acme/plain-sql";
-    const rows = fc.sample(row, { numRuns: 3000, seed: 7 });
-    await store(project, rows);
-    const answer = await ask(project, 86_400, "UTC");
-    const expected = await test.engine.rows<Record<string, number | null>>(
-      sql`SELECT toUnixTimestamp(toStartOfDay(created_at, 'UTC')) AS day, count() AS rows, count(v) AS count, min(v) AS min,
-            max(v) AS max, quantileExactInclusive(0.5)(v) AS p50, countIf(v = 1) AS ones
-          FROM (SELECT created_at, if(JSONType(payload, 'a b', 'ü') IN ('Int64', 'UInt64', 'Double'),
-              JSONExtractFloat(payload, 'a b', 'ü'), NULL) AS v
-            FROM feedback FINAL WHERE project_id = ${param("String", project)} AND deleted = 0
-              AND created_at < toDateTime64('2024-11-05 00:00:00', 3, 'UTC'))
-          GROUP BY day ORDER BY day`,
-      { name: "test" },
-    );
-    expect(
-      answer.buckets.map((bucket) => ({
-        day: Date.parse(String(bucket["timestamp"])) / 1000,
-        rows: bucket["count"],
-        count: bucket["count_a_b__"],
-        min: bucket["min_a_b__"],
-        max: bucket["max_a_b__"],
-        p50: bucket["p50_a_b__"],
-        ones: bucket["count_true_a_b__"],
-      })),
-    ).toEqual(expected);
   });
 });

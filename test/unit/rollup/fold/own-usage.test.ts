@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ownUsage } from "../../../../src/rollup/fold/own-usage.ts";
-import { rollUp } from "../../../../src/rollup/fold/rollup.ts";
 import { usageOf } from "../../../../src/rollup/fold/usage-of.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { COUNT_SLOTS, countRow } from "../../../../src/usage/count-fields.ts";
@@ -9,8 +8,7 @@ import { runs } from "../../../helpers/runs.ts";
 import { chosenSeed } from "../../../helpers/seeded-random.ts";
 import { tableOf } from "../../../helpers/call-table.ts";
 import { forest, type CallRow, type ForestOptions } from "../../../models/forests.ts";
-import { naiveRollUp, naiveTraceTotal } from "../../../models/naive-rollup.ts";
-import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
+import { naiveTraceTotal } from "../../../models/naive-rollup.ts";
 
 const RUNS = runs(300, 10_000);
 const seed = chosenSeed();
@@ -63,42 +61,5 @@ describe("ownUsage", () => {
 
   it("sums up to what the trace used: cycles, shared completions", () => {
     check({ maxCalls: 10, inclusive: false, cycles: true, shared: true });
-  });
-
-  it("is the total of the root, where the trace has one", () => {
-    fc.assert(
-      fc.property(forest({ maxCalls: 14, inclusive: true, cycles: false, shared: true }), (rows) => {
-        const ids = new Set(rows.map(({ id }) => id));
-        const top: CallRow = { ...rows[0]!, id: "top", parentId: "", usage: [], completionId: undefined };
-        const tree = [top, ...rows.map((row) => (ids.has(row.parentId) ? row : { ...row, parentId: "top" }))];
-        const root: Counts = {};
-        for (const [llm, { counts }] of Object.entries(naiveRollUp(tree, free)["top"]!))
-          add(root, llm, counts);
-        expect(sumOfOwn(tree)).toEqual(root);
-      }),
-      { numRuns: RUNS, seed },
-    );
-  });
-
-  it("adds a completion that two roots of one trace tell of once, by its most exact report", () => {
-    const completionId = "chatcmpl-AbC0dEf1GhI2";
-    const rows: CallRow[] = [
-      { ...rootRow, id: "sdk", usage: oneRequest(100), completionId },
-      { ...rootRow, id: "gateway", usage: oneRequest(101), completionId, reportedBy: "gateway" },
-    ];
-    expect(sumOfOwn(rows)).toEqual({ m: [1, 101, 0, 101, 0, 0] });
-  });
-
-  it("leaves the totals of the roll-up as they were", () => {
-    const names = new LlmNames();
-    fc.assert(
-      fc.property(forest({ maxCalls: 14, inclusive: true, cycles: false, shared: true }), (rows) => {
-        const calls = tableOf(rows, names);
-        const before = rollUp(calls, names, undefined).totals.counts.slice();
-        ownUsage(calls, names);
-        expect(rollUp(calls, names, undefined).totals.counts).toEqual(before);
-      }),
-      { numRuns: 100, seed },
-    );
   });
 });
