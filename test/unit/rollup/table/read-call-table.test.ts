@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
-import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { readCallTable } from "../../../../src/rollup/table/read-call-table.ts";
 import { nativeBlock } from "../../../helpers/native-bytes.ts";
 
@@ -53,16 +52,5 @@ describe("readCallTable", () => {
       }),
       { numRuns: 1000 },
     );
-  });
-
-  it("finds the calls of traces read one after the other, each below the call before it", () => {
-    const calls = ["a", "b"].flatMap((traceId) =>
-      Array.from({ length: 20 }, (_, number) => ({
-        traceId,
-        id: `call-${number}`,
-        parentId: number === 0 ? "" : `call-${number - 1}`,
-      })),
-    );
-    expect(parentsOf(calls)).toEqual(calls.map(({ parentId }, call) => (parentId === "" ? NONE : call - 1)));
   });
 });
