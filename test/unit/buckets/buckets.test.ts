@@ -16,6 +16,11 @@ function starts(zone: string, sizeSeconds: number, start: string, end: string): 
 }
 
 describe("bucketStarts", () => {
+  it("has two buckets for an hour that the clock shows twice", () => {
+    const hours = starts("America/New_York", HOUR, "2024-11-03T05:30:00Z", "2024-11-03T07:30:00Z");
+    expect(hours).toEqual(["2024-11-03T05:00:00", "2024-11-03T06:00:00", "2024-11-03T07:00:00"]);
+  });
+
   it("leaves out a day that the clock jumps over", () => {
     expect(starts("Pacific/Apia", DAY, "2011-12-29T00:00:00Z", "2012-01-01T00:00:00Z")).toEqual([
       "2011-12-28T10:00:00",
