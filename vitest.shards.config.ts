@@ -5,7 +5,6 @@ const suites = {
   differential: [
     "call-lifecycle",
     "feedback-replicas",
-    "feedback-stats",
     "in-time",
     "places-border",
     "price-lifecycle",

@@ -109,7 +109,7 @@ async function store({ calls, prices, factors, feedback }: History): Promise<str
       project_id,
       factors: factors.map(({ atUs, percent }) => ({ factor: percent / 100, effective_date: sent(atUs) })),
     });
-  await ask("/feedback/batch/create", {
+  const sentFeedback = {
     batch: feedback.map((atUs, n) => ({
       project_id,
       id: `f${n}`,
@@ -118,7 +118,9 @@ async function store({ calls, prices, factors, feedback }: History): Promise<str
       payload: { value: n },
       created_at: sent(atUs),
     })),
-  });
+  };
+  // what is sent again counts once
+  for (let time = 0; time < 2; time++) await ask("/feedback/batch/create", sentFeedback);
   return project_id;
 }
 
@@ -241,19 +243,6 @@ const checks: Readonly<Record<string, Check>> = {
 const nonEmpty = (buckets: readonly { timestamp: string; count: number }[]): [string, number][] =>
   buckets.filter(({ count }) => count > 0).map(({ timestamp, count }) => [timestamp, count]);
 
-async function checkCosts(project_id: string, about: History): Promise<void> {
-  const { call_usage } = await ask("/trace/usage", { project_id, include_costs: true });
-  const text: string = await ask("/calls/stream_query", { project_id, include_costs: true });
-  const read = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
-  for (const [n, { atUs, tokens }] of about.calls.entries()) {
-    const price = inForce(about.prices, atUs);
-    const usd = price === undefined ? null : expect.closeTo((tokens * price.usdE6) / 1e6, 9);
-    const { summary } = read.find(({ id }) => id === `c${n}`);
-    const costs = [call_usage[`c${n}`].own, summary.weave.costs.own];
-    expect(costs.map((one) => one.prompt_tokens_total_cost)).toEqual([usd, usd]);
-  }
-}
-
 async function checkReceipts(project_id: string, about: History): Promise<void> {
   for (const [n, { atUs }] of about.calls.entries()) {
     const { started_at, lines } = await ask("/call/receipt", { project_id, call_id: `c${n}` });
@@ -271,10 +260,6 @@ describe("the microsecond decides", () => {
   it.each(Object.keys(checks))("what a window holds, in %s", async (name) => {
     for (const [project, about] of stored)
       for (const one of about.windows) await checks[name]!(about, windowOf(project, one));
-  });
-
-  it("which price was in force when a call started", async () => {
-    for (const [project, about] of stored) await checkCosts(project, about);
   });
 
   it("which price and which factor a receipt names", async () => {

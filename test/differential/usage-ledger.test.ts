@@ -318,17 +318,6 @@ describe("the ledger of what calls themselves used", () => {
     },
   );
 
-  it("is not asked about the hour that is running", async () => {
-    const read: string[] = [];
-    disturb = async (name) => void read.push(name);
-    const [start, end] = [10, 20].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
-    const answer = await test.post("/usage/stats", { project_id: "acme/now", start, end });
-    disturb = () => Promise.resolve();
-    expect(answer.status).toBe(200);
-    expect(read).not.toEqual([]);
-    expect(read.filter((name) => name.startsWith("ledger_"))).toEqual([]);
-  });
-
   it("begins anew when an hour is settled again, and merged, before its entries are added up", async () => {
     const project_id = "acme/again";
     const call = { trace_id: "t", op_name: "o", inputs: {}, attributes: {}, output: null };

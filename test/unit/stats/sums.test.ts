@@ -126,7 +126,7 @@ describe("percentiles", () => {
     const value = fc.tuple(fc.nat(5), fc.integer({ min: -1000, max: 1000 }));
     // also more than there is room for at first
     const values = fc
-      .tuple(fc.array(value, { maxLength: 60 }), fc.constantFrom(1, 1, 60))
+      .tuple(fc.array(value, { maxLength: 60, size: "max" }), fc.constantFrom(1, 1, 60))
       .map(([some, times]) => Array.from({ length: times }, () => some).flat());
     fc.assert(
       fc.property(values, fc.nat(100), (all, percentile) => {
