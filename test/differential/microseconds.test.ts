@@ -6,7 +6,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { settleAll } from "../helpers/settle.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = runs(2, 15);
+const RUNS = runs(1, 15);
 const seed = chosenSeed();
 
 let test: TestApp;
@@ -35,18 +35,20 @@ const instant = fc
       byUs,
   );
 
-const history = fc.record({
+const drawn = fc.record({
   calls: fc.array(fc.record({ atUs: instant, tokens: fc.integer({ min: 1, max: 1000 }) }), {
     minLength: 6,
-    maxLength: 14,
+    maxLength: 10,
   }),
   /** Micro-dollars a token. */
   prices: fc.uniqueArray(fc.record({ atUs: instant, usdE6: fc.integer({ min: 1, max: 9 }) }), {
     selector: ({ atUs }) => atUs,
+    minLength: 1,
     maxLength: 4,
   }),
   factors: fc.uniqueArray(fc.record({ atUs: instant, percent: fc.integer({ min: 50, max: 99 }) }), {
     selector: ({ atUs }) => atUs,
+    minLength: 1,
     maxLength: 3,
   }),
   feedback: fc.array(instant, { minLength: 2, maxLength: 8 }),
@@ -54,6 +56,12 @@ const history = fc.record({
     fc.record({ ends: fc.tuple(instant, instant), granularity: fc.constantFrom(1, 5, 900, 3600, undefined) }),
     { minLength: 3, maxLength: 5 },
   ),
+});
+/** Also with calls just before a price or a factor is in force, and as it begins. */
+const history = drawn.map(({ calls, ...about }) => {
+  const begins = [...about.prices, ...about.factors].map(({ atUs }) => atUs);
+  const beside = begins.flatMap((atUs) => [atUs - 1, atUs]).map((atUs) => ({ atUs, tokens: 7 }));
+  return { ...about, calls: [...calls, ...beside] };
 });
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 

@@ -14,7 +14,7 @@ import { settleAll, withoutLedger } from "../helpers/settle.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 import { messagesOf, step, take, WINDOW } from "../models/usage-history.ts";
 
-const RUNS = runs(3, 12);
+const RUNS = runs(1, 12);
 const seed = chosenSeed();
 const { signal } = new AbortController();
 

@@ -6,7 +6,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { aroundStatements } from "../helpers/around-statements.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
-const RUNS = runs(4, 15);
+const RUNS = runs(2, 15);
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 2, 10);
 const HOURS = 6;
