@@ -6,7 +6,6 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
 /** These take too long for `npm test`. */
 const ONLY_LONG = [
-  "differential/noted-places",
   "faults/backup-restore",
   "faults/few-descriptors",
   "faults/full-disk",
@@ -35,10 +34,8 @@ const LEFT_OUT = isLong ? testFiles().filter((file) => !isForLong(file)) : ONLY_
 /** These open an engine of their own, of which a process can have one, or watch what their process does. */
 const ALONE = [
   "contract/limits",
-  "differential/noted-places",
   "engine/changes",
   "engine/embedded",
-  "engine/feedback-over-http",
   "engine/http-front",
   "engine/kept-store",
   "engine/migrations",

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,6 +16,13 @@ const PROJECT = "bench/million";
 const LIMIT_MIB = 300;
 const everything = { project_id: PROJECT, limit: 1_000_000 };
 const oneTrace = { project_id: PROJECT, filter: { trace_ids: ["trace-00000000"] } };
+
+/** Clients that ask for everything and read nothing, and connections that ask for nothing. */
+const STALLED = 24;
+const STALLED_MIB = 800;
+const SILENT = 3000;
+const SILENT_MIB = 100;
+const SETTLED_MS = 8000;
 
 interface Reader {
   readonly what: string;
@@ -46,6 +54,31 @@ async function peakAboveIdle(service: ServiceProcess, work: () => Promise<unknow
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024 - idleMiB;
 }
 
+/** The peak above idle while so many connections are open and read nothing. */
+async function held(
+  service: ServiceProcess,
+  what: string,
+  {
+    count,
+    limitMiB,
+    request,
+  }: { readonly count: number; readonly limitMiB: number; readonly request?: string },
+): Promise<ScenarioResult> {
+  const open: Socket[] = [];
+  const aboveMiB = await peakAboveIdle(service, async () => {
+    for (let n = 0; n < count; n++) {
+      const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1" });
+      socket.on("error", () => undefined).pause();
+      if (request !== undefined) socket.write(request);
+      open.push(socket);
+    }
+    await delay(SETTLED_MS);
+  });
+  for (const socket of open) socket.destroy();
+  const target = { text: `≤ ${limitMiB} MB`, met: aboveMiB <= limitMiB };
+  return figure(`peak above idle with ${what}`, spreadOf([aboveMiB]), { unit: "MB", target });
+}
+
 export const scenario: Scenario = {
   name: "memory",
   async run() {
@@ -65,6 +98,15 @@ export const scenario: Scenario = {
         const target = { text: `≤ ${LIMIT_MIB} MB`, met: aboveMiB <= LIMIT_MIB };
         results.push(figure(measured, spreadOf([aboveMiB]), { unit: "MB", target }));
       }
+      const service = await startFilled(join(dir, "held"), key);
+      results.push(
+        await held(service, `${SILENT} silent connections`, { count: SILENT, limitMiB: SILENT_MIB }),
+      );
+      const body = JSON.stringify(everything);
+      const request = `POST /trace/usage HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+      const what = `${STALLED} clients that ask for 1,000,000 calls and read nothing`;
+      results.push(await held(service, what, { count: STALLED, limitMiB: STALLED_MIB, request }));
+      await service.end("SIGTERM");
       return results;
     } finally {
       rmSync(dir, { recursive: true, force: true });

@@ -22,18 +22,6 @@ let cluster: TestCluster;
 let first: ServiceProcess;
 let second: ServiceProcess;
 
-const start = (id: string, more: object = {}) => ({
-  start: { project_id, id, trace_id: "t", op_name: "op", started_at: "2026-01-01T00:00:00Z", ...more },
-});
-const end = (id: string) => ({
-  end: {
-    project_id,
-    id,
-    ended_at: "2026-01-01T00:00:01Z",
-    summary: { usage: { m: { requests: 1, prompt_tokens: TOKENS_PER_CALL } } },
-  },
-});
-
 describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
   beforeAll(async () => {
     cluster = await openCluster();
@@ -57,47 +45,6 @@ describe.skipIf(replicaCount === 0)(`two services on ${clusterName}`, () => {
       const made = await send(first, "/api-keys", { name: `k${n}`, scopes: ["read"], projects: ["acme/*"] });
       const { key } = made.json as { key: string };
       expect((await send(second, "/trace/usage", { project_id }, { key })).status).toBe(200);
-    }
-  });
-
-  it("join a start and an end in either order, sent twice, through different replicas", async () => {
-    for (let n = 0; n < TURNS; n++) {
-      const id = `joined-${n}`;
-      const messages: [ServiceProcess, string, unknown][] = [
-        [first, "/call/start", start(id, { trace_id: "joined" })],
-        [second, "/call/end", end(id)],
-        [first, "/call/end", end(id)],
-      ];
-      if (n % 2 === 1) messages.reverse();
-      for (const [service, path, body] of messages) await insist(service, path, body);
-      expect((await tokensOf(second, project_id, { trace_ids: ["joined"] })).get(id), id).toBe(
-        TOKENS_PER_CALL,
-      );
-    }
-  });
-
-  it("end as A what is named A, B and A again", async () => {
-    await insist(first, "/call/start", start("named", { trace_id: "named" }));
-    for (const [service, display_name] of [
-      [first, "A"],
-      [second, "B"],
-      [first, "A"],
-    ] as const)
-      await insist(service, "/call/update", { project_id, call_id: "named", display_name });
-    for (const service of [first, second]) {
-      const { json } = await send(service, "/call/read", { project_id, id: "named" });
-      expect(json.call.display_name).toBe("A");
-    }
-  });
-
-  it("delete with a call what the other has just stored below it", async () => {
-    for (let n = 0; n < TURNS; n++) {
-      const trace = `deleted-${n}`;
-      await store(first, [completeCall(project_id, `${trace}-root`, trace)]);
-      await store(second, [completeCall(project_id, `${trace}-leaf`, trace, { parent_id: `${trace}-root` })]);
-      const { json } = await send(first, "/calls/delete", { project_id, call_ids: [`${trace}-root`] });
-      expect(json.num_deleted, trace).toBe(2);
-      expect((await tokensOf(second, project_id, { trace_ids: [trace] })).size).toBe(0);
     }
   });
 

@@ -2,10 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { completeCall, send, store, tokensOf } from "../helpers/cluster-load.ts";
+import { completeCall, store } from "../helpers/cluster-load.ts";
 import { LATER, LATER_VERSION } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import type { ServiceProcess } from "../helpers/service-process.ts";
 import { openLink, type Statement, type StatementLink } from "../helpers/statement-link.ts";
 import {
   clusterName,
@@ -21,7 +20,6 @@ const CHANGES = /^(INSERT|ALTER|CREATE|SYSTEM (DROP|RESTORE))/m;
 
 describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${clusterName}`, () => {
   let cluster: TestCluster;
-  let older: ServiceProcess;
   let links: readonly StatementLink[];
   let newer: Engine;
   /** What the newer one has changed the store with, in its order. */
@@ -29,8 +27,7 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
 
   beforeAll(async () => {
     cluster = await openCluster();
-    older = await cluster.start();
-    await store(older, [completeCall(project, "before", "before")]);
+    await store(await cluster.start(), [completeCall(project, "before", "before")]);
     links = await Promise.all(numbers.map((replica) => openLink(cluster.url(replica))));
     for (const link of links)
       link.rule = (statement) => {
@@ -74,32 +71,6 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
     return all;
   };
 
-  it("and the older one, which runs on, reads it, writes nothing, and says why", async () => {
-    const answer = await send(older, `/v2/${project}/calls/complete`, {
-      batch: [completeCall(project, "after", "after")],
-    });
-    expect([answer.status, answer.json.detail]).toEqual([
-      503,
-      "A newer version of the service has opened the store: this one can read it, not write to it.",
-    ]);
-    for (const path of ["/cost/create", "/feedback/create"] as const)
-      expect((await send(older, path, bodies[path])).status).toBe(503);
-    expect((await send(older, `/projects/${project}`, undefined, { method: "DELETE" })).status).toBe(503);
-    expect([...(await tokensOf(older, project)).keys()]).toEqual(["before"]);
-    expect((await fetch(`${older.url}/readyz`)).status).toBe(503);
-    expect((await fetch(`${older.url}/readyz/reads`)).status).toBe(200);
-    // past what the service knows: the engine itself refuses it
-    const past = connectServer(
-      numbers.map((replica) => cluster.url(replica)),
-      { cluster: clusterOfTests, storeVersion: LATER_VERSION },
-    );
-    const row = { project_id: project, hour: 0, trace_id: "t", id: "late" };
-    const late = past.insert("calls", [row], { name: "late", storeVersion: 1 });
-    await expect(late).rejects.toMatchObject({ kind: "outdated", engineCode: "469" });
-    await past.insert("calls", [row], { name: "now" });
-    await past.close();
-  });
-
   it("and nothing of what has opened it changes anything when it comes once more, after everything else", async () => {
     const row = { project_id: project, id: "p", llm_id: "gpt-4o", currency: "USD" };
     await newer.insert("llm_prices", [row], { name: "test" });
@@ -115,16 +86,3 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
     expect(await fingerprint()).toEqual(before);
   });
 });
-
-const bodies = {
-  "/cost/create": {
-    project_id: project,
-    costs: { "gpt-4o": { prompt_token_cost: 1, completion_token_cost: 1 } },
-  },
-  "/feedback/create": {
-    project_id: project,
-    weave_ref: `weave:///${project}/call/before`,
-    feedback_type: "custom",
-    payload: { note: "x" },
-  },
-};

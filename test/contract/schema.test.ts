@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { shardingKey, TABLES_OF_SERVERS, TABLES_OF_SHARDS } from "../../src/store/cluster/shards/shards.ts";
@@ -9,12 +9,6 @@ import { LATER } from "../helpers/later-migration.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const ofFiles = readdirSync(join(ROOT, "migrations/1.0")).map((name) => basename(name, ".sql"));
-const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts"))
-  // what copies whole stores is no writer
-  .filter((path) => !path.startsWith("store/cluster/"))
-  .map((path) => ({ path: path.slice(0, -".ts".length), text: read(`src/${path}`) }));
-
 /** What docs/schema.md says of each table. */
 const sections = new Map(
   [...read("docs/schema.md").matchAll(/^### `(\w+)`\n([\s\S]*?)(?=^##|$(?![\s\S]))/gm)].map(
@@ -31,12 +25,6 @@ function partitionOf(create: string): string {
 
 function orderOf(create: string): string {
   return /^ORDER BY \(?(.+?)\)?;?$/m.exec(create)![1]!;
-}
-
-/** Rooms with statements that begin like this. */
-function roomsWith(statement: RegExp): readonly string[] {
-  const found = sources.filter(({ text }) => statement.test(text));
-  return [...new Set(found.map(({ path }) => path.split("/", 1)[0]!))].sort();
 }
 
 /** What may be executed again, and late, when services of the new version have changed what it made. */
@@ -66,22 +54,5 @@ describe("the schema", () => {
     expect(sections.get(table)).toContain(
       `* order \`${orderOf(create)}\`; ${partitionOf(create)}; shard \`${shard}\``,
     );
-  });
-
-  it.each([...sections])("%s: the page names who writes and reads it", (table, text) => {
-    const [, written, readBy] = /^\* written by ([\s\S]*?)^\* read by ([\s\S]*)/m.exec(text) ?? [];
-    const roomsIn = (line: string | undefined): readonly string[] => {
-      const paths = [...line!.matchAll(/`([\w/-]+)`/g)].map(([, path]) => path!);
-      for (const path of paths) {
-        expect(existsSync(join(ROOT, `src/${path}.ts`)), path).toBe(true);
-        expect(read(`src/${path}.ts`), path).toMatch(new RegExp(`\\b${table}\\b`));
-      }
-      return [...new Set(paths.map((path) => path.split("/", 1)[0]!))].sort();
-    };
-    const writes = new RegExp(
-      `insert\\(\\s*"${table}"|table: "${table}"|(?:INSERT INTO|ALTER TABLE) ${table}\\b`,
-    );
-    expect(roomsIn(written)).toEqual(roomsWith(writes));
-    expect(roomsIn(readBy)).toEqual(roomsWith(new RegExp(`FROM ${table}\\b`)));
   });
 });

@@ -68,6 +68,59 @@ const question = fc.record({
 const rowsPerFold = fc.constantFrom(50_000, 2, 5);
 
 describe("the ledger of what calls themselves used", () => {
+  it("has an hour and its groups in parts, and nothing of them while one is missing", async () => {
+    const project = "acme/parts";
+    const call = (trace: number, hour: number) => ({
+      id: `c-${trace}-${hour}`,
+      trace_id: `t-${trace}`,
+      op_name: "o",
+      started_at: `2026-03-28T${hour}:10:00Z`,
+      ended_at: `2026-03-28T${hour}:11:00Z`,
+      inputs: {},
+      attributes: {},
+      output: null,
+      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 2 ** trace } } },
+    });
+    const traces = Array.from({ length: 12 }, (_, trace) => trace);
+    const batch = traces.flatMap((trace) => [call(trace, 20), ...(trace < 6 ? [call(trace, 21)] : [])]);
+    await other.post(`/v2/${project}/calls/complete`, { batch });
+    const partsOf = (): Promise<{ first: number; last: number; parts: number; heads: number }[]> =>
+      store.engine.rows(
+        sql`SELECT first_hour AS first, last_hour AS last, max(head.parts) AS parts, count() AS heads
+            FROM usage_ledger FINAL WHERE project_id = ${param("String", project)} AND is_entry = 0
+            GROUP BY first, last, hour ORDER BY first, last, hour`,
+        { name: "test" },
+      );
+    const isFoldedLive = async (): Promise<boolean> => {
+      const read: string[] = [];
+      disturb = async (name) => void read.push(name);
+      const body = { project_id: project, ...WINDOW, group_by: ["trace_id"] };
+      const answer = await test.post("/usage/stats", body);
+      disturb = () => Promise.resolve();
+      expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
+      return read.includes("usage_count");
+    };
+    const remove = (where: Sql): Promise<void> =>
+      store.engine.command(
+        sql`ALTER TABLE usage_ledger DELETE WHERE project_id = ${param("String", project)} AND is_entry = 0
+            AND part = 1 AND ${where} SETTINGS mutations_sync = 2`,
+        { name: "test" },
+      );
+    await settleAll(store.engine, 2);
+    for (const { parts, heads } of await partsOf()) {
+      expect(parts).toBeGreaterThan(2);
+      expect(heads).toBe(parts);
+    }
+    expect(await isFoldedLive()).toBe(false);
+    expect((await checkLedger(store.engine, signal)).different).toEqual([]);
+    await remove(sql`first_hour < last_hour`);
+    expect(await isFoldedLive()).toBe(true);
+    await remove(sql`first_hour = last_hour`);
+    expect(await isFoldedLive()).toBe(true);
+    expect(await settleAll(store.engine, 3)).toBe(2);
+    expect(await isFoldedLive()).toBe(false);
+  });
+
   it("is kept by a job: hours that are over and have not changed since the run before", async () => {
     const project = "acme/kept";
     const settler = createSettler({
@@ -265,108 +318,6 @@ describe("the ledger of what calls themselves used", () => {
     },
   );
 
-  it.each([
-    ["in two hours", ["2026-03-28T20:10:00Z"], "2026-03-28T22:10:00Z"],
-    ["in a third hour", ["2026-03-28T20:10:00Z", "2026-03-28T21:10:00Z"], "2026-03-28T22:10:00Z"],
-    [
-      "in an hour before the window",
-      ["2026-03-28T20:10:00Z", "2026-03-28T21:10:00Z"],
-      "2026-03-27T10:10:00Z",
-    ],
-  ])("counts a trace once that comes to lie %s just before it is counted", async (name, before, late) => {
-    const project = `acme/late-${name.replaceAll(" ", "-")}`;
-    const call = (trace_id: string, started_at: string) => {
-      const usage = { "gpt-4o": { requests: 1, prompt_tokens: 100 } };
-      const rest = { op_name: "o", inputs: {}, attributes: {}, output: null, summary: { usage } };
-      return { id: `${trace_id} ${started_at}`, trace_id, started_at, ended_at: started_at, ...rest };
-    };
-    const send = (one: ReturnType<typeof call>) =>
-      other.post(`/v2/${project}/calls/complete`, { batch: [one] });
-    for (const at of before) await send(call("t", at));
-    await settleAll(store.engine);
-    // something must be folded live, or nothing is counted
-    await send(call("other", "2026-03-28T22:20:00Z"));
-    let isSent = false;
-    disturb = async (statement) => {
-      if (statement !== "usage_count" || isSent) return;
-      isSent = true;
-      await send(call("t", late));
-    };
-    const answer = await test.post("/usage/stats", { project_id: project, ...WINDOW });
-    disturb = () => Promise.resolve();
-    expect(isSent).toBe(true);
-    const calls = before.length + 1 + Number(late > "2026-03-28");
-    const total = { calls, prompt_tokens: 100 * calls };
-    const old = { calls: before.length + 1, prompt_tokens: 100 * (before.length + 1) };
-    expect([total, old]).toContainEqual(
-      Object.fromEntries(Object.keys(total).map((key) => [key, answer.json().total[key]])),
-    );
-  });
-
-  it("has calls that were moved into the window from another hour", async () => {
-    const project = "acme/moved";
-    const call = (id: string, at: string) => ({
-      id,
-      trace_id: id.split("-")[0],
-      op_name: "o",
-      started_at: `2026-03-28T${at}Z`,
-      ended_at: `2026-03-28T23:00:00Z`,
-      inputs: {},
-      attributes: {},
-      output: null,
-      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 7 } } },
-    });
-    const batch = [call("m-1", "12:10:00"), call("m-2", "12:20:00"), call("there", "20:10:00")];
-    await other.post(`/v2/${project}/calls/complete`, { batch });
-    await move({ pick: 0, hour: 20 }, project, ["m-1"]);
-    await settleAll(store.engine);
-    const read: string[] = [];
-    disturb = async (name) => void read.push(name);
-    const window = { start: "2026-03-28T20:00:00Z", end: "2026-03-28T21:00:00Z" };
-    const body = { project_id: project, ...window, group_by: ["llm"], include_costs: true };
-    const answer = await test.post("/usage/stats", body);
-    disturb = () => Promise.resolve();
-    expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
-    expect(answer.json().total).toMatchObject({ calls: 2, prompt_tokens: 14 });
-    expect(read).not.toContain("usage_count");
-  });
-
-  it.each([
-    ["beside it", 20],
-    ["far from it", 17],
-  ])("sees what a call outside the window, %s, takes from one inside", async (_, hour) => {
-    const project_id = `acme/outside-${hour}`;
-    const usage = (prompt_tokens: number) => ({ usage: { "gpt-4o": { requests: 1, prompt_tokens } } });
-    const call = { trace_id: "t", op_name: "o", inputs: {}, attributes: { weave: { source: "python-sdk" } } };
-    const parent = { ...call, id: "parent", parent_id: null, output: null, summary: usage(100) };
-    const at = "2026-03-28T21:10:00Z";
-    const batch = [{ ...parent, started_at: at, ended_at: at }];
-    await other.post(`/v2/${project_id}/calls/complete`, { batch });
-    const child = { ...call, project_id, id: "child", parent_id: "parent" };
-    await other.post("/call/start", { start: { ...child, started_at: `2026-03-28T${hour}:10:00Z` } });
-    await settleAll(store.engine);
-    const window = { start: "2026-03-28T21:00:00Z", end: "2026-03-28T22:00:00Z" };
-    const tokens = async (): Promise<number> =>
-      (await test.post("/usage/stats", { project_id, ...window, group_by: ["llm"] })).json().total
-        .prompt_tokens;
-    expect(await tokens()).toBe(100);
-    await other.post("/call/end", {
-      end: { project_id, id: "child", ended_at: "2026-03-28T22:00:00Z", summary: usage(30) },
-    });
-    expect(await tokens()).toBe(70);
-  });
-
-  it("is not asked about the hour that is running", async () => {
-    const read: string[] = [];
-    disturb = async (name) => void read.push(name);
-    const [start, end] = [10, 20].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
-    const answer = await test.post("/usage/stats", { project_id: "acme/now", start, end });
-    disturb = () => Promise.resolve();
-    expect(answer.status).toBe(200);
-    expect(read).not.toEqual([]);
-    expect(read.filter((name) => name.startsWith("ledger_"))).toEqual([]);
-  });
-
   it("begins anew when an hour is settled again, and merged, before its entries are added up", async () => {
     const project_id = "acme/again";
     const call = { trace_id: "t", op_name: "o", inputs: {}, attributes: {}, output: null };
@@ -435,90 +386,6 @@ describe("the ledger of what calls themselves used", () => {
       calls: 1,
       prompt_tokens: 5,
     });
-  });
-
-  it("has an hour and its groups in parts, and nothing of them while one is missing", async () => {
-    const project = "acme/parts";
-    const call = (trace: number, hour: number) => ({
-      id: `c-${trace}-${hour}`,
-      trace_id: `t-${trace}`,
-      op_name: "o",
-      started_at: `2026-03-28T${hour}:10:00Z`,
-      ended_at: `2026-03-28T${hour}:11:00Z`,
-      inputs: {},
-      attributes: {},
-      output: null,
-      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: 2 ** trace } } },
-    });
-    const traces = Array.from({ length: 12 }, (_, trace) => trace);
-    const batch = traces.flatMap((trace) => [call(trace, 20), ...(trace < 6 ? [call(trace, 21)] : [])]);
-    await other.post(`/v2/${project}/calls/complete`, { batch });
-    const partsOf = (): Promise<{ first: number; last: number; parts: number; heads: number }[]> =>
-      store.engine.rows(
-        sql`SELECT first_hour AS first, last_hour AS last, max(head.parts) AS parts, count() AS heads
-            FROM usage_ledger FINAL WHERE project_id = ${param("String", project)} AND is_entry = 0
-            GROUP BY first, last, hour ORDER BY first, last, hour`,
-        { name: "test" },
-      );
-    const isFoldedLive = async (): Promise<boolean> => {
-      const read: string[] = [];
-      disturb = async (name) => void read.push(name);
-      const body = { project_id: project, ...WINDOW, group_by: ["trace_id"] };
-      const answer = await test.post("/usage/stats", body);
-      disturb = () => Promise.resolve();
-      expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
-      return read.includes("usage_count");
-    };
-    const remove = (where: Sql): Promise<void> =>
-      store.engine.command(
-        sql`ALTER TABLE usage_ledger DELETE WHERE project_id = ${param("String", project)} AND is_entry = 0
-            AND part = 1 AND ${where} SETTINGS mutations_sync = 2`,
-        { name: "test" },
-      );
-    await settleAll(store.engine, 2);
-    for (const { parts, heads } of await partsOf()) {
-      expect(parts).toBeGreaterThan(2);
-      expect(heads).toBe(parts);
-    }
-    expect(await isFoldedLive()).toBe(false);
-    expect((await checkLedger(store.engine, signal)).different).toEqual([]);
-    await remove(sql`first_hour < last_hour`);
-    expect(await isFoldedLive()).toBe(true);
-    await remove(sql`first_hour = last_hour`);
-    expect(await isFoldedLive()).toBe(true);
-    expect(await settleAll(store.engine, 3)).toBe(2);
-    expect(await isFoldedLive()).toBe(false);
-  });
-
-  it("has what traces used that lie in several hours", async () => {
-    const project = "acme/spanning";
-    const call = (trace: number, hour: number) => ({
-      id: `c-${trace}-${hour}`,
-      trace_id: `t-${trace}`,
-      parent_id: hour === 18 ? null : `c-${trace}-18`,
-      op_name: "o",
-      started_at: `2026-03-28T${hour}:10:00Z`,
-      ended_at: `2026-03-28T${hour}:11:00Z`,
-      inputs: {},
-      attributes: {},
-      output: null,
-      summary: { usage: { "gpt-4o": { requests: 1, prompt_tokens: trace * 10 + hour } } },
-    });
-    const batch = [1, 2, 3, 4].flatMap((trace) =>
-      Array.from({ length: trace }, (_, number) => call(trace, 18 + number)),
-    );
-    await other.post(`/v2/${project}/calls/complete`, { batch });
-    await settleAll(store.engine);
-    const read: string[] = [];
-    disturb = async (name) => void read.push(name);
-    for (const group_by of [["llm"], ["trace_id"]]) {
-      const body = { project_id: project, ...WINDOW, group_by, include_costs: true };
-      const answer = await test.post("/usage/stats", body);
-      expect(answer.json()).toEqual((await live.post("/usage/stats", body)).json());
-    }
-    disturb = () => Promise.resolve();
-    expect(read).toContain("ledger_sum");
-    expect(read).not.toContain("usage_count");
   });
 });
 

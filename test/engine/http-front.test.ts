@@ -71,6 +71,30 @@ describe("the largest questions that the service takes", () => {
     const answer = await test.post("/trace/usage", { project_id, query: { $expr } });
     expect([answer.status, answer.text]).toEqual([200, '{"call_usage":{},"unfinished_call_ids":[]}']);
   });
+
+  it("feedback is answered with as many buckets, and for as many numbers, as there can be", async () => {
+    const request = {
+      project_id,
+      start: "2024-01-01T05:00:00Z",
+      timezone: "America/New_York",
+    };
+    const days = {
+      ...request,
+      end: "2051-05-19T04:00:00Z",
+      granularity: 86_400,
+      metrics: [{ json_path: "x" }],
+    };
+    const buckets = await test.post("/feedback/stats", days);
+    expect([buckets.status, buckets.json().buckets.length]).toEqual([200, 10_000]);
+    const percentiles = Array.from({ length: 50 }, (_, index) => index * 2);
+    const metrics = Array.from({ length: 100 }, (_, index) => ({
+      json_path: Array.from({ length: 32 }, () => "é".repeat(30)).join(".") + String(index),
+      percentiles,
+    }));
+    const day = { ...request, end: "2024-01-02T05:00:00Z", granularity: 86_400, metrics };
+    const numbers = await test.post("/feedback/stats", day);
+    expect([numbers.status, Object.keys(numbers.json().window_stats).length]).toEqual([200, 100]);
+  });
 });
 
 describe("an insert", () => {

@@ -110,22 +110,17 @@ async function openRequests(): Promise<number> {
 }
 
 describe(`clients that read one byte in ${BYTE_MS} ms`, () => {
-  it("hold a bounded share, are cut off in time, and nobody else notices", { timeout: 120_000 }, async () => {
+  // what they cost in memory: bench/memory.bench.ts
+  it("hold a bounded share, are cut off in time, and nobody else notices", async () => {
     for (let n = 0; n < 5; n++) await until(isServed);
-    const idleMiB = service.residentMiB();
     const began = performance.now();
     const readers = Array.from({ length: READERS }, readSlowly);
-    let highestMiB = 0;
-    while (readers.some((reader) => reader.status() === undefined)) {
-      await until(isServed);
-      highestMiB = Math.max(highestMiB, service.residentMiB() - idleMiB);
-    }
+    while (readers.some((reader) => reader.status() === undefined)) await until(isServed);
     expect(performance.now() - began).toBeGreaterThan(11 * BYTE_MS);
     const statuses = readers.map((reader) => reader.status());
     expect(statuses.filter((status) => status === 503).length).toBeGreaterThanOrEqual(READERS / 2);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(STREAMS);
     expect(new Set(statuses)).toEqual(new Set([200, 503]));
-    expect(highestMiB).toBeLessThan(800);
     await until(async () => (await openRequests()) === 1);
 
     let whole: Response | undefined;
@@ -163,13 +158,10 @@ describe("uploads that stall", () => {
 });
 
 describe(`${IDLE_CONNECTIONS} connections that say nothing`, () => {
-  it("cost little, and nobody else notices", async () => {
-    await until(isServed);
-    const idleMiB = service.residentMiB();
+  it("are not noticed by others", async () => {
     const idle = Array.from({ length: IDLE_CONNECTIONS }, connection);
     await Promise.all(idle.map((socket) => once(socket, "connect")));
     for (let n = 0; n < 5; n++) await until(isServed);
-    expect(service.residentMiB() - idleMiB).toBeLessThan(100);
     for (const socket of idle) socket.destroy();
     await until(isServed);
   });

@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { indexPayload, MAX_VALUES } from "../../../src/feedback/payload-index.ts";
 import { parseJson } from "../../../src/shared/json.ts";
@@ -47,42 +46,5 @@ describe("indexPayload", () => {
     expect(Object.keys(list(MAX_VALUES)!.numbers)).toHaveLength(MAX_VALUES);
     expect(list(MAX_VALUES + 1)).toBeUndefined();
     expect(indexPayload({ ["k".repeat(1000)]: Array(2000).fill(true) })).toBeUndefined();
-  });
-
-  it("finds each scalar of any document where its path says", () => {
-    const key = fc
-      .string({ unit: "grapheme", minLength: 1, maxLength: 8 })
-      .filter((text) => !text.includes("."));
-    const { document } = fc.letrec((tie) => ({
-      document: fc.dictionary(key, tie("node"), { maxKeys: 5 }),
-      node: fc.oneof(
-        { depthSize: "small", withCrossShrink: true },
-        fc.oneof(
-          fc.double({ noNaN: true, noDefaultInfinity: true }),
-          fc.boolean(),
-          fc.string(),
-          fc.constant(null),
-        ),
-        fc.array(tie("node"), { maxLength: 4 }),
-        tie("document"),
-      ),
-    }));
-    fc.assert(
-      fc.property(document, (value) => {
-        const found = indexPayload(value)!;
-        const at = (path: string): unknown =>
-          path.split(".").reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], value);
-        for (const [path, number] of Object.entries(found.numbers)) expect(at(path)).toBe(number);
-        for (const [path, truth] of Object.entries(found.booleans)) expect(at(path)).toBe(truth === 1);
-        for (const path of found.texts) expect(typeof at(path)).toBe("string");
-        let scalars = 0;
-        JSON.stringify(value, (_key, node: unknown) => {
-          if (node !== null && typeof node !== "object") scalars += 1;
-          return node;
-        });
-        const paths = [found.numbers, found.booleans].flatMap(Object.keys).concat(found.texts);
-        expect(new Set(paths).size).toBe(scalars);
-      }),
-    );
   });
 });

@@ -33,36 +33,6 @@ class Store {
 }
 
 describe("planWrite", () => {
-  it("keeps the time of an id that is there", () => {
-    const store = new Store();
-    store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
-    const again = planWrite([change("a", "kept", 2000)], store.rows(), 2);
-    store.add(again.rows);
-    expect([again.createdAtUs, store.live("a")]).toEqual([[1000], [1000]]);
-  });
-
-  it("moves an id to the time that an import sets", () => {
-    const store = new Store();
-    store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
-    store.add(planWrite([change("a", "set", 500)], store.rows(), 2).rows);
-    expect(store.live("a")).toEqual([500]);
-    store.add(planWrite([change("a", "set", 1000)], store.rows(), 3).rows);
-    expect(store.live("a")).toEqual([1000]);
-  });
-
-  it("gives a purged id that is sent again a new time", () => {
-    const store = new Store();
-    store.add(planWrite([change("a", "kept", 1000)], [], 1).rows);
-    store.add(planWrite([change("a", "purge", 1500)], store.rows(), 2).rows);
-    expect(store.live("a")).toEqual([]);
-    store.add(planWrite([change("a", "kept", 2000)], store.rows(), 3).rows);
-    expect(store.live("a")).toEqual([2000]);
-  });
-
-  it("writes nothing for a purge of what is not there", () => {
-    expect(planWrite([change("a", "purge", 1)], [], 1).rows).toEqual([]);
-  });
-
   it("writes above what a clock that runs ahead has written", () => {
     const stored: StoredRow = { project, id: "a", createdAtUs: 1000, version: 900, deleted: false };
     expect(planWrite([change("a", "kept", 1)], [stored], 5).rows[0]?.version).toBe(901);

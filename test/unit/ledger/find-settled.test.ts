@@ -106,18 +106,4 @@ describe("what is settled of some hours", () => {
     expect(areSame(before, after)).toBe(false);
     expect(after.liveHours).toEqual([10]);
   });
-
-  it("is an hour in parts only if all of these are there", () => {
-    const world = new SettledTraces();
-    for (const one of [0, 1, 2, 3]) world.write(one, 10);
-    const [first, second] = world.fold({ first: 10, last: 10 }, 2);
-    world.keep(first!);
-    expect(findSettled(world.look([10])).liveHours).toEqual([10]);
-    world.keep(second!);
-    expect(findSettled(world.look([10])).heads).toHaveLength(2);
-    // settled again in one part: the second part of before is left over
-    world.fold({ first: 10, last: 10 }, 1).forEach((one) => world.keep(one));
-    const again = findSettled(world.look([10]));
-    expect(again.heads.map(({ parts }) => parts)).toEqual([1]);
-  });
 });

@@ -92,23 +92,4 @@ describe("the hours that a condition on time allows", () => {
       { numRuns: runs(300, 20_000) },
     );
   });
-
-  it("of one whole hour are that hour, also if its end is said by $not", () => {
-    const begin: Condition = { operator: "$gte", micros: at(0), isTurned: false, isNumber: false };
-    const after: Condition = { operator: "$gte", micros: at(1), isTurned: false, isNumber: false };
-    const before: Condition = { operator: "$gt", micros: at(0), isTurned: true, isNumber: false };
-    expect(startedOf([begin, { not: after }])).toEqual({ from: HOUR, to: HOUR });
-    expect(startedOf([{ not: { list: "$or", of: [before, after] } }])).toEqual({ from: HOUR, to: HOUR });
-  });
-
-  it("of one whole hour are that hour, up to its end and beyond two", () => {
-    const within = (operator: "$lt" | "$lte", micros: number) =>
-      startedOf([
-        { operator: "$gte", micros: at(0), isTurned: false, isNumber: false },
-        { operator, micros, isTurned: false, isNumber: false },
-      ]);
-    expect(within("$lt", at(1))).toEqual({ from: HOUR, to: HOUR });
-    expect(within("$lt", at(1, 1))).toEqual({ from: HOUR, to: HOUR + 1 });
-    expect(within("$lte", at(1))).toEqual({ from: HOUR, to: HOUR + 1 });
-  });
 });

@@ -62,7 +62,6 @@ describe("parseExactly", () => {
   });
 
   it("reads a long integer below any number of levels", () => {
-    expect(() => parseExactly(nested(3000, LONG))).not.toThrow();
     expect(() => parseExactly(nested(200_000, LONG))).not.toThrow();
   });
 
@@ -72,7 +71,7 @@ describe("parseExactly", () => {
     ["long integers", `[${`${LONG},`.repeat(200_000)}1]`],
     ["text of digits", `"${" 1234567890123456".repeat(250_000)}"`],
     ["backslashes", String.raw`["${"\\\\".repeat(1_000_000)}\"",${LONG}]`],
-  ])("takes 4 MB of %s in seconds, not in minutes", (_name, text) => {
-    parseExactly(text);
+  ])("takes 4 MB of %s", (_name, text) => {
+    expect(() => parseExactly(text)).not.toThrow();
   });
 });

@@ -18,21 +18,6 @@ function commitTo(
 }
 
 describe("createGroupCommit", () => {
-  it("gathers what comes while a batch is being written, in the order it came", async () => {
-    const batches: string[][] = [];
-    const { promise: written, resolve: release } = Promise.withResolvers<void>();
-    const commit = commitTo(async (items) => {
-      batches.push([...items]);
-      if (batches.length === 1) await written;
-    });
-    const first = commit.write(["a"]);
-    while (batches.length === 0) await new Promise(setImmediate);
-    const others = [commit.write(["b"]), commit.write(["c", "d"]), commit.write([])];
-    release();
-    await Promise.all([first, ...others]);
-    expect(batches).toEqual([["a"], ["b", "c", "d"]]);
-  });
-
   it("answers a writer only when its items are written", async () => {
     let durable = false;
     const commit = commitTo(async () => {
@@ -41,22 +26,6 @@ describe("createGroupCommit", () => {
     });
     await commit.write(["a"]);
     expect(durable).toBe(true);
-  });
-
-  it("lets a refused item fail its own writer alone", async () => {
-    const stored: string[] = [];
-    const commit = commitTo((items) => {
-      if (items.includes("bad")) return Promise.reject(new StorageError("statement", "test", "1", "bad"));
-      stored.push(...items);
-      return Promise.resolve();
-    });
-    const outcomes = await Promise.allSettled([
-      commit.write(["a"]),
-      commit.write(["bad"]),
-      commit.write(["c"]),
-    ]);
-    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(stored.sort()).toEqual(["a", "c"]);
   });
 
   it("fails everyone when the store is away, and goes on when it is back", async () => {
@@ -143,50 +112,5 @@ describe("createGroupCommit", () => {
       "write b",
       "written b",
     ]);
-  });
-
-  it("readies a batch while the one before is being written, and does other work between neither", async () => {
-    const { commit, said, release } = commitBeside("a", 0);
-    const writes = [commit.write(["a"])];
-    while (!said.includes("write a")) await new Promise(setImmediate);
-    writes.push(commit.write(["b"]));
-    while (!said.includes("prepare b")) await new Promise(setImmediate);
-    const between = commit.whileNoInsertRuns(async () => void said.push("between"));
-    release();
-    await Promise.all([...writes, between]);
-    expect(said).toEqual([
-      "prepare a",
-      "write a",
-      "prepare b",
-      "written a",
-      "write b",
-      "written b",
-      "between",
-    ]);
-  });
-
-  it("writes nothing of a writer whose items can not be readied", async () => {
-    const stored: string[] = [];
-    const commit = createGroupCommit<string>({
-      name: "test",
-      prepare: [
-        (items) =>
-          items.includes("bad")
-            ? Promise.reject(new StorageError("statement", "test", "1", "bad"))
-            : Promise.resolve(),
-      ],
-      flush: async (items) => void stored.push(...items),
-      sizeOf: (item) => item.length,
-      lingerMs: 1,
-      maxBatchBytes: 10,
-      pending: new FairShare({ capacity: 1000 }),
-    });
-    const outcomes = await Promise.allSettled([
-      commit.write(["a"]),
-      commit.write(["bad"]),
-      commit.write(["c"]),
-    ]);
-    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(stored).toEqual(["a", "c"]);
   });
 });

@@ -109,29 +109,6 @@ describe("the memory of a table", () => {
     expect(remembered).toBeGreaterThan(0);
   });
 
-  it("keeps what it knows when it inserts itself, and forgets it when somebody else does", async () => {
-    const counts = new ChangeCounts();
-    const memory = new TableMemory<string>({ changesOf: (table) => counts.of(table) }, "t", 10);
-    const insert = (): Promise<void> => counts.during("t", async () => undefined);
-    memory.learn(memory.begin(), 0, [["a", "read"]]);
-    const began = memory.begin();
-    await insert();
-    memory.learn(began, 1, [["b", "written"]]);
-    expect([memory.get("a"), memory.get("b")]).toEqual(["read", "written"]);
-    await insert();
-    expect([memory.get("a"), memory.get("b")]).toEqual([undefined, undefined]);
-  });
-
-  it("reads what it does not remember, and that once", async () => {
-    const counts = new ChangeCounts();
-    const memory = new TableMemory<string>({ changesOf: (table) => counts.of(table) }, "t", 10);
-    let reads = 0;
-    const read = (): Promise<string> => memory.read("a", async () => `read ${++reads}`);
-    expect([await read(), await read()]).toEqual(["read 1", "read 1"]);
-    await counts.during("t", async () => undefined);
-    expect([await read(), await read()]).toEqual(["read 2", "read 2"]);
-  });
-
   it("keeps no more than it may weigh, what was asked for last", () => {
     const engine = { changesOf: () => 0 };
     const weightOf = (value: string, key: string): number => value.length + key.length;
@@ -147,12 +124,5 @@ describe("the memory of a table", () => {
       "1",
       undefined,
     ]);
-  });
-
-  it("remembers nothing of a store that others write to", () => {
-    const memory = new TableMemory<string>({ changesOf: () => undefined }, "t", 10);
-    memory.learn(memory.begin(), 0, [["a", "read"]]);
-    expect(memory.get("a")).toBeUndefined();
-    expect(memory.holds(memory.begin(), 0)).toBe(false);
   });
 });

@@ -24,28 +24,9 @@ describe("planMetrics", () => {
     expect(keys(spec("c", { value_type: "categorical" }))).toEqual(["count_c"]);
   });
 
-  it("names percentiles as they are written, and ignores them where there are no numbers", () => {
-    const percentiles = [95, 99.9, 2.5, 0, 100, -0, 95];
-    const wanted = { aggregations: ["sum"], percentiles } as const;
-    expect(keys(spec("x", wanted))).toEqual(["sum_x", "p95_x", "p99.9_x", "p2.5_x", "p0_x", "p100_x"]);
-    expect(keys(spec("x", { ...wanted, value_type: "boolean" }))).toEqual(["sum_x"]);
-  });
-
   it("makes slugs of whatever a path holds", () => {
     expect(keys(spec("output.Low quality.é-1", { aggregations: ["sum"] }))).toEqual([
       "sum_output_Low_quality___1",
-    ]);
-  });
-
-  it("merges one path and type, and lets two types share a slug", () => {
-    const metrics = planMetrics([
-      spec("x", { aggregations: ["sum"] }),
-      spec("x", { value_type: "boolean", aggregations: ["count_true"] }),
-      spec("x", { aggregations: ["avg", "sum"], percentiles: [50] }),
-    ]);
-    expect(metrics.map(({ slug, aggregations, percentiles }) => [slug, aggregations, percentiles])).toEqual([
-      ["x", ["sum", "avg"], [50]],
-      ["x", ["count_true"], []],
     ]);
   });
 

@@ -12,7 +12,7 @@ import { forest, type CallRow, type ForestOptions } from "../../../models/forest
 import { naiveRollUp, naiveTraceTotal } from "../../../models/naive-rollup.ts";
 import { oneRequest, rootRow } from "../../../helpers/one-request.ts";
 
-const RUNS = runs(100, 3000);
+const RUNS = runs(200, 10_000);
 const seed = chosenSeed();
 
 type Counts = Record<string, readonly number[]>;

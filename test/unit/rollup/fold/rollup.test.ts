@@ -128,9 +128,6 @@ function prompt(tokens: number, llm = "gpt-4o"): readonly Usage[] {
   ];
 }
 
-const promptOf = (calls: readonly CallRow[], id: string): number | undefined =>
-  answerOf(calls)[id]?.["gpt-4o"]?.counts[1];
-
 describe("rollUp", () => {
   it("agrees with the naive definition on plain forests", () => {
     fc.assert(
@@ -186,24 +183,6 @@ describe("rollUp", () => {
     );
   });
 
-  it("does not add what an inclusive parent has added already", () => {
-    const calls = [
-      call("root", { inclusive: "per_llm", usage: prompt(20) }),
-      call("a", { parentId: "root", usage: prompt(10) }),
-      call("b", { parentId: "root", usage: prompt(10) }),
-    ];
-    expect(promptOf(calls, "root")).toBe(20);
-    expect(promptOf([{ ...calls[0]!, inclusive: false }, ...calls.slice(1)], "root")).toBe(40);
-  });
-
-  it("charges an inclusive parent for what its children do not explain", () => {
-    const calls = [
-      call("root", { inclusive: "per_llm", usage: prompt(25) }),
-      call("a", { parentId: "root", usage: prompt(10), startedAtMs: 999_999 }),
-    ];
-    expect(answerOf(calls)["root"]?.["gpt-4o"]?.costs[0]).toBe(10 * LATER_PRICE + 15);
-  });
-
   it("does not add what a wrapper span repeats under another name of the LLM, or of several", () => {
     const calls = [
       call("root", { inclusive: "in_total", usage: prompt(30, "gpt-4o") }),
@@ -218,13 +197,6 @@ describe("rollUp", () => {
       ]),
     );
     expect(Object.keys(root)).toHaveLength(2);
-  });
-
-  it("charges a wrapper span for what its children do not explain, or all of it when it has none", () => {
-    const root = call("root", { inclusive: "in_total", usage: prompt(30) });
-    expect(promptOf([root], "root")).toBe(30);
-    const child = call("a", { parentId: "root", usage: prompt(10, "gpt-4o-2024-08-06") });
-    expect(promptOf([root, child], "root")).toBe(20);
   });
 
   it("folds a chain of 100,000 calls", () => {

@@ -15,23 +15,6 @@ function enter(
 }
 
 describe("admission", () => {
-  it("runs as many as allowed, then the next in line when a place is given back", async () => {
-    const admission = createAdmission(options);
-    const leave = await enter(admission, "interactive", { by: "a" });
-    await enter(admission, "interactive", { by: "b" });
-    await enter(admission, "ingest", { by: "c" });
-    let entered = false;
-    const next = enter(admission, "interactive", { by: "d" }).then((done) => {
-      entered = true;
-      return done;
-    });
-    await Promise.resolve();
-    expect(entered).toBe(false);
-    leave();
-    (await next)();
-    expect(entered).toBe(true);
-  });
-
   it("keeps a place for short statements however many long ones wait", async () => {
     const admission = createAdmission(options);
     const leave = await enter(admission, "heavy", { by: "a" });
@@ -82,19 +65,5 @@ describe("admission", () => {
     leave();
     (await next)();
     await admission.idle();
-  });
-
-  it("a place given back goes to the first in line that may have it", async () => {
-    const admission = createAdmission({ ...options, maxRunning: 2, maxHeavy: 1 });
-    const leaveHeavy = await enter(admission, "heavy", { by: "a" });
-    const leaveLight = await enter(admission, "interactive", { by: "b" });
-    const order: string[] = [];
-    const heavy = enter(admission, "heavy", { by: "c" }).then(() => order.push("heavy"));
-    const light = enter(admission, "interactive", { by: "d" }).then(() => order.push("light"));
-    leaveLight();
-    await light;
-    leaveHeavy();
-    await heavy;
-    expect(order).toEqual(["light", "heavy"]);
   });
 });
