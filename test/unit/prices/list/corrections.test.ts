@@ -56,21 +56,6 @@ describe("corrections of the price list", () => {
     expect(perMillion(llmId, at)).toEqual(usd);
   });
 
-  it("charges long requests to Claude Sonnet 4 and Grok 4 what they cost", () => {
-    const long = (llmId: string, promptTokens: number) => {
-      const usage = usageOf({ promptTokens, completionTokens: 1_000 });
-      const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2025-11-01T12:00:00Z") * 1000);
-      const cost = costOfCall(usage, rates);
-      return [inUsd(cost.prompt!), inUsd(cost.completion!)];
-    };
-    // 200,000 × $3/M and 1,000 × $15/M; 200,001 × $6/M and 1,000 × $22.50/M
-    expect(long("claude-sonnet-4-20250514", 200_000)).toEqual([0.6, 0.015]);
-    expect(long("claude-sonnet-4-20250514", 200_001)).toEqual([1.200006, 0.0225]);
-    // 128,001 × $6/M and 1,000 × $30/M; 128,001 × $0.40/M and 1,000 × $1/M
-    expect(long("grok-4", 128_001)).toEqual([0.768006, 0.03]);
-    expect(long("grok-4-fast", 128_001)).toEqual([0.0512004, 0.001]);
-  });
-
   it.each(
     corrections.models.flatMap((correction) => correction.models.map((id) => [id, correction] as const)),
   )("is still needed for %s: delete it when the list has caught up", (id, { periods }) => {
