@@ -6,6 +6,13 @@ process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
 /** These take too long for `npm test`. */
 const ONLY_LONG = [
+  "browser/failures",
+  "browser/large-trace",
+  "browser/live-trace",
+  "browser/numbers",
+  "browser/questions",
+  "browser/states",
+  "browser/using",
   "differential/noted-places",
   "faults/backup-restore",
   "faults/few-descriptors",

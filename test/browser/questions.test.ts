@@ -189,23 +189,4 @@ describe.skipIf(chromiumPath === undefined)("questions of everyday, each in at m
     await colleague.context().close();
     await page.context().close();
   });
-
-  it("highlights the bucket that is pointed at, wherever on it", async () => {
-    const page = await test.open(`/${PROJECT}/usage?window=7d&zone=${ZONE}&interval=day`);
-    await settled(page);
-    const box = (await page.locator(".usage .u-over").boundingBox())!;
-    const count = await page.locator("table.buckets tbody tr").count();
-    const hovered = async (share: number): Promise<number> => {
-      await page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
-      await page.locator("table.buckets tr.hovered").waitFor();
-      return page.evaluate(() =>
-        [...document.querySelectorAll("table.buckets tbody tr")].findIndex((row) => row.matches(".hovered")),
-      );
-    };
-    // days of one length: the first and the last percent of a bar are of that bar
-    for (let at = 1; at < count - 1; at++)
-      for (const within of [0.06, 0.5, 0.94]) expect(await hovered((at + within) / count)).toBe(at);
-    expect(await page.locator(".tooltip").count()).toBe(1);
-    await page.context().close();
-  });
 });
