@@ -59,6 +59,13 @@ describe("readConfig", () => {
   });
 
   it.each([
+    [{ CLICKHOUSE_CLUSTER: "main" }, "CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL"],
+    [{ CLICKHOUSE_URL: "http://127.0.0.1:1" }, "ROOT_API_KEY: must be set when CLICKHOUSE_URL is set"],
+  ])("says what %j lacks", (environment, said) => {
+    expect(problemsOf(environment)).toEqual([expect.stringContaining(said)]);
+  });
+
+  it.each([
     ["HOST", "::1", "::1"],
     ["HOST", "localhost", "localhost"],
     ["HOST", "0.0.0.0", "0.0.0.0"],
