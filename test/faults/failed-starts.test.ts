@@ -90,7 +90,7 @@ describe("what is in the way of a start", () => {
     );
   });
   it("a data directory that another process has, which works on", async () => {
-    const service = await startProcess({ DATA_DIR: join(dir, "shared") });
+    const service = await startProcess({ DATA_DIR: join(dir, "shared"), ROOT_API_KEY: ROOT_KEY });
     const said = await failedStart({ DATA_DIR: join(dir, "shared") });
     expect((await service.post("/trace/usage", { project_id: "a/b" })).status).toBe(200);
     expect(said).toBe(

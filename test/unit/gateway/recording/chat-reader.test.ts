@@ -31,25 +31,6 @@ const messageOf = (...deltas: readonly object[]): unknown => {
 };
 
 describe("what a stream is recorded as", () => {
-  it("has the choices that come interleaved", () => {
-    const reader = reading([
-      chunk({ index: 1, delta: { content: "b1" } }),
-      chunk({ index: 0, delta: { content: "a1" } }),
-      chunk({ index: 1, delta: { content: "b2" } }),
-      chunk({ index: 0, delta: { content: "a2" } }),
-      ended(),
-    ]);
-    expect(reader.output()).toEqual({
-      id: "c",
-      model: "m",
-      choices: [
-        { index: 0, message: { role: "assistant", content: "a1a2" }, finish_reason: "stop" },
-        { index: 1, message: { role: "assistant", content: "b1b2" }, finish_reason: null },
-      ],
-    });
-    expect(reader.textBytes).toBe(8);
-  });
-
   const made = (name: string, args: string): object => ({ function: { name, arguments: args } });
   it.each([
     [
@@ -89,15 +70,6 @@ describe("what a stream is recorded as", () => {
     });
   });
 
-  it("has a text that comes before and after a list as parts of it", () => {
-    const thought = { type: "thinking", thinking: [{ type: "text", text: "hm" }] };
-    expect(
-      messageOf({ content: "a" }, { content: [thought] }, { content: "b" }, { content: "c" }),
-    ).toMatchObject({
-      content: [{ type: "text", text: "a" }, thought, { type: "text", text: "bc" }],
-    });
-  });
-
   it("is the whole message where the last chunk repeats it, as MiniMax does", () => {
     const whole = { role: "assistant", content: "ab", audio_content: "" };
     const reader = reading([
@@ -107,13 +79,6 @@ describe("what a stream is recorded as", () => {
     ]);
     expect(reader.output()).toMatchObject({ choices: [{ message: whole }] });
     expect(reader.textBytes).toBe(2);
-  });
-
-  it("keeps facts that an empty value follows", () => {
-    expect(messageOf({ role: "assistant", content: "a" }, { role: "", content: null })).toEqual({
-      role: "assistant",
-      content: "a",
-    });
   });
 
   it("keeps members that are called as those of every object are", () => {
@@ -275,13 +240,6 @@ describe("what a stream has used", () => {
     const running = [said("abcd", usage(5, 1)), said("efgh", usage(5, 2))];
     expect(counted(running, false)).toEqual({ basis: "partial", usage: usage(5, 2) });
     expect(counted([...running, said("ijkl")], false)).toEqual({ basis: "partial", usage: usage(5, 3) });
-  });
-
-  it("is exact where a stream is cut behind its last word", () => {
-    expect(counted([said("abcd"), ended(), alone(usage(5, 9))], false)).toEqual({
-      basis: "exact",
-      usage: usage(5, 9),
-    });
   });
 
   it("adds up the running counts of several choices, each of which counts for itself", () => {

@@ -44,49 +44,7 @@ describe("ChatStream", () => {
     );
   });
 
-  it("does not take text about errors for an error", () => {
-    const { kinds, stream } = pass(EVENTS[2]!, [], false);
-    expect([kinds, stream.complete]).toEqual([["other"], false]);
-  });
-
   it("lets nothing through after the end marker", () => {
     expect(pass(`${DONE}data: more\n\n`, [], false).text).toBe(DONE);
-  });
-
-  it.each([
-    ["data: [DONE]", true],
-    ["data:[DONE]\n", true],
-    ['data: {"cho', false],
-    ["", false],
-  ])("knows whether %j at the end is the end", (rest, complete) => {
-    const { text, stream } = pass(EVENTS[0]! + rest, [], false);
-    expect([stream.complete, text]).toEqual([complete, EVENTS[0]! + (complete ? rest : "")]);
-  });
-
-  it("is complete when the upstream has told its error", () => {
-    expect(pass('data: {"error":{"message":"m"}}\n\n', [], false).stream.complete).toBe(true);
-  });
-
-  const failed = { error: { message: "m" }, finish_reason: null };
-  it.each([
-    ["in it, where it is the only one", [{ index: 0, ...failed }], true],
-    [
-      "in it, while another goes on",
-      [
-        { index: 0, ...failed },
-        { index: 1, delta: {} },
-      ],
-      false,
-    ],
-    [
-      "in it, and another has ended",
-      [
-        { index: 0, ...failed },
-        { index: 1, delta: {}, finish_reason: "stop" },
-      ],
-      true,
-    ],
-  ])("knows that a choice has ended by the error %s", (_where, choices, complete) => {
-    expect(pass(`data: ${JSON.stringify({ choices })}\n\n`, [], false).stream.complete).toBe(complete);
   });
 });
