@@ -10,7 +10,6 @@ const ONLY_LONG = [
   "browser/large-trace",
   "browser/live-trace",
   "browser/numbers",
-  "browser/questions",
   "browser/states",
   "browser/using",
   "differential/noted-places",

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { allRows, settled, show } from "./reading.ts";
+import { allRows, cellOf, settled, show } from "./reading.ts";
 
 let test: TestPage;
 
@@ -176,6 +176,30 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () 
     await page.getByRole("button", { name: "Use the key of the link" }).click();
     await page.getByRole("button", { name: "Signed in as of a link" }).waitFor();
     await page.context().close();
+  });
+
+  it("says what a price adds, and sums have it once it is set", async () => {
+    const page = await test.open(`/${PROJECT}/settings?model=acme-contracts-7b`);
+    await page.getByLabel("Input", { exact: true }).fill("2");
+    await page.getByLabel("Output", { exact: true }).fill("8");
+    await page.locator(".adds strong [title]").waitFor();
+    await page.locator('dialog button:text-is("Save")').click();
+    await page.getByText("Every model of the last 30 days has a price.").waitFor();
+    await show(page, `/${PROJECT}/usage`);
+    expect((await cellOf(page.locator(".answer .sum"))).text).not.toContain("≥");
+    await page.context().close();
+  });
+
+  it("makes a key for a colleague, who signs in with it", async () => {
+    const page = await test.open(`/${PROJECT}/settings`);
+    await page.locator('button:text-is("New key")').click();
+    await page.getByLabel("Name").fill("ana");
+    await page.locator('dialog button:text-is("Create")').click();
+    const key = await page.locator("dialog pre").innerText();
+    await page.context().close();
+    const colleague = await test.open(`/${PROJECT}/overview`, { key });
+    await colleague.getByRole("button", { name: "Signed in as ana" }).waitFor();
+    await colleague.context().close();
   });
 
   it("/docs loads nothing from elsewhere", async () => {

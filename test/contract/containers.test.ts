@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -101,24 +101,6 @@ describe("docker-compose.shards.yml", () => {
   });
 });
 
-describe("the configuration files of ClickHouse", () => {
-  it.each(
-    readdirSync(join(ROOT, "docker"), { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".xml"),
-    ),
-  )("%s has one root and closes what it opens", (name) => {
-    const text = read(`docker/${name}`).replace(/<!--[\s\S]*?-->/g, "");
-    const open: string[] = [];
-    for (const [, closing, tag, empty] of text.matchAll(/<(\/?)([\w]+)(?:\s+\w+="[^"]*")*\s*(\/?)>/g)) {
-      if (empty === "/") continue;
-      if (closing === "/") expect(open.pop()).toBe(tag);
-      else open.push(tag!);
-    }
-    expect(open).toEqual([]);
-    expect(text.trim()).toMatch(/^<clickhouse>[\s\S]*<\/clickhouse>$/);
-  });
-});
-
 describe("Dockerfile", () => {
   const lines = read("Dockerfile").split("\n");
   it("copies what the ignore file lets through, and does not run as root", () => {
@@ -137,16 +119,6 @@ describe("Dockerfile", () => {
       expect(existsSync(join(ROOT, path)), path).toBe(true);
     }
     expect(lines.filter((line) => line.startsWith("USER ")).at(-1)).toBe("USER node");
-  });
-
-  it("leaves the engine out as an optional dependency, and removes nothing by hand", () => {
-    const { dependencies, optionalDependencies } = JSON.parse(read("package.json")) as Record<
-      string,
-      Record<string, string>
-    >;
-    expect(Object.keys(optionalDependencies!)).toContain("chdb");
-    expect(Object.keys(dependencies!)).not.toContain("chdb");
-    expect(read("Dockerfile")).not.toContain("node_modules/chdb");
   });
 
   it("brings the major version of Node that the project asks for", () => {

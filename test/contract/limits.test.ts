@@ -14,6 +14,7 @@ import { readConfig, settingNames, type Config } from "../../src/config.ts";
 import { openStore } from "../../src/open-store.ts";
 import { sql, type Sql } from "../../src/query/sql.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
+import { until } from "../helpers/until.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8");
 
@@ -244,8 +245,13 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
   },
   async MAX_STORED_BYTES() {
     const app = await start({ MAX_STORED_BYTES: "1024" });
-    const keep = (n: number) => post(app, "/call/start", callStart(`stored-${n}`));
-    return untilRefused(() => keep(Math.random()));
+    let number = 0;
+    let answer: Answer | undefined;
+    await until(async () => {
+      answer = await post(app, "/call/start", callStart(`stored-${number++}`));
+      return answer.status >= 400;
+    });
+    return answer;
   },
   async FAILED_AUTH_PER_MINUTE() {
     const app = await start({ FAILED_AUTH_PER_MINUTE: "1" });

@@ -1,5 +1,5 @@
-import { execFile, execFileSync } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   existsSync,
@@ -94,15 +94,6 @@ function contentOf(path: string): string {
 
 function newest(backups: string, kept: ReadonlyMap<string, string>): string[] {
   return readdirSync(backups).filter((name) => !kept.has(name));
-}
-
-function mount(...options: string[]): boolean {
-  try {
-    execFileSync("mount", options, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function callIds(service: ServiceProcess): Promise<string[]> {
@@ -247,43 +238,5 @@ describe("a backup of the embedded store", () => {
     expect([made.code, kept.has(basename(made.stdout.trim()))]).toEqual([0, false]);
     for (const [name, content] of kept)
       expect([name, contentOf(join(backups, name))]).toEqual([name, content]);
-  });
-});
-
-const small = mkdtempSync(join(tmpdir(), "sumtree-small-"));
-/** A file system of its own needs the right to mount one. */
-const mounted = mount("-t", "tmpfs", "-o", "size=2m", "tmpfs", small);
-afterAll(() => {
-  if (mounted) execFileSync("umount", ["--lazy", small]);
-  rmSync(small, { recursive: true, force: true });
-});
-
-describe("a full disk for backups", () => {
-  it.skipIf(!mounted)("is a 503, and takes nothing from what is there", async () => {
-    const service = await startProcess({
-      DATA_DIR: join(dir, "small"),
-      BACKUP_DIR: small,
-      ROOT_API_KEY: ROOT_KEY,
-    });
-    const made = (await (await service.post("/backups", undefined)).json()) as { path: string };
-    const content = contentOf(made.path);
-    const batch = Array.from({ length: 10 }, (_, n) => ({
-      id: `noise-${n}`,
-      trace_id: "t",
-      op_name: "op",
-      started_at: "2026-01-01T00:00:00Z",
-      inputs: { noise: randomBytes(300_000).toString("base64") },
-    }));
-    expect((await service.post(`/v2/${project_id}/calls/complete`, { batch })).status).toBe(200);
-    for (let again = 0; again < 2; again++) {
-      const failed = await service.post("/backups", undefined);
-      expect([failed.status, await failed.json()]).toEqual([
-        503,
-        { detail: "There is not enough space for a backup." },
-      ]);
-      expect(readdirSync(small)).toEqual([basename(made.path)]);
-      expect(contentOf(made.path)).toBe(content);
-    }
-    await service.end("SIGTERM");
   });
 });
