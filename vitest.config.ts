@@ -73,6 +73,7 @@ const UNIT = ["test/unit/**/*.test.ts"];
 export default defineConfig({
   test: {
     globalSetup: "test/helpers/temporary-files.ts",
+    setupFiles: process.env["SEED"] === undefined ? [] : ["test/helpers/repeated-draws.ts"],
     pool: "forks",
     // on two cores: two work while one waits
     maxWorkers: 3,
