@@ -63,42 +63,6 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
       expect(() => readConfig(settings)).not.toThrow();
     }
   });
-
-  it("depends only on services that are there", () => {
-    for (const [, service] of services) {
-      const { depends_on: needed = [] } = service;
-      for (const name of Array.isArray(needed) ? (needed as string[]) : Object.keys(needed))
-        expect(compose.services).toHaveProperty(name);
-    }
-  });
-});
-
-describe("docker-compose.shards.yml", () => {
-  const own = parse(read("docker-compose.shards.yml")) as Compose;
-  const cluster = parse(read("docker-compose.cluster.yml"), { merge: true }) as Compose;
-  const config = read("docker/cluster/shards.xml");
-
-  it("replaces the definition of the cluster on each of its servers, and nothing else", () => {
-    const servers = Object.keys(cluster.services).filter((name) => name.startsWith("clickhouse-"));
-    expect(Object.keys(own.services)).toEqual(servers);
-    for (const [name, service] of Object.entries(own.services)) {
-      const targets = cluster.services[name]!.volumes!.map((volume) => volume.split(":")[1]!);
-      const [volume, ...others] = service.volumes!;
-      expect(others).toEqual([]);
-      const [source, target] = volume!.split(":");
-      expect(existsSync(join(ROOT, source!)), source).toBe(true);
-      expect(targets).toContain(target);
-    }
-  });
-
-  it("gives each server the shard in which the definition has it", () => {
-    const shards = config
-      .split("<shard>")
-      .slice(1)
-      .map((shard) => [...shard.matchAll(/<host>([^<]+)<\/host>/g)].map(([, host]) => host));
-    const given = Object.entries(own.services).map(([name, { environment }]) => [environment["SHARD"], name]);
-    expect(given).toEqual(shards.map(([host], index) => [String(index + 1), host]));
-  });
 });
 
 describe("Dockerfile", () => {
