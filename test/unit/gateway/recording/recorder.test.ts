@@ -107,24 +107,6 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe("the recorder", () => {
-  it("writes the first at once, and what comes within 100 ms after it in one batch", async () => {
-    const recorder = recorderOf();
-    recorder.record(project, completion("first"), 1);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(store.stored).toEqual(["first"]);
-    for (const id of ["a", "b"]) {
-      recorder.record(project, completion(id), 1);
-      await vi.advanceTimersByTimeAsync(40);
-    }
-    expect(store.stored).toEqual(["first"]);
-    store.hold();
-    await vi.advanceTimersByTimeAsync(20);
-    expect(counts(recorder)).toEqual({ pending: 2, recorded: 1, dropped: 0 });
-    store.release();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(store.stored).toEqual(["first", "a", "b"]);
-  });
-
   it("drops, and counts, what would make it grow over its bounds", async () => {
     store.hold();
     const byCount = recorderOf({ calls: 2 });
@@ -137,17 +119,6 @@ describe("the recorder", () => {
     byBytes.record(project, completion("g"), 100);
     await byBytes.drain(1000);
     expect(store.stored.toSorted()).toEqual(["a", "b", "d", "e", "g"]);
-  });
-
-  it("lets the others through when the store refuses one, and gives that one up in the end", async () => {
-    const recorder = recorderOf();
-    store.refused.add("bad");
-    for (const id of ["a", "bad", "b"]) recorder.record(project, completion(id), 1);
-    await vi.advanceTimersByTimeAsync(1000);
-    expect([store.stored, counts(recorder)]).toEqual([["a", "b"], { pending: 1, recorded: 2, dropped: 0 }]);
-    now = 16 * 60_000;
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(counts(recorder)).toEqual({ pending: 0, recorded: 2, dropped: 1 });
   });
 
   it("waits for a store that is away as long as it is", async () => {
