@@ -2,23 +2,18 @@ import axe from "axe-core";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { isLong } from "../helpers/runs.ts";
 
 const SIZES = { phone: { width: 390, height: 844 }, wide: { width: 1280, height: 760 } };
-interface Look {
+export interface Look {
   readonly size: keyof typeof SIZES;
   readonly theme: "light" | "dark";
 }
-const LOOKS: readonly Look[] = [
+export const LOOKS: readonly Look[] = [
   { size: "phone", theme: "dark" },
   { size: "phone", theme: "light" },
   { size: "wide", theme: "dark" },
   { size: "wide", theme: "light" },
 ];
-/** One look at each of many places, another one at the next; in the long run all of them. */
-export function looksOf(at: number): readonly Look[] {
-  return isLong ? LOOKS : [LOOKS[at % LOOKS.length]!];
-}
 /** Where pictures of all that is looked at are put; undefined: nowhere. */
 const PICTURES = process.env["PAGE_PICTURES"];
 

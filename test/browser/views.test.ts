@@ -2,11 +2,17 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
+import { isLong } from "../helpers/runs.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { expectAccessible, looksOf } from "./accessible.ts";
+import { expectAccessible, LOOKS, type Look } from "./accessible.ts";
 import { allRows, cellOf, expectFigure, numberOf, readTables, show, type Cell, type Row } from "./reading.ts";
 
 type Usage = Readonly<Record<string, Readonly<Record<string, number | null>>>>;
+
+/** One look at each of many places, another one at the next; in the long run all of them. */
+function looksOf(at: number): readonly Look[] {
+  return isLong ? LOOKS : [LOOKS[at % LOOKS.length]!];
+}
 
 let test: TestPage;
 /** One tab for all that is only looked at. */
