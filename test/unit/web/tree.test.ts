@@ -156,20 +156,6 @@ describe("the tree in columns", () => {
 });
 
 describe("the rows", () => {
-  it("show like siblings in one line, with how many they are, where the first of them stands", () => {
-    const search = Array.from({ length: 12 }, (_, at) =>
-      call(`s${at}`, "root", { name: "search", startMs: at }),
-    );
-    const calls = [call("root", null), ...search, call("plan", "root", { startMs: 30 })];
-    const columns = shown(calls, { changed: new Set(), groupsOpen: false });
-    const lines = Array.from(columns.rows.lines, (_, index) => lineAt(columns, index));
-    expect(lines).toMatchObject([
-      { key: "root" },
-      { kind: "group", group: { name: "search", members: search.map(({ id }) => id) } },
-      { key: "plan" },
-    ]);
-  });
-
   it("are found by their keys", () => {
     fc.assert(
       fc.property(folded, ({ calls, folding }) => {
