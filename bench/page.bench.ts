@@ -3,7 +3,7 @@ import { chromium, type Page } from "playwright-core";
 import { fill as fillBySql, lastHour } from "./scale.bench.ts";
 import { spreadOf, type Scenario, type ScenarioResult } from "./scenario.ts";
 import { startService, type BenchService } from "./service.ts";
-import { tasksDuring } from "../test/helpers/main-thread.ts";
+import { tasksDuring } from "./main-thread.ts";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const PROJECT = "acme/large";

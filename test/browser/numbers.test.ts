@@ -125,20 +125,6 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     }
   });
 
-  it("of failures lead from one to the next", async () => {
-    const page = await test.open(`/${PROJECT}/trace/shared?groups=open`);
-    await settled(page);
-    const failed = page.getByRole("button", { name: "2 failed" });
-    const active = page.locator(".tree .row.active [data-call]");
-    await failed.click();
-    await expect.poll(() => active.getAttribute("data-call")).toBe("search-1");
-    await failed.press("Enter");
-    await expect.poll(() => active.getAttribute("data-call")).toBe("search-4");
-    await failed.click();
-    await expect.poll(() => active.getAttribute("data-call")).toBe("search-1");
-    await page.context().close();
-  });
-
   it("of a receipt say what is billed beside the list price, once a factor is set", async () => {
     const place = `/${PROJECT}/trace/shared?groups=open&call=root&tab=receipt`;
     const page = await test.open(place);
@@ -205,24 +191,6 @@ describe.skipIf(chromiumPath === undefined)("numbers of the page in Chromium", (
     expect(lines.map((line) => Number(line.split(",")[column]))).toEqual(
       batch.map((_, at) => 1010 + at).toReversed(),
     );
-    await page.context().close();
-  });
-
-  it("of traces that are not finished follow what happens, and nothing else is asked", async () => {
-    const [project, id] = ["acme/live", "live-root"];
-    const started_at = new Date(Date.now() - 30_000).toISOString();
-    const start = { project_id: project, id, trace_id: "live", op_name: "live-run", started_at };
-    await test.post("/call/start", { start: { ...start, inputs: {}, attributes: {} } });
-    const page = await test.open(`/${project}/traces`);
-    const row = page.locator(".traces .body .row");
-    await row.locator(".live").waitFor();
-    await settled(page);
-    const summary = { usage: { "gpt-4o": { requests: 1, prompt_tokens: 1000, completion_tokens: 10 } } };
-    await test.post("/call/end", {
-      end: { project_id: project, id, ended_at: new Date().toISOString(), summary },
-    });
-    await row.locator(".live").waitFor({ state: "detached" });
-    await expect.poll(async () => numberOf(await row.locator(".tokens").innerText())).toBe(1010);
     await page.context().close();
   });
 });

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
-import { isLong } from "../helpers/runs.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
-import { expectAccessible, LOOKS, type Look } from "./accessible.ts";
+import { expectAccessible } from "./accessible.ts";
 import { refreshIfThere, show } from "./reading.ts";
 
 const TRACE = `/${PROJECT}/trace/contract-1`;
@@ -20,11 +19,6 @@ const views = {
   feedback: { place: `/${PROJECT}/feedback?path=score`, asks: EVERYTHING },
   overview: { place: `/${PROJECT}/overview`, asks: EVERYTHING },
 };
-
-/** One look at each state, another one at the next; with `EVERY_LOOK`, all of them. */
-function looksOf(at: number): readonly Look[] {
-  return !isLong ? [LOOKS[at % LOOKS.length]!] : LOOKS;
-}
 
 let test: TestPage;
 /** One tab for all states but those of keys. */
@@ -120,22 +114,19 @@ describe.skipIf(chromiumPath === undefined)(
     });
     afterAll(() => test.close());
 
-    it.each(states.map((state, at) => ({ ...state, looks: looksOf(at) })))(
-      "$name",
-      async ({ name, place, says, fate, isAway: away = false, looks }) => {
-        await page.unrouteAll({ behavior: "ignoreErrors" });
-        await show(page, "/acme/nothing/feedback");
-        if (fate !== undefined) await page.route(new RegExp(fate.path), fate.of);
-        isAway = away;
-        try {
-          await page.evaluate((hash) => (location.hash = hash), place);
-          await page.getByText(says).first().waitFor();
-        } finally {
-          isAway = false;
-        }
-        await expectAccessible(page, name, looks);
-      },
-    );
+    it.each(states)("$name", async ({ name, place, says, fate, isAway: away = false }) => {
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await show(page, "/acme/nothing/feedback");
+      if (fate !== undefined) await page.route(new RegExp(fate.path), fate.of);
+      isAway = away;
+      try {
+        await page.evaluate((hash) => (location.hash = hash), place);
+        await page.getByText(says).first().waitFor();
+      } finally {
+        isAway = false;
+      }
+      await expectAccessible(page, name);
+    });
 
     it("a key that is not valid any more", async () => {
       const key = await keyOf({ scopes: ["read"], projects: [PROJECT] });
@@ -144,7 +135,7 @@ describe.skipIf(chromiumPath === undefined)(
       await revoke(key);
       await refreshIfThere(page);
       await page.getByText("This key is not valid, or no longer.").waitFor();
-      await expectAccessible(page, "a revoked key", looksOf(0));
+      await expectAccessible(page, "a revoked key");
       await page.context().close();
     });
 
@@ -167,7 +158,7 @@ describe.skipIf(chromiumPath === undefined)(
       const { key } = await keyOf({ scopes, projects });
       const page = await test.open(place, { key, noisy: true });
       await page.getByText(says).first().waitFor();
-      await expectAccessible(page, name, looksOf(1));
+      await expectAccessible(page, name);
       await page.context().close();
     });
   },

@@ -123,26 +123,3 @@ describe("what is stored of the recorded trace of", () => {
     }
   });
 });
-
-describe("the whole of the AI SDK's scenario", () => {
-  it.each([
-    ["ai-sdk-4", 0],
-    ["ai-sdk-5", 1], // it tells cached tokens of streams alone
-    ["ai-sdk-6", 13],
-    ["ai-sdk-7", 13],
-    ["ai-sdk-7-legacy", 13],
-  ])("is 7 requests, 65 prompt and 18 completion tokens with %s, %i of them cached", async (name, cached) => {
-    const spans = spansOf(recorded(name));
-    await test.post("/otel/v1/traces", recorded(name));
-    const root = spans.find((span) => span.name === "root")!;
-    const perModel = Object.values((await usageOf(root.traceId))[root.spanId]!);
-    const sum = (count: string) => perModel.reduce((total, usage) => total + usage[count]!, 0);
-    expect({
-      requests: sum("requests"),
-      prompt: sum("prompt_tokens"),
-      completion: sum("completion_tokens"),
-      total: sum("total_tokens"),
-      cached: sum("cache_read_input_tokens"),
-    }).toEqual({ requests: 7, prompt: 65, completion: 18, total: 83, cached });
-  });
-});

@@ -128,39 +128,6 @@ describe("npm weave", () => {
     expect(stats.json().window_stats).toEqual({ output: { avg: 0.75, count: 2 } });
   });
 
-  it("may send batches of 40 MB, and an item that cannot be stored takes no other with it", async () => {
-    const text = "漢".repeat(1_400_000);
-    const started_at = "2026-01-01T00:00:00.000Z";
-    const start = (id: string, more: object = {}) => ({
-      mode: "start",
-      req: {
-        start: {
-          project_id: PROJECT,
-          id,
-          trace_id: "t",
-          op_name: "op",
-          started_at,
-          attributes: {},
-          inputs: { text },
-          ...more,
-        },
-      },
-    });
-    const ids = Array.from({ length: 9 }, (_, index) => `large-${index}`);
-    const bad = start("bad", { started_at: "yesterday" });
-    const body = JSON.stringify({ batch: [...ids.map((id) => start(id)), bad] });
-    expect(Buffer.byteLength(body)).toBeGreaterThan(40_000_000);
-    const answer = await test.post("/call/upsert_batch", body);
-    expect([answer.status, answer.json().rejected.length]).toEqual([200, 1]);
-    const stored = await test.post("/calls/stream_query", { project_id: PROJECT });
-    const calls = stored.text
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => JSON.parse(line) as StoredCall);
-    expect(calls.map((call) => call.id)).toEqual(ids);
-    expect(calls.every((call) => call.inputs["text"] === text)).toBe(true);
-  });
-
   it("loses nothing when the store is away while it sends, and sends again", async () => {
     const before = await refusalsOf(test.app);
     storeIsAway = true;

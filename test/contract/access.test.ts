@@ -156,16 +156,22 @@ describe.each(routes)("$route", (route) => {
     expect(await statusOf(route, undefined, "basic")).toBe(401);
   });
 
-  it.each(SCOPES.flatMap((scope) => (["basic", "bearer"] as const).map((scheme) => ({ scope, scheme }))))(
-    "answers a key with scope $scope by $scheme",
-    async ({ scope, scheme }) => {
-      const status = await statusOf(route, keys.get(scope), scheme);
-      if (!route.schemes.includes(scheme)) expect(status).toBe(401);
-      else if (route.scope === "any") expect(status).not.toBe(401);
-      else if (scope !== route.scope && scope !== "admin") expect(status).toBe(403);
-      else expect([401, 403]).not.toContain(status);
-    },
-  );
+  const [scheme = "basic", other] = route.schemes;
+  it.each(SCOPES)(`answers a key with scope %s by ${scheme}`, async (scope) => {
+    const status = await statusOf(route, keys.get(scope), scheme);
+    if (route.scope === "any") expect(status).not.toBe(401);
+    else if (scope !== route.scope && scope !== "admin") expect(status).toBe(403);
+    else expect([401, 403]).not.toContain(status);
+  });
+
+  it("answers the other scheme alike, or not at all", async () => {
+    const isTaken = other !== undefined;
+    const right = await statusOf(route, keys.get("admin"), scheme === "basic" ? "bearer" : "basic");
+    expect(right === 401).toBe(!isTaken);
+    if (!isTaken || route.scope === "any") return;
+    const wrong = SCOPES.find((scope) => scope !== route.scope && scope !== "admin")!;
+    expect(await statusOf(route, keys.get(wrong), other)).toBe(403);
+  });
 
   const sample = samples[route.route];
   if (sample != null) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -63,60 +63,6 @@ describe.each(["docker-compose.yml", "docker-compose.cluster.yml"])("%s", (file)
       expect(() => readConfig(settings)).not.toThrow();
     }
   });
-
-  it("depends only on services that are there", () => {
-    for (const [, service] of services) {
-      const { depends_on: needed = [] } = service;
-      for (const name of Array.isArray(needed) ? (needed as string[]) : Object.keys(needed))
-        expect(compose.services).toHaveProperty(name);
-    }
-  });
-});
-
-describe("docker-compose.shards.yml", () => {
-  const own = parse(read("docker-compose.shards.yml")) as Compose;
-  const cluster = parse(read("docker-compose.cluster.yml"), { merge: true }) as Compose;
-  const config = read("docker/cluster/shards.xml");
-
-  it("replaces the definition of the cluster on each of its servers, and nothing else", () => {
-    const servers = Object.keys(cluster.services).filter((name) => name.startsWith("clickhouse-"));
-    expect(Object.keys(own.services)).toEqual(servers);
-    for (const [name, service] of Object.entries(own.services)) {
-      const targets = cluster.services[name]!.volumes!.map((volume) => volume.split(":")[1]!);
-      const [volume, ...others] = service.volumes!;
-      expect(others).toEqual([]);
-      const [source, target] = volume!.split(":");
-      expect(existsSync(join(ROOT, source!)), source).toBe(true);
-      expect(targets).toContain(target);
-    }
-  });
-
-  it("gives each server the shard in which the definition has it", () => {
-    const shards = config
-      .split("<shard>")
-      .slice(1)
-      .map((shard) => [...shard.matchAll(/<host>([^<]+)<\/host>/g)].map(([, host]) => host));
-    const given = Object.entries(own.services).map(([name, { environment }]) => [environment["SHARD"], name]);
-    expect(given).toEqual(shards.map(([host], index) => [String(index + 1), host]));
-  });
-});
-
-describe("the configuration files of ClickHouse", () => {
-  it.each(
-    readdirSync(join(ROOT, "docker"), { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".xml"),
-    ),
-  )("%s has one root and closes what it opens", (name) => {
-    const text = read(`docker/${name}`).replace(/<!--[\s\S]*?-->/g, "");
-    const open: string[] = [];
-    for (const [, closing, tag, empty] of text.matchAll(/<(\/?)([\w]+)(?:\s+\w+="[^"]*")*\s*(\/?)>/g)) {
-      if (empty === "/") continue;
-      if (closing === "/") expect(open.pop()).toBe(tag);
-      else open.push(tag!);
-    }
-    expect(open).toEqual([]);
-    expect(text.trim()).toMatch(/^<clickhouse>[\s\S]*<\/clickhouse>$/);
-  });
 });
 
 describe("Dockerfile", () => {
@@ -137,16 +83,6 @@ describe("Dockerfile", () => {
       expect(existsSync(join(ROOT, path)), path).toBe(true);
     }
     expect(lines.filter((line) => line.startsWith("USER ")).at(-1)).toBe("USER node");
-  });
-
-  it("leaves the engine out as an optional dependency, and removes nothing by hand", () => {
-    const { dependencies, optionalDependencies } = JSON.parse(read("package.json")) as Record<
-      string,
-      Record<string, string>
-    >;
-    expect(Object.keys(optionalDependencies!)).toContain("chdb");
-    expect(Object.keys(dependencies!)).not.toContain("chdb");
-    expect(read("Dockerfile")).not.toContain("node_modules/chdb");
   });
 
   it("brings the major version of Node that the project asks for", () => {

@@ -76,10 +76,6 @@ describe("the configurations of others", () => {
     expect(JSON.parse(read("package.json"))).toMatchObject({ bin: { sumtree: "bin/sumtree.js" } });
     expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)![1])).toBeGreaterThan(30);
   });
-  it("the proxies wait longer than the gateway for its upstream", () => {
-    expect(read("deploy/nginx/sumtree.conf")).toContain("proxy_read_timeout 1260s;");
-    expect(read("deploy/caddy/Caddyfile")).toContain("response_header_timeout 1260s");
-  });
 });
 
 describe("the workflows", () => {

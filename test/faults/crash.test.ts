@@ -6,9 +6,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
-/** A supervisor is to notice soon. */
-const SOON_MS = 30_000;
-
 let service: ServiceProcess;
 let dir: string;
 afterEach(async () => {
@@ -24,13 +21,11 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   for (const answer of await Promise.all(asked)) expect(answer.status).toBe(200);
 }
 
-/** What ended the process, if something did soon. */
-async function endedBy(): Promise<NodeJS.Signals | "nothing"> {
+/** What ended the process. */
+async function endedBy(): Promise<NodeJS.Signals | null> {
   const { child } = service;
-  if (child.signalCode !== null) return child.signalCode;
-  const soon = AbortSignal.timeout(SOON_MS);
-  await once(child, "exit", { signal: soon }).catch(() => undefined);
-  return child.signalCode ?? "nothing";
+  if (child.signalCode === null) await once(child, "exit");
+  return child.signalCode;
 }
 
 describe("a crash ends the process, so that a supervisor starts it again", () => {

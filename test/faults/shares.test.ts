@@ -15,19 +15,17 @@ import {
   Client,
   createKey,
   startEndlessUpstream,
-  type Answer,
   type Attack,
 } from "../helpers/attacks.ts";
 import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
 const greedy = "acme/greedy";
 const modest = "other/modest";
 const SECONDS = 5;
-/** Far below what it would wait for a place, on a machine that others use too. */
-const MAX_MS = 8000;
-const MAX_MIXED_MS = 30_000;
+const seed = chosenSeed();
 
 const dir = mkdtempSync(join(tmpdir(), "sumtree-shares-"));
 let upstream: { url: string; server: Server };
@@ -62,30 +60,19 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const isShown = process.env["SHOW"] !== undefined;
-
-function show(what: object): void {
-  if (isShown) process.stdout.write(`${JSON.stringify(what)}\n`);
-}
-
-interface Turn {
-  readonly ingest: Answer;
-  readonly question: Answer;
-  readonly stream: Answer;
-}
-
-/** What a client of another project does all the time: a small write, a question, a stream. */
-async function turns(seconds: number): Promise<readonly Turn[]> {
-  const done: Turn[] = [];
+/** What a client of another project does all the time: a small write, a question, a stream. Their statuses. */
+async function turns(seconds: number): Promise<readonly number[]> {
+  const done: number[] = [];
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {
     const batch = callsOfMonths(1, 3);
     const { trace_id } = batch[0] as { trace_id: string };
-    done.push({
-      ingest: await victim.ask(`/v2/${modest}/calls/complete`, { batch }),
-      question: await victim.ask("/trace/usage", { project_id: modest, filter: { trace_ids: [trace_id] } }),
-      stream: await victim.ask("/v1/chat/completions", { model: "short", messages: [], stream: true }),
-    });
+    const asked = [
+      [`/v2/${modest}/calls/complete`, { batch }],
+      ["/trace/usage", { project_id: modest, filter: { trace_ids: [trace_id] } }],
+      ["/v1/chat/completions", { model: "short", messages: [], stream: true }],
+    ] as const;
+    for (const [path, body] of asked) done.push((await victim.ask(path, body)).status);
   }
   return done;
 }
@@ -96,26 +83,15 @@ const attackOf = fc.record({
   keys: fc.integer({ min: 1, max: 20 }),
 });
 
-function slowest(all: readonly Turn[]): Record<keyof Turn, number> {
-  const most = (what: keyof Turn): number => Math.round(Math.max(...all.map((turn) => turn[what].ms)));
-  return { ingest: most("ingest"), question: most("question"), stream: most("stream") };
-}
-
-async function underAttack(attacks: readonly Attack[], maxMs: number): Promise<void> {
+async function underAttack(attacks: readonly Attack[]): Promise<void> {
   const over = new AbortController();
   const running = attacks.map((one) =>
     attack(attackers.slice(0, one.keys), greedy, { ...one, signal: over.signal }),
   );
   try {
     await delay(1000);
-    const all = await turns(SECONDS);
-    const statuses = new Set(
-      all.flatMap(({ ingest, question, stream }) => [ingest, question, stream]).map(({ status }) => status),
-    );
-    const longest = slowest(all);
-    show({ attacks, turns: all.length, longest, statuses: [...statuses] });
-    expect([...statuses]).toEqual([200]);
-    for (const ms of Object.values(longest)) expect(ms).toBeLessThan(maxMs);
+    // each is served: one that waited for a place behind the attackers would be refused, or never answered
+    expect(new Set(await turns(SECONDS))).toEqual(new Set([200]));
   } finally {
     over.abort();
     await Promise.all(running);
@@ -124,19 +100,14 @@ async function underAttack(attacks: readonly Attack[], maxMs: number): Promise<v
 
 describe("a project that asks for all it can get, by one key or many", () => {
   it.each(ATTACKS)("leaves to another project what it needs: %s", async (does) => {
-    if (isShown) show({ quiet: slowest(await turns(1)) });
-    await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }], MAX_MS);
+    await underAttack([{ does, times: does === "months" ? 8 : 50, keys: 1 }]);
   });
 
   it("leaves it in any mixture", { timeout: 600_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(attackOf, { minLength: 2, maxLength: 4 }), (attacks) =>
-        underAttack(attacks, MAX_MIXED_MS),
-      ),
-      {
-        numRuns: runs(1, 4),
-        endOnFailure: true,
-      },
-    );
+    await fc.assert(fc.asyncProperty(fc.array(attackOf, { minLength: 2, maxLength: 4 }), underAttack), {
+      seed,
+      numRuns: runs(1, 4),
+      endOnFailure: true,
+    });
   });
 });

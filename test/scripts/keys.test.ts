@@ -25,14 +25,12 @@ async function keys(args: readonly string[], environment: Readonly<Record<string
 
 describe("npm run keys", () => {
   it("makes nothing when there is nothing to list or to revoke", async () => {
-    for (const words of [["list"], ["revoke", "0123456789ab"]]) {
-      const none = join(dataDir, "none");
-      expect(await keys(words, { DATA_DIR: none })).toMatchObject({
-        code: 1,
-        stderr: `There is no store in ${none} yet. Start the service first, or set DATA_DIR to its directory.\n`,
-      });
-      expect(existsSync(none)).toBe(false);
-    }
+    const none = join(dataDir, "none");
+    expect(await keys(["list"], { DATA_DIR: none })).toMatchObject({
+      code: 1,
+      stderr: `There is no store in ${none} yet. Start the service first, or set DATA_DIR to its directory.\n`,
+    });
+    expect(existsSync(none)).toBe(false);
   });
 
   it("makes, lists and revokes keys without a running service", async () => {
@@ -91,16 +89,10 @@ describe("npm run keys", () => {
       code: 1,
       stderr: expect.stringMatching(/scopes\.0: .*\nprojects: Field required\n/),
     });
-    expect((await keys(["dance"])).code).toBe(2);
     expect((await keys(["toString"])).code).toBe(2);
     expect(await keys(["list", "--projet", "x"])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^Unknown option '--projet'\.\n\nManage API keys\./),
-    });
-    expect(await keys(["revoke"])).toMatchObject({ code: 1, stderr: "Which key? `list` shows their ids.\n" });
-    expect(await keys(["list"], { PORT: "eighty" })).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^Wrong settings:\n {2}PORT: must be a whole number\n$/),
     });
     expect(await keys(["list", "--url", "http://127.0.0.1:1"])).toMatchObject({
       code: 1,

@@ -40,28 +40,6 @@ const promptCost = (prices: readonly ProjectPrice[], llmId: string, at: string):
 const usd = (cost: number | null): number | null => (cost === null ? null : inUsd(cost));
 
 describe("createPriceBook", () => {
-  it("charges two calls around a price change the price each of them started at", () => {
-    const prices = [
-      priced("own", "2026-01-01T00:00:00Z", 0.002),
-      priced("own", "2026-06-01T00:00:00Z", 0.001),
-    ];
-    // 1,000 × $0.002 = $2, then 1,000 × $0.001 = $1
-    expect(promptCost(prices, "own", "2026-05-31T23:59:59.999Z")).toBe(2);
-    expect(promptCost(prices, "own", "2026-06-01T00:00:00.000Z")).toBe(1);
-    expect(promptCost(prices.toReversed(), "own", "2026-06-01T00:00:00.000Z")).toBe(1);
-  });
-
-  it("never uses a price that takes effect after the call", () => {
-    const prices = [
-      priced("own", "2026-06-01T00:00:00Z", 0.001),
-      priced("gpt-4o", "2026-06-01T00:00:00Z", 9),
-    ];
-    expect(promptCost(prices, "own", "2026-05-31T00:00:00Z")).toBeNull();
-    // Before the project's price took effect the built-in one held: 1,000 × $2.50/M
-    expect(promptCost(prices, "gpt-4o", "2026-05-31T00:00:00Z")).toBe(0.0025);
-    expect(promptCost(prices, "gpt-4o", "2026-06-01T00:00:00Z")).toBe(9_000);
-  });
-
   it("prefers the project's price, that of the exact id to that of the plain one", () => {
     const plain = priced("gpt-4o", "2020-01-01T00:00:00Z", 0.001);
     const exact = priced("azure/gpt-4o", "2020-01-01T00:00:00Z", 0.003);
@@ -74,12 +52,18 @@ describe("createPriceBook", () => {
     expect(promptCost([plain], "gpt-4o-mini", at)).toBe(0.00015);
   });
 
-  it("takes the price set last when two have the same date", () => {
-    const at = "2026-01-01T00:00:00Z";
-    const first = priced("own", at, 0.001, { createdAtMs: 1, id: "z" });
-    const second = priced("own", at, 0.002, { createdAtMs: 2, id: "a" });
-    expect(promptCost([first, second], "own", at)).toBe(2);
-    expect(promptCost([second, first], "own", at)).toBe(2);
+  it.each([
+    ["our-llama:step25", true],
+    ["our-llama:ckpt-step-90", true],
+    ["our-llama:latest", true],
+    ["our-llama:free", false],
+    ["our-llama:70b-instruct-q4_K_M", false],
+    ["our-llama:stepwise", false],
+    ["our-llama-step1", false],
+    ["our-llama:step1:free", false],
+  ])("is that of a model for its checkpoints alone: %s, %s", (llmId, isCheckpoint) => {
+    const prices = [priced("our-llama", "2020-01-01T00:00:00Z", 0.001)];
+    expect(promptCost(prices, llmId, "2026-01-01T00:00:00Z")).toBe(isCheckpoint ? 1 : null);
   });
 
   it("charges cached tokens the prompt price while no cache price is set, and 0 only when 0 was set", () => {

@@ -170,44 +170,6 @@ function groupKey(parent: string, name: string): string {
   return `${parent}\n${name}`;
 }
 
-/** What has to be open for a call to be seen. */
-export function openedFor(
-  call: { readonly id: string },
-  roots: readonly TreeNode[],
-  folding: Folding,
-): ReadonlySet<string> {
-  const path = pathTo(call.id, roots);
-  const changed = new Set(folding.changed);
-  path.forEach((node, at) => {
-    if (at < path.length - 1) changed.delete(node.call.id);
-    const siblings = at === 0 ? roots : (path[at - 1]?.children ?? []);
-    const alike = siblings.filter((sibling) => sibling.call.name === node.call.name);
-    if (alike.length < LIKE_SIBLINGS) return;
-    const key = groupKey(at === 0 ? "" : (path[at - 1]?.call.id ?? ""), node.call.name);
-    if (folding.groupsOpen) changed.delete(key);
-    else changed.add(key);
-  });
-  return changed;
-}
-
-/** From a root down to the call; nothing when it is not there. */
-export function pathTo(id: string, roots: readonly TreeNode[]): readonly TreeNode[] {
-  const above = new Map<TreeNode, TreeNode>();
-  const stack = [...roots];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (node.call.id === id) {
-      const path: TreeNode[] = [];
-      for (let at: TreeNode | undefined = node; at !== undefined; at = above.get(at)) path.unshift(at);
-      return path;
-    }
-    for (const child of node.children) {
-      above.set(child, node);
-      stack.push(child);
-    }
-  }
-  return [];
-}
-
 /** All calls from top to bottom, whatever is folded. */
 export function* inOrder(roots: readonly TreeNode[]): Generator<TreeNode, undefined> {
   const stack = roots.toReversed();
@@ -215,20 +177,4 @@ export function* inOrder(roots: readonly TreeNode[]): Generator<TreeNode, undefi
     yield node;
     for (const child of node.children.toReversed()) stack.push(child);
   }
-}
-
-/** The next call after `id`, from the top again after the last, that is what is looked for. */
-export function nextOf(
-  roots: readonly TreeNode[],
-  id: string | undefined,
-  isWanted: (node: TreeNode) => boolean,
-): TreeNode | undefined {
-  let first: TreeNode | undefined;
-  let passed = id === undefined;
-  for (const node of inOrder(roots)) {
-    if (passed && isWanted(node)) return node;
-    if (first === undefined && isWanted(node)) first = node;
-    if (node.call.id === id) passed = true;
-  }
-  return first;
 }

@@ -5,7 +5,6 @@ import { positionOf } from "../../../web/trace/columns/call-tree.ts";
 import { treeUsageOf } from "../../../web/trace/columns/tree-usage.ts";
 import { treeOf } from "../../../web/trace/columns/tree-of.ts";
 import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
-import { rateOf, sumOfLines } from "../../../web/trace/receipt-lines.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -132,26 +131,3 @@ function byId(usages: readonly Figures[]): Record<string, UsageByLlm> {
     ]),
   );
 }
-
-describe("the lines of a receipt", () => {
-  it("sum up, and say which models they leave out", () => {
-    const line = { llm: "gpt-4o", quantity: 1, amount_usd: 0.1 };
-    const unpriced = { llm: "acme-7b", quantity: 1, amount_usd: null };
-    expect(sumOfLines([line, { ...line, amount_usd: 0.2 }], "amount_usd")).toMatchObject({
-      usd: 0.3,
-      unpriced: [],
-    });
-    expect(sumOfLines([line, unpriced, unpriced], "amount_usd")).toMatchObject({
-      usd: 0.1,
-      unpriced: ["acme-7b"],
-    });
-    expect(sumOfLines([unpriced], "amount_usd")).toMatchObject({ usd: null, unpriced: ["acme-7b"] });
-    expect(sumOfLines([], "amount_usd")).toMatchObject({ usd: 0, unpriced: [] });
-  });
-
-  it("have rates by the million for tokens, and by the piece for the rest", () => {
-    expect(rateOf({ unit: "completion_tokens", rate_usd: 0.00001 })).toBe("$10.00 / M");
-    expect(rateOf({ unit: "cache_read_input_tokens", rate_usd: 1.25e-7 })).toBe("$0.125 / M");
-    expect(rateOf({ unit: "web_searches", rate_usd: 0.01 })).toBe("$0.0100 each");
-  });
-});

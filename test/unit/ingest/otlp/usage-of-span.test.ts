@@ -55,20 +55,6 @@ describe("usageOfSpan", () => {
   });
 });
 
-describe("the basis of a reading", () => {
-  const tokens = { "gen_ai.usage.input_tokens": 4 };
-
-  it("is the producer if its scope is known, the words if not, and a guess where they contradict", () => {
-    const cached = { ...tokens, "gen_ai.usage.cache_read.input_tokens": 9 };
-    expect(reported(tokens)?.reading.basis).toBe("words");
-    expect(reported({ ...tokens, "gen_ai.usage.cache_read.input_tokens": 3 })?.reading.basis).toBe("words");
-    expect(reported(cached)?.reading.basis).toBe("guess");
-    expect(reported(cached, { scopeName: "langfuse-sdk" })?.reading.basis).toBe("producer");
-    expect(reported(tokens, { name: "claude_code.llm_request" })?.reading.basis).toBe("producer");
-    expect(reported({})).toBeUndefined();
-  });
-});
-
 describe("the requests of a span that reports tokens", () => {
   const tokens = { "gen_ai.usage.input_tokens": 4 };
   const rows = NO_REQUESTS.flatMap(({ attribute, values }) =>
@@ -101,40 +87,6 @@ describe("counts in a document", () => {
       { cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
     ],
     ["gen_ai.usage.output_token_details", { reasoning: 5 }, { reasoning_tokens: 5 }],
-    [
-      "langfuse.observation.usage_details",
-      {
-        input: 228,
-        input_cached_tokens: 128,
-        input_cache_write_tokens: 64,
-        output: 32,
-        output_reasoning_tokens: 5,
-        total: 457,
-      },
-      {
-        prompt_tokens: 420,
-        completion_tokens: 37,
-        total_tokens: 457,
-        cache_read_input_tokens: 128,
-        cache_creation_input_tokens: 64,
-        reasoning_tokens: 5,
-      },
-    ],
-    [
-      "langfuse.observation.usage_details",
-      { input: 215, cache_read_input_tokens: 801, output: 50, total: 1066 },
-      { prompt_tokens: 1016, completion_tokens: 50, total_tokens: 1066, cache_read_input_tokens: 801 },
-    ],
-    [
-      "langfuse.observation.usage_details",
-      { prompt_tokens: 7, completion_tokens: 2 },
-      { prompt_tokens: 7, completion_tokens: 2 },
-    ],
-    [
-      "mlflow.chat.tokenUsage",
-      { input_tokens: 10, output_tokens: 3, total_tokens: 13 },
-      { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
-    ],
     [
       "langwatch.metrics",
       { type: "json", value: { promptTokens: 10, completionTokens: 3, cost: 0.1 } },
@@ -189,31 +141,6 @@ describe("prompt tokens of a producer that leaves cached ones out", () => {
     "gen_ai.usage.cache_read.input_tokens": 80,
     "gen_ai.usage.cache_write.input_tokens": 20,
   };
-  const within = { prompt_tokens: 1000, total_tokens: 1050 };
-
-  it.each([
-    ["@traceloop/instrumentation-anthropic", {}],
-    ["@traceloop/instrumentation-bedrock", {}],
-    ["ai", { "ai.model.provider": "anthropic.messages" }],
-    ["ai", { "ai.model.provider": "amazon-bedrock" }],
-  ])("get them from %s %o", (scopeName, more) => {
-    expect(countsOf({ ...counts, ...more }, { scopeName })).toMatchObject(within);
-  });
-
-  it.each([
-    ["another scope", "com.anthropic.sdk.typescript", {}],
-    ["another provider", "ai", { "ai.model.provider": "openai.chat" }],
-    [
-      "a version that counts them",
-      "ai",
-      { "ai.model.provider": "anthropic.messages", "ai.usage.inputTokenDetails.noCacheTokens": 800 },
-    ],
-  ])("are left alone for %s", (_, scopeName, more) => {
-    expect(countsOf({ ...counts, ...more }, { scopeName })).toMatchObject({
-      prompt_tokens: 900,
-      total_tokens: 950,
-    });
-  });
 
   it("get them from everybody who reports more cached than prompt tokens", () => {
     expect(countsOf({ ...counts, "gen_ai.usage.input_tokens": 10 })).toMatchObject({

@@ -1,21 +1,15 @@
-import { waitForUpdate, type ModelPrice } from "@pydantic/genai-prices";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createBuiltInPrices, type BuiltInPrices } from "../../../../src/prices/list/built-in-prices.ts";
 import { costOfCall } from "../../../../src/prices/cost-of-call.ts";
-import { corrections, correctionsSchema } from "../../../../src/prices/list/corrections.ts";
+import { correctionsSchema } from "../../../../src/prices/list/corrections.ts";
 import file from "../../../../src/prices/list/corrections.json" with { type: "json" };
-import { adjust } from "../../../../src/prices/list/list-adjustments.ts";
 import { loadPriceList } from "../../../../src/prices/list/load-price-list.ts";
 import { inUsd } from "../../../../src/prices/picodollars.ts";
-import { createPriceList } from "../../../../src/prices/list/price-list.ts";
 import { usageOf } from "../usage.ts";
 
 let corrected: BuiltInPrices;
-let uncorrected: BuiltInPrices;
 beforeAll(async () => {
   corrected = createBuiltInPrices(await loadPriceList());
-  const providers = (await waitForUpdate()) ?? [];
-  uncorrected = createBuiltInPrices(createPriceList({ name: "as released", providers, corrections: [] }));
 });
 
 /** 1 M uncached prompt tokens, 1 M cached, 1 M completion tokens, in requests small enough for no tier. */
@@ -56,36 +50,6 @@ describe("corrections of the price list", () => {
     expect(perMillion(llmId, at)).toEqual(usd);
   });
 
-  it("charges long requests to Claude Sonnet 4 and Grok 4 what they cost", () => {
-    const long = (llmId: string, promptTokens: number) => {
-      const usage = usageOf({ promptTokens, completionTokens: 1_000 });
-      const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2025-11-01T12:00:00Z") * 1000);
-      const cost = costOfCall(usage, rates);
-      return [inUsd(cost.prompt!), inUsd(cost.completion!)];
-    };
-    // 200,000 × $3/M and 1,000 × $15/M; 200,001 × $6/M and 1,000 × $22.50/M
-    expect(long("claude-sonnet-4-20250514", 200_000)).toEqual([0.6, 0.015]);
-    expect(long("claude-sonnet-4-20250514", 200_001)).toEqual([1.200006, 0.0225]);
-    // 128,001 × $6/M and 1,000 × $30/M; 128,001 × $0.40/M and 1,000 × $1/M
-    expect(long("grok-4", 128_001)).toEqual([0.768006, 0.03]);
-    expect(long("grok-4-fast", 128_001)).toEqual([0.0512004, 0.001]);
-  });
-
-  it.each(
-    corrections.models.flatMap((correction) => correction.models.map((id) => [id, correction] as const)),
-  )("is still needed for %s: delete it when the list has caught up", (id, { periods }) => {
-    const long = usageOf({ promptTokens: 250_000, cacheReadTokens: 10_000, completionTokens: 1_000 });
-    const differs = periods.some(({ from }) =>
-      [1, 26, 50].some((hours) => {
-        const at = (Date.parse(from) + hours * 3_600_000) * 1000;
-        const as = (prices: BuiltInPrices) =>
-          JSON.stringify(costOfCall(long, prices.find(id)?.schedule.ratesAt(at) ?? null));
-        return as(corrected) !== as(uncorrected);
-      }),
-    );
-    expect(differs).toBe(true);
-  });
-
   it.each([
     ["a correction without a source", { models: [{ ...file.models[0], source: undefined }] }],
     ["one whose source is no address", { models: [{ ...file.models[0], source: "a colleague" }] }],
@@ -124,22 +88,6 @@ describe("corrections of the price list", () => {
     expect(correctionsSchema.safeParse(file).success).toBe(true);
     expect(correctionsSchema.safeParse({ ...file, ...mistake }).success).toBe(false);
   });
-
-  it.each(corrections.adjustments.map((adjustment) => [adjustment.why, adjustment] as const))(
-    "is still needed because %s",
-    async (_, adjustment) => {
-      const { providers, matching } = adjustment;
-      const adjusted = (price: ModelPrice) => adjust(price, adjustment);
-      const listed = ((await waitForUpdate()) ?? [])
-        .filter(({ id }) => providers.includes(id))
-        .flatMap((provider) => provider.models.filter(({ id }) => matching.test(id.toLowerCase())))
-        .flatMap(({ prices }) => (Array.isArray(prices) ? prices.map((one) => one.prices) : [prices]));
-      expect(listed.filter((price) => JSON.stringify(adjusted(price)) !== JSON.stringify(price))).not.toEqual(
-        [],
-      );
-      for (const price of listed) expect(adjusted(adjusted(price))).toEqual(adjusted(price));
-    },
-  );
 
   it.each([
     // USD a million of input and output: at the bound, and one token above it.

@@ -1,0 +1,215 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadSamples, PROJECT } from "../../scripts/demo/load-samples.ts";
+import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
+import { ROOT_KEY } from "../helpers/start-app.ts";
+import { allRows, cellOf, settled, show } from "./reading.ts";
+
+let test: TestPage;
+
+/** What the traces of the list are called. */
+async function namesOf(page: Page): Promise<readonly string[]> {
+  return (await allRows(page)).map((row) => row["name"]!.text.trim());
+}
+
+/** With the tabulator, as far as to the rows. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const isThere = (name: string): boolean => document.activeElement?.classList.contains(name) ?? false;
+  for (let at = 0; at < 40 && !(await page.evaluate(isThere, name)); at++) await page.keyboard.press("Tab");
+  expect(await page.evaluate(isThere, name)).toBe(true);
+}
+
+describe.skipIf(chromiumPath === undefined)("the page in Chromium, by hand", () => {
+  let page: Page;
+  beforeAll(async () => {
+    test = await startPage();
+    await loadSamples(test.app, ROOT_KEY);
+    page = await test.open(`/${PROJECT}/traces`);
+  });
+  afterAll(() => test.close());
+
+  it("filters traces by what becomes a query, which stands in the address", async () => {
+    await show(page, `/${PROJECT}/traces`);
+    await page.getByLabel("Search traces").fill("op:refund_agent.run");
+    await page.keyboard.press("Enter");
+    await page.locator(".chip").waitFor();
+    expect(await namesOf(page)).toEqual([expect.stringContaining("refund_agent.run")]);
+    const again = await test.open(decodeURIComponent(new URL(page.url()).hash.slice(1)));
+    await again.locator(".chip").waitFor();
+    expect(await namesOf(again)).toEqual([expect.stringContaining("refund_agent.run")]);
+    await again.context().close();
+  });
+
+  it("is walked, folded, searched and read with the keyboard alone", async () => {
+    const page = await test.open(`/${PROJECT}/traces?sort=cost`);
+    await settled(page);
+    const active = page.locator(".rows .row.active");
+    const rows = page.locator(".tree .body .row");
+    const expectActive = (text: string) => expect.poll(() => active.innerText()).toContain(text);
+    await tabTo(page, "rows");
+    const wanted = (await namesOf(page)).findIndex((name) => name.includes("Support agent"));
+    await page.keyboard.press("Home");
+    for (let at = 0; at < wanted; at++) await page.keyboard.press("ArrowDown");
+    await expectActive("Support agent");
+    await page.keyboard.press("Enter");
+    await page.locator(".rows.tree").waitFor();
+    await tabTo(page, "tree");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => rows.count()).toBe(6);
+    await page.keyboard.press("e");
+    await expectActive("track_parcel");
+    await page.keyboard.press("Home");
+    await expectActive("Support agent");
+    await settled(page);
+    await page.keyboard.press("$");
+    await expectActive("anthropic.messages.create");
+    await page.keyboard.press("/");
+    await page.keyboard.type("guard");
+    await page.locator(".find", { hasText: "1" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Escape");
+    await expectActive("guardrail");
+    await page.keyboard.press("Enter");
+    await page.locator(".details").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".details").waitFor({ state: "detached" });
+    await page.goBack();
+    await page.locator(".details").waitFor();
+    await page.context().close();
+  });
+
+  it("copies every digit of the figures that somebody selects, and shows them as before", async () => {
+    const opened = await test.open(`/${PROJECT}/usage`, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await settled(opened);
+    const shown = await opened.locator("table.groups tfoot").innerText();
+    const exact = await opened.evaluate(() => {
+      const figures = [...document.querySelectorAll<HTMLElement>("table.groups tfoot .figure")];
+      const [first, last] = [figures[0]!.firstChild!, figures.at(-1)!.lastChild!];
+      document.getSelection()!.setBaseAndExtent(first, 0, last, 2);
+      return figures.map(({ dataset }) => dataset["exact"]!);
+    });
+    await opened.keyboard.press("Control+C");
+    const copied = await opened.evaluate(() => navigator.clipboard.readText());
+    // what stands between the figures is copied too
+    expect(copied.split(/[\s≥]+/)).toEqual(exact.map((text) => text.replace("≥ ", "")));
+    expect(await opened.locator("table.groups tfoot").innerText()).toBe(shown);
+    await opened.context().close();
+  });
+
+  it("is printed in the colours of paper, whatever the theme", async () => {
+    const opened = await test.open(`/${PROJECT}/usage`, { colorScheme: "dark" });
+    await settled(opened);
+    const inkOf = (): Promise<string> => opened.evaluate(() => getComputedStyle(document.body).color);
+    const dark = await inkOf();
+    await opened.emulateMedia({ media: "print" });
+    await expect.poll(inkOf).not.toBe(dark);
+    await opened.emulateMedia({ colorScheme: "light", media: "screen" });
+    const light = await inkOf();
+    await opened.emulateMedia({ colorScheme: "dark", media: "print" });
+    expect(await inkOf()).toBe(light);
+    await opened.context().close();
+  });
+
+  const storedIn = (page: Page) =>
+    page.evaluate(() => ({
+      local: JSON.stringify([Object.entries(localStorage), document.cookie]),
+      session: Object.values(sessionStorage),
+    }));
+
+  it("keeps the key for the session and the tabs of this page, out of the address and out of what stays", async () => {
+    const page = await test.open(`/${PROJECT}/traces`);
+    await settled(page);
+    expect(page.url()).not.toContain(ROOT_KEY);
+    const { local, session } = await storedIn(page);
+    expect(local).not.toContain(ROOT_KEY);
+    expect(session).toEqual([ROOT_KEY]);
+    // another tab, as a middle click opens it, is signed in and out with this one
+    const second = await page.context().newPage();
+    await second.goto(`${test.url}/#/${PROJECT}/usage`);
+    await second.locator(".answer .sum").waitFor();
+    expect((await storedIn(second)).local).not.toContain(ROOT_KEY);
+    await page.getByRole("button", { name: "Signed in as" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    await second.getByLabel("API key").waitFor();
+    expect((await storedIn(second)).session).toEqual([]);
+    await page.context().close();
+  });
+
+  it("keeps the key on this device if somebody wishes so, until they sign out", async () => {
+    const page = await test.open(`/${PROJECT}/traces`, { key: null });
+    await page.getByLabel("API key").fill(ROOT_KEY);
+    await page.getByLabel("Keep on this device").check();
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await settled(page);
+    expect((await storedIn(page)).local).toContain(ROOT_KEY);
+    await page.getByRole("button", { name: "Signed in as" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    expect((await storedIn(page)).local).not.toContain(ROOT_KEY);
+    await page.context().close();
+  });
+
+  it("refuses what cannot be a key where it is typed, and asks before a link replaces one", async () => {
+    const page = await test.open("/", { key: null });
+    await page.getByLabel("API key").fill("st_é");
+    await page.getByText("“é” cannot be part of a key").waitFor();
+    expect(await page.getByRole("button", { name: "Sign in" }).isDisabled()).toBe(true);
+    await page.getByLabel("API key").fill(ROOT_KEY);
+    await page.keyboard.press("Enter");
+    await settled(page);
+    const other = (
+      await test.post("/api-keys", { name: "of a link", scopes: ["read"], projects: [PROJECT] })
+    ).json() as { key: string };
+    const to = encodeURIComponent(`/${PROJECT}/usage`);
+    const follow = () => page.evaluate((hash) => (location.hash = hash), `key=${other.key}&to=${to}`);
+    await follow();
+    await page.getByText("This link brings another key").waitFor();
+    expect(page.url()).not.toContain(other.key);
+    await page.getByRole("button", { name: "Keep mine" }).click();
+    expect((await storedIn(page)).session).toEqual([ROOT_KEY]);
+    await follow();
+    await page.getByRole("button", { name: "Use the key of the link" }).click();
+    await page.getByRole("button", { name: "Signed in as of a link" }).waitFor();
+    await page.context().close();
+  });
+
+  it("says what a price adds, and sums have it once it is set", async () => {
+    const page = await test.open(`/${PROJECT}/settings?model=acme-contracts-7b`);
+    await page.getByLabel("Input", { exact: true }).fill("2");
+    await page.getByLabel("Output", { exact: true }).fill("8");
+    await page.locator(".adds strong [title]").waitFor();
+    await page.locator('dialog button:text-is("Save")').click();
+    await page.getByText("Every model of the last 30 days has a price.").waitFor();
+    await show(page, `/${PROJECT}/usage`);
+    expect((await cellOf(page.locator(".answer .sum"))).text).not.toContain("≥");
+    await page.context().close();
+  });
+
+  it("makes a key for a colleague, who signs in with it", async () => {
+    const page = await test.open(`/${PROJECT}/settings`);
+    await page.locator('button:text-is("New key")').click();
+    await page.getByLabel("Name").fill("ana");
+    await page.locator('dialog button:text-is("Create")').click();
+    const key = await page.locator("dialog pre").innerText();
+    await page.context().close();
+    const colleague = await test.open(`/${PROJECT}/overview`, { key });
+    await colleague.getByRole("button", { name: "Signed in as ana" }).waitFor();
+    await colleague.context().close();
+  });
+
+  it("/docs loads nothing from elsewhere", async () => {
+    const page = await test.open("/", { key: null });
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(`${test.url}/docs`);
+    await page.locator("#operations-tag-usage").waitFor();
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked.filter((url) => !url.startsWith(test.url) && !url.startsWith("data:"))).toEqual([]);
+    await page.context().close();
+  });
+});
