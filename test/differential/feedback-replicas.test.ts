@@ -6,10 +6,11 @@ import { createFeedbackWriter } from "../../src/feedback/feedback-writer.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { FairShare } from "../../src/shares/fair-share.ts";
 import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 
 /** Random histories per run. */
-const RUNS = runs(5, 100);
+const RUNS = runs(10, 100);
 
 let test: TestEngine;
 beforeAll(async () => {
@@ -82,7 +83,7 @@ describe("feedback sent to several replicas at once", () => {
         const inLastWave = rows.filter((row) => last.some((one) => one.startsWith(`${row.id} `)));
         for (const row of inLastWave) expect(last).toContain(`${row.id} ${row.at}`);
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, seed: chosenSeed() },
     );
   });
 });
