@@ -232,28 +232,6 @@ describe("POST /cost/purge", () => {
   const id = { $getField: "id" };
   const literal = (text: string) => ({ $literal: text });
 
-  it("removes the prices named by $eq, $in and $or, once and again, and no others", async () => {
-    const project_id = freshProject();
-    const price = perToken(1, 1);
-    const ids = await setPrices(project_id, { a: price, b: price, c: price, d: price, e: price });
-    const [a, b, c, d] = ids.map(([priceId]) => literal(priceId)) as [object, object, object, object];
-    const byName = { fields: ["llm_id"], sort_by: [{ field: "llm_id", direction: "asc" }] };
-    const left = async () => (await listed(project_id, byName)).map((row) => row["llm_id"]);
-    const purge = async ($expr: object) => {
-      const answer = await test.post("/cost/purge", { project_id, query: { $expr } });
-      expect([answer.status, answer.text]).toEqual([200, "{}"]);
-    };
-    await purge({ $eq: [id, a] });
-    expect(await left()).toEqual(["b", "c", "d", "e"]);
-    await purge({ $in: [id, [a, b]] });
-    expect(await left()).toEqual(["c", "d", "e"]);
-    await purge({ $or: [{ $eq: [id, c] }, { $in: [id, [d]] }] });
-    expect(await left()).toEqual(["e"]);
-    await purge({ $in: [id, []] });
-    await purge({ $eq: [id, literal("nobody's")] });
-    expect(await left()).toEqual(["e"]);
-  });
-
   it("removes nothing of another project", async () => {
     const [mine, theirs] = [freshProject(), freshProject()];
     const [[theirId]] = (await setPrices(theirs, { m: perToken(1, 1) })) as [[string, string]];
@@ -278,55 +256,4 @@ describe("POST /cost/purge", () => {
       await issuesOf("/cost/purge", { project_id: "acme/costs", query: { $expr } });
     },
   );
-});
-
-describe("/trace/usage with costs", () => {
-  async function costsOf(project_id: string): Promise<Record<string, Record<string, number | null>>> {
-    const answer = await test.post("/trace/usage", { project_id, include_costs: true });
-    expect(answer.status, answer.text).toBe(200);
-    return Object.fromEntries(
-      Object.entries<Record<string, Record<string, number | null>>>(answer.json().call_usage).map(
-        ([call, byLlm]) => [
-          call,
-          Object.fromEntries(
-            Object.entries(byLlm).map(([llm, use]) => [llm, use["prompt_tokens_total_cost"]!]),
-          ),
-        ],
-      ),
-    );
-  }
-  async function recordCall(project_id: string, id: string, started_at: string, usage: object) {
-    const start = { project_id, id, trace_id: id, op_name: "op", started_at, inputs: {}, attributes: {} };
-    const end = { project_id, id, ended_at: started_at, output: null, summary: { usage } };
-    expect((await test.post("/call/start", { start })).status).toBe(200);
-    expect((await test.post("/call/end", { end })).status).toBe(200);
-  }
-
-  it("charges each call the price in force when it started, and shows no price as null", async () => {
-    const project_id = freshProject();
-    const used = { requests: 1, prompt_tokens: 1_000, completion_tokens: 0 };
-    await recordCall(project_id, "before", "2026-01-31T23:59:59.999999Z", { own: used });
-    await recordCall(project_id, "after", "2026-02-01T00:00:00Z", {
-      own: used,
-      "gpt-4o": used,
-      nobody: used,
-    });
-    expect(await costsOf(project_id)).toEqual({
-      before: { own: null },
-      after: { own: null, "gpt-4o": 0.0025, nobody: null },
-    });
-    const ids = await setPrices(project_id, {
-      own: perToken(0.001, 0, { effective_date: "2026-01-01T00:00:00Z" }),
-      "gpt-4o": perToken(0.002, 0, { effective_date: "2026-02-01T00:00:00Z" }),
-    });
-    await setPrices(project_id, { own: perToken(0.003, 0, { effective_date: "2026-02-01T00:00:00Z" }) });
-    // 1,000 × $0.001; then 1,000 × $0.003 and 1,000 × $0.002
-    expect(await costsOf(project_id)).toEqual({
-      before: { own: 1 },
-      after: { own: 3, "gpt-4o": 2, nobody: null },
-    });
-    const query = { $expr: { $eq: [{ $getField: "id" }, { $literal: ids[1]![0] }] } };
-    await test.post("/cost/purge", { project_id, query });
-    expect((await costsOf(project_id))["after"]).toEqual({ own: 3, "gpt-4o": 0.0025, nobody: null });
-  });
 });
