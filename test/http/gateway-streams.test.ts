@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { splitAt } from "../helpers/random-splits.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
@@ -74,7 +75,7 @@ describe("a stream", () => {
           expect(answer.body.toString()).toBe(bytes.toString());
         },
       ),
-      { numRuns: runs(20, 500) },
+      { seed: chosenSeed(), numRuns: runs(20, 500) },
     );
   });
 
