@@ -232,6 +232,28 @@ describe("POST /cost/purge", () => {
   const id = { $getField: "id" };
   const literal = (text: string) => ({ $literal: text });
 
+  it("removes the prices named by $eq, $in and $or, once and again, and no others", async () => {
+    const project_id = freshProject();
+    const price = perToken(1, 1);
+    const ids = await setPrices(project_id, { a: price, b: price, c: price, d: price, e: price });
+    const [a, b, c, d] = ids.map(([priceId]) => literal(priceId)) as [object, object, object, object];
+    const byName = { fields: ["llm_id"], sort_by: [{ field: "llm_id", direction: "asc" }] };
+    const left = async () => (await listed(project_id, byName)).map((row) => row["llm_id"]);
+    const purge = async ($expr: object) => {
+      const answer = await test.post("/cost/purge", { project_id, query: { $expr } });
+      expect([answer.status, answer.text]).toEqual([200, "{}"]);
+    };
+    await purge({ $eq: [id, a] });
+    expect(await left()).toEqual(["b", "c", "d", "e"]);
+    await purge({ $in: [id, [a, b]] });
+    expect(await left()).toEqual(["c", "d", "e"]);
+    await purge({ $or: [{ $eq: [id, c] }, { $in: [id, [d]] }] });
+    expect(await left()).toEqual(["e"]);
+    await purge({ $in: [id, []] });
+    await purge({ $eq: [id, literal("nobody's")] });
+    expect(await left()).toEqual(["e"]);
+  });
+
   it("removes nothing of another project", async () => {
     const [mine, theirs] = [freshProject(), freshProject()];
     const [[theirId]] = (await setPrices(theirs, { m: perToken(1, 1) })) as [[string, string]];

@@ -31,6 +31,7 @@ function newProject() {
     startOf: start,
     endOf: end,
     start: (id: string, more?: object) => send("/call/start", { start: start(id, more) }),
+    end: (id: string, more?: object) => send("/call/end", { end: end(id, more) }),
     rename: (call_id: string, display_name: string | null) =>
       send("/call/update", { project_id, call_id, display_name }),
     read: async (id: string) => (await send("/call/read", { project_id, id })).call,
@@ -40,6 +41,30 @@ function newProject() {
     },
   };
 }
+
+describe("references", () => {
+  it("are those of the payload that holds, all of them", async () => {
+    const p = newProject();
+    const ref = (n: number): string => `weave:///e/p/object/x:${n}`;
+    await p.start("a", { inputs: { x: ref(1) } });
+    await p.end("a", { output: [ref(2)] });
+    await p.start("a", {
+      inputs: Array.from({ length: 2000 }, (_, n) => n).reduce(
+        (all, n) => ({ ...all, [n]: ref(n + 10) }),
+        {},
+      ),
+    });
+    await p.end("a", { output: ref(3) });
+    expect(await p.filtered({ input_refs: [ref(1)] })).toEqual([]);
+    expect(await p.filtered({ output_refs: [ref(2)] })).toEqual([]);
+    expect(await p.filtered({ input_refs: [ref(2009)] })).toEqual(["a"]);
+    expect(await p.filtered({ output_refs: [ref(3)] })).toEqual(["a"]);
+    await p.end("a");
+    expect(await p.filtered({ output_refs: [ref(3)] })).toEqual(["a"]);
+    await p.end("a", { output: null });
+    expect(await p.filtered({ output_refs: [ref(3)] })).toEqual([]);
+  });
+});
 
 describe("the project of a path", () => {
   it.each(["start", "end"])("holds: call/%s", async (what) => {
