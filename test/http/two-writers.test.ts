@@ -29,6 +29,31 @@ const bodies = {
 const urls = { start: "/call/start", end: "/call/end", update: "/call/update" };
 
 describe("two replicas", () => {
+  it("agree on the end and the name that were acknowledged last", async () => {
+    const seed = chosenSeed();
+    const kind = fc.constantFrom<keyof typeof urls>("end", "update", "start");
+    const step = fc.record({ kind, on: fc.boolean(), startsBeside: fc.boolean() });
+    const numRuns = runs(3, 20);
+    const sequences = fc.sample(fc.array(step, { minLength: 2, maxLength: 8 }), { numRuns, seed });
+    for (const [index, steps] of sequences.entries()) {
+      const project = `acme/two-${index}`;
+      const send = async (kind: keyof typeof urls, on: boolean, n: number) => {
+        const answer = await (on ? first : second).post(urls[kind], bodies[kind](project, n));
+        expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+      };
+      for (const [n, { kind: what, on, startsBeside }] of steps.entries()) {
+        await Promise.all([send(what, on, n), ...(startsBeside ? [send("start", !on, n)] : [])]);
+      }
+      await send("start", true, 0);
+      const last = (what: string) => steps.findLastIndex((one) => one.kind === what);
+      const { call } = (await second.post("/call/read", { project_id: project, id: "a" })).json();
+      expect([call.output, call.display_name], `seed ${seed}, sequence ${index}`).toEqual([
+        last("end") < 0 ? null : last("end"),
+        last("update") < 0 ? null : `name ${last("update")}`,
+      ]);
+    }
+  });
+
   it("agree on the price, the discount and the retention that were acknowledged last", async () => {
     const seed = chosenSeed();
     const kind = fc.constantFrom("price", "factor", "retention");
