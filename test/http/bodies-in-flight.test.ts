@@ -3,6 +3,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runs } from "../helpers/runs.ts";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
@@ -78,7 +79,7 @@ it(
           }),
         );
       }),
-      { numRuns: runs(4, 40) },
+      { seed: chosenSeed(), numRuns: runs(4, 40) },
     );
   },
 );

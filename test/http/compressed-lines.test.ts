@@ -9,7 +9,7 @@ import { aroundStatements } from "../helpers/around-statements.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const PROJECT = "acme/lines";
-const CALLS = 4000;
+const CALLS = 2500;
 const TEXT_CHARACTERS = 2000;
 const NEWLINE = 0x0a;
 

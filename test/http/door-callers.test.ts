@@ -257,15 +257,6 @@ describe("a completion that a span and the gateway tell of", () => {
       });
     });
 
-    it("counts once where the span is beside it, under one parent", async () => {
-      const project = newProject();
-      const beside = { "x-sumtree-trace-id": TRACE, "x-sumtree-parent-id": "00000000000000ff" };
-      await sendSpan(path, project, ids[path]);
-      await ask(path, project, beside);
-      await storedCalls(project, 2);
-      expect(await totalOf(project)).toMatchObject({ calls: 2, requests: 1, total_tokens: 16 });
-    });
-
     it("counts twice where the ids say that there were two", async () => {
       const project = newProject();
       const beside = { "x-sumtree-trace-id": TRACE, "x-sumtree-parent-id": "00000000000000ff" };

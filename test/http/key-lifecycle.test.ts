@@ -238,6 +238,6 @@ it("a key works, in every process, as long as it and all its makers are valid, a
       }
       await lives.end();
     }),
-    { numRuns: runs(5, 40), seed: chosenSeed(), endOnFailure: true },
+    { numRuns: runs(2, 40), seed: chosenSeed(), endOnFailure: true },
   );
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fullRequests } from "../helpers/full-requests.ts";
 import { runs } from "../helpers/runs.ts";
-import { seededRandom } from "../helpers/seeded-random.ts";
+import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 /** Space around a text changes nothing but its length: with this much, the second thread reads it. */
@@ -80,7 +80,7 @@ it("gets the answer that a small one gets", { timeout: 120_000 }, async () => {
       const small = await answerTo(route, text);
       expect(await answerTo(route, text + PADDING)).toEqual(small);
     }),
-    { numRuns: runs(20, 400) },
+    { seed: chosenSeed(), numRuns: runs(20, 400) },
   );
 });
 
@@ -145,7 +145,7 @@ it(
         const traceOf = new Map(res.map((one) => [one.id, one.trace_id]));
         for (const at of parents.keys()) expect(traceOf.get(id(at))).toBe(traceOf.get(id(rootOf(at))));
       }),
-      { numRuns: runs(3, 40), endOnFailure: true },
+      { seed: chosenSeed(), numRuns: runs(3, 40), endOnFailure: true },
     );
   },
 );

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chosenSeed } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 let test: TestApp;
@@ -29,7 +30,7 @@ describe("a request with many issues", () => {
         const more = count > MOST ? [{ loc: ["body"], msg: `${count - MOST + 1} more issues` }] : [];
         expect(detail.filter(({ type }) => type === "too_many_issues")).toMatchObject(more);
       }),
-      { numRuns: 20 },
+      { seed: chosenSeed(), numRuns: 20 },
     );
   });
 

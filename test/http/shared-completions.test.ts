@@ -8,7 +8,6 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const A = "chatcmpl-AbC0dEf1GhI2jKl3MnO4pQr5StU6V";
-const B = "msg_01XFDUDYJgAACzvnptvVoYEL";
 
 interface Draft {
   readonly id: string;
@@ -79,28 +78,6 @@ describe("a completion that several calls report counts once", () => {
     expect(await promptsOf(project)).toEqual({ root: 10, sdk: 10, seen: 10 });
   });
 
-  it("for a parent and its child, the deeper one", async () => {
-    const project = await stored(
-      { id: "root", completion: A, prompt: 12 },
-      { id: "child", parent: "root", completion: A, prompt: 10 },
-    );
-    expect(await promptsOf(project)).toEqual({ root: 10, child: 10 });
-  });
-
-  it("in different subtrees under one root, beside other completions", async () => {
-    const project = await stored(
-      { id: "root", prompt: 1 },
-      { id: "left", parent: "root" },
-      { id: "right", parent: "root" },
-      { id: "one", parent: "left", completion: A, prompt: 10 },
-      { id: "two", parent: "left", completion: B, prompt: 100 },
-      { id: "three", parent: "right", completion: A, prompt: 10 },
-      { id: "four", parent: "right", completion: B, prompt: 100 },
-      { id: "five", parent: "right", prompt: 1000 },
-    );
-    expect(await promptsOf(project)).toMatchObject({ root: 1111, left: 110, right: 1110, one: 10 });
-  });
-
   it("under the LLM of the report that counts, with its costs, and no entry is left of the other one", async () => {
     const project = await stored(
       { id: "root" },
@@ -113,17 +90,6 @@ describe("a completion that several calls report counts once", () => {
     expect(Object.keys(root)).toEqual(["gpt-4o"]);
     expect(root["gpt-4o"]).toMatchObject({ prompt_tokens: 1000, prompt_tokens_total_cost: 0.0025 });
     expect(shallow["nobody-knows-me"]).toMatchObject({ prompt_tokens: 10, prompt_tokens_total_cost: null });
-  });
-
-  it("whichever calls are selected, and page by page", async () => {
-    const project = await stored(
-      { id: "root" },
-      { id: "a", parent: "root", completion: A, prompt: 10, from: 1 },
-      { id: "b", parent: "root", completion: A, prompt: 11, from: 2 },
-    );
-    expect(await promptsOf(project, { filter: { trace_roots_only: true } })).toEqual({ root: 10 });
-    expect(await promptsOf(project, { filter: { call_ids: ["b", "root"] } })).toEqual({ root: 10, b: 11 });
-    expect(await promptsOf(project, { limit: 1 })).toEqual({ root: 10 });
   });
 
   it("by what is left when a report is deleted, or when another comes late", async () => {
@@ -141,73 +107,6 @@ describe("a completion that several calls report counts once", () => {
     const start = { ...message({ id: "c", parent: "b", from: 1 }), project_id: project };
     await test.post("/call/start", { start });
     expect(await promptsOf(project)).toEqual({ root: 12, b: 12, c: 12 });
-  });
-
-  it("with calls that have not ended, which the answer names", async () => {
-    const project = await stored(
-      { id: "root", to: null },
-      { id: "open", parent: "root", completion: A, prompt: 10, to: null },
-      { id: "done", parent: "root", completion: A, prompt: 10 },
-    );
-    const answer = await test.post("/trace/usage", { project_id: project });
-    expect(answer.json().unfinished_call_ids).toEqual(["open", "root"]);
-    expect(await promptsOf(project)).toMatchObject({ root: 10 });
-  });
-
-  it("for calls that are each other's ancestors", async () => {
-    const project = await stored(
-      { id: "a", parent: "b", completion: A, prompt: 10, from: 1 },
-      { id: "b", parent: "a", completion: A, prompt: 10, from: 2 },
-      { id: "c", parent: "a", prompt: 1 },
-    );
-    expect(await promptsOf(project)).toEqual({ a: 11, b: 11, c: 1 });
-  });
-
-  it("in a trace alone: the same id in another trace is another matter", async () => {
-    const project = await stored({ id: "a", completion: A, prompt: 10 });
-    const other = { ...message({ id: "b", completion: A, prompt: 10 }), trace_id: "other" };
-    await test.post(`/v2/${project}/calls/complete`, { batch: [other] });
-    expect(await promptsOf(project)).toEqual({ a: 10, b: 10 });
-  });
-});
-
-describe("equal counts alone are added", () => {
-  it("without ids, with different ones, and with those of things that are no completions", async () => {
-    const project = await stored(
-      { id: "root" },
-      { id: "a", parent: "root", prompt: 10 },
-      { id: "b", parent: "root", prompt: 10 },
-      { id: "c", parent: "root", completion: A, prompt: 10 },
-      { id: "d", parent: "root", completion: B, prompt: 10 },
-    );
-    const ticket = (id: string) => ({
-      ...message({ id, parent: "root", prompt: 10 }),
-      output: { id: "ticket-1" },
-    });
-    await test.post(`/v2/${project}/calls/complete`, { batch: [ticket("e"), ticket("f")] });
-    expect(await promptsOf(project)).toMatchObject({ root: 60 });
-  });
-});
-
-describe("an id that comes again", () => {
-  it("holds between calls that overlap and agree, not between those that follow each other", async () => {
-    const project = await stored(
-      { id: "root" },
-      { id: "sdk-1", parent: "root", completion: "chatcmpl-123", prompt: 10, from: 0, to: 3 },
-      { id: "seen-1", parent: "sdk-1", completion: "chatcmpl-123", prompt: 10, from: 1, to: 2 },
-      { id: "sdk-2", parent: "root", completion: "chatcmpl-123", prompt: 10, from: 3, to: 6 },
-      { id: "seen-2", parent: "root", completion: "chatcmpl-123", prompt: 10, from: 4, to: 5 },
-    );
-    expect(await promptsOf(project)).toMatchObject({ root: 20, "sdk-1": 10 });
-  });
-
-  it("does not hold between calls at the same time that count differently", async () => {
-    const project = await stored(
-      { id: "root" },
-      { id: "a", parent: "root", completion: "chatcmpl-123", prompt: 10 },
-      { id: "b", parent: "root", completion: "chatcmpl-123", prompt: 11 },
-    );
-    expect(await promptsOf(project)).toMatchObject({ root: 21 });
   });
 });
 
@@ -266,26 +165,5 @@ describe("own_only", () => {
     expect(
       (await test.post("/trace/usage", { ...roots, own_only: true })).json().unfinished_call_ids,
     ).toEqual([]);
-  });
-});
-
-describe("an inclusive call with an id of its own", () => {
-  const weave = { weave: { source: "js-sdk" } };
-
-  it("is one more report of the completion below it", async () => {
-    const project = await stored(
-      { id: "root", completion: A, prompt: 10, attributes: weave },
-      { id: "call", parent: "root", completion: A, prompt: 10, attributes: weave },
-    );
-    expect(await promptsOf(project)).toEqual({ root: 10, call: 10 });
-  });
-
-  it("is a wrapper when others are below it, and keeps what they do not explain", async () => {
-    const project = await stored(
-      { id: "root", completion: A, prompt: 35, attributes: weave },
-      { id: "first", parent: "root", completion: B, prompt: 20, attributes: weave },
-      { id: "last", parent: "root", completion: A, prompt: 10, attributes: weave },
-    );
-    expect(await promptsOf(project)).toEqual({ root: 35, first: 20, last: 10 });
   });
 });
