@@ -34,6 +34,8 @@ const ONLY_LONG = [
   "faults/store-away-over-http",
   "http/erasure-shares",
   "http/gateway-stalls",
+  "http/pressure",
+  "http/stored-limit",
   "scripts/bring-over",
   "scripts/ledger",
   "scripts/package",

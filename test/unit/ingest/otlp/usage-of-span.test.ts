@@ -84,7 +84,7 @@ describe("counts in a document", () => {
     [
       "gen_ai.usage.input_token_details",
       { cache_read: 4, cache_creation: 3, audio: 1 },
-      { cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
+      { cache_read_input_tokens: 4, cache_creation_input_tokens: 3, input_audio_tokens: 1 },
     ],
     ["gen_ai.usage.output_token_details", { reasoning: 5 }, { reasoning_tokens: 5 }],
     [
