@@ -30,7 +30,7 @@ interface Seen {
 async function ask(
   path: string,
   parts: Iterable<string | Uint8Array | number | Promise<unknown>>,
-  { streams = true, ending = "end" as "end" | "hang" } = {},
+  { streams = true, ending = "end" }: { streams?: boolean; ending?: "end" | "hang" } = {},
 ): Promise<Seen> {
   const project = `acme/odd-${++projects}`;
   test.upstream.fail({ kind: "bytes", chunks: parts, ending });
