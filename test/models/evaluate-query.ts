@@ -88,7 +88,18 @@ function field(name: string, call: StoredCall): Seen {
   }
   if (name === "summary.weave.trace_name") return { is: "column", value: traceName(call) };
   const [head, ...steps] = name.split(/(?<!\\)\./).map((part) => part.replaceAll(String.raw`\.`, "."));
-  return { is: "json", value: steps.reduce(step, call[head as "inputs"]) };
+  const document = call[head as "inputs"];
+  const value = steps.reduce(step, document);
+  return { is: "json", value: head === "attributes" ? (value ?? inDottedKeys(document, steps)) : value };
+}
+
+/** The rest of a path in one key, from the first of its steps on where there is such a key. */
+function inDottedKeys(document: unknown, steps: readonly string[]): unknown {
+  const found = steps
+    .slice(0, -1)
+    .slice(0, 8)
+    .map((_, at) => [...steps.slice(0, at), steps.slice(at).join(".")].reduce(step, document));
+  return found.find((value) => value !== undefined);
 }
 
 function step(value: unknown, key: string): unknown {

@@ -30,7 +30,7 @@ export function weightOfPath({ dottedKeys }: Pick<Column, "dottedKeys">, steps: 
  */
 export function readJsonPath(column: JsonColumn, steps: readonly string[]): Sql {
   return readAt(column, steps, {
-    read: (path) => sql`JSONExtract(${path}, 'Nullable(String)')`,
+    read: asText,
     isAbsent: (value) => sql`isNull(${value})`,
   });
 }
@@ -39,7 +39,7 @@ export function readJsonPath(column: JsonColumn, steps: readonly string[]): Sql 
 export function readRawJson(column: JsonColumn, steps: readonly string[]): Sql {
   return readAt({ ...column, sql: sql`ifNull(${column.sql}, '')` }, steps, {
     read: (path) => sql`JSONExtractRaw(${path})`,
-    isAbsent: (value) => sql`${value} = ''`,
+    isAbsent: (value) => sql`${value} IN ('', 'null')`,
   });
 }
 
@@ -64,8 +64,11 @@ export function isJsonBoolean(column: JsonColumn, steps: readonly string[]): Sql
 
 interface Reading {
   readonly read: (path: Sql) => Sql;
+  /** True of all values that are absent, and cheap. */
   readonly isAbsent: (value: Sql) => Sql;
 }
+
+const asText = (path: Sql): Sql => sql`JSONExtract(${path}, 'Nullable(String)')`;
 
 /** Where keys may hold the rest of a path, they are looked for in documents with such a key and no value at the path itself. */
 function readAt(column: JsonColumn, steps: readonly string[], { read, isAbsent }: Reading): Sql {
@@ -81,7 +84,8 @@ function readAt(column: JsonColumn, steps: readonly string[], { read, isAbsent }
   const last = values.at(-1)!;
   const elsewhere = found.length === 0 ? last : sql`multiIf(${join(found, ", ")}, ${last})`;
   const hasKey = sql`position(ifNull(${column.sql}, ''), ${param("String", endOfKey)}) > 0`;
-  return sql`if(${isAbsent(value)} AND ${hasKey}, ${elsewhere}, ${value})`;
+  const isAbsentAsText = sql`isNull(${branch([column.sql], steps, asText)})`;
+  return sql`if(${isAbsent(value)} AND ${hasKey} AND ${isAbsentAsText}, ${elsewhere}, ${value})`;
 }
 
 /**
