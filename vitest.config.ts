@@ -18,6 +18,7 @@ const ONLY_LONG = [
   "faults/failed-starts",
   "faults/few-descriptors",
   "faults/full-disk",
+  "faults/hostile-bodies",
   "faults/kill-during-completions",
   "faults/kill-during-delete",
   "faults/kill-during-feedback",
@@ -34,6 +35,7 @@ const ONLY_LONG = [
   "faults/store-away-over-http",
   "http/erasure-shares",
   "http/gateway-stalls",
+  "http/many-months",
   "http/pressure",
   "http/stored-limit",
   "scripts/bring-over",
@@ -58,6 +60,7 @@ const ALONE = [
   "faults/shares",
   "faults/slow-clients",
   "faults/store-away-over-http",
+  "http/many-months",
   "http/pressure",
   "scripts/ledger",
 ].map((name) => `test/${name}.test.ts`);
