@@ -12,6 +12,8 @@ const ONLY_LONG = [
   "browser/numbers",
   "browser/states",
   "browser/using",
+  "contract/limits",
+  "differential/places-border",
   "faults/backup-restore",
   "faults/clock-jumps",
   "faults/crash",
