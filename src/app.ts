@@ -253,7 +253,7 @@ async function createServer(config: Config, { logger, registry, steady, shares }
     stallMs: config.CLIENT_STALL_TIMEOUT_MS,
   });
   await registerRequestLimits(app, {
-    maxPerMinutePerProject: config.RATE_LIMIT_PER_MINUTE,
+    maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
     open: shares.requests,
     steady,
   });

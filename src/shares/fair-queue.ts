@@ -1,4 +1,4 @@
-import type { Holder } from "./holder.ts";
+import { levelsOf, type Holder } from "./holder.ts";
 
 export interface Queued<Value> {
   readonly holder: Holder;
@@ -7,107 +7,117 @@ export interface Queued<Value> {
   readonly value: Value;
 }
 
-interface Lane<Value> {
+/** Everybody, an entity, a project or a key. */
+interface Node<Value> {
   /** What it was served, and had missed before it came. */
   served: number;
+  /** How far the service of those below has come. */
+  clock: number;
+  /** How many wait here and below. */
+  waiting: number;
+  readonly below: Map<string, Node<Value>>;
+  /** What waits, of a key. */
   readonly queued: Queued<Value>[];
 }
 
-interface OfProject<Value> {
-  served: number;
-  readonly lanes: Map<string, Lane<Value>>;
-  queued: number;
-  /** How far the service of its keys has come. */
-  clock: number;
-}
-
 /**
- * Who is served next: projects in turn, each as much as any other, and the keys of a project likewise; of a key, first
- * come, first served. Who comes late has missed nothing, and who was just served waits for the others.
- * Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on two levels.
+ * Who is served next: entities in turn, each as much as any other; the projects of an entity and the keys of a project
+ * likewise; of a key, first come, first served. Who comes late has missed nothing, and who was just served waits for the
+ * others. Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on three levels.
  */
 export class FairQueue<Value> {
-  readonly #projects = new Map<string, OfProject<Value>>();
-  #clock = 0;
-  #size = 0;
+  #all: Node<Value> = emptyNode();
 
   get size(): number {
-    return this.#size;
+    return this.#all.waiting;
   }
 
   push(one: Queued<Value>): void {
-    this.#enter(one).queued.push(one);
+    this.#enter(one).push(one);
   }
 
   /** Puts one back that was taken: it is again the first of its key. What it cost stays counted. */
   putBack(one: Queued<Value>): void {
-    this.#enter(one).queued.unshift(one);
+    this.#enter(one).unshift(one);
   }
 
   /** Takes the next one for which `may` is true, of those that are the first of their keys. */
   take(may: (one: Queued<Value>) => boolean): Queued<Value> | undefined {
-    for (const project of inOrder(this.#projects)) {
-      if (project.queued === 0) continue;
-      for (const lane of inOrder(project.lanes)) {
-        const one = lane.queued[0];
-        if (one === undefined || !may(one)) continue;
-        this.#clock = Math.max(this.#clock, project.served);
-        project.clock = Math.max(project.clock, lane.served);
-        project.served += one.cost;
-        lane.served += one.cost;
-        this.#leave(one, 0);
-        return one;
-      }
-    }
-    return undefined;
+    const one = takeFrom(this.#all, may);
+    if (one !== undefined) this.#left(one);
+    return one;
   }
 
   /** Takes one out of the queue, if it is still there. */
   remove(one: Queued<Value>): void {
-    const at = this.#projects.get(one.holder.project)?.lanes.get(one.holder.key)?.queued.indexOf(one) ?? -1;
-    if (at !== -1) this.#leave(one, at);
+    const queued = this.#path(one).at(-1)?.queued ?? [];
+    const at = queued.indexOf(one);
+    if (at === -1) return;
+    queued.splice(at, 1);
+    this.#left(one);
   }
 
-  #enter({ holder }: Queued<Value>): Lane<Value> {
-    const project = this.#projects.get(holder.project) ?? {
-      served: 0,
-      lanes: new Map<string, Lane<Value>>(),
-      queued: 0,
-      clock: 0,
-    };
-    const lane = project.lanes.get(holder.key) ?? { served: 0, queued: [] };
-    if (project.queued === 0) project.served = Math.max(project.served, this.#clock);
-    if (lane.queued.length === 0) lane.served = Math.max(lane.served, project.clock);
-    this.#projects.set(holder.project, project);
-    project.lanes.set(holder.key, lane);
-    project.queued++;
-    this.#size++;
-    return lane;
-  }
-
-  #leave({ holder }: Queued<Value>, at: number): void {
-    const project = this.#projects.get(holder.project)!;
-    project.lanes.get(holder.key)!.queued.splice(at, 1);
-    project.queued--;
-    this.#size--;
-    this.#forget();
-  }
-
-  /** Forgets who waits for nothing and has been served no more than the others. */
-  #forget(): void {
-    if (this.#size === 0) {
-      this.#projects.clear();
-      this.#clock = 0;
+  #enter({ holder }: Queued<Value>): Queued<Value>[] {
+    let node = this.#all;
+    node.waiting++;
+    for (const name of levelsOf(holder)) {
+      const below = node.below.get(name) ?? emptyNode();
+      if (below.waiting === 0) below.served = Math.max(below.served, node.clock);
+      node.below.set(name, below);
+      below.waiting++;
+      node = below;
     }
-    for (const [name, project] of this.#projects) {
-      if (project.queued === 0 && project.served <= this.#clock) this.#projects.delete(name);
-      for (const [key, lane] of project.lanes) {
-        if (lane.queued.length === 0 && lane.served <= project.clock) project.lanes.delete(key);
-      }
+    return node.queued;
+  }
+
+  /** Everybody, and the entity, project and key of one. */
+  #path({ holder }: Queued<Value>): Node<Value>[] {
+    const path = [this.#all];
+    for (const name of levelsOf(holder)) {
+      const below = path.at(-1)!.below.get(name);
+      if (below === undefined) return [];
+      path.push(below);
     }
+    return path;
+  }
+
+  #left(one: Queued<Value>): void {
+    for (const node of this.#path(one)) {
+      node.waiting--;
+      forget(node);
+    }
+    if (this.size === 0) this.#all = emptyNode();
   }
 }
 
-function inOrder<One extends { served: number }>(all: ReadonlyMap<string, One>): Iterable<One> {
-  return all.size === 1 ? all.values() : [...all.values()].sort((one, other) => one.served - other.served);
+function emptyNode<Value>(): Node<Value> {
+  return { served: 0, clock: 0, waiting: 0, below: new Map(), queued: [] };
+}
+
+function takeFrom<Value>(node: Node<Value>, may: (one: Queued<Value>) => boolean): Queued<Value> | undefined {
+  const [first] = node.queued;
+  if (first !== undefined) return may(first) ? node.queued.shift() : undefined;
+  for (const below of inOrder(node.below)) {
+    const one = takeFrom(below, may);
+    if (one === undefined) continue;
+    node.clock = Math.max(node.clock, below.served);
+    below.served += one.cost;
+    return one;
+  }
+  return undefined;
+}
+
+/** Forgets who waits for nothing and has been served no more than the others. */
+function forget<Value>({ below, clock }: Node<Value>): void {
+  for (const [name, { waiting, served }] of below) {
+    if (waiting === 0 && served <= clock) below.delete(name);
+  }
+}
+
+/** Those of whom one waits, who was served least first. */
+function inOrder<Value>(below: ReadonlyMap<string, Node<Value>>): Iterable<Node<Value>> {
+  if (below.size === 1) return below.values();
+  return [...below.values()]
+    .filter(({ waiting }) => waiting > 0)
+    .sort((one, other) => one.served - other.served);
 }

@@ -10,6 +10,12 @@ export interface Holder {
 /** The service itself: what it does for everybody at once, or for nobody in particular. */
 export const SERVICE: Holder = { project: "", key: "" };
 
+/** What is shared is divided among entities, then among the projects of an entity, then among the keys of a project. */
+export function levelsOf({ project, key }: Holder): readonly [entity: string, project: string, key: string] {
+  const slash = project.indexOf("/");
+  return [slash === -1 ? project : project.slice(0, slash), project, key];
+}
+
 const acting = new AsyncLocalStorage<Holder>();
 
 /** Does some work, and what follows of it, on behalf of a holder. */

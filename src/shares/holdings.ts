@@ -1,66 +1,78 @@
-import type { Holder } from "./holder.ts";
+import { levelsOf, type Holder } from "./holder.ts";
 
 /** How much one may have of what the others have left: some is left for whoever comes next. */
-const PART = 3 / 4;
+export const PART = 5 / 6;
 
 /** How much a key may have while nobody else has anything. */
-export const ALONE = PART * PART;
+export const ALONE = PART ** 3;
 
-interface OfProject {
+interface Node {
   total: number;
-  readonly keys: Map<string, number>;
+  readonly below: Map<string, Node>;
 }
 
+const emptyNode = (): Node => ({ total: 0, below: new Map() });
+
 /**
- * Who has how much of something there is `capacity` of. All of it can be in use, though a project may have only three
- * quarters of what other projects leave, and a key three quarters of what other keys of its project leave to it. So a
- * project that comes late finds something, however much the others hold and however long. A project that has nothing
- * may take an amount of any size, if there is as much.
+ * Who has how much of something there is `capacity` of. All of it can be in use, though an entity may have only five
+ * sixths of what other entities leave, a project five sixths of what other projects of its entity leave to it, and a key
+ * likewise. So who comes late finds something, however much the others hold and however long, and an entity has no more
+ * by making projects. Who has nothing may take an amount of any size, if its entity and project may, and there is as much.
  */
 export class Holdings {
   readonly capacity: number;
-  readonly #projects = new Map<string, OfProject>();
-  #total = 0;
+  readonly #all = emptyNode();
 
   constructor(capacity: number) {
     this.capacity = capacity;
   }
 
   get total(): number {
-    return this.#total;
+    return this.#all.total;
   }
 
   fits(amount: number): boolean {
-    return this.#total + amount <= this.capacity;
+    return this.total + amount <= this.capacity;
   }
 
   /** Whether a holder with so much more would leave enough to the others. */
-  isFair({ project, key }: Holder, amount: number): boolean {
-    const ofProject = this.#projects.get(project);
-    if (ofProject === undefined) return true;
-    const forProject = PART * (this.capacity - (this.#total - ofProject.total));
-    if (ofProject.total + amount > forProject) return false;
-    const ofKey = ofProject.keys.get(key);
-    return ofKey === undefined || ofKey + amount <= PART * (forProject - (ofProject.total - ofKey));
+  isFair(holder: Holder, amount: number): boolean {
+    let { capacity: most } = this;
+    let above = this.#all;
+    for (const name of levelsOf(holder)) {
+      const node = above.below.get(name);
+      if (node === undefined) return true;
+      most = PART * (most - (above.total - node.total));
+      if (node.total + amount > most) return false;
+      above = node;
+    }
+    return true;
   }
 
-  add({ project, key }: Holder, amount: number): void {
+  add(holder: Holder, amount: number): void {
     if (amount === 0) return;
-    const ofProject = this.#projects.get(project) ?? { total: 0, keys: new Map<string, number>() };
-    this.#projects.set(project, ofProject);
-    ofProject.keys.set(key, (ofProject.keys.get(key) ?? 0) + amount);
-    ofProject.total += amount;
-    this.#total += amount;
+    let node = this.#all;
+    node.total += amount;
+    for (const name of levelsOf(holder)) {
+      const below = node.below.get(name) ?? emptyNode();
+      node.below.set(name, below);
+      below.total += amount;
+      node = below;
+    }
   }
 
-  remove({ project, key }: Holder, amount: number): void {
+  remove(holder: Holder, amount: number): void {
     if (amount === 0) return;
-    const ofProject = this.#projects.get(project)!;
-    const left = ofProject.keys.get(key)! - amount;
-    if (left > 0) ofProject.keys.set(key, left);
-    else ofProject.keys.delete(key);
-    ofProject.total -= amount;
-    if (ofProject.keys.size === 0) this.#projects.delete(project);
-    this.#total -= amount;
+    let node = this.#all;
+    node.total -= amount;
+    for (const name of levelsOf(holder)) {
+      const below = node.below.get(name)!;
+      below.total -= amount;
+      if (below.total === 0) {
+        node.below.delete(name);
+        return;
+      }
+      node = below;
+    }
   }
 }

@@ -50,7 +50,7 @@ it(
   "a project that stores its part is refused, others are not, and it goes on when it has deleted",
   { timeout: 120_000 },
   async () => {
-    const [full, other] = ["acme/full", "acme/other"];
+    const [full, other] = ["acme/full", "other/one"];
     const purged = (await test.post("/feedback/create", feedback(full))).json().id as string;
     expect((await call(full, LIMIT)).status).toBe(200);
     await until(async () => (await call(full)).status === 507);
@@ -83,10 +83,11 @@ it(
     expect(deleted.statusCode).toBe(202);
     await until(async () => (await call(other)).status === 200);
 
-    // of what the other leaves, three quarters
-    expect((await call(other, LIMIT * 0.2)).status).toBe(200);
-    expect((await call(full, LIMIT * 0.65)).status).toBe(200);
-    await until(async () => (await call(full)).status === 507);
+    // of what the other leaves, five sixths, for all projects of an entity together
+    expect((await call(other, LIMIT * 0.1)).status).toBe(200);
+    expect((await call(full, LIMIT * 0.4)).status).toBe(200);
+    expect((await call("acme/more", LIMIT * 0.4)).status).toBe(200);
+    await until(async () => (await call("acme/yet-another")).status === 507);
     expect((await call(other)).status).toBe(200);
   },
 );

@@ -2,40 +2,46 @@ import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../shared/clock.ts";
 import type { FairShare } from "../../shares/fair-share.ts";
+import { levelsOf } from "../../shares/holder.ts";
+import { PART } from "../../shares/holdings.ts";
 import { AppError } from "../../shared/errors.ts";
 import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
-  readonly maxPerMinutePerProject: number;
+  /** Of an entity. */
+  readonly maxPerMinute: number;
   /** The requests that are open. The gateway has its own. */
   readonly open: FairShare;
   readonly steady: Clock;
 }
 
-/** Limits the requests of each project: of a minute, and those that are open. Register it before the guard, which puts its check first. */
+/**
+ * Limits the requests of a minute and those that are open: of each entity, of each of its projects and of each key.
+ * Register it before the guard, which puts its check first.
+ */
 export async function registerRequestLimits(app: FastifyInstance, limits: RequestLimits): Promise<void> {
-  await app.register(rateLimit, {
-    max: limits.maxPerMinutePerProject,
-    store: rateStoreOn(limits.steady),
-    timeWindow: 60_000,
-    keyGenerator: (request) => (isPublic(request) ? "" : request.grant.holder.project),
-    allowList: isPublic,
-    addHeaders: { "x-ratelimit-limit": false, "x-ratelimit-remaining": false, "x-ratelimit-reset": false },
-    addHeadersOnExceeding: {
-      "x-ratelimit-limit": false,
-      "x-ratelimit-remaining": false,
-      "x-ratelimit-reset": false,
-    },
-    errorResponseBuilder: (_request, { ttl, max }) =>
-      new AppError(
-        "too_many_requests",
-        `All keys of this project may send ${max} requests a minute together.`,
-        {
-          retryAfterSeconds: retryAfterOf(ttl),
-        },
-      ),
-  });
+  await app.register(rateLimit, { global: false, store: rateStoreOn(limits.steady), timeWindow: 60_000 });
+  // what a key is refused is not counted against the others of its project, and so on
+  const levels = (["key", "project", "entity"] as const).map((level, at) => ({
+    level,
+    check: app.createRateLimit({
+      max: Math.ceil(limits.maxPerMinute * PART ** (2 - at)),
+      keyGenerator: ({ grant }) =>
+        levelsOf(grant.holder)
+          .slice(0, 3 - at)
+          .join(" "),
+    }),
+  }));
+  const count = async (request: FastifyRequest): Promise<void> => {
+    for (const { level, check } of levels) {
+      const counted = await check(request);
+      if (counted.isAllowed || !counted.isExceeded) continue;
+      throw new AppError("too_many_requests", `This ${level} may send ${counted.max} requests a minute.`, {
+        retryAfterSeconds: retryAfterOf(counted.ttl),
+      });
+    }
+  };
   const enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const held = limits.open.tryTake(request.grant.holder);
     if (held === undefined) {
@@ -51,13 +57,10 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
   };
   app.addHook("onRoute", (route) => {
     const access = route.config?.access;
-    if (access === undefined || access === "public" || access.scope === "train") return;
-    route.onRequest = [...[route.onRequest ?? []].flat(), enter];
+    if (access === undefined || access === "public") return;
+    const limit = access.scope === "train" ? [count] : [count, enter];
+    route.onRequest = [...[route.onRequest ?? []].flat(), ...limit];
   });
-}
-
-function isPublic(request: FastifyRequest): boolean {
-  return request.routeOptions.config.access === "public";
 }
 
 /** Seconds for a `Retry-After`: 1 to 59. */

@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FairQueue, type Queued } from "../../../src/shares/fair-queue.ts";
+import { levelsOf, type Holder } from "../../../src/shares/holder.ts";
 import { runs } from "../../helpers/runs.ts";
 
 const one = fc.record({
-  holder: fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") }),
+  holder: fc.record({
+    project: fc.constantFrom("acme/p", "acme/q", "acme/*", "other/p", "*"),
+    key: fc.constantFrom("a", "b"),
+  }),
   cost: fc.integer({ min: 1, max: 9 }),
 });
 const steps = fc.array(
@@ -16,31 +20,29 @@ const MAX_COST = 9;
 type One = Queued<number>;
 
 describe("FairQueue", () => {
-  it("serves two who both wait equally: projects, the keys of a project, and of a key who came first", () => {
+  it("serves two who both wait equally: entities, projects of an entity, keys of a project, and of a key who came first", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const queue = new FairQueue<number>();
         let waiting: One[] = [];
         /** Of each two, what they were served since both wait. */
         const gained = new Map<string, number>();
-        const names = ["p", "q", "r", "p a", "p b", "q a", "q b", "r a", "r b"];
-        const waits = (name: string): boolean =>
-          waiting.some(({ holder }) => holder.project === name || nameOf(holder) === name);
-        const isComparable = (a: string, b: string): boolean =>
-          a.length === b.length && (a.length === 1 || a[0] === b[0]);
+        const waits = (name: string): boolean => waiting.some(({ holder }) => namesOf(holder).includes(name));
+        const siblings = (): (readonly [string, string])[] => {
+          const names = [...new Set(waiting.flatMap(({ holder }) => namesOf(holder)))];
+          return names.flatMap((a) =>
+            names.filter((b) => a < b && aboveOf(a) === aboveOf(b)).map((b) => [a, b] as const),
+          );
+        };
         let number = 0;
         const take = (): void => {
-          const both = names.flatMap((a) =>
-            names
-              .filter((b) => a < b && isComparable(a, b) && waits(a) && waits(b))
-              .map((b) => [a, b] as const),
-          );
+          const both = siblings();
           const taken = queue.take(() => true);
           if (taken === undefined) return expect(waiting).toEqual([]);
           const { project, key } = taken.holder;
           const ofKey = waiting.filter(({ holder }) => holder.project === project && holder.key === key);
           expect(taken).toBe(ofKey[0]);
-          const isServed = (name: string): boolean => name === project || name === nameOf(taken.holder);
+          const isServed = (name: string): boolean => namesOf(taken.holder).includes(name);
           for (const pair of both) {
             const before = gained.get(pair.join()) ?? 0;
             const after =
@@ -97,6 +99,12 @@ describe("FairQueue", () => {
   });
 });
 
-function nameOf({ project, key }: { readonly project: string; readonly key: string }): string {
-  return `${project} ${key}`;
+/** The entity, project and key of a holder, each with those above it. */
+function namesOf(holder: Holder): string[] {
+  const levels = levelsOf(holder);
+  return levels.map((_, at) => levels.slice(0, at + 1).join(" "));
+}
+
+function aboveOf(name: string): string {
+  return name.split(" ").slice(0, -1).join(" ");
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { PART } from "../../../src/shares/holdings.ts";
 import { FairShare, NoShare, type Held } from "../../../src/shares/fair-share.ts";
-import type { Holder } from "../../../src/shares/holder.ts";
+import { levelsOf, type Holder } from "../../../src/shares/holder.ts";
 import { runs } from "../../helpers/runs.ts";
 
 const CAPACITY = 32;
@@ -43,14 +44,20 @@ class Ledger {
     return this.amountOf(() => true) + more <= CAPACITY;
   }
 
-  isFair({ project, key }: Holder, more: number): boolean {
-    const ofProject = this.amountOf((one) => one.holder.project === project);
-    if (ofProject === 0) return true;
-    const leftToProject = CAPACITY - this.amountOf((one) => one.holder.project !== project);
-    if (ofProject + more > (leftToProject * 3) / 4) return false;
-    const ofKey = this.amountOf((one) => one.holder.project === project && one.holder.key === key);
-    const otherKeys = ofProject - ofKey;
-    return ofKey === 0 || ofKey + more <= ((leftToProject * 3) / 4 - otherKeys) * 0.75;
+  isFair(holder: Holder, more: number): boolean {
+    const levels = levelsOf(holder);
+    /** Whether one is of the entity of the holder, or of its project, or of its key. */
+    const isWithin = (one: Taking, depth: number): boolean =>
+      levelsOf(one.holder).every((name, at) => at >= depth || name === levels[at]);
+    let left = CAPACITY;
+    for (const depth of [1, 2, 3]) {
+      const own = this.amountOf((one) => isWithin(one, depth));
+      if (own === 0) return true;
+      const siblings = this.amountOf((one) => isWithin(one, depth - 1) && !isWithin(one, depth));
+      left = PART * (left - siblings);
+      if (own + more > left) return false;
+    }
+    return true;
   }
 
   may(who: Holder, more: number): boolean {
@@ -170,26 +177,26 @@ describe("FairShare", () => {
               while (share.tryTake({ project, key: String(key) }) !== undefined) got = true;
             }
           }
-          expect(capacity - share.counts().held).toBeGreaterThanOrEqual(left / 4);
+          expect(capacity - share.counts().held).toBeGreaterThanOrEqual(Math.floor(left / 6));
         }
-        expect(projects).toBeGreaterThanOrEqual(Math.floor(Math.log(capacity / 4) / Math.log(4)));
+        expect(projects).toBeGreaterThanOrEqual(Math.floor(Math.log(capacity / 6) / Math.log(6)));
         if (share.counts().held < capacity) expect(share.tryTake(late)).toBeDefined();
       }),
     );
   });
 
-  it("gives a key that is alone more than half of everything, and a project three quarters", () => {
-    const share = new FairShare({ capacity: 64 });
+  it("gives a key that is alone more than half of everything, and an entity five sixths, however many projects it makes", () => {
+    const share = new FairShare({ capacity: 216 });
     const takeAll = (holder: Holder): number => {
       let count = 0;
       while (share.tryTake(holder) !== undefined) count++;
       return count;
     };
-    expect(takeAll({ project: "acme/rag", key: "a" })).toBe(36);
-    expect(takeAll({ project: "acme/rag", key: "b" })).toBe(9);
-    for (let key = 0; key < 100; key++) takeAll({ project: "acme/rag", key: `k${key}` });
-    expect(share.counts().held).toBeLessThanOrEqual(48);
-    expect(takeAll({ project: "other/one", key: "c" })).toBe(9);
+    expect(takeAll({ project: "acme/rag", key: "a" })).toBe(125);
+    expect(takeAll({ project: "acme/rag", key: "b" })).toBe(20);
+    for (let at = 0; at < 1000; at++) takeAll({ project: `acme/p${at}`, key: "k" });
+    expect(share.counts().held).toBeLessThanOrEqual(180);
+    expect(takeAll({ project: "other/one", key: "c" })).toBe(20);
   });
 
   it("refuses those that wait too long, and goes on with the others", async () => {
@@ -214,6 +221,6 @@ describe("FairShare", () => {
     first.release();
     (await other).release();
     const refused = (await outcomes).filter(({ status }) => status === "rejected").length;
-    expect(refused).toBe(44);
+    expect(refused).toBe(45);
   });
 });
