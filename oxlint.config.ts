@@ -29,6 +29,7 @@ const rooms = {
     "query",
     "buckets",
     "usage",
+    "shares",
     "shared",
   ],
   feedback: ["calls", "http", "store", "query", "buckets", "shared"],

@@ -1,11 +1,13 @@
-import { inTurns, turn } from "../shares/turns.ts";
+import { inTurns } from "../shares/turns.ts";
 import type { Engine } from "../store/engine.ts";
-import { ownUsages } from "../rollup/fold/own-usage.ts";
-import { isSelected, releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
+import { eachOwnUsage } from "../rollup/fold/own-usage.ts";
+import { releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
 import { callTableSteps } from "../rollup/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
+import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
+import type { Steps } from "../shared/steps.ts";
 import { isMore, NOTHING_YET } from "../usage/most-used.ts";
 import {
   NO_LATENCY,
@@ -26,7 +28,7 @@ export interface FoldedCalls {
   readonly hours: readonly number[];
 }
 
-/** What the calls of some whole traces themselves used. Undefined: an entry cannot be stored exactly. */
+/** What the calls of some whole traces themselves used. Undefined: an entry cannot be stored exactly, or there are too many. */
 export async function foldCalls(
   engine: Engine,
   toRead: { readonly project: Project; readonly within: Sql },
@@ -37,22 +39,32 @@ export async function foldCalls(
   const columns = new CallColumns(bytes);
   const options = { readMore: columns.readBlock, forOwn: true };
   const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
-  await turn();
-  const folded = entriesOf(calls, columns, names);
-  releaseCalls(calls);
-  return folded && { fingerprint: columns.fingerprint, ...folded };
+  try {
+    const folded = await inTurns(entriesOf(calls, columns, names));
+    return folded && { fingerprint: columns.fingerprint, ...folded };
+  } catch (error) {
+    // one project's calls do not keep the ledger from the others
+    if (error instanceof AppError && error.code === "too_many_calls") return undefined;
+    throw error;
+  } finally {
+    releaseCalls(calls);
+  }
 }
 
-function entriesOf(
+function* entriesOf(
   calls: CallTable,
   columns: CallColumns,
   names: LlmNames,
-): Pick<FoldedCalls, "entries" | "hours"> | undefined {
+): Steps<Pick<FoldedCalls, "entries" | "hours"> | undefined> {
   const entries: Entry[] = [];
   const hours: number[] = [];
-  for (const [call, usages] of ownUsages({ calls, names }, (one) => isSelected(calls, one))) {
+  let isExact = true;
+  yield* eachOwnUsage({ calls, names }, (call, usages) => {
     const used = usages.map(usageOfEntry);
-    if (!used.every((usage) => usage !== undefined)) return undefined;
+    if (!used.every((usage) => usage !== undefined)) {
+      isExact = false;
+      return;
+    }
     const of = { at: calls.startedAtUs[call]!, ...fieldsOf(columns, call) };
     const counted = { calls: 1, errors: columns.errors[call]!, latency: columns.latencies[call]! };
     const elsewhere = { calls: 0, errors: 0, latency: NO_LATENCY };
@@ -61,8 +73,8 @@ function entriesOf(
     for (const [place, usage] of used.entries())
       entries.push({ ...of, ...(place === most ? counted : elsewhere), ...usage });
     while (hours.length < entries.length) hours.push(columns.hours[call]!);
-  }
-  return { entries, hours };
+  });
+  return isExact ? { entries, hours } : undefined;
 }
 
 function placeOfMost(used: readonly UsageOfEntry[]): number {

@@ -1,4 +1,6 @@
 import type { Engine } from "../store/engine.ts";
+import { inTurns } from "../shares/turns.ts";
+import { eachItem } from "../shared/steps.ts";
 import { RowBinaryReader } from "../store/rows/row-binary.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
@@ -61,7 +63,7 @@ export async function sumEntries(
   });
   const sums = { [Symbol.iterator]: () => readSums(bytes, summing) };
   let found = 0;
-  for (const { entries } of sums) found += entries;
+  await inTurns(eachItem(sums, ({ entries }) => (found += entries)));
   const expected = summing.heads.reduce((sum, { entries }) => sum + entries, 0);
   return found === expected ? { sums, prices: summing.prices } : undefined;
 }

@@ -7,6 +7,8 @@ import { bodyOf } from "../http/pieces.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { SelectionLimits } from "../query/index.ts";
+import { inTurns } from "../shares/turns.ts";
+import type { Steps } from "../shared/steps.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
@@ -66,20 +68,27 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   });
 }
 
-async function send(reply: FastifyReply, texts: Iterable<string>): Promise<FastifyReply> {
+async function send(reply: FastifyReply, texts: Iterator<string>): Promise<FastifyReply> {
   return reply.send(await bodyOf(inPieces(texts)));
 }
 
 const PIECE_CHARS = 256 * 1024;
 
 /** Texts as bytes, as many at once as are worth sending. */
-async function* inPieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
-  let piece = "";
-  for (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE_CHARS) continue;
+async function* inPieces(texts: Iterator<string>): AsyncGenerator<Buffer> {
+  for (;;) {
+    const piece = await inTurns(gather(texts));
     yield Buffer.from(piece);
-    piece = "";
+    if (piece.length < PIECE_CHARS) return;
   }
-  yield Buffer.from(piece);
+}
+
+function* gather(texts: Iterator<string>): Steps<string> {
+  let piece = "";
+  for (let text = texts.next(); text.done !== true; text = texts.next()) {
+    piece += text.value;
+    if (piece.length >= PIECE_CHARS) break;
+    yield;
+  }
+  return piece;
 }

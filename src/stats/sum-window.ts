@@ -1,3 +1,5 @@
+import { inTurns } from "../shares/turns.ts";
+import { eachItem } from "../shared/steps.ts";
 import type { Engine } from "../store/engine.ts";
 import type { Cell } from "../ledger/cell.ts";
 import { readOwnUsage } from "../ledger/read-own-usage.ts";
@@ -20,7 +22,7 @@ export async function sumWindow(
   const names = new LlmNames();
   const fold = new WindowFold({ ...asked, names });
   const { cells, live } = await readWindow(engine, asked.plan, asked.book, limits);
-  for (const cell of cells) fold.addCell(cell);
+  await inTurns(eachItem(cells, (cell) => fold.addCell(cell)));
   await foldCalls(engine, { plan: asked.plan, names, fold }, live, limits);
   return fold;
 }

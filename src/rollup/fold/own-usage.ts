@@ -1,8 +1,8 @@
 import { release } from "../../shared/buffers.ts";
-import { atOnce, type Steps } from "../../shared/steps.ts";
+import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { isNothing, type Usage } from "../../usage/usage.ts";
-import { inclusiveOf, usageStartOf, type CallTable } from "../table/call-table.ts";
+import { inclusiveOf, isSelected, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
 import { releaseRolledUp, rollUpSteps, type OwnUsage } from "./rollup.ts";
 import { usageOf } from "./usage-of.ts";
@@ -27,14 +27,40 @@ export function* ownUsageSteps(calls: CallTable, names: LlmNames): Steps<OwnUsag
 
 /** Some of these calls, and of which LLMs each of them itself used something. Cost and errors: as `rollUp`. */
 export function* ownUsages(
-  { calls, names }: { readonly calls: CallTable; readonly names: LlmNames },
+  read: ReadCalls,
   isAsked: (call: number) => boolean,
 ): Generator<readonly [call: number, usages: readonly Usage[]]> {
-  const own = ownUsage(calls, names);
+  const own = ownUsage(read.calls, read.names);
+  for (let call = 0; call < read.calls.count; call++)
+    if (isAsked(call)) yield [call, usedBy(call, own, read)];
+  releaseOwn(own, read.calls);
+}
+
+/** The same of the selected calls, one after the other, with pauses. */
+export function* eachOwnUsage(
+  read: ReadCalls,
+  take: (call: number, usages: readonly Usage[]) => void,
+): Steps<void> {
+  const { calls, names } = read;
+  const own = yield* ownUsageSteps(calls, names);
   for (let call = 0; call < calls.count; call++) {
-    if (!isAsked(call)) continue;
-    yield [call, usagesOf(call, own, { calls, names }).filter((usage) => !isNothing(usage))];
+    if (call % ROWS_PER_STEP === 0) yield;
+    if (isSelected(calls, call)) take(call, usedBy(call, own, read));
   }
+  releaseOwn(own, calls);
+}
+
+interface ReadCalls {
+  readonly calls: CallTable;
+  readonly names: LlmNames;
+}
+
+function usedBy(call: number, own: OwnUsage, read: ReadCalls): readonly Usage[] {
+  return usagesOf(call, own, read).filter((usage) => !isNothing(usage));
+}
+
+/** Releases what is not the table's own. */
+export function releaseOwn(own: OwnUsage, calls: CallTable): void {
   if (own.counts !== calls.usage.counts) release(own.counts);
 }
 
@@ -42,7 +68,7 @@ export function* ownUsages(
 export function usagesOf(
   call: number,
   { counts, units }: Pick<OwnUsage, "counts" | "units">,
-  read: { readonly calls: CallTable; readonly names: LlmNames },
+  read: ReadCalls,
 ): readonly Usage[] {
   const first = usageStartOf(read.calls, call);
   return Array.from({ length: read.calls.usageEnd[call]! - first }, (_, index) => {

@@ -7,6 +7,7 @@ import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, standAlone, type UnitCounts } from "../../usage/units.ts";
 import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { lossesOf, releaseLosses, type Losses } from "./losses.ts";
+import { entryBound } from "./entry-bound.ts";
 import { buildForest, forestOf, type Forest } from "./forest.ts";
 import { EntryOfLlm, type LlmNames } from "../table/llm-names.ts";
 import { addCosts, addParts, takeOffCosts } from "./part-costs.ts";
@@ -20,8 +21,9 @@ export interface RolledUp {
   readonly totals: Totals;
 }
 
-/** If every call of a long chain names its own LLMs, the entries grow with the square of its length. */
-const MAX_ENTRIES = 20_000_000;
+/** Calls that name more LLMs than this may have so many entries; others four for each call. */
+const MAX_ENTRIES = 1_000_000;
+const MAX_ENTRIES_PER_CALL = 4;
 
 /**
  * Folds the calls of some traces into totals: every call's own usage plus that of all its descendants, per LLM.
@@ -30,7 +32,7 @@ const MAX_ENTRIES = 20_000_000;
  * inclusive in total is compared with all LLMs of its children together, because it may name another LLM. Either way,
  * only usage that the children do not explain is charged to the call. Calls that are each other's ancestors share one
  * total. If several calls below a call report one completion, the most exact report counts.
- * Errors: too_many_calls, if the response would not fit into memory. Cost: O(calls + entries), iterative, plus
+ * Errors: too_many_calls, before anything is added up, if the calls may have too many entries. Cost: O(calls + entries), iterative, plus
  * O(reports × log depth) if calls share completions.
  *
  * `kept` receives what each usage entry adds to the total of its trace, see `ownUsage`.
@@ -73,12 +75,15 @@ function* foldForest(
   forest: Forest,
   { names, costOf, kept, merged }: Pick<Fold, "names" | "costOf" | "kept" | "merged">,
 ): Steps<RolledUp> {
+  yield;
+  const hasTotal = (call: number): boolean => !merged || hasOwnTotal(calls, call);
+  const bound = entryBound(calls, forest, hasTotal);
+  if (bound > Math.max(MAX_ENTRIES, MAX_ENTRIES_PER_CALL * calls.count)) throw tooManyEntries(bound);
   const shared = calls.completionOf;
   const losses = shared === undefined ? undefined : lossesOf(calls, forest, shared);
-  const totals = new Totals(calls.count, {
+  const totals = new Totals(calls.count, bound, {
     costs: costOf !== undefined,
     parts: losses !== undefined,
-    fewEntries: merged,
   });
   yield;
   const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
@@ -95,17 +100,25 @@ function* foldForest(
     kept,
     merged,
   };
+  let pauseAt = ROWS_PER_STEP;
   for (let at = forest.order.length - 1; at >= 0; at--) {
     foldCall(forest.order[at]!, fold);
-    if (totals.length > MAX_ENTRIES) {
-      throw new AppError("too_many_calls", "The calls of one trace name too many LLMs for one response.");
-    }
-    if (at % ROWS_PER_STEP === 0) yield;
+    if (at % ROWS_PER_STEP !== 0 && totals.length < pauseAt) continue;
+    pauseAt = totals.length + ROWS_PER_STEP;
+    yield;
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);
   if (losses !== undefined && kept !== undefined) dropCountedElsewhere(calls, losses, kept);
   if (losses !== undefined) releaseLosses(losses);
   return { forest, totals };
+}
+
+function tooManyEntries(bound: number): AppError {
+  return new AppError(
+    "too_many_calls",
+    `Each call has the usage of every LLM below it: these have up to ${bound} of them, which is too many. ` +
+      "Ask for fewer calls (such as filter.trace_roots_only), or for what each used itself (own_only).",
+  );
 }
 
 /** Releases totals that are not read again. */

@@ -1,4 +1,4 @@
-import { release, resize } from "../../shared/buffers.ts";
+import { release } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
 import { COST_SLOTS } from "../../prices/cost-fields.ts";
 import { COUNT_SLOTS } from "../../usage/count-fields.ts";
@@ -14,26 +14,26 @@ export class Totals {
   readonly withCosts: boolean;
   readonly withParts: boolean;
   length = 0;
-  llms: Int32Array;
-  next: Int32Array;
-  counts: Float64Array;
-  costs: Float64Array;
+  readonly llms: Int32Array;
+  readonly next: Int32Array;
+  readonly counts: Float64Array;
+  readonly costs: Float64Array;
   /** How many parts have a cost that is not known. */
-  unpriced: Int32Array;
-  parts: Int32Array;
-  pricedParts: Int32Array;
+  readonly unpriced: Int32Array;
+  readonly parts: Int32Array;
+  readonly pricedParts: Int32Array;
   /** Units besides the counts, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
-  constructor(calls: number, kept: { costs: boolean; parts: boolean; fewEntries: boolean }) {
+  /** `size`: the most entries there can be. Memory that no entry needs is never touched. */
+  constructor(calls: number, size: number, kept: { costs: boolean; parts: boolean }) {
     this.heads = new Int32Array(calls).fill(NONE);
     this.withCosts = kept.costs;
     this.withParts = kept.parts;
-    const size = kept.fewEntries ? 64 : Math.max(64, calls + (calls >> 1));
     this.llms = new Int32Array(size);
     this.next = new Int32Array(size);
     this.counts = new Float64Array(size * COUNT_SLOTS);
-    this.costs = new Float64Array(kept.costs ? size * COST_SLOTS : 0).fill(Number.NaN);
+    this.costs = new Float64Array(kept.costs ? size * COST_SLOTS : 0);
     this.unpriced = new Int32Array(kept.costs ? size : 0);
     this.parts = new Int32Array(kept.parts ? size : 0);
     this.pricedParts = new Int32Array(kept.parts && kept.costs ? size * COST_SLOTS : 0);
@@ -41,9 +41,10 @@ export class Totals {
 
   /** Prepends a new entry, with zeros and unknown costs, to a call's list. */
   add(call: number, llm: number): number {
-    if (this.length === this.llms.length) this.grow();
+    if (this.length === this.llms.length) throw new Error("there are more entries than there can be");
     const entry = this.length++;
     this.llms[entry] = llm;
+    this.costs.fill(Number.NaN, entry * COST_SLOTS, (entry + 1) * COST_SLOTS);
     this.next[entry] = this.heads[call]!;
     this.heads[call] = entry;
     return entry;
@@ -80,19 +81,5 @@ export class Totals {
       this.parts,
       this.pricedParts,
     );
-  }
-
-  private grow(): void {
-    const size = this.llms.length * 2;
-    this.llms = resize(this.llms, new Int32Array(size));
-    this.next = resize(this.next, new Int32Array(size));
-    this.counts = resize(this.counts, new Float64Array(size * COUNT_SLOTS));
-    if (this.withCosts) {
-      this.costs = resize(this.costs, new Float64Array(size * COST_SLOTS).fill(Number.NaN));
-      this.unpriced = resize(this.unpriced, new Int32Array(size));
-    }
-    if (this.withParts) this.parts = resize(this.parts, new Int32Array(size));
-    if (this.withParts && this.withCosts)
-      this.pricedParts = resize(this.pricedParts, new Int32Array(size * COST_SLOTS));
   }
 }

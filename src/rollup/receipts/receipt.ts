@@ -111,7 +111,8 @@ function used(usage: Usage) {
 function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
   const shared = calls.completionOf?.[call] ?? NONE;
   const alike = shared === NONE ? [call] : callsOf(shared, calls);
-  const reports = ownUsages({ calls, names }, (one) => alike.includes(one));
+  const isAlike = new Set(alike);
+  const reports = ownUsages({ calls, names }, (one) => isAlike.has(one));
   const counting = reports.find(([, usages]) => usages.length > 0)?.[0];
   return {
     id,

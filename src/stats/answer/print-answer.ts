@@ -1,5 +1,8 @@
 import { isoOf } from "../../shared/instant.ts";
 import { countFields } from "../../usage/count-fields.ts";
+import type { Steps } from "../../shared/steps.ts";
+import { firstOf } from "./first-of.ts";
+import { pauses } from "./pauses.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { View } from "./views.ts";
 import type { WindowFold } from "../sums/window-fold.ts";
@@ -14,30 +17,31 @@ export interface Ranking {
   readonly placeOf: Int32Array;
 }
 
-export function rankGroups({ cells, groups }: WindowFold, plan: StatsPlan): Ranking {
+export function* rankGroups({ cells, groups }: WindowFold, plan: StatsPlan): Steps<Ranking> {
   const count = groups.keys.length;
-  const totals = new View(cells, plan, { rows: count, rowOf: (cell) => cells.groupOf[cell]! });
-  const order = Array.from({ length: count }, (_, group) => group).sort(
+  const totals = yield* View.of(cells, plan, { rows: count, rowOf: (cell) => cells.groupOf[cell]! });
+  const shown = yield* firstOf(
+    count,
+    plan.maxGroups,
     (a, b) => totals.compare(a, b, plan.order) || (groups.keys[a]! < groups.keys[b]! ? -1 : 1),
   );
-  const shown = order.slice(0, plan.maxGroups);
   const placeOf = new Int32Array(count).fill(NOT_SHOWN);
   for (const [place, group] of shown.entries()) placeOf[group] = place;
   return { shown, rest: count - shown.length, placeOf };
 }
 
-/** The answer's text, piece by piece. It is written directly: there can be a million totals. */
+/** The answer's text, piece by piece; an empty one is a pause. It is written directly: there can be a million totals. */
 export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<string> {
   const { cells, groups, unpriced } = fold;
   const { startsUs, sizeSeconds } = plan.buckets;
-  const ranking = rankGroups(fold, plan);
+  const ranking = yield* pauses(rankGroups(fold, plan));
   const { shown, rest, placeOf } = ranking;
   const placeOfCell = (cell: number): number => placeOf[cells.groupOf[cell]!]!;
   const isOther = (cell: number): boolean => placeOfCell(cell) === NOT_SHOWN;
-  const view = (rows: number, rowOf: (cell: number) => number): View =>
-    new View(cells, plan, { rows, rowOf });
+  const view = (rows: number, rowOf: (cell: number) => number): Generator<string, View> =>
+    pauses(View.of(cells, plan, { rows, rowOf }));
 
-  const totals = view(shown.length, placeOfCell);
+  const totals = yield* view(shown.length, placeOfCell);
   yield (
     `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
       `,"timezone":${JSON.stringify(plan.timezone)},"groups":[`
@@ -45,13 +49,13 @@ export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<strin
   for (const [place, group] of shown.entries())
     yield `${place === 0 ? "" : ","}{"key":${groups.keys[group]},"total":${totals.text(place)}}`;
 
-  const other = view(1, (cell) => (isOther(cell) ? 0 : NOT_SHOWN));
+  const other = yield* view(1, (cell) => (isOther(cell) ? 0 : NOT_SHOWN));
   yield `],"other":${rest === 0 ? "null" : `{"groups":${rest},"total":${other.text(0)}}`}`;
-  yield `,"total":${view(1, () => 0).text(0)},"buckets":[`;
+  yield `,"total":${(yield* view(1, () => 0)).text(0)},"buckets":[`;
 
-  const buckets = view(startsUs.length, (cell) => cells.bucketOf[cell]!);
-  const others = view(startsUs.length, (cell) => (isOther(cell) ? cells.bucketOf[cell]! : NOT_SHOWN));
-  const single = view(cells.sums.length, (cell) => cell);
+  const buckets = yield* view(startsUs.length, (cell) => cells.bucketOf[cell]!);
+  const others = yield* view(startsUs.length, (cell) => (isOther(cell) ? cells.bucketOf[cell]! : NOT_SHOWN));
+  const single = yield* view(cells.sums.length, (cell) => cell);
   for (const [bucket, startUs] of startsUs.entries()) {
     const texts = shown.map((group) => {
       const cell = cells.find(group, bucket);

@@ -3,6 +3,7 @@ import { isoOf } from "../../shared/instant.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { rankGroups } from "./print-answer.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
+import { pauses } from "./pauses.ts";
 import { columnNames, View } from "./views.ts";
 import type { WindowFold } from "../sums/window-fold.ts";
 
@@ -11,19 +12,21 @@ type Fields = readonly (string | number | null)[];
 
 /**
  * The answer as CSV: a line for every group in every bucket that has something of it, and one for the groups beyond
- * `limit` together, whose `group` is `other`. No line is the sum of others, so that they can be added up.
+ * `limit` together, whose `group` is `other`. No line is the sum of others, so that they can be added up. An empty text is a pause.
  */
 export function* printCsv(fold: WindowFold, plan: StatsPlan): Generator<string> {
   const { cells, groups } = fold;
-  const { shown, placeOf } = rankGroups(fold, plan);
+  const { shown, placeOf } = yield* pauses(rankGroups(fold, plan));
   const labels = plan.dimensions.all.map(({ label }) => label);
   yield csvLines([["timestamp", "group", ...labels.map(csvText), ...columnNames(plan)]]);
 
-  const single = new View(cells, plan, { rows: cells.sums.length, rowOf: (cell) => cell });
-  const others = new View(cells, plan, {
-    rows: plan.buckets.startsUs.length,
-    rowOf: (cell) => (placeOf[cells.groupOf[cell]!] === NOT_SHOWN ? cells.bucketOf[cell]! : NOT_SHOWN),
-  });
+  const single = yield* pauses(View.of(cells, plan, { rows: cells.sums.length, rowOf: (cell) => cell }));
+  const others = yield* pauses(
+    View.of(cells, plan, {
+      rows: plan.buckets.startsUs.length,
+      rowOf: (cell) => (placeOf[cells.groupOf[cell]!] === NOT_SHOWN ? cells.bucketOf[cell]! : NOT_SHOWN),
+    }),
+  );
   const keys = shown.map((group) => keyFields(groups.keys[group]!, labels));
   for (const [bucket, startUs] of plan.buckets.startsUs.entries()) {
     const timestamp = isoOf(startUs);

@@ -1,5 +1,6 @@
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { Cells } from "../sums/cells.ts";
-import { percentileOf } from "../sums/cell-values.ts";
+import { percentileOf, type SortedRows } from "../sums/cell-values.ts";
 import { aggregateOf, latencyNames, type LatencyQuestion } from "../plan/latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS, PARTIAL_MEMBER } from "../plan/members.ts";
 import type { Order } from "../plan/order.ts";
@@ -32,22 +33,28 @@ function costText(cost: Usd | null): string {
 /** Cells put together in rows: those of a group, of a bucket, of a window. */
 export class View {
   private readonly sums: Sums;
-  private readonly sorted: readonly Float64Array[] | undefined;
   private readonly shape: TotalShape;
+  private sorted: SortedRows | undefined;
+
+  private constructor(shape: TotalShape, rows: number) {
+    this.shape = shape;
+    this.sums = Sums.ofRows(rows, shape);
+  }
 
   /** `rowOf`: the row of a cell, -1 for none. */
-  constructor(
+  static *of(
     cells: Cells,
     shape: TotalShape,
     { rows, rowOf }: { rows: number; rowOf: (cell: number) => number },
-  ) {
-    this.shape = shape;
-    this.sums = Sums.ofRows(rows, shape);
+  ): Steps<View> {
+    const view = new View(shape, rows);
     for (let cell = 0; cell < cells.sums.length; cell++) {
       const row = rowOf(cell);
-      if (row >= 0) this.sums.addFrom(cells.sums, cell, row);
+      if (row >= 0) view.sums.addFrom(cells.sums, cell, row);
+      if (cell % ROWS_PER_STEP === 0) yield;
     }
-    this.sorted = cells.latencies?.sortedRows(rowOf, rows);
+    if (cells.latencies !== undefined) view.sorted = yield* cells.latencies.sortedRows(rowOf, rows);
+    return view;
   }
 
   /** A group has usage of calls that count in another one, see `WindowFold`. */
@@ -93,7 +100,7 @@ export class View {
     const { aggregations } = this.shape.latency!;
     const aggregation = aggregations.find((one) => one === name);
     return aggregation === undefined
-      ? percentileOf(this.sorted![row]!, Number(name.slice(1)))
+      ? percentileOf(this.sorted!.of(row), Number(name.slice(1)))
       : aggregateOf(aggregation, this.sums.latenciesOf(row));
   }
 }

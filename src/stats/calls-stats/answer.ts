@@ -1,10 +1,12 @@
+import { pauses } from "../answer/pauses.ts";
 import { isoOf } from "../../shared/instant.ts";
 import type { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";
 
-/** The answer's text, piece by piece: every bucket, and in every bucket every model of the window. */
+/** The answer's text, piece by piece: every bucket, and in every bucket every model of the window. An empty text is a pause. */
 export function* printCallsStats(fold: CallsFold, plan: CallsStatsPlan): Generator<string> {
   const { startsUs, sizeSeconds } = plan.buckets;
+  for (const metric of [...fold.usage, ...fold.calls]) yield* pauses(metric.sort());
   yield (
     `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
       `,"timezone":${JSON.stringify(plan.timezone)},"usage_buckets":[`

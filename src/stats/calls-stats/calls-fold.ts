@@ -1,7 +1,7 @@
-import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
-import { ownUsages } from "../../rollup/fold/own-usage.ts";
+import type { Steps } from "../../shared/steps.ts";
+import { eachOwnUsage } from "../../rollup/fold/own-usage.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import { isSelected, type CallTable } from "../../rollup/table/call-table.ts";
+import type { CallTable } from "../../rollup/table/call-table.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Usage } from "../../usage/usage.ts";
@@ -39,15 +39,13 @@ export class CallsFold {
     this.bucketAt = bucketFinder(buckets.startsUs);
   }
 
-  *add(calls: CallTable, columns: CallColumns): Steps<void> {
-    const { names } = this.options;
-    for (const [call, usages] of ownUsages({ calls, names }, (one) => isSelected(calls, one))) {
+  add(calls: CallTable, columns: CallColumns): Steps<void> {
+    return eachOwnUsage({ calls, names: this.options.names }, (call, usages) => {
       const startedAtUs = calls.startedAtUs[call]!;
       const bucket = this.bucketAt(startedAtUs);
       this.addCall(bucket, columns, call);
       for (const usage of usages) this.addUsage(bucket, usage, startedAtUs);
-      if (call % ROWS_PER_STEP === 0) yield;
-    }
+    });
   }
 
   private addCall(bucket: number, columns: CallColumns, call: number): void {

@@ -1,5 +1,6 @@
 import { assertNever } from "../../shared/assert-never.ts";
-import { CellValues, MAX_VALUES, percentileOf } from "../sums/cell-values.ts";
+import type { Steps } from "../../shared/steps.ts";
+import { CellValues, MAX_VALUES, percentileOf, type SortedRows } from "../sums/cell-values.ts";
 import { addUsd, usd, usdText, type Usd } from "../sums/usd.ts";
 import { isCost, type Aggregation, type MetricQuestion } from "./metrics.ts";
 
@@ -20,7 +21,7 @@ export class MetricRows {
   /** Rows that something was added to whose value is unknown. */
   private readonly unknown = new Set<number>();
   private readonly values: CellValues | undefined;
-  private sorted: readonly Float64Array[] | undefined;
+  private sorted: SortedRows | undefined;
 
   constructor(question: MetricQuestion<string>, metrics: number) {
     this.question = question;
@@ -41,6 +42,12 @@ export class MetricRows {
     if (value === this.one) of.ones++;
     if (value === 0) of.zeros++;
     this.values?.add(row, value);
+  }
+
+  /** Once all values are there, before the first text. */
+  *sort(): Steps<void> {
+    if (this.values !== undefined)
+      this.sorted = yield* this.values.sortedRows((cell) => cell, this.rows.length);
   }
 
   /** `,"sum_input_tokens":12`, one for each number asked for. Of no values, sums and counts are 0, the others null. */
@@ -78,9 +85,7 @@ export class MetricRows {
   }
 
   private percentile(row: number, percentile: number): number | null {
-    this.sorted ??= this.values!.sortedRows((cell) => cell, this.rows.length);
-    const values = this.sorted[row];
-    return values === undefined ? null : percentileOf(values, percentile);
+    return row < this.rows.length ? percentileOf(this.sorted!.of(row), percentile) : null;
   }
 
   /** Costs are kept in picodollars and written in dollars. */

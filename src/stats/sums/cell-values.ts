@@ -1,7 +1,10 @@
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /** Percentiles are exact, so that every value of an answer is kept. */
 export const MAX_VALUES = 5_000_000;
+const VALUES_PER_STEP = 16_384;
+const SORTED_AT_ONCE = 16_384;
 
 /** Values, each of a cell. */
 export class CellValues {
@@ -28,19 +31,30 @@ export class CellValues {
   }
 
   /** The values of each row, ascending; `rowOf` says to which row a cell goes, -1 for none. */
-  sortedRows(rowOf: (cell: number) => number, rows: number): readonly Float64Array[] {
-    const sizes = new Int32Array(rows);
+  *sortedRows(rowOf: (cell: number) => number, rows: number): Steps<SortedRows> {
+    const ends = new Int32Array(rows);
     for (let at = 0; at < this.length; at++) {
       const row = rowOf(this.cells[at]!);
-      if (row >= 0) sizes[row]!++;
+      if (row >= 0) ends[row]!++;
+      if (at % VALUES_PER_STEP === 0) yield;
     }
-    const sorted = Array.from(sizes, (size) => new Float64Array(size));
-    sizes.fill(0);
+    let before = 0;
+    for (let row = 0; row < rows; row++) {
+      const size = ends[row]!;
+      ends[row] = before;
+      before += size;
+    }
+    const values = new Float64Array(before);
     for (let at = 0; at < this.length; at++) {
       const row = rowOf(this.cells[at]!);
-      if (row >= 0) sorted[row]![sizes[row]!++] = this.values[at]!;
+      if (row >= 0) values[ends[row]!++] = this.values[at]!;
+      if (at % VALUES_PER_STEP === 0) yield;
     }
-    for (const values of sorted) values.sort();
+    const sorted = new SortedRows(values, ends);
+    for (let row = 0; row < rows; row++) {
+      yield* sortSteps(sorted.of(row));
+      if (row % ROWS_PER_STEP === 0) yield;
+    }
     return sorted;
   }
 
@@ -51,6 +65,42 @@ export class CellValues {
     values.set(this.values);
     this.cells = cells;
     this.values = values;
+  }
+}
+
+/** The values of some rows, those of a row side by side. */
+export class SortedRows {
+  private readonly values: Float64Array;
+  /** Where the values of each row end. */
+  private readonly ends: Int32Array;
+
+  constructor(values: Float64Array, ends: Int32Array) {
+    this.values = values;
+    this.ends = ends;
+  }
+
+  of(row: number): Float64Array {
+    return this.values.subarray(row === 0 ? 0 : this.ends[row - 1]!, this.ends[row]);
+  }
+}
+
+/** Sorts numbers, with pauses: parts of them, then two neighbours at a time. */
+export function* sortSteps(values: Float64Array, sortedAtOnce = SORTED_AT_ONCE): Steps<void> {
+  const { length } = values;
+  for (let at = 0; at < length; at += sortedAtOnce) {
+    values.subarray(at, at + sortedAtOnce).sort();
+    if (length > sortedAtOnce) yield;
+  }
+  const left = new Float64Array(length > sortedAtOnce ? length : 0);
+  for (let width = sortedAtOnce; width < length; width *= 2) {
+    for (let start = 0; start + width < length; start += 2 * width) {
+      left.set(values.subarray(start, start + width));
+      const end = Math.min(start + 2 * width, length);
+      for (let at = start, l = 0, r = start + width; l < width; at++) {
+        values[at] = r < end && values[r]! < left[l]! ? values[r++]! : left[l++]!;
+        if (at % VALUES_PER_STEP === 0) yield;
+      }
+    }
   }
 }
 

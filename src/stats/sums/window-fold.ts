@@ -2,7 +2,7 @@ import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../rollup/fold/rollup.ts";
 import { usageOf } from "../../rollup/fold/usage-of.ts";
-import { ownUsageSteps } from "../../rollup/fold/own-usage.ts";
+import { ownUsageSteps, releaseOwn } from "../../rollup/fold/own-usage.ts";
 import { isSelected, NONE, usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
 import type { UsageEntries } from "../../rollup/table/usage-entries.ts";
@@ -17,7 +17,6 @@ import {
 import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
 import { standAlone } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
-import { release } from "../../shared/buffers.ts";
 import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "../read/call-columns.ts";
 import { Cells } from "./cells.ts";
@@ -76,7 +75,7 @@ export class WindowFold {
       if (isSelected(calls, call)) this.addCall(call, { calls, own, columns });
       if (call % ROWS_PER_STEP === 0) yield;
     }
-    if (own.counts !== calls.usage.counts) release(own.counts);
+    releaseOwn(own, calls);
   }
 
   /**

@@ -1,3 +1,5 @@
+import { inTurns } from "../../shares/turns.ts";
+import { eachItem } from "../../shared/steps.ts";
 import { readSettledTraces } from "../../ledger/read-settled-traces.ts";
 import type { HourRange } from "../../query/index.ts";
 import { sql } from "../../query/sql.ts";
@@ -46,7 +48,7 @@ export async function sumTraces(
       { project, hours: hoursAround(traces, options.hours), book },
       signal,
     );
-    for (const cell of cells) all.addCell(cell);
+    await inTurns(eachItem(cells, (cell) => all.addCell(cell)));
   }
   await foldTraces(engine, { traces: traces.filter((_, row) => !all.has(row)), into: all }, options);
   return all;
@@ -88,7 +90,7 @@ async function foldTraces(
   const columns = TRACE_COLUMNS;
   const found = await readCalls(engine, plan, { names, columns, forOwn: true, maxCalls, tooMany, signal });
   for await (const { calls, more } of found.tables) {
-    into.add(calls, more);
+    await inTurns(into.add(calls, more));
     releaseCalls(calls);
   }
 }

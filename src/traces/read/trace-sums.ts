@@ -9,11 +9,11 @@ import {
 } from "../../prices/cost-fields.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
 import type { OwnUsage } from "../../rollup/fold/rollup.ts";
-import { ownUsage } from "../../rollup/fold/own-usage.ts";
+import { ownUsageSteps, releaseOwn } from "../../rollup/fold/own-usage.ts";
 import { usageOf } from "../../rollup/fold/usage-of.ts";
 import { usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
 import type { LlmNames } from "../../rollup/table/llm-names.ts";
-import { release } from "../../shared/buffers.ts";
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { Sums } from "../../stats/sums/sums.ts";
 import { Unpriced } from "../../stats/sums/unpriced.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
@@ -70,13 +70,14 @@ export class TraceSums {
   }
 
   /** Adds the calls of some whole traces. */
-  add(calls: CallTable, columns: TraceColumns): void {
-    const own = ownUsage(calls, this.options.names);
+  *add(calls: CallTable, columns: TraceColumns): Steps<void> {
+    const own = yield* ownUsageSteps(calls, this.options.names);
     for (let call = 0; call < calls.count; call++) {
+      if (call % ROWS_PER_STEP === 0) yield;
       const row = this.rows.get(columns.traceOf(call));
       if (row !== undefined) this.addCall(call, row, { calls, own, isError: columns.isError(call) });
     }
-    if (own.counts !== calls.usage.counts) release(own.counts);
+    releaseOwn(own, calls);
   }
 
   /** Adds calls that are added up already, without details. */

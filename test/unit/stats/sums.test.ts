@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PER_USD } from "../../../src/prices/picodollars.ts";
-import { CellValues, percentileOf } from "../../../src/stats/sums/cell-values.ts";
+import { atOnce } from "../../../src/shared/steps.ts";
+import { firstOf } from "../../../src/stats/answer/first-of.ts";
+import { CellValues, percentileOf, sortSteps } from "../../../src/stats/sums/cell-values.ts";
 import { Sums } from "../../../src/stats/sums/sums.ts";
 import { compareUsd, usdText } from "../../../src/stats/sums/usd.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
@@ -132,15 +134,15 @@ describe("percentiles", () => {
       fc.property(values, fc.nat(100), (all, percentile) => {
         const cells = new CellValues(10_000);
         for (const [cell, one] of all) cells.add(cell, one);
-        const sorted = cells.sortedRows((cell) => (cell === 5 ? -1 : cell % 2), 2);
+        const sorted = atOnce(cells.sortedRows((cell) => (cell === 5 ? -1 : cell % 2), 2));
         for (const row of [0, 1]) {
           const expected = all
             .flatMap(([cell, one]) => (cell !== 5 && cell % 2 === row ? [one] : []))
             .sort((a, b) => a - b);
-          expect([...sorted[row]!]).toEqual(expected);
+          expect([...sorted.of(row)]).toEqual(expected);
           const place = ((expected.length - 1) * percentile) / 100;
           const [low, high] = [expected[Math.floor(place)]!, expected[Math.ceil(place)]!];
-          const found = percentileOf(sorted[row]!, percentile);
+          const found = percentileOf(sorted.of(row), percentile);
           if (expected.length === 0) expect(found).toBeNull();
           else expect(found).toBeCloseTo(low + (high - low) * (place % 1), 9);
         }
@@ -154,5 +156,29 @@ describe("percentiles", () => {
     cells.add(0, 1);
     cells.add(0, 2);
     expect(() => cells.add(0, 3)).toThrow("Percentiles of more than 2 values");
+  });
+});
+
+describe("sortSteps", () => {
+  it("sorts as one sort of all numbers does, however few are sorted at once", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer()), fc.integer({ min: 1, max: 9 }), (numbers, atATime) => {
+        const values = Float64Array.from(numbers);
+        atOnce(sortSteps(values, atATime));
+        expect([...values]).toEqual(numbers.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+describe("firstOf", () => {
+  it("is the beginning of all, sorted", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 9 }), (values, most) => {
+        const compare = (a: number, b: number): number => values[b]! - values[a]! || a - b;
+        const sorted = [...values.keys()].sort(compare);
+        expect(atOnce(firstOf(values.length, most, compare))).toEqual(sorted.slice(0, most));
+      }),
+    );
   });
 });

@@ -11,7 +11,7 @@ import { unknownCost } from "../../../../src/prices/cost-of-call.ts";
 import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/rollup/answer/json/answer.ts";
 import type { CallTable } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
-import { rollUp, rollUpSelected, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
+import { rollUp, rollUpSelected, rollUpSteps, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
 import { ByteWriter } from "../../../../src/rollup/answer/bytes/byte-writer.ts";
 import { NONE } from "../../../../src/rollup/table/call-table.ts";
 import { COUNT_SLOTS, countFields } from "../../../../src/usage/count-fields.ts";
@@ -215,6 +215,35 @@ describe("rollUp", () => {
     const names = new LlmNames();
     const { totals } = rollUp(tableOf(calls, names), names, undefined);
     expect(totals.counts[totals.heads[77]! * COUNT_SLOTS + 1]).toBe(100_000);
+  });
+});
+
+describe("a chain whose calls each name an LLM of their own", () => {
+  const chainOf = (length: number): CallTable => {
+    const calls = Array.from({ length }, (_, number) =>
+      call(`c${number}`, {
+        parentId: number === 0 ? "" : `c${number - 1}`,
+        usage: prompt(1, `llm-${number}`),
+      }),
+    );
+    return tableOf(calls, new LlmNames());
+  };
+
+  it("is refused before anything is added up, where the answer would grow with the square of its length", () => {
+    const steps = rollUpSteps(chainOf(2000), new LlmNames(), undefined);
+    const pauses: unknown[] = [];
+    expect(() => {
+      for (let step = steps.next(); step.done !== true; step = steps.next()) pauses.push(step);
+    }).toThrow("up to 2001000 of them");
+    expect(pauses).toHaveLength(1);
+  });
+
+  it("has pauses while entries are added up, however few calls it has", () => {
+    const steps = rollUpSteps(chainOf(1400), new LlmNames(), undefined);
+    let [pauses, step] = [0, steps.next()];
+    for (; step.done !== true; step = steps.next()) pauses++;
+    expect(step.value.totals.length).toBe((1400 * 1401) / 2);
+    expect(pauses).toBeGreaterThan(200);
   });
 });
 

@@ -1,0 +1,42 @@
+import { usageStartOf, NONE, type CallTable } from "../table/call-table.ts";
+import type { Forest } from "./forest.ts";
+
+/**
+ * The most entries that the totals of some calls can have: of each call one for each LLM, and none without a usage at it
+ * or below it. Known before anything is added up: along a chain whose calls each name LLMs of their own it grows with the
+ * square of the length. `hasTotal`: calls that have a total. Cost: O(calls + usages).
+ */
+export function entryBound(
+  calls: CallTable,
+  { order, parents, cycles }: Forest,
+  hasTotal: (call: number) => boolean,
+): number {
+  const llms = countLlms(calls);
+  const usages = new Int32Array(calls.count);
+  let bound = 0;
+  for (let at = order.length - 1; at >= 0; at--) {
+    const call = order[at]!;
+    usages[call]! += calls.usageEnd[call]! - usageStartOf(calls, call);
+    if (hasTotal(call)) bound += Math.min(llms, usages[call]!);
+    const parent = parents[call]!;
+    if (parent !== NONE) usages[parent]! += usages[call]!;
+  }
+  for (const cycle of cycles)
+    bound += Math.min(
+      llms,
+      cycle.reduce((sum, call) => sum + usages[call]!, 0),
+    );
+  return bound;
+}
+
+function countLlms({ usage }: CallTable): number {
+  const isNamed: boolean[] = [];
+  let count = 0;
+  for (let used = 0; used < usage.length; used++) {
+    const llm = usage.llms[used]!;
+    if (isNamed[llm] === true) continue;
+    isNamed[llm] = true;
+    count++;
+  }
+  return count;
+}
