@@ -8,6 +8,8 @@ import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts"
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
 import type { RetentionAudit } from "../../src/admin/projects/retention-audit.ts";
+import { createProjectDeleter } from "../../src/admin/projects/project-deleter.ts";
+import type { Project } from "../../src/shared/project.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { namedCluster } from "../helpers/named-store.ts";
@@ -64,6 +66,11 @@ async function keepOldParts(seconds: number): Promise<void> {
     await test.engine.command(sql`DETACH TABLE ${name} SYNC`, each);
     await test.engine.command(sql`ATTACH TABLE ${name}`, each);
   }
+}
+
+async function startCall(project_id: string): Promise<void> {
+  const call = { project_id, id: "c", trace_id: "t", op_name: "op", started_at: "2026-01-01T00:00:00Z" };
+  expect((await test.post("/call/start", { start: call })).status).toBe(200);
 }
 
 async function fill(project_id: string): Promise<void> {
@@ -145,6 +152,24 @@ describe("deleting a project", () => {
     ).toBe(202);
     await until(async () => (await countRows("calls", evil)) === 0);
     expect(await countRows("calls", "acme/other")).toBe(before);
+  });
+
+  it("shares mutations with what is asked for meanwhile, and has its turn before other projects of an entity", async () => {
+    const deleteProject = createProjectDeleter({
+      engine: test.engine,
+      deletions: createDeletionStore(test.engine),
+      mutations: createMutations(test.engine, namedCluster),
+      clock: systemClock,
+      whileNoInsertRuns: (work) => work(),
+    });
+    const asked = [...Array.from({ length: 130 }, (_, n) => `evil/p${n}`), "good/one"] as Project[];
+    await Promise.all(["evil/p0", "evil/p1", "good/one"].map((project_id) => startCall(project_id)));
+    const found = await Promise.all(asked.map(deleteProject));
+    expect(found.map(({ project }) => project)).toEqual(asked);
+    const batches = Map.groupBy(found, ({ mutations }) => JSON.stringify(mutations));
+    expect([...batches.values()].map(({ length }) => length)).toEqual([1, 100, 30]);
+    expect([...batches.values()][1]).toContain(found.at(-1));
+    for (const project of asked) expect(await countRows("calls", project)).toBe(0);
   });
 
   it("shows a deletion to the keys of its project alone", async () => {

@@ -1,5 +1,5 @@
 import type { Deletion } from "./deletion-store.ts";
-import type { DeletionDeps } from "./delete-project.ts";
+import type { DeletionDeps } from "./delete-projects.ts";
 import { eraseDeletedCalls } from "./erase-deleted-calls.ts";
 
 type FinishDeps = Pick<DeletionDeps, "deletions" | "mutations" | "clock">;

@@ -9,6 +9,7 @@ export type DeletionKind = "project" | "calls";
 
 const MAX_PROJECTS = 1000;
 const MAX_AT_ONCE = 10_000;
+const ENTITY = sql`splitByChar('/', project_id)[1]`;
 const STEPS = ["asked", "running", "done"] as const;
 
 /** What to delete, and the progress. */
@@ -28,7 +29,7 @@ export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
   /** The caller must check that the deletion's project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
-  /** Those at a step, the oldest first, and as many of each project where there are too many. */
+  /** Those at a step, the oldest first, and as many of each entity and of each of its projects where there are too many. */
   at(step: Deletion["step"]): Promise<readonly Deletion[]>;
   /** The projects that have deleted calls since then, or are still waiting for it. */
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
@@ -57,25 +58,28 @@ export function newDeletion(project: Project, what: DeletionKind, clock: Clock):
 }
 
 export function createDeletionStore(engine: Engine): DeletionStore {
-  const read = async (tail: Sql): Promise<Deletion[]> => {
+  const read = async (from: Sql): Promise<Deletion[]> => {
     const rows = await engine.rows<DeletionRow>(
-      sql`SELECT id, project_id, what, requested_at_ms, step, mutations, done_at_ms FROM deletions FINAL ${tail}`,
+      sql`SELECT id, project_id, what, requested_at_ms, step, mutations, done_at_ms FROM ${from}`,
       { name: "deletions_read" },
     );
     return rows.map(fromRow);
   };
   return {
     save: (deletions) => engine.insert("deletions", deletions.map(toRow), { name: "deletions_save" }),
-    find: async (id) => (await read(sql`WHERE id = ${param("String", id)}`))[0],
+    find: async (id) => (await read(sql`deletions FINAL WHERE id = ${param("String", id)}`))[0],
     at: (step) =>
-      read(sql`WHERE step = ${param("UInt32", STEPS.indexOf(step))} 
-               ORDER BY row_number() OVER (PARTITION BY project_id ORDER BY requested_at_ms, id), requested_at_ms, id
+      read(sql`(SELECT *, row_number() OVER (PARTITION BY project_id ORDER BY requested_at_ms, id) AS of_project
+                FROM deletions FINAL WHERE step = ${param("UInt32", STEPS.indexOf(step))})
+               ORDER BY row_number() OVER (PARTITION BY ${ENTITY} ORDER BY of_project, requested_at_ms, id), requested_at_ms, id
                LIMIT ${param("UInt32", MAX_AT_ONCE)}`),
     async projectsOfCalls(sinceMs) {
       const rows = await engine.rows<{ project_id: Project }>(
-        sql`SELECT project_id FROM deletions FINAL
-            WHERE what = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)})
-            GROUP BY project_id ORDER BY min(step), rand() LIMIT ${param("UInt32", MAX_PROJECTS)}`,
+        sql`SELECT project_id FROM
+              (SELECT project_id, min(step) AS first, rand() AS draw FROM deletions FINAL
+               WHERE what = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)}) GROUP BY project_id)
+            ORDER BY row_number() OVER (PARTITION BY ${ENTITY} ORDER BY first, draw), first, draw
+            LIMIT ${param("UInt32", MAX_PROJECTS)}`,
         { name: "deletions_projects" },
       );
       return rows.map((row) => row.project_id);

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
-import type { DeletionDeps } from "./delete-project.ts";
+import type { DeletionDeps } from "./delete-projects.ts";
 import { findErasable } from "./find-erasable.ts";
 
 /** What a deleted call loses. It keeps its ids, its times and its deletion, so that late parts stay deleted too. */

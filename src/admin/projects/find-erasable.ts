@@ -15,8 +15,8 @@ interface Limits {
 }
 
 /**
- * The keys of the rows that `find` selects of some projects, with the project of each. Of more than `maxKeys`, every project
- * gets an equal share and what others leave of theirs.
+ * The keys of the rows that `find` selects of some projects, with the project of each. Of more than `maxKeys`, every entity
+ * gets an equal share and what others leave of theirs, and of an entity likewise every project.
  */
 export async function findErasable(
   engine: Engine,
@@ -26,28 +26,53 @@ export async function findErasable(
   const rows = find(sql`${param("Array(String)", projects)}`);
   const read = <Row>(query: Sql): Promise<readonly Row[]> =>
     engine.rows<Row>(query, { name: "deleted_calls_find", limits: "maintenance", mustBeCurrent: true });
-  const readKeys = (limit: Sql): Promise<readonly { project_id: Project; key: string }[]> =>
-    read(sql`SELECT DISTINCT project_id, key FROM (${rows}) ${limit}`);
-
-  const all = await readKeys(sql`LIMIT ${param("UInt32", maxKeys + 1)}`);
+  const all = await read<KeyRow>(
+    sql`SELECT DISTINCT project_id, key FROM (${rows}) LIMIT ${param("UInt32", maxKeys + 1)}`,
+  );
   if (all.length <= maxKeys) return { keys: all.map(({ key }) => key), cut: [] };
 
-  const counts = await read<{ n: number }>(sql`SELECT uniq(key) AS n FROM (${rows}) GROUP BY project_id`);
-  const share = equalShare(
-    maxKeys,
-    counts.map(({ n }) => n),
+  const counts = await read<Count>(
+    sql`SELECT project_id, uniq(key) AS n FROM (${rows}) GROUP BY project_id ORDER BY project_id`,
   );
-  const limit = maxKeys + projects.length;
-  const shares = await readKeys(
-    sql`LIMIT ${param("UInt32", share + 1)} BY project_id LIMIT ${param("UInt32", limit + 1)}`,
+  const shares = sharesOf(counts, maxKeys);
+  // one more than a share shows that there are more, and one of a project that had none that it has some now
+  const most = sql`transform(project_id, ${param("Array(String)", [...shares.keys()])},
+    ${param(
+      "Array(UInt64)",
+      [...shares.values()].map((share) => share + 1),
+    )}, toUInt64(1))`;
+  const found = await read<KeyRow>(
+    sql`SELECT project_id, key FROM
+          (SELECT project_id, key, row_number() OVER (PARTITION BY project_id) AS place
+           FROM (SELECT DISTINCT project_id, key FROM (${rows})))
+        WHERE place <= ${most}`,
   );
-  const keys = Map.groupBy(shares, (row) => row.project_id);
+  const keys = Map.groupBy(found, (row) => row.project_id);
+  const shareOf = (project: Project): number => shares.get(project) ?? 0;
   return {
-    keys: [...keys.values()].flatMap((own) => own.slice(0, share)).map(({ key }) => key),
-    // more than the limit: what came meanwhile
-    cut:
-      shares.length > limit
-        ? projects
-        : projects.filter((project) => (keys.get(project)?.length ?? 0) > share),
+    keys: [...keys].flatMap(([project, own]) => own.slice(0, shareOf(project))).map(({ key }) => key),
+    cut: projects.filter((project) => (keys.get(project)?.length ?? 0) > shareOf(project)),
   };
+}
+
+interface KeyRow {
+  readonly project_id: Project;
+  readonly key: string;
+}
+interface Count {
+  readonly project_id: Project;
+  readonly n: number;
+}
+
+function sharesOf(counts: readonly Count[], maxKeys: number): ReadonlyMap<Project, number> {
+  const entities = [...Map.groupBy(counts, ({ project_id }) => project_id.split("/", 1)[0]!).values()];
+  const wanted = entities.map((ofEntity) => ofEntity.reduce((sum, { n }) => sum + n, 0));
+  const most = equalShare(maxKeys, wanted);
+  return new Map(
+    entities.flatMap((ofEntity, at) => {
+      const ns = ofEntity.map(({ n }) => n);
+      const share = equalShare(Math.min(most, wanted[at]!), ns);
+      return ofEntity.map(({ project_id, n }) => [project_id, Math.min(share, n)] as const);
+    }),
+  );
 }

@@ -116,19 +116,37 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const mixed = listsOf(Object.entries(numbers).filter(isMixed));
       const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
       const largest = sql`transform(${of}, ${mixed}, toUInt64(0))`;
-      const rows = await engine
-        .rows<{ n: number }>(
-          sql`SELECT
-              (SELECT count() FROM ${everywhere("system.mutations")} ${inPartitions}
-               WHERE ${here} AND NOT is_done AND number > 0 AND (number = ${ours} OR ${largest} > 0)) +
-              (SELECT count() FROM ${everywhere("system.parts")}
-               WHERE ${here} AND (data_version < ${ours} OR NOT active AND data_version < ${largest})) AS n ${patience}`,
+      const read = async (): Promise<readonly Left[]> =>
+        engine.rows<Left>(
+          sql`SELECT DISTINCT table, isRunning FROM
+              (SELECT table, toUInt8(1) AS isRunning FROM ${everywhere("system.mutations")} ${inPartitions}
+               WHERE ${here} AND NOT is_done AND number > 0 AND (number = ${ours} OR ${largest} > 0)
+               UNION ALL
+               SELECT table, active FROM ${everywhere("system.parts")}
+               WHERE ${here} AND (data_version < ${ours} OR NOT active AND data_version < ${largest})) ${patience}`,
           { name: "mutations_left", limits: "maintenance", tables: "own" },
-        )
-        .catch(unlessAway);
-      return rows !== undefined && rows[0]!.n === 0;
+        );
+      const left = await read().catch(unlessAway);
+      if (left === undefined || left.length === 0) return left !== undefined;
+      if (cluster !== undefined || left.some(({ isRunning }) => isRunning === 1)) return false;
+      for (const { table } of left) await removeReplaced(engine, table);
+      return (await read()).length === 0;
     },
   };
+}
+
+/** What a mutation still has to do, or a part that it has replaced. */
+interface Left {
+  readonly table: string;
+  readonly isRunning: 0 | 1;
+}
+
+/** The engine looks for replaced parts of a table that nobody writes to ever less often, but does with each dropped partition. */
+async function removeReplaced(engine: Engine, table: string): Promise<void> {
+  await engine.command(sql`ALTER TABLE ${identifier(table)} DROP PARTITION ID 'none'`, {
+    name: "replaced_parts_remove",
+    limits: "maintenance",
+  });
 }
 
 async function countShards(engine: Engine, cluster: string | undefined): Promise<number> {

@@ -4,7 +4,7 @@ import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
 import { keyHours } from "../../query/key-hours.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
-import type { DeletionDeps } from "./delete-project.ts";
+import type { DeletionDeps } from "./delete-projects.ts";
 import type { RetentionAudit } from "./retention-audit.ts";
 
 export interface RetentionDeps extends Omit<DeletionDeps, "deletions"> {

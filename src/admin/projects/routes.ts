@@ -2,7 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { adminAccess } from "../../http/auth/guard.ts";
 import { AppError } from "../../shared/errors.ts";
-import { deleteProject, type DeletionDeps } from "./delete-project.ts";
+import type { DeletionDeps } from "./delete-projects.ts";
+import { createProjectDeleter } from "./project-deleter.ts";
 import type { Deletion } from "./deletion-store.ts";
 import {
   deletionParams,
@@ -22,6 +23,7 @@ const maySetRetention = { ...config, audit: "retention.set" } as const;
 /** Deletions, each with an id that shows when the data is gone. */
 export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
+  const deleteProject = createProjectDeleter(deps);
 
   app.delete(
     "/projects/:entity/:project",
@@ -29,7 +31,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     async ({ grant, params, audit }, reply) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       await audit.begin([project], {});
-      const { id } = await deleteProject(deps, project);
+      const { id } = await deleteProject(project);
       audit.add({ deletion_id: id });
       return reply.code(202).send({ id, state: "running" });
     },

@@ -3,11 +3,10 @@ import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 
-/** Invalidates what every replica has cached about a project. Call it once the project's rows are invisible. */
-export async function raiseFence(engine: Engine, project: Project): Promise<void> {
-  await engine.insert("project_fences", [{ project_id: project, fence: randomUUID() }], {
-    name: "project_fences_raise",
-  });
+/** Invalidates what every replica has cached about some projects. Call it once their rows are invisible. */
+export async function raiseFences(engine: Engine, projects: readonly Project[]): Promise<void> {
+  const rows = projects.map((project) => ({ project_id: project, fence: randomUUID() }));
+  await engine.insert("project_fences", rows, { name: "project_fences_raise" });
 }
 
 /** A project's fence at the time of a read. It differs if the project has been deleted since. */

@@ -1,4 +1,5 @@
-import { raiseFence } from "../../calls/place/project-fences.ts";
+import { randomUUID } from "node:crypto";
+import { raiseFences } from "../../calls/place/project-fences.ts";
 import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -16,28 +17,32 @@ export interface DeletionDeps {
 }
 
 /**
- * Deletes all rows of a project that are stored when this is called, from every table that knows projects. A mutation
+ * Deletes all rows of some projects that are stored when this is called, from every table that knows projects. A mutation
  * affects reads from the moment it is accepted. No writer is between reading what waits and storing it meanwhile. The
- * deletion is stored when every table has its mutation: a client that gets its id need not send it again, and what is
- * written to the project afterwards stays.
+ * deletions are stored when every table has its mutation: a client that gets an id need not send it again, and what is
+ * written to a project afterwards stays.
  */
-export async function deleteProject(deps: DeletionDeps, project: Project): Promise<Deletion> {
+export async function deleteProjects(
+  deps: DeletionDeps,
+  projects: readonly Project[],
+): Promise<readonly Deletion[]> {
   const { deletions, mutations } = deps;
-  const deletion = newDeletion(project, "project", deps.clock);
-  const tag = `deletion ${deletion.id}`;
+  const tag = `deletion ${randomUUID()}`;
   const tables = await tablesOfProjects(deps.engine);
   const started: string[] = [];
-  const change = sql`DELETE WHERE project_id = ${param("String", project)} AND ${mutations.mark(tag)}`;
+  const named = param("Array(String)", projects);
+  const change = sql`DELETE WHERE project_id IN ${named} AND ${mutations.mark(tag)}`;
   await deps.whileNoInsertRuns(async () => {
-    for (const table of tables) started.push(...(await mutations.start(table, [project], change)));
-    await raiseFence(deps.engine, project);
+    for (const table of tables) started.push(...(await mutations.start(table, projects, change)));
+    await raiseFences(deps.engine, projects);
   });
-  const running: Deletion = {
-    ...deletion,
+  const numbers = await mutations.numbers(tag, started);
+  const running = projects.map((project): Deletion => ({
+    ...newDeletion(project, "project", deps.clock),
     step: "running",
-    mutations: await mutations.numbers(tag, started),
-  };
-  await deletions.save([running]);
+    mutations: numbers,
+  }));
+  await deletions.save(running);
   return running;
 }
 
