@@ -1,3 +1,5 @@
+import { isJsonObject } from "../../shared/json.ts";
+
 /** One completion that went through the gateway. Instants in milliseconds since the epoch. */
 export interface RecordedCompletion {
   readonly callId: string;
@@ -49,6 +51,28 @@ export interface CompletionMarks {
 export function recordIdOf({ recordId, callId }: Pick<RecordedCompletion, "recordId" | "callId">): string {
   return recordId ?? callId;
 }
+
+/** What says that content is missing, in inputs as in output. */
+const TRUNCATED = { truncated: true };
+
+/** What is always kept of a completion: all but what was asked and said. Its output keeps what tells whose it is. */
+export function withoutContent(completion: EndedCompletion): EndedCompletion {
+  const { output } = completion;
+  return {
+    ...completion,
+    readInputs: () => TRUNCATED,
+    output: isJsonObject(output) ? { ...namesIn(output), ...TRUNCATED } : output,
+  };
+}
+
+function namesIn(output: Readonly<Record<string, unknown>>): object {
+  const names = ["id", "model", "service_tier"].map((name) => [name, output[name]] as const);
+  return Object.fromEntries(
+    names.filter(([, value]) => typeof value === "string" && value.length <= MAX_NAME_LENGTH),
+  );
+}
+
+const MAX_NAME_LENGTH = 512;
 
 /** A completion whose inputs are read when it is written. */
 export interface EndedCompletion extends Omit<RecordedCompletion, "inputs"> {
