@@ -29,6 +29,8 @@ interface JournalRecord {
   readonly ended?: Partial<RecordedCompletion>;
 }
 
+type Phase = Exclude<keyof JournalRecord, "project">;
+
 interface Kept {
   readonly entries: Entry[];
   /** The room of its content. */
@@ -131,19 +133,11 @@ export class CompletionJournal {
   }
 
   /** Adds all of it or, without room for what was asked and said, the rest. */
-  #add(as: "started" | "ended", project: Project, completion: EndedCompletion): boolean {
-    return (
-      this.#addOne(as, project, completion) ||
-      this.#addOne(as, project, withoutContent(completion), { isBare: true })
-    );
+  #add(as: Phase, project: Project, all: EndedCompletion): boolean {
+    return this.#addOne(as, project, all) || this.#addOne(as, project, withoutContent(all), true);
   }
 
-  #addOne(
-    as: "started" | "ended",
-    project: Project,
-    { readInputs, ...facts }: EndedCompletion,
-    { isBare } = { isBare: false },
-  ): boolean {
+  #addOne(as: Phase, project: Project, { readInputs, ...facts }: EndedCompletion, isBare = false): boolean {
     const name = recordIdOf(facts);
     const hasInputs = this.#kept.get(name)?.hasInputs === true;
     const one = hasInputs ? facts : { ...facts, inputs: readInputs() };

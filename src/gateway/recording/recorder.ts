@@ -97,9 +97,8 @@ export class Recorder {
   /** To be called before a completion is paid for. Errors: service_overloaded, if nothing more could be recorded. */
   admit(holder: Holder): void {
     if (this.#journal.takes || this.#pending.hasPlace(holder)) return;
-    throw new AppError("service_overloaded", "Too many completions wait to be recorded.", {
-      retryAfterSeconds: 5,
-    });
+    const wait = { retryAfterSeconds: 5 };
+    throw new AppError("service_overloaded", "Too many completions wait to be recorded.", wait);
   }
 
   /**
