@@ -60,19 +60,16 @@ export class CompletionJournal {
   readonly #kept = new Map<string, Kept>();
   readonly #content: FairShare;
   #missed = 0;
-  #isFull = false;
+  /** It has taken the last record that it was given. */
+  takes: boolean;
 
   constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {
     this.#journal = journal;
+    this.takes = journal !== undefined;
     this.#content = new FairShare({ capacity: maxContentBytes });
     for (const { key, entry, leftAtMs } of journal?.left ?? []) {
       if (key.startsWith(PREFIX)) this.#keptAs(key.slice(PREFIX.length), leftAtMs).entries.push(entry);
     }
-  }
-
-  /** It has taken the last record that it was given. */
-  get takes(): boolean {
-    return this.#journal !== undefined && !this.#isFull;
   }
 
   /** How many completions it did not take when they ended. */
@@ -147,7 +144,7 @@ export class CompletionJournal {
     const held = isContent ? this.#content.tryTake({ project, key: facts.apiKey }, bytes) : undefined;
     if (isContent && held === undefined) return false;
     const entry = this.#journal?.add(PREFIX + name, text);
-    this.#isFull = entry === undefined;
+    this.takes = entry !== undefined;
     if (entry === undefined) {
       held?.release();
       return false;

@@ -61,18 +61,18 @@ export function withoutContent(completion: EndedCompletion): EndedCompletion {
   return {
     ...completion,
     readInputs: () => TRUNCATED,
-    output: isJsonObject(output) ? { ...namesIn(output), ...TRUNCATED } : output,
+    output: isJsonObject(output)
+      ? { ...Object.fromEntries(Object.entries(output).filter(isName)), ...TRUNCATED }
+      : output,
   };
 }
 
-function namesIn(output: Readonly<Record<string, unknown>>): object {
-  const names = ["id", "model", "service_tier"].map((name) => [name, output[name]] as const);
-  return Object.fromEntries(
-    names.filter(([, value]) => typeof value === "string" && value.length <= MAX_NAME_LENGTH),
-  );
-}
-
+const NAMES: ReadonlySet<string> = new Set(["id", "model", "service_tier"]);
 const MAX_NAME_LENGTH = 512;
+
+function isName([name, value]: [string, unknown]): boolean {
+  return NAMES.has(name) && typeof value === "string" && value.length <= MAX_NAME_LENGTH;
+}
 
 /** A completion whose inputs are read when it is written. */
 export interface EndedCompletion extends Omit<RecordedCompletion, "inputs"> {

@@ -24,7 +24,6 @@ import type {
   UpstreamRequest,
 } from "./upstream.ts";
 import { endlessRedirect, errorOf, rowOf } from "./upstream-failure.ts";
-import { ReadOn } from "./read-on.ts";
 import { readRedirect, type Redirect } from "./redirect.ts";
 
 /** How a relay ended for the client. */
@@ -82,6 +81,9 @@ export interface RelayOptions {
 
 /** How long an upstream may keep the connection open after its end marker. */
 const LINGER_MS = 1000;
+/** How long, and how much, a stream is read on for its usage: that is short, and comes at once. */
+const READ_ON_MS = 10_000;
+const READ_ON_BYTES = 64 * 1024;
 /** How long a client that stopped reading, or delays a stop, may take for its last bytes. */
 const LAST_BYTES_MS = 5000;
 
@@ -120,7 +122,8 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   #status: number | undefined;
   #outcome: Outcome | undefined;
   #observed: Promise<void> | undefined;
-  #readOn: ReadOn | undefined;
+  /** The client has left, and the stream is read on for its usage. */
+  #readOn: { readonly held: Held; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
     this.#request = request;
@@ -173,7 +176,8 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   onData(chunk: Buffer): boolean {
     this.#response?.data(chunk);
     if (this.#readOn === undefined) return !this.#down.mustWait();
-    if (!this.#readOn.take(chunk.length) || this.#stream?.awaitsUsage !== true) this.endReadingOn();
+    this.#readOn.bytes += chunk.length;
+    if (this.#readOn.bytes > READ_ON_BYTES || this.#stream?.awaitsUsage !== true) this.endReadingOn();
     return true;
   }
 
@@ -214,7 +218,8 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     if (this.#outcome !== undefined) return;
     const held = this.#stream?.awaitsUsage === true ? this.#options.takePlace?.() : undefined;
     if (held !== undefined) {
-      this.#readOn = new ReadOn(held, () => this.endReadingOn());
+      const timer = setTimeout(() => this.endReadingOn(), READ_ON_MS);
+      this.#readOn = { held, timer, bytes: 0 };
       return this.#call?.resume();
     }
     this.#call?.abort();
@@ -223,7 +228,8 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
 
   endReadingOn(): void {
     if (this.#readOn === undefined) return;
-    this.#readOn.close();
+    clearTimeout(this.#readOn.timer);
+    this.#readOn.held.release();
     this.#readOn = undefined;
     this.#call?.abort();
     void this.#end("aborted");
