@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { GATEWAY_ID_START } from "../src/calls/parts/gateway-id.ts";
 import { parseJson } from "../src/shared/json.ts";
 import { bringContents, noteContents, type Contents } from "./bring-over/contents.ts";
 import { createService, type Service } from "./bring-over/service.ts";
@@ -21,6 +22,11 @@ interface Move {
   readonly from: Service;
   readonly to: Service;
   readonly project: string;
+}
+
+/** Only a gateway may use its ids: what it has recorded gets others, the same ones each time. */
+function withOwnIds(json: string): string {
+  return json.replaceAll(GATEWAY_ID_START, GATEWAY_ID_START.replace(/8$/, "4"));
 }
 
 /** Collects items and sends them together. */
@@ -44,7 +50,8 @@ async function* linesOfCalls({ from, project }: Move): AsyncGenerator<string> {
     const page = { project_id: project, limit: 10 * PAGE, page_token: token };
     const response = await from.ask("/calls/stream_query", page);
     token = response.headers.get("x-next-page-token");
-    yield* createInterface({ input: Readable.fromWeb(response.body as never) });
+    const lines = createInterface({ input: Readable.fromWeb(response.body as never) });
+    for await (const line of lines) yield withOwnIds(line);
   }
 }
 
@@ -113,7 +120,8 @@ async function bringFeedback({ from, to, project }: Move): Promise<number> {
     const page = { project_id: project, limit: PAGE, offset };
     const { result } = await from.json<{ result: readonly object[] }>("/feedback/query", page);
     if (result.length === 0) return offset;
-    const { rejected } = await to.json<Rejected>("/feedback/batch/create", { batch: result });
+    const batch = JSON.parse(withOwnIds(JSON.stringify(result))) as readonly object[];
+    const { rejected } = await to.json<Rejected>("/feedback/batch/create", { batch });
     refuse(rejected.length > 0, rejected);
     offset += result.length;
   }

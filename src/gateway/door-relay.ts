@@ -53,6 +53,7 @@ export async function relayDoor(
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
   if (named.project === undefined) options.tellUnrecorded(request, reply, named.reason);
+  else options.recorder.admit({ project: named.project, key: request.grant.keyId });
   const limits = {
     limitBytes: settings.chatBodyLimitBytes,
     idleMs: settings.uploadIdleMs,

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { FairShare } from "../shares/fair-share.ts";
+import type { FairShare, Held } from "../shares/fair-share.ts";
 import { AppError } from "../shared/errors.ts";
 import { secretMask } from "../shared/secret-mask.ts";
 import { upstreamSecrets } from "./relay/credential.ts";
@@ -56,7 +56,9 @@ export class Gateway {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
     }
-    const relay = startRelay(request, reply, options);
+    const takePlace = (): Held | undefined =>
+      this.#stopping ? undefined : this.#places.tryTake(request.grant.holder);
+    const relay = startRelay(request, reply, { ...options, takePlace });
     this.#open.add(relay);
     try {
       await relay.closed;
@@ -68,6 +70,7 @@ export class Gateway {
   /** No relay begins from now on, and those that are still open after `graceMs` are aborted. */
   stop(graceMs: number): void {
     this.#stopping = true;
+    for (const relay of this.#open) relay.endReadingOn();
     this.#grace = setTimeout(() => {
       for (const relay of this.#open) relay.stop();
     }, graceMs);

@@ -26,6 +26,7 @@ export function observeUnmetered(
   const { project } = projectOf(request);
   meter.unmetered();
   if (project === undefined) return undefined;
+  recorder.admit({ project, key: request.grant.keyId });
   const recording = new UnmeteredRecording({
     project,
     caller: readCaller(request.headers),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isGatewayId } from "../calls/parts/gateway-id.ts";
 import { describedAs, instantMicros, projectId } from "../http/schemas/fields.ts";
 import { emptyRes, itemError, rejectedItems } from "../http/schemas/response-schema.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";
@@ -9,6 +10,10 @@ const anyId = z
   .max(512)
   .transform((text) => text.toWellFormed());
 const id = anyId.pipe(z.string().min(1));
+/** What the gateway records of a call, no message changes. */
+const ownId = id.refine((text) => !isGatewayId(text), {
+  message: "Input should be the id of a call of your own: the gateway records this one",
+});
 /** Absent leaves the stored value; null and '' clear it. */
 const optionalId = anyId.nullish();
 const optionalText = z.string().max(10_000).nullish();
@@ -33,7 +38,7 @@ const step = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).nullish();
 /** A call's start as the Weave SDKs send it; members that are not known are ignored. */
 const startShape = {
   project_id: projectId,
-  id: id.nullish().describe("Default: a new one"),
+  id: ownId.nullish().describe("Default: a new one"),
   trace_id: optionalId.describe("Default: a new trace"),
   parent_id: optionalId.describe("The call directly above"),
   op_name: z.string().max(10_000),
@@ -53,7 +58,7 @@ export type StartMessage = z.output<typeof startSchema>;
 /** A call's end as the Weave SDKs send it. */
 const endShape = {
   project_id: projectId,
-  id,
+  id: ownId,
   ended_at: instantMicros,
   display_name: optionalText,
   output: payload,
@@ -66,7 +71,7 @@ export type EndMessage = z.output<typeof endSchema>;
 /** A whole call in one message; without `ended_at` it is one that still runs. */
 export const completeSchema = z.object({
   ...startShape,
-  id,
+  id: ownId,
   trace_id: id,
   ended_at: instantMicros.nullish().describe("Not set: the call is still running"),
   output: payload,

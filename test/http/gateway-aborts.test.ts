@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
 import { holdStatement } from "../helpers/held-statement.ts";
@@ -66,6 +66,85 @@ describe.each([
     const { socket } = sendRaw(test.port, head(...lines, "content-length: 50000000"), body);
     await until(() => test.upstream.seen.length === 1);
     await leave(socket);
+  });
+});
+
+describe("a client that has read all of a stream but its usage, and leaves", () => {
+  const event = (chunk: object): string => `data: ${JSON.stringify({ id: "c", model: "m", ...chunk })}\n\n`;
+  const said = (index: number, content: string, finish_reason: string | null = null): string =>
+    event({ choices: [{ index, delta: { content }, finish_reason }] });
+  const usage = event({
+    choices: [],
+    usage: { prompt_tokens: 70, completion_tokens: 30, total_tokens: 100 },
+  });
+  const answer = said(0, "Hello") + said(0, "", "stop");
+  let projects = 0;
+  let app: SecondApp;
+  beforeEach(async () => {
+    app = await startSecondApp(test, {});
+  });
+  afterEach(() => app.close());
+
+  /** Leaves behind the end of the answer; `more` comes when it has left. */
+  async function leaveBeforeUsage(more: readonly string[]) {
+    const project = `acme/left-${projects++}`;
+    const left = Promise.withResolvers<void>();
+    test.upstream.fail({
+      kind: "bytes",
+      chunks: [answer, left.promise, ...more],
+      headers: { "content-type": "text/event-stream" },
+      ending: "hang",
+    });
+    const body = `{${messages},"stream":true}`;
+    const auth = `authorization: Bearer ${ROOT_KEY}`;
+    const lines = ["POST /v1/chat/completions HTTP/1.1", "host: g", auth, `openai-project: ${project}`];
+    const length = `content-length: ${body.length}`;
+    const { socket, received } = sendRaw(app.port, head(...lines, length), body);
+    await until(() => received().includes('"stop"'));
+    socket.destroy();
+    await until(async () => (await app.connections()) === 0);
+    const recorded = async (): Promise<{ outcome?: string; usage?: string; tokens?: number[] }> => {
+      const { text } = await test.post("/calls/stream_query", { project_id: project });
+      if (text === "") return {};
+      const { attributes, summary } = JSON.parse(text) as {
+        attributes: { sumtree: { outcome: string; usage: string } };
+        summary: { usage: Record<string, Record<string, number>> };
+      };
+      const { prompt_tokens = 0, completion_tokens = 0 } = summary.usage["m"]!;
+      return { ...attributes.sumtree, tokens: [prompt_tokens, completion_tokens] };
+    };
+    const told = async () => {
+      await until(async () => (await recorded()).outcome !== undefined);
+      return recorded();
+    };
+    return { release: left.resolve, told, recorded };
+  }
+
+  it("keeps its place until the usage has come, which is then exact", async () => {
+    const { release, told, recorded } = await leaveBeforeUsage([usage]);
+    const open = await openRequests(app.port);
+    expect([open, await recorded()]).toEqual([1, {}]);
+    release();
+    expect(await told()).toMatchObject({ outcome: "aborted", usage: "exact", tokens: [70, 30] });
+    expect(await test.upstream.seen[0]!.left).toBe(true);
+    expect(await openRequests(app.port)).toBe(0);
+  });
+
+  it.each([
+    ["goes on with another choice", said(1, "Hi")],
+    ["ends without a count", "data: [DONE]\n\n"],
+    ["says no end of it", `: ${"x".repeat(100_000)}\n\n`],
+  ])("leaves an upstream at once that %s", async (_what, more) => {
+    const { release, told } = await leaveBeforeUsage([more]);
+    release();
+    expect(await told()).toMatchObject({ outcome: "aborted", usage: "estimated" });
+    expect(await test.upstream.seen[0]!.left).toBe(true);
+  });
+
+  it("delays no stop, and is recorded", async () => {
+    const { recorded } = await leaveBeforeUsage([]);
+    await app.close();
+    expect(await recorded()).toMatchObject({ outcome: "aborted", usage: "estimated" });
   });
 });
 

@@ -291,6 +291,12 @@ describe("recording", () => {
       expect(test.upstream.seen[0]!.body.toString()).toBe(body);
       const [call] = await recorded(project);
       expect([call!.marks["outcome"], call!.marks["usage"]]).toEqual(["finished", "estimated"]);
+      const image = { type: "image_url", image_url: { url: "https://example.com/tree.png" } };
+      const seen = { role: "user", content: Array.from({ length: 20 }, () => image) };
+      const shown = JSON.stringify({ ...chat, messages: [seen], stream: true });
+      await post(shown, { "openai-project": project }, `${app.url}/v1`);
+      const calls = await recorded(project, 2);
+      expect(calls.map(({ usage }) => usage[MODEL]!["prompt_tokens"])).toContain(20 * 765);
     } finally {
       await app.close();
     }

@@ -85,6 +85,11 @@ async function bringOver(): Promise<string> {
   return stdout;
 }
 
+/** Ids of the gateway are given by it alone: what it has recorded gets others. */
+function withoutOwner(text: string): string {
+  return text.replaceAll(/73756d74-7265-[48]/g, "73756d74-7265-?");
+}
+
 async function answersOf(service: ServiceProcess) {
   const gateway = ["/trace/usage", "/calls/stream_query"].map((path) => ({
     path,
@@ -94,7 +99,7 @@ async function answersOf(service: ServiceProcess) {
   const answers: Record<string, unknown> = {};
   for (const { path, body } of [...QUESTIONS, ...SPAN_QUESTIONS, ...gateway, prices]) {
     const text = await (await askOf(service.url)(path, body)).text();
-    answers[`${path} ${JSON.stringify(body)}`] = comparable(path, text);
+    answers[`${path} ${JSON.stringify(body)}`] = comparable(path, withoutOwner(text));
   }
   for (const project of [KEPT, RECORDED]) {
     const answer = await fetch(`${service.url}/projects/${project}/retention`, withKey());

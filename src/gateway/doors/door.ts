@@ -51,7 +51,7 @@ export type AnswerUsage =
 /** How the answer has been relayed, and what is known of its request. */
 export interface Passed {
   readonly isComplete: boolean;
-  /** Bytes of text in the request. */
+  /** What the model read, as bytes of text. */
   readonly promptBytes: number;
 }
 

@@ -105,7 +105,7 @@ export class ChatReader implements AnswerReader {
     });
   }
 
-  /** What it used. `promptBytes`: bytes of text in the request. */
+  /** What it used. `promptBytes`: what the model read, as bytes of text. */
   usage(options: { readonly isComplete: boolean; readonly promptBytes: number }): CountedUsage {
     return this.#usage.count({ ...options, textBytes: this.textBytes });
   }

@@ -1,7 +1,13 @@
 import type { Entry, Journal } from "../../journal/journal.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
-import { recordIdOf, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
+import { FairShare, type Held } from "../../shares/fair-share.ts";
+import {
+  recordIdOf,
+  withoutContent,
+  type EndedCompletion,
+  type RecordedCompletion,
+} from "./recorded-completion.ts";
 
 /** A completion as the journal has it. */
 export interface JournaledCompletion {
@@ -23,8 +29,13 @@ interface JournalRecord {
   readonly ended?: Partial<RecordedCompletion>;
 }
 
+type Phase = Exclude<keyof JournalRecord, "project">;
+
 interface Kept {
   readonly entries: Entry[];
+  /** The room of its content. */
+  readonly held: Held[];
+  hasInputs: boolean;
   readonly leftAtMs: number | undefined;
 }
 
@@ -38,17 +49,26 @@ function recordIn(text: string): Partial<JournalRecord> {
 }
 
 const PREFIX = "completion/";
+/** What prompts and answers may take of the journal: the rest has room for counts. */
+const MAX_CONTENT_BYTES = 192 * 1024 * 1024;
+/** Shorter records are no content. */
+const COUNTS_BYTES = 8 * 1024;
 
 /** The completions that are not stored yet, in the journal of this machine, by the ids of their calls. */
 export class CompletionJournal {
   readonly #journal: Journal | undefined;
   readonly #kept = new Map<string, Kept>();
+  readonly #content: FairShare;
   #missed = 0;
+  /** It has taken the last record that it was given. */
+  takes: boolean;
 
-  constructor(journal: Journal | undefined) {
+  constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {
     this.#journal = journal;
+    this.takes = journal !== undefined;
+    this.#content = new FairShare({ capacity: maxContentBytes });
     for (const { key, entry, leftAtMs } of journal?.left ?? []) {
-      if (key.startsWith(PREFIX)) this.#keep(key.slice(PREFIX.length), entry, leftAtMs);
+      if (key.startsWith(PREFIX)) this.#keptAs(key.slice(PREFIX.length), leftAtMs).entries.push(entry);
     }
   }
 
@@ -68,15 +88,13 @@ export class CompletionJournal {
 
   start(project: Project, started: () => RecordedCompletion): void {
     if (this.#journal === undefined) return;
-    const completion = started();
-    this.#add(completion.callId, { project, started: completion });
+    const { inputs, ...facts } = started();
+    this.#add("started", project, { ...facts, readInputs: () => inputs });
   }
 
-  /** Whether the journal has taken it. */
-  end(project: Project, { readInputs, ...others }: EndedCompletion): boolean {
-    const name = recordIdOf(others);
-    const ended = this.has(name) ? others : { ...others, inputs: readInputs() };
-    const isTaken = this.#journal !== undefined && this.#add(name, { project, ended });
+  /** Whether the journal has taken it, or at least its counts. */
+  end(project: Project, completion: EndedCompletion): boolean {
+    const isTaken = this.#add("ended", project, completion);
     if (!isTaken) this.#missed++;
     return isTaken;
   }
@@ -104,20 +122,43 @@ export class CompletionJournal {
 
   remove(callIds: readonly string[]): void {
     const gone = callIds.flatMap((callId) => this.#kept.get(callId)?.entries ?? []);
-    for (const callId of callIds) this.#kept.delete(callId);
+    for (const callId of callIds) {
+      for (const held of this.#kept.get(callId)?.held ?? []) held.release();
+      this.#kept.delete(callId);
+    }
     if (gone.length > 0) this.#journal?.remove(gone);
   }
 
-  #add(callId: string, record: JournalRecord): boolean {
-    const entry = this.#journal?.add(PREFIX + callId, JSON.stringify(record));
-    if (entry === undefined) return false;
-    this.#keep(callId, entry, undefined);
+  /** Adds all of it or, without room for what was asked and said, the rest. */
+  #add(as: Phase, project: Project, all: EndedCompletion): boolean {
+    return this.#addOne(as, project, all) || this.#addOne(as, project, withoutContent(all), true);
+  }
+
+  #addOne(as: Phase, project: Project, { readInputs, ...facts }: EndedCompletion, isBare = false): boolean {
+    const name = recordIdOf(facts);
+    const hasInputs = this.#kept.get(name)?.hasInputs === true;
+    const one = hasInputs ? facts : { ...facts, inputs: readInputs() };
+    const text = JSON.stringify({ project, [as]: one });
+    const bytes = Buffer.byteLength(text);
+    const isContent = !isBare && bytes > COUNTS_BYTES;
+    const held = isContent ? this.#content.tryTake({ project, key: facts.apiKey }, bytes) : undefined;
+    if (isContent && held === undefined) return false;
+    const entry = this.#journal?.add(PREFIX + name, text);
+    this.takes = entry !== undefined;
+    if (entry === undefined) {
+      held?.release();
+      return false;
+    }
+    const kept = this.#keptAs(name, undefined);
+    kept.entries.push(entry);
+    kept.hasInputs ||= !isBare;
+    if (held !== undefined) kept.held.push(held);
     return true;
   }
 
-  #keep(callId: string, entry: Entry, leftAtMs: number | undefined): void {
-    const kept = this.#kept.get(callId);
-    if (kept === undefined) this.#kept.set(callId, { entries: [entry], leftAtMs });
-    else kept.entries.push(entry);
+  #keptAs(name: string, leftAtMs: number | undefined): Kept {
+    const kept = this.#kept.get(name) ?? { entries: [], held: [], hasInputs: false, leftAtMs };
+    this.#kept.set(name, kept);
+    return kept;
   }
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
+import { gatewayId } from "../../calls/parts/gateway-id.ts";
 import { ResponseCopy } from "./response-copy.ts";
 import { AskedRequest } from "./asked-request.ts";
 import type { AnswerReader, Door, SeenResponse } from "../doors/door.ts";
@@ -41,7 +41,7 @@ const KILLED = "The gateway was killed before the completion was complete.";
 
 /** Observes one completion and passes it to the recorder when it ends, however it ends. */
 export class CompletionRecording implements RelayObserver {
-  readonly callId = randomUUID();
+  readonly callId = gatewayId();
   readonly #options: RecordingOptions;
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();

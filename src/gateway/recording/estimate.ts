@@ -1,5 +1,7 @@
 import { isJsonObject } from "../../shared/json.ts";
 
+type Json = Readonly<Record<string, unknown>>;
+
 /** UTF-8 bytes per token of typical prompts, in natural languages and code. */
 const BYTES_PER_TOKEN = 4;
 
@@ -24,13 +26,53 @@ const UNREAD: ReadonlySet<string> = new Set([
   "signature",
   "cache_control",
   "media_type",
+  "detail",
+  "format",
 ]);
-/** Deeper text is not counted. */
+/** What is deeper is not counted. */
 const MAX_DEPTH = 16;
 
-/** Bytes of text in a request: messages, tool definitions, and what else is read, without images and other media. */
-export function promptTextBytes(body: Readonly<Record<string, unknown>>): number {
-  return READ.reduce((sum, name) => sum + readBytes(body[name], MAX_DEPTH), messagesBytes(body));
+/**
+ * Published counts: of an image of 1024 × 1024 in tiles, and of any in low detail (OpenAI, guides/images-vision); of one of
+ * 1000 × 1000, and of a page (Anthropic, build-with-claude/vision and /pdf-support).
+ */
+const TOKENS = { tiles: 85 + 4 * 170, lowDetail: 85, megapixel: 1334, page: 1500 };
+/** Sound: ten a second (OpenAI, guides/realtime-costs), of 16-bit samples at 24 kHz or of 64 kbit/s; else a minute of it. */
+const BYTES_PER_SOUND_TOKEN = { wav: 4800, other: 800 };
+const UNKNOWN_SOUND_TOKENS = 600;
+
+/** The tokens of parts that are no text, by their type. */
+const MEDIA: ReadonlyMap<unknown, (part: Json) => number> = new Map([
+  ...["image_url", "input_image", "computer_screenshot", "video_url"].map((name) => [name, tiled] as const),
+  ["image", () => TOKENS.megapixel],
+  ...["input_audio", "audio_url"].map((name) => [name, sound] as const),
+  ...["file", "input_file", "document"].map((name) => [name, () => TOKENS.page] as const),
+]);
+
+/** What a model reads in a request, as bytes of text: messages, tool definitions, media, and what else is read. */
+export function promptBytes(body: Json): number {
+  const media = mediaTokens([body["messages"], body["input"]], MAX_DEPTH) * BYTES_PER_TOKEN;
+  return READ.reduce((sum, name) => sum + readBytes(body[name], MAX_DEPTH), messagesBytes(body)) + media;
+}
+
+function mediaTokens(value: unknown, depth: number): number {
+  if (typeof value !== "object" || value === null || depth === 0) return 0;
+  const tokens = isJsonObject(value) ? MEDIA.get(value["type"])?.(value) : undefined;
+  return (
+    tokens ?? Object.values(value).reduce((sum: number, inner) => sum + mediaTokens(inner, depth - 1), 0)
+  );
+}
+
+function tiled({ image_url: image, detail }: Json): number {
+  const asked = isJsonObject(image) ? image["detail"] : detail;
+  return asked === "low" ? TOKENS.lowDetail : TOKENS.tiles;
+}
+
+function sound({ input_audio: audio }: Json): number {
+  const { data, format } = isJsonObject(audio) ? audio : {};
+  if (typeof data !== "string") return UNKNOWN_SOUND_TOKENS;
+  const bytes = Buffer.byteLength(data, "base64");
+  return Math.ceil(bytes / BYTES_PER_SOUND_TOKEN[format === "wav" ? "wav" : "other"]);
 }
 
 function readBytes(value: unknown, depth: number): number {
@@ -43,7 +85,7 @@ function readBytes(value: unknown, depth: number): number {
   return read.reduce((sum, [, inner]) => sum + readBytes(inner, depth - 1), 0);
 }
 
-function messagesBytes(body: Readonly<Record<string, unknown>>): number {
+function messagesBytes(body: Json): number {
   const messages = Array.isArray(body["messages"]) ? body["messages"] : [];
   const tools = body["tools"];
   const toolBytes = tools === undefined ? 0 : Buffer.byteLength(JSON.stringify(tools));

@@ -2,7 +2,7 @@ import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
 import { JsonSize } from "../../shared/json-size.ts";
 import { askForUsage } from "./include-usage.ts";
-import { promptTextBytes } from "./estimate.ts";
+import { promptBytes } from "./estimate.ts";
 
 /** The parts of a request that accounting needs. */
 export interface ModelRequest {
@@ -10,7 +10,7 @@ export interface ModelRequest {
   readonly bytes: number;
   readonly model: string | undefined;
   readonly stream: boolean;
-  /** Bytes of prompt text; undefined if the body could not be read. */
+  /** What a model reads of it, as bytes of text; undefined if the body could not be read. */
   readonly promptBytes: number | undefined;
   /** The parsed body; undefined if it could not be read, or is too large or too deep to store. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
@@ -47,7 +47,7 @@ export function readModelRequest(body: Buffer, asks = true): ModelRequest {
       bytes: body.length,
       model: typeof parsed["model"] === "string" ? parsed["model"] : undefined,
       stream,
-      promptBytes: promptTextBytes(parsed),
+      promptBytes: promptBytes(parsed),
       inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
       userId: userOf(parsed),
       asking: stream && asks ? askForUsage(body, parsed) : undefined,

@@ -6,9 +6,12 @@ import type { EndedCompletion } from "./recorded-completion.ts";
 
 export interface Pending {
   readonly project: Project;
-  readonly completion: EndedCompletion;
+  completion: EndedCompletion;
+  /** Of what was asked and said. */
   readonly bytes: number;
-  readonly queuedAtMs: number;
+  queuedAtMs: number;
+  /** What it asked and said is no longer part of it. */
+  isBare?: boolean;
   /** A killed process has left it. */
   readonly left: "finished" | "cut" | undefined;
 }
@@ -50,11 +53,14 @@ export class PendingCompletions {
   /** False: it has no place for it. */
   tryAdd(one: Pending): boolean {
     const holder = holderOf(one);
-    const isThere = (places: Holdings, amount: number): boolean =>
-      places.fits(amount) && places.isFair(holder, amount);
-    if (!isThere(this.#calls, 1) || !isThere(this.#bytes, one.bytes)) return false;
+    if (!this.hasPlace(holder) || !isThere(this.#bytes, holder, one.bytes)) return false;
     this.add(one);
     return true;
+  }
+
+  /** Whether one more may wait, however little of it. */
+  hasPlace(holder: Holder): boolean {
+    return isThere(this.#calls, holder, 1);
   }
 
   /** Whether it has a place for it or not. */
@@ -91,6 +97,10 @@ export class PendingCompletions {
   #wait(one: Pending): void {
     this.#queue.push({ holder: holderOf(one), cost: 1, value: one });
   }
+}
+
+function isThere(places: Holdings, holder: Holder, amount: number): boolean {
+  return places.fits(amount) && places.isFair(holder, amount);
 }
 
 function holderOf({ project, completion }: Pending): Holder {

@@ -1,3 +1,5 @@
+import { isJsonObject } from "../../shared/json.ts";
+
 /** One completion that went through the gateway. Instants in milliseconds since the epoch. */
 export interface RecordedCompletion {
   readonly callId: string;
@@ -48,6 +50,28 @@ export interface CompletionMarks {
 /** The name of a record in the journal. */
 export function recordIdOf({ recordId, callId }: Pick<RecordedCompletion, "recordId" | "callId">): string {
   return recordId ?? callId;
+}
+
+/** What says that content is missing, in inputs as in output. */
+const TRUNCATED = { truncated: true };
+
+/** What is always kept of a completion: all but what was asked and said. Its output keeps what tells whose it is. */
+export function withoutContent(completion: EndedCompletion): EndedCompletion {
+  const { output } = completion;
+  return {
+    ...completion,
+    readInputs: () => TRUNCATED,
+    output: isJsonObject(output)
+      ? { ...Object.fromEntries(Object.entries(output).filter(isName)), ...TRUNCATED }
+      : output,
+  };
+}
+
+const NAMES: ReadonlySet<string> = new Set(["id", "model", "service_tier"]);
+const MAX_NAME_LENGTH = 512;
+
+function isName([name, value]: [string, unknown]): boolean {
+  return NAMES.has(name) && typeof value === "string" && value.length <= MAX_NAME_LENGTH;
 }
 
 /** A completion whose inputs are read when it is written. */

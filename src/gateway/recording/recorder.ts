@@ -2,11 +2,18 @@ import type { FastifyBaseLogger } from "fastify";
 import { isRefusal } from "../../calls/write/is-refusal.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
+import type { Holder } from "../../shares/holder.ts";
 import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
 import { DropCount } from "./drop-count.ts";
 import { PendingCompletions, type Pending, type PendingLimits } from "./pending-completions.ts";
-import { recordIdOf, type EndedCompletion, type RecordedCompletion } from "./recorded-completion.ts";
+import {
+  recordIdOf,
+  withoutContent,
+  type EndedCompletion,
+  type RecordedCompletion,
+} from "./recorded-completion.ts";
 
 /** The destination of recorded completions: the same writer as for every other call. */
 export interface CompletionStore {
@@ -43,12 +50,13 @@ const MAX_READ_BYTES = 16 * 1024 * 1024;
 const MAX_RETRY_DELAY_MS = 5000;
 /** From the start of one batch to the next that is not full. A batch costs the store about as much with one completion. */
 const BATCH_INTERVAL_MS = 100;
-/** A completion that the store itself refuses for this long is given up; for a store that is away all wait. */
+/** A completion that the store itself refuses for this long, and then its counts, is given up; for a store that is away all wait. */
 const MAX_REFUSED_MS = 15 * 60_000;
 
 /**
  * Records completions without ever making the relay wait for the store. A completion is in the journal and in a queue, or
- * in the journal alone while the queue is full.
+ * in the journal alone while the queue is full. Where neither has room for it, what was asked and said gives way: the
+ * counts of what has been relayed are always taken, and `admit` says no before there could be too many.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -86,13 +94,26 @@ export class Recorder {
     }
   }
 
-  /** Queues a completion of about `bytes` bytes. When it returns, the end of the process does not lose it. */
+  /** To be called before a completion is paid for. Errors: service_overloaded, if nothing more could be recorded. */
+  admit(holder: Holder): void {
+    if (this.#journal.takes || this.#pending.hasPlace(holder)) return;
+    const wait = { retryAfterSeconds: 5 };
+    throw new AppError("service_overloaded", "Too many completions wait to be recorded.", wait);
+  }
+
+  /**
+   * Queues a completion of about `bytes` bytes; without room for what was asked and said, its counts alone. When it
+   * returns, the end of the process does not lose it.
+   */
   record(project: Project, completion: EndedCompletion, bytes: number): void {
     const isJournaled = this.#journal.end(project, completion);
-    const queuedAtMs = this.#options.clock.now();
-    const isPending = this.#pending.tryAdd({ project, completion, bytes, queuedAtMs, left: undefined });
+    const one = { project, completion, bytes, queuedAtMs: this.#options.clock.now(), left: undefined };
+    const isPending = this.#pending.tryAdd(one);
     if (!isPending && isJournaled) this.#journaled.push(recordIdOf(completion));
-    else if (!isPending) this.#drops.add(1, "the queue is full");
+    else if (!isPending) {
+      const counts = withoutContent(completion);
+      this.#pending.add({ ...one, completion: counts, bytes: 0, isBare: true });
+    }
     this.#running ??= this.#run();
   }
 
@@ -175,8 +196,14 @@ export class Recorder {
     const failed = batch.filter((_, index) => results[index]?.status === "rejected");
     const waiting = batch.filter((one, index) => {
       const result = results[index]!;
+      if (result.status === "fulfilled") return false;
       const isOld = clock.now() - one.queuedAtMs >= MAX_REFUSED_MS;
-      return result.status === "rejected" && !(isOld && isRefusal(result.reason));
+      if (!isOld || !isRefusal(result.reason)) return true;
+      // it may be for what was asked and said
+      if (one.isBare) return false;
+      [one.completion, one.isBare] = [withoutContent(one.completion), true];
+      one.queuedAtMs = clock.now();
+      return true;
     });
     const over = batch.filter((one) => !waiting.includes(one));
     this.#recorded += batch.length - failed.length;

@@ -25,7 +25,7 @@ export interface UsageReport {
 export interface Ending {
   readonly isComplete: boolean;
   readonly textBytes: number;
-  /** Bytes of text in the request. */
+  /** What the model read, as bytes of text. */
   readonly promptBytes: number;
 }
 

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
+import { gatewayId } from "../../calls/parts/gateway-id.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import type { Caller } from "./caller.ts";
 import type { EndedCompletion } from "./recorded-completion.ts";
@@ -27,7 +27,7 @@ const MAX_PATH_LENGTH = 1024;
 
 /** Records that a request has passed whose use nobody measures. */
 export class UnmeteredRecording implements RelayObserver {
-  readonly callId = randomUUID();
+  readonly callId = gatewayId();
   readonly #options: UnmeteredOptions;
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();

@@ -60,6 +60,7 @@ export class Downstream {
   }
 
   write(bytes: Buffer): void {
+    if (this.#response.destroyed) return;
     this.#unreadBytes += bytes.length;
     this.#response.write(bytes, () => this.#took(bytes.length));
   }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
+import type { Held } from "../../shares/fair-share.ts";
 import {
   errorResponse,
   plainResponse,
@@ -74,10 +75,15 @@ export interface RelayOptions {
   /** Gets the target of an upstream's redirect, as a path under its base. */
   readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
+  /** A place among the open requests for a stream that is read on after its client has left. Undefined: not now. */
+  readonly takePlace?: () => Held | undefined;
 }
 
 /** How long an upstream may keep the connection open after its end marker. */
 const LINGER_MS = 1000;
+/** How long, and how much, a stream is read on for its usage: that is short, and comes at once. */
+const READ_ON_MS = 10_000;
+const READ_ON_BYTES = 64 * 1024;
 /** How long a client that stopped reading, or delays a stop, may take for its last bytes. */
 const LAST_BYTES_MS = 5000;
 
@@ -89,6 +95,8 @@ export interface RunningRelay {
   readonly closed: Promise<void>;
   /** Aborts the relay if it is not complete. */
   stop(): void;
+  /** Ends it if its client has left. */
+  endReadingOn(): void;
 }
 
 /** Sends one request upstream, and relays the response as it arrives. */
@@ -98,10 +106,11 @@ export function startRelay(
   options: RelayOptions,
 ): RunningRelay {
   const relay = new Relay(request, reply, options);
-  return { closed: relay.run(), stop: () => relay.stop() };
+  relay.run();
+  return relay;
 }
 
-class Relay implements UpstreamListener, DownstreamListener {
+class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #options: RelayOptions;
@@ -109,9 +118,12 @@ class Relay implements UpstreamListener, DownstreamListener {
   readonly #over = Promise.withResolvers<void>();
   #call: UpstreamCall | undefined;
   #response: RelayedResponse | undefined;
+  #stream: PassingStream | undefined;
   #status: number | undefined;
   #outcome: Outcome | undefined;
   #observed: Promise<void> | undefined;
+  /** The client has left, and the stream is read on for its usage. */
+  #readOn: { readonly held: Held; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
     this.#request = request;
@@ -120,7 +132,11 @@ class Relay implements UpstreamListener, DownstreamListener {
     this.#down = new Downstream(reply.raw, options.stallMs, this);
   }
 
-  run(): Promise<void> {
+  get closed(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  run(): void {
     const { target, upstreamRequest } = this.#options;
     if (this.#down.hasLeft) {
       this.onLeave();
@@ -128,7 +144,6 @@ class Relay implements UpstreamListener, DownstreamListener {
     } else {
       this.#call = target.upstream.send(upstreamRequest, this);
     }
-    return this.#over.promise;
   }
 
   stop(): void {
@@ -160,15 +175,20 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   onData(chunk: Buffer): boolean {
     this.#response?.data(chunk);
-    return !this.#down.mustWait();
+    if (this.#readOn === undefined) return !this.#down.mustWait();
+    this.#readOn.bytes += chunk.length;
+    if (this.#readOn.bytes > READ_ON_BYTES || this.#stream?.awaitsUsage !== true) this.endReadingOn();
+    return true;
   }
 
   onEnd(): void {
     const failure = this.#response?.end();
+    if (this.#readOn !== undefined) return this.endReadingOn();
     if (failure !== undefined) this.#failed(failure, "upstream_cut");
   }
 
   onFailure(failure: UpstreamFailure): void {
+    if (this.#readOn !== undefined) return this.endReadingOn();
     if (this.#response !== undefined) {
       if (this.#response.delivered) return;
       this.#response.fail(failure);
@@ -195,11 +215,29 @@ class Relay implements UpstreamListener, DownstreamListener {
   }
 
   onLeave(): void {
-    if (this.#outcome === undefined) this.#call?.abort();
+    if (this.#outcome !== undefined) return;
+    const held = this.#stream?.awaitsUsage === true ? this.#options.takePlace?.() : undefined;
+    if (held !== undefined) {
+      const timer = setTimeout(() => this.endReadingOn(), READ_ON_MS);
+      this.#readOn = { held, timer, bytes: 0 };
+      return this.#call?.resume();
+    }
+    this.#call?.abort();
     void this.#end("aborted");
   }
 
+  endReadingOn(): void {
+    if (this.#readOn === undefined) return;
+    clearTimeout(this.#readOn.timer);
+    this.#readOn.held.release();
+    this.#readOn = undefined;
+    this.#call?.abort();
+    void this.#end("aborted");
+    this.onClose();
+  }
+
   onClose(): void {
+    if (this.#readOn !== undefined) return;
     const { body } = this.#options.upstreamRequest;
     this.#response?.close();
     if (body instanceof Readable) body.destroy();
@@ -235,8 +273,8 @@ class Relay implements UpstreamListener, DownstreamListener {
     }
     if (encodings.length > 0) return plainResponse(this.#down, head, listener);
     if (isEventStream(headers["content-type"])) {
-      const stream = openStream(observer?.onEvent.bind(observer));
-      return streamResponse(this.#down, head, stream, { keepAliveMs, ...listener });
+      this.#stream = openStream(observer?.onEvent.bind(observer));
+      return streamResponse(this.#down, head, this.#stream, { keepAliveMs, ...listener });
     }
     return plainResponse(this.#down, head, listener);
   }
@@ -283,7 +321,8 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   /** Resolves when the client may have the last byte; undefined: at once. */
   #end(outcome: Outcome): Promise<void> | undefined {
-    if (this.#outcome !== undefined) return this.#observed;
+    // while it is read on, only the end of that counts
+    if (this.#outcome !== undefined || this.#readOn !== undefined) return this.#observed;
     this.#outcome = outcome;
     this.#options.meter.ended(this.#options.route, outcome);
     try {

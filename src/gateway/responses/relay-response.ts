@@ -28,6 +28,7 @@ export async function relayResponse(
   const project = recorded?.project ?? projectOf(request).project;
   const target = await madeBy(asked, { ...options, project, known: known?.upstream, request });
   if (!gateway.enter(request, reply)) return;
+  if (project !== undefined) recorder.admit({ project, key: request.grant.keyId });
   const limits = {
     limitBytes: settings.chatBodyLimitBytes,
     idleMs: settings.uploadIdleMs,

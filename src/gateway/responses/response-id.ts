@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { GATEWAY_ID_START, gatewayId } from "../../calls/parts/gateway-id.ts";
 import type { Project } from "../../shared/project.ts";
 
 /** What a request asks of a response by its id. */
@@ -31,9 +32,9 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** The id under which the place of a response's call is noted, beside those of calls. */
+/** The id under which the place of a response's call is noted, beside those of calls, where no client can put one. */
 export function noteId(upstream: string, id: string): string {
-  return `response/${upstream}/${id}`;
+  return `${GATEWAY_ID_START}/response/${upstream}/${id}`;
 }
 
 /** The id of the call, and of the trace, of a response that was made elsewhere: the same wherever it is seen. */
@@ -52,5 +53,5 @@ export function idsOfForeign(
     hash.slice(16, 20),
     hash.slice(20, 32),
   ];
-  return { callId: callId.join("-"), traceId: hash.slice(32) };
+  return { callId: gatewayId(callId.join("-")), traceId: hash.slice(32) };
 }

@@ -22,6 +22,8 @@ export interface PassingStream {
   readonly inEvent: boolean;
   /** The end marker has come, and waits for usage that may come behind it; `finish` releases it. */
   readonly holdsEnd: boolean;
+  /** All of its content has passed, and its usage is still to come. */
+  readonly awaitsUsage?: boolean;
   /** A comment may be inserted here. */
   readonly takesComment: boolean;
   /** The part of the stream that can be sent now. */
@@ -105,6 +107,12 @@ export class ChatStream implements PassingStream {
 
   get holdsEnd(): boolean {
     return this.#heldEnd !== undefined;
+  }
+
+  /** Only for whoever listens. */
+  get awaitsUsage(): boolean {
+    const isOver = this.#hasUsage || this.#failed || this.#done || this.holdsEnd;
+    return this.#options.onEvent !== undefined && this.#ends.all && !isOver;
   }
 
   get inEvent(): boolean {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, describe, expect, it } from "vitest";
 import type { RecordedCompletion } from "../../../../src/gateway/recording/recorded-completion.ts";
+import { CompletionJournal } from "../../../../src/gateway/recording/completion-journal.ts";
 import { Recorder, type CompletionStore } from "../../../../src/gateway/recording/recorder.ts";
 import type { Journal } from "../../../../src/journal/journal.ts";
 import { openJournal } from "../../../../src/journal/open-journal.ts";
@@ -203,6 +204,41 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
     await until(() => recorder.counts().pending === 0);
     expect(store.calls.get("c")!.attributes.sumtree.outcome).toBe("finished");
     expect(recorder.counts().recovered).toEqual({ finished: 0, cut: 0 });
+  });
+
+  it("takes the counts of each, and what others ask and say, though one project fills it", async () => {
+    const store = new Store();
+    store.isAway = true;
+    const [dir, copy] = [join(root, String(dirs++)), join(root, String(dirs++))];
+    const journal = openIn(dir);
+    const completions = new CompletionJournal(journal, 1_000_000);
+    const long = (callId: string, output: string | null) => ({
+      ...completion(callId, "finished"),
+      output: output === null ? null : { id: callId, text: output },
+    });
+    const text = "x".repeat(100_000);
+    const record = (of: string, callId: string): void => {
+      completions.start(of as Project, () => ({ ...long(callId, null), inputs: { text } }));
+      expect(completions.end(of as Project, { ...long(callId, text), readInputs: () => ({ text }) })).toBe(
+        true,
+      );
+    };
+    for (let at = 0; at < 20; at++) record("acme/flood", `f${at}`);
+    record("acme/forest", "mine");
+    cpSync(dir, copy, { recursive: true });
+    journal.close();
+
+    const recorder = recorderOf(store, openIn(copy));
+    store.isAway = false;
+    await until(() => recorder.counts().pending === 0);
+    expect(store.calls.size).toBe(21);
+    expect(store.calls.get("f19")).toMatchObject({
+      inputs: { truncated: true },
+      output: { id: "f19", truncated: true },
+      summary: { usage: { m: { requests: 1 } } },
+    });
+    for (const whole of ["f0", "mine"])
+      expect(store.calls.get(whole)).toMatchObject({ inputs: { text }, output: { id: whole, text } });
   });
 
   it("leaves to the next start what the store did not take before a stop", async () => {

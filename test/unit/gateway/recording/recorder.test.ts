@@ -46,6 +46,8 @@ function completion(callId: string): EndedCompletion {
 /** A store whose writes end when and how the test says. */
 class SlowStore implements CompletionStore {
   readonly stored: string[] = [];
+  readonly written: RecordedCompletion[] = [];
+  refusesContent = false;
   failures = 0;
   /** Refuses these for good. */
   readonly refused = new Set<string>();
@@ -60,19 +62,26 @@ class SlowStore implements CompletionStore {
     this.#gate = undefined;
   }
 
-  async write(_project: Project, { callId }: RecordedCompletion): Promise<void> {
+  async write(_project: Project, completion: RecordedCompletion): Promise<void> {
+    const { callId, output } = completion;
     await this.#gate?.promise;
-    if (this.refused.has(callId)) throw new StorageError("statement", "test", "1", "refused");
+    const isRefused = this.refusesContent && !isTruncated(output);
+    if (isRefused || this.refused.has(callId)) throw new StorageError("statement", "test", "1", "refused");
     if (this.failures > 0) {
       this.failures--;
       throw new StorageError("unavailable", "test", undefined, "away");
     }
     this.stored.push(callId);
+    this.written.push(completion);
   }
 
   async findStored(calls: readonly { callId: string }[]): Promise<ReadonlySet<string>> {
     return new Set(calls.map(({ callId }) => callId).filter((callId) => this.stored.includes(callId)));
   }
+}
+
+function isTruncated(output: unknown): boolean {
+  return typeof output === "object" && output !== null && "truncated" in output;
 }
 
 let store: SlowStore;
@@ -107,18 +116,54 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe("the recorder", () => {
-  it("drops, and counts, what would make it grow over its bounds", async () => {
+  it("lets go what was asked and said before it grows over its bounds, and keeps all counts", async () => {
     store.hold();
-    const byCount = recorderOf({ calls: 2 });
-    for (const id of ["a", "b", "c"]) byCount.record(project, completion(id), 1);
-    const byBytes = recorderOf({ bytes: 250 });
-    for (const id of ["d", "e", "f"]) byBytes.record(project, completion(id), 100);
-    expect([byCount.counts().dropped, byBytes.counts().dropped]).toEqual([1, 1]);
+    const recorder = recorderOf({ bytes: 250 });
+    const output = { id: "chatcmpl-1", model: "m", choices: ["long"] };
+    for (const id of ["a", "b", "c"]) recorder.record(project, { ...completion(id), output }, 100);
+    recorder.record("acme/other" as Project, { ...completion("d"), output }, 100);
     store.release();
-    await Promise.all([byCount.drain(1000), byBytes.drain(1000)]);
-    byBytes.record(project, completion("g"), 100);
-    await byBytes.drain(1000);
-    expect(store.stored.toSorted()).toEqual(["a", "b", "d", "e", "g"]);
+    await recorder.drain(1000);
+    recorder.record(project, { ...completion("e"), output }, 100);
+    await recorder.drain(1000);
+    const bare = { inputs: { truncated: true }, output: { id: "chatcmpl-1", model: "m", truncated: true } };
+    const written = store.written.toSorted((a, b) => a.callId.localeCompare(b.callId));
+    expect(written.map(({ callId, inputs, output }) => ({ callId, inputs, output }))).toEqual(
+      ["a", "b", "c", "d", "e"].map((callId) =>
+        callId === "c" ? { callId, ...bare } : { callId, inputs: {}, output },
+      ),
+    );
+    expect(recorder.counts().dropped).toBe(0);
+  });
+
+  it("admits no more than it can record, and those of others", async () => {
+    store.hold();
+    const recorder = recorderOf({ calls: 2 });
+    const holder = { project, key: "a-key" };
+    for (const id of ["a", "b"]) {
+      recorder.admit(holder);
+      recorder.record(project, completion(id), 1);
+    }
+    expect(() => recorder.admit(holder)).toThrow("Too many completions wait to be recorded.");
+    recorder.admit({ project: "acme/other", key: "a-key" });
+    // one that had been admitted before
+    recorder.record(project, completion("c"), 1);
+    store.release();
+    await recorder.drain(1000);
+    recorder.admit(holder);
+    expect(store.stored.toSorted()).toEqual(["a", "b", "c"]);
+  });
+
+  it("tries the counts alone when the store refuses the whole", async () => {
+    store.refusesContent = true;
+    const recorder = recorderOf();
+    recorder.record(project, { ...completion("a"), output: { id: "x" } }, 1);
+    for (let minutes = 0; minutes < 20; minutes++) {
+      now += 60_000;
+      await vi.advanceTimersByTimeAsync(60_000);
+    }
+    expect(counts(recorder)).toEqual({ pending: 0, recorded: 1, dropped: 0 });
+    expect(store.written).toMatchObject([{ callId: "a", output: { truncated: true } }]);
   });
 
   it("waits for a store that is away as long as it is", async () => {
