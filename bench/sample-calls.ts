@@ -37,3 +37,20 @@ export async function fillCalls(
   await noteFilled(engine, project);
   await engine.command(sql`OPTIMIZE TABLE calls FINAL`, { name: "bench_merge", limits: "maintenance" });
 }
+
+/** Fills a trace that is a chain, whose calls each have used an LLM of their own. */
+export async function fillChain(
+  engine: Engine,
+  { project, calls }: { readonly project: string; readonly calls: number },
+): Promise<void> {
+  const statement = `
+    INSERT INTO calls (project_id, hour, trace_id, id, parent_id, op_name, started_at, inputs, attributes, inclusive,
+                       ended_at, output, summary, exception, usage)
+    WITH toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + number / 1000 AS at
+    SELECT '${project}', intDiv(toUnixTimestamp64Micro(at), 3600000000), 'trace', concat('call-', toString(number)),
+      if(number = 0, '', concat('call-', toString(number - 1))), 'op', at, '{}', '{}', 0, at + 1, '{}', '{}', '',
+      concat('[["llm-', toString(number), '",1,1000,80,1080,200,0,0]]')
+    FROM numbers(${calls}) SETTINGS max_insert_threads = 1`;
+  await engine.command(trusted(statement), { name: "bench_fill", limits: "maintenance" });
+  await noteFilled(engine, project);
+}
