@@ -41,7 +41,7 @@ export interface HoursAsked {
   readonly signal: AbortSignal;
 }
 
-/** Hours of all projects, the latest first. */
+/** Hours of all projects, the latest first, and of each entity as many. */
 export async function readHours(engine: Engine, asked: HoursAsked): Promise<readonly StoredHour[]> {
   const hours = sql`${hoursOf(asked.partition)} AND hour < ${param("Int64", asked.beforeHour)}`;
   const isAsked = asked.unsettled ? sql`isSettled = 0` : sql`1`;
@@ -57,7 +57,9 @@ export async function readHours(engine: Engine, asked: HoursAsked): Promise<read
           (SELECT project_id, hour, sum(cityHash64(trace_id)) AS digest FROM
              (SELECT DISTINCT project_id, hour, trace_id FROM spanning_traces WHERE ${hours}) GROUP BY project_id, hour) AS spanning
         USING (project_id, hour)
-        WHERE ${isAsked} ORDER BY hour DESC, project LIMIT ${param("UInt32", asked.limit)}`,
+        WHERE ${isAsked}
+        ORDER BY row_number() OVER (PARTITION BY splitByChar('/', project)[1] ORDER BY hour DESC, project), hour DESC, project
+        LIMIT ${param("UInt32", asked.limit)}`,
     { name: "ledger_hours", limits: "maintenance", signal: asked.signal },
   );
 }

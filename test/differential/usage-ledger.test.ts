@@ -4,6 +4,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { checkLedger } from "../../src/ledger/check-ledger.ts";
 import { createOrphanWatch, forgetOrphans } from "../../src/ledger/forget-orphans.ts";
 import { rowsOf } from "../../src/ledger/rows.ts";
+import { readHours } from "../../src/ledger/stored-hours.ts";
 import { createSettler } from "../../src/ledger/settler.ts";
 import { param, sql, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -156,6 +157,37 @@ describe("the ledger of what calls themselves used", () => {
       { name: "test" },
     );
     expect(hours.map(({ ops }) => ops)).toEqual([1, 2]);
+  });
+
+  it("takes hours of each entity in turn, the latest first", async () => {
+    const start = (project_id: string, hour: number) => ({
+      mode: "start",
+      req: {
+        start: {
+          project_id,
+          id: `${project_id} ${hour}`,
+          trace_id: `${project_id} ${hour}`,
+          op_name: "o",
+          started_at: new Date(Date.UTC(2021, 4, 1, hour)).toISOString(),
+          inputs: {},
+          attributes: {},
+        },
+      },
+    });
+    for (const project of ["many/a", "many/b"]) {
+      const batch = [20, 21, 22, 23].map((hour) => start(project, hour));
+      expect((await other.post("/call/upsert_batch", { batch })).status).toBe(200);
+    }
+    expect((await other.post("/call/upsert_batch", { batch: [start("one/a", 3)] })).status).toBe(200);
+    const { signal } = new AbortController();
+    const asked = { partition: "202105", beforeHour: 1_000_000, unsettled: true, limit: 3, signal };
+    const found = await readHours(store.engine, asked);
+    const day = Date.UTC(2021, 4, 1) / 3_600_000;
+    expect(found.map(({ project, hour }) => [project, hour - day])).toEqual([
+      ["many/a", 23],
+      ["one/a", 3],
+      ["many/b", 23],
+    ]);
   });
 
   it("forgets hours whose calls are gone", async () => {
