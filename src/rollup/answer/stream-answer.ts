@@ -1,8 +1,9 @@
 import { PIECE_BYTES } from "../../http/pieces.ts";
 import { invalid } from "../../shared/errors.ts";
+import { sortSteps } from "../../shared/sort-steps.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { viewOf } from "../../shared/buffers.ts";
-import { closing, entryTexts, OPENING, unfinishedIds, writeCallUsage } from "./json/answer.ts";
+import { entryTexts, OPENING, unfinishedIds, writeCallUsage, writeUnfinished } from "./json/answer.ts";
 import type { PrintedCosts } from "./json/cost-texts.ts";
 import type { ByteWriter } from "./bytes/byte-writer.ts";
 import { idOf, isSelected, releaseCalls, type CallTable } from "../table/call-table.ts";
@@ -50,7 +51,7 @@ export async function* streamAnswer(
     traceCount += calls.traceCount;
     if (found.traceCount > 1) await inTurns(refuseDuplicateIds(calls, seen));
     const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
-    for (const id of unfinishedIds(calls, rolledUp)) unfinished.push(id);
+    for (const id of await inTurns(unfinishedIds(calls, rolledUp))) unfinished.push(id);
     const to = { writer, texts, pieceBytes: PIECE_BYTES, isFirst };
     const pieces = writeCallUsage(calls, rolledUp, to);
     let piece = pieces.next();
@@ -64,8 +65,11 @@ export async function* streamAnswer(
   }
   seen.release();
   options.onRead({ calls: callCount, traces: traceCount });
-  writer.copy(closing(unfinished));
-  yield writer.take();
+  await inTurns(sortSteps(unfinished));
+  for (const piece of writeUnfinished(unfinished, { writer, pieceBytes: PIECE_BYTES })) {
+    yield piece;
+    await turn();
+  }
 }
 
 /** An id may stand for a call in each of several traces, but an answer has one entry for an id. */

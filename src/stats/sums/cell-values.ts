@@ -1,10 +1,10 @@
+import { sortSteps } from "../../shared/sort-steps.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /** Percentiles are exact, so that every value of an answer is kept. */
 export const MAX_VALUES = 5_000_000;
 const VALUES_PER_STEP = 16_384;
-const SORTED_AT_ONCE = 16_384;
 
 /** Values, each of a cell. */
 export class CellValues {
@@ -81,26 +81,6 @@ export class SortedRows {
 
   of(row: number): Float64Array {
     return this.values.subarray(row === 0 ? 0 : this.ends[row - 1]!, this.ends[row]);
-  }
-}
-
-/** Sorts numbers, with pauses: parts of them, then two neighbours at a time. */
-export function* sortSteps(values: Float64Array, sortedAtOnce = SORTED_AT_ONCE): Steps<void> {
-  const { length } = values;
-  for (let at = 0; at < length; at += sortedAtOnce) {
-    values.subarray(at, at + sortedAtOnce).sort();
-    if (length > sortedAtOnce) yield;
-  }
-  const left = new Float64Array(length > sortedAtOnce ? length : 0);
-  for (let width = sortedAtOnce; width < length; width *= 2) {
-    for (let start = 0; start + width < length; start += 2 * width) {
-      left.set(values.subarray(start, start + width));
-      const end = Math.min(start + 2 * width, length);
-      for (let at = start, l = 0, r = start + width; l < width; at++) {
-        values[at] = r < end && values[r]! < left[l]! ? values[r++]! : left[l++]!;
-        if (at % VALUES_PER_STEP === 0) yield;
-      }
-    }
   }
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PER_USD } from "../../../src/prices/picodollars.ts";
 import { atOnce } from "../../../src/shared/steps.ts";
 import { firstOf } from "../../../src/stats/answer/first-of.ts";
-import { CellValues, percentileOf, sortSteps } from "../../../src/stats/sums/cell-values.ts";
+import { CellValues, percentileOf } from "../../../src/stats/sums/cell-values.ts";
 import { Sums } from "../../../src/stats/sums/sums.ts";
 import { compareUsd, usdText } from "../../../src/stats/sums/usd.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
@@ -156,18 +156,6 @@ describe("percentiles", () => {
     cells.add(0, 1);
     cells.add(0, 2);
     expect(() => cells.add(0, 3)).toThrow("Percentiles of more than 2 values");
-  });
-});
-
-describe("sortSteps", () => {
-  it("sorts as one sort of all numbers does, however few are sorted at once", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer()), fc.integer({ min: 1, max: 9 }), (numbers, atATime) => {
-        const values = Float64Array.from(numbers);
-        atOnce(sortSteps(values, atATime));
-        expect([...values]).toEqual(numbers.toSorted((a, b) => a - b));
-      }),
-    );
   });
 });
 

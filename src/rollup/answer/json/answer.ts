@@ -1,4 +1,5 @@
 import { viewOf } from "../../../shared/buffers.ts";
+import { ROWS_PER_STEP, type Steps } from "../../../shared/steps.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 import { idOf, isFinished, isSelected, NONE, type CallTable } from "../../table/call-table.ts";
 import { withoutCosts, writeCosts, writeLowerBound, type PrintedCosts } from "./cost-texts.ts";
@@ -12,9 +13,22 @@ import { COUNT_SLOTS } from "../../../usage/count-fields.ts";
 /** The answer's text up to the first call. */
 export const OPENING = Buffer.from('{"call_usage":{');
 
-/** The text after the last call. Ids are sorted. */
-export function closing(unfinishedIds: readonly string[]): Buffer {
-  return Buffer.from(`},"unfinished_call_ids":${JSON.stringify(unfinishedIds.toSorted())}}`);
+const UNFINISHED = Buffer.from('},"unfinished_call_ids":[');
+const END = Buffer.from("]}");
+
+/** The text after the last call: the ids of calls that have not ended. Yields what is written whenever that is a piece. */
+export function* writeUnfinished(
+  ids: readonly string[],
+  { writer, pieceBytes }: { readonly writer: ByteWriter; readonly pieceBytes: number },
+): Generator<Buffer> {
+  writer.copy(UNFINISHED);
+  for (let at = 0; at < ids.length; at += ROWS_PER_STEP) {
+    if (at > 0) writer.byte(COMMA);
+    writer.copy(Buffer.from(JSON.stringify(ids.slice(at, at + ROWS_PER_STEP)).slice(1, -1)));
+    if (writer.length >= pieceBytes) yield writer.take();
+  }
+  writer.copy(END);
+  yield writer.take();
 }
 
 const COMMA = 0x2c;
@@ -74,14 +88,16 @@ function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: B
 }
 
 /** Ids of the calls that have not ended, among the selected ones and everything below them. */
-export function unfinishedIds(calls: CallTable, { forest }: RolledUp): readonly string[] {
+export function* unfinishedIds(calls: CallTable, { forest }: RolledUp): Steps<readonly string[]> {
   const covered = new Uint8Array(calls.count);
   for (const cycle of forest.cycles) {
     const some = cycle.some((call) => isSelected(calls, call));
     for (const call of cycle) covered[call] = some ? 1 : 0;
   }
   const ids: string[] = [];
-  for (const call of forest.order) {
+  for (let at = 0; at < forest.order.length; at++) {
+    if (at % ROWS_PER_STEP === 0) yield;
+    const call = forest.order[at]!;
     const parent = forest.parents[call]!;
     if (isSelected(calls, call) || (parent !== NONE && covered[parent] === 1)) covered[call] = 1;
     if (covered[call] === 1 && !isFinished(calls, call)) ids.push(idOf(calls, call));

@@ -8,7 +8,12 @@ import {
   type CallCost,
 } from "../../../../src/prices/cost-fields.ts";
 import { unknownCost } from "../../../../src/prices/cost-of-call.ts";
-import { entryTexts, unfinishedIds, writeCallUsage } from "../../../../src/rollup/answer/json/answer.ts";
+import {
+  entryTexts,
+  unfinishedIds,
+  writeCallUsage,
+  writeUnfinished,
+} from "../../../../src/rollup/answer/json/answer.ts";
 import type { CallTable } from "../../../../src/rollup/table/call-table.ts";
 import { LlmNames } from "../../../../src/rollup/table/llm-names.ts";
 import { rollUp, rollUpSelected, rollUpSteps, type RolledUp } from "../../../../src/rollup/fold/rollup.ts";
@@ -267,7 +272,9 @@ describe("rollUpSelected", () => {
         const selected = some.filter(({ selected }) => selected).map(({ id }) => id);
         const [beside, besideAll] = [foldedOf(some, names, few), foldedOf(some, names, all)];
         expect(selected.map((id) => beside[id])).toEqual(selected.map((id) => besideAll[id]));
-        expect([...unfinishedIds(table, few)].toSorted()).toEqual([...unfinishedIds(table, all)].toSorted());
+        expect(atOnce(unfinishedIds(table, few)).toSorted()).toEqual(
+          atOnce(unfinishedIds(table, all)).toSorted(),
+        );
       }),
       { numRuns: RUNS },
     );
@@ -297,6 +304,18 @@ describe("rollUpSelected", () => {
   });
 });
 
+describe("writeUnfinished", () => {
+  it.each([0, 1, 2048, 2049, 10_000])("writes %d ids as JSON does", (count) => {
+    const ids = Array.from({ length: count }, (_, number) => `id "${number}"\u2028`);
+    const pieces = Array.from(
+      writeUnfinished(ids, { writer: new ByteWriter(), pieceBytes: 20_000 }),
+      (piece) => piece.toString("latin1"),
+    );
+    const text = Buffer.from(pieces.join(""), "latin1").toString();
+    expect(text).toBe(`},"unfinished_call_ids":${JSON.stringify(ids)}}`);
+  });
+});
+
 describe("unfinishedIds", () => {
   it("names the open calls among the selected ones and below them", () => {
     fc.assert(
@@ -315,7 +334,7 @@ describe("unfinishedIds", () => {
           return false;
         };
         const expected = calls.filter((one) => !one.finished && isBelowSelected(one)).map((one) => one.id);
-        expect([...unfinishedIds(table, rolledUp)].sort()).toEqual(expected.sort());
+        expect(atOnce(unfinishedIds(table, rolledUp)).toSorted()).toEqual(expected.sort());
       }),
       { numRuns: RUNS },
     );
