@@ -29,8 +29,8 @@ export function readTarget(target: string): string | undefined {
   const question = local.indexOf("?");
   const path = question === -1 ? local : local.slice(0, question);
   if (climbs(path)) return undefined;
-  const read = withoutTracesPrefix(normalised(path));
-  return question === -1 ? read : read + escaped(local.slice(question));
+  const rest = question === -1 ? "" : escaped(local.slice(question));
+  return withoutTracesPrefix(normalised(path)) + rest;
 }
 
 function isTooLong(target: string): boolean {
@@ -46,18 +46,24 @@ function pathOf(target: string): string | undefined {
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
+/** What was read of the target of a request: it is asked for twice. */
+const read = new WeakMap<IncomingMessage, string | undefined>();
+
 /** For `rewriteUrl`, which cannot reject a request: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
-  return readTarget(target) ?? target;
+  // the router would decode all of it
+  if (isTooLong(target)) return target.startsWith("/v1/") ? "/v1/" : "/";
+  read.set(request, readTarget(target));
+  return read.get(request) ?? target;
 }
 
 /** Rejects the targets that `readTarget` rejects. The router would take any first character for the slash. */
 export function registerTargets(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
-    const { method, originalUrl } = request;
+    const { method, originalUrl, raw } = request;
     if (isTooLong(originalUrl)) done(new AppError("uri_too_long", TOO_LONG));
-    else if (readTarget(originalUrl) !== undefined) done();
+    else if (read.get(raw) !== undefined) done();
     // of the service as a whole: RFC 9110, 9.3.7
     else if (method === "OPTIONS" && originalUrl === "*") void reply.code(204).send();
     else if (pathOf(originalUrl) !== undefined) done(new AppError("not_found", "There is nothing here."));
@@ -90,11 +96,7 @@ function withoutTracesPrefix(path: string): string {
 
 /** Whether an upstream could read a segment as `.` or `..`: by decoding it twice, or by dropping its parameters. */
 function climbs(path: string): boolean {
-  let plain = path;
-  for (let times = 0; times < 3; times++) {
-    plain = plain.replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-  }
+  // unlike decodeURIComponent, it leaves what is no escape, and reads bytes that are no UTF-8
+  const plain = unescape(unescape(unescape(path)));
   return plain.split(/[/\\]/).some((segment) => /^[\0- ]*\.{1,2}(?:[\0- ;?#]|$)/.test(segment));
 }
