@@ -130,17 +130,17 @@ export function errorBody(error: AppError): ErrorBody {
  * routes.
  */
 export function registerErrorHandling(app: FastifyInstance): void {
-  const routes = new Map<string, { readonly segments: readonly string[]; readonly methods: Set<string> }>();
+  const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
     // preflights of any route arrive here; the gateway does not say what its routes take
     if (url === "*" || url.startsWith("/v1/")) return;
-    const known = routes.get(url) ?? { segments: url.split("/"), methods: new Set() };
+    const pattern = new RegExp(`^${url.replaceAll(".", "[.]").replaceAll(/:\w+/g, "[^/]+")}$`);
+    const known = patterns.get(url) ?? { pattern, methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);
-    routes.set(url, known);
+    patterns.set(url, known);
   });
   const allowedMethods = (path: string): readonly string[] => {
-    const segments = path.split("/");
-    const matching = [...routes.values()].filter((route) => isPathOf(route.segments, segments));
+    const matching = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
   };
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
@@ -155,14 +155,6 @@ export function registerErrorHandling(app: FastifyInstance): void {
   app.addHook("onRequest", async (request, reply) => {
     if (request.is404) await refuse(request, reply);
   });
-}
-
-/** Whether a route has the path. A segment that begins with a colon is any. */
-function isPathOf(route: readonly string[], path: readonly string[]): boolean {
-  return (
-    route.length === path.length &&
-    route.every((segment, at) => segment === path[at] || (segment.startsWith(":") && path[at] !== ""))
-  );
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

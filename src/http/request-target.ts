@@ -46,24 +46,20 @@ function pathOf(target: string): string | undefined {
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** What was read of the target of a request: it is asked for twice. */
-const read = new WeakMap<IncomingMessage, string | undefined>();
-
 /** For `rewriteUrl`, which cannot reject a request: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
   // the router would decode all of it
   if (isTooLong(target)) return target.startsWith("/v1/") ? "/v1/" : "/";
-  read.set(request, readTarget(target));
-  return read.get(request) ?? target;
+  return readTarget(target) ?? target;
 }
 
 /** Rejects the targets that `readTarget` rejects. The router would take any first character for the slash. */
 export function registerTargets(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
-    const { method, originalUrl, raw } = request;
+    const { method, originalUrl } = request;
     if (isTooLong(originalUrl)) done(new AppError("uri_too_long", TOO_LONG));
-    else if (read.get(raw) !== undefined) done();
+    else if (readTarget(originalUrl) !== undefined) done();
     // of the service as a whole: RFC 9110, 9.3.7
     else if (method === "OPTIONS" && originalUrl === "*") void reply.code(204).send();
     else if (pathOf(originalUrl) !== undefined) done(new AppError("not_found", "There is nothing here."));
