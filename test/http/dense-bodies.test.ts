@@ -24,7 +24,10 @@ describe("a body of very many values", () => {
     ["/table/update", `{"project_id":"${project_id}","base_digest":"x","updates":${dense}}`],
   ])("is refused by its bytes where the event loop would read it: %s", async (url, body) => {
     const answer = await test.post(url, body);
-    expect([answer.status, answer.json()]).toEqual([413, { detail: expect.stringContaining("values and keys") }]);
+    expect([answer.status, answer.json()]).toEqual([
+      413,
+      { detail: expect.stringContaining("values and keys") },
+    ]);
   });
 
   it("is none that has the longest lists of ids", async () => {
