@@ -26,6 +26,7 @@ const typeByCode = {
   payload_too_large: "invalid_request_error",
   too_many_calls: "invalid_request_error",
   unsupported_media_type: "invalid_request_error",
+  uri_too_long: "invalid_request_error",
   upgrade_required: "invalid_request_error",
   validation: "invalid_request_error",
   too_many_requests: "rate_limit_error",

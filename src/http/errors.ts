@@ -18,6 +18,7 @@ const statusByCode = {
   already_running: 409,
   payload_too_large: 413,
   too_many_calls: 413,
+  uri_too_long: 414,
   unsupported_media_type: 415,
   validation: 422,
   upgrade_required: 426,
@@ -124,27 +125,35 @@ export function errorBody(error: AppError): ErrorBody {
   return { detail: error.code === "validation" ? error.issues : error.message };
 }
 
-/** Maps errors to responses, and responds to unknown routes. Register it before the routes. */
+/**
+ * Maps errors to responses, and responds to unknown routes: from their heads, without their bodies. Register it before the
+ * routes.
+ */
 export function registerErrorHandling(app: FastifyInstance): void {
-  const patterns = new Map<string, { pattern: URLPattern; methods: Set<string> }>();
+  const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
-    // preflights of any route arrive here
-    if (url === "*") return;
-    const known = patterns.get(url) ?? { pattern: new URLPattern({ pathname: url }), methods: new Set() };
+    // preflights of any route arrive here; the gateway does not say what its routes take
+    if (url === "*" || url.startsWith("/v1/")) return;
+    const pattern = new RegExp(`^${url.replaceAll(".", "[.]").replaceAll(/:\w+/g, "[^/]+")}$`);
+    const known = patterns.get(url) ?? { pattern, methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);
     patterns.set(url, known);
   });
   const allowedMethods = (path: string): readonly string[] => {
-    const matching = [...patterns.values()].filter(({ pattern }) => pattern.test({ pathname: path }));
+    const matching = [...patterns.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
   };
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const path = request.url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
     const allowed = allowedMethods(path);
     if (allowed.length === 0) throw new AppError("not_found", "There is nothing here.");
     void reply.header("allow", allowed.join(", "));
     throw new AppError("method_not_allowed", `This route takes ${allowed.join(", ")}.`);
+  };
+  app.setNotFoundHandler(refuse);
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.is404) await refuse(request, reply);
   });
 }
 

@@ -2,6 +2,12 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../shared/errors.ts";
 
+/** Room for two names of 128 characters, of nine bytes each as escapes. */
+const MAX_PATH_BYTES = 2560;
+const MAX_TARGET_BYTES = 8192;
+
+const TOO_LONG = `A path may have ${MAX_PATH_BYTES} bytes, and ${MAX_TARGET_BYTES} with its query.`;
+
 /** A path of plain segments and a query: already in its normal form. */
 const PLAIN = /^(?:\/(?!\.)[\w.~:@!$&'()*+,=-]+)+\/?(?:\?[\x21-\x22\x24-\x7e]*)?$/;
 
@@ -12,9 +18,10 @@ const ORIGIN = /^https?:\/\/(?!:)[^/?#@\\\s,]+(?=[/?#]|$)/i;
  * Normalises a request's target, for routes, rules and the gateway alike. It drops the origin of an absolute form, joins
  * repeated slashes, and keeps an escape only if its character needs one. The Weave SDKs turn a host name into
  * `https://HOST/traces`, so every route exists below `/traces` as well. Source: RFC 9110, 4.2.3; WANDB_BASE_URL in npm
- * `weave` 0.11.1. Errors: undefined if it is no path, or a segment is `.` or `..` in any spelling.
+ * `weave` 0.11.1. Errors: undefined if it is no path, is too long, or a segment is `.` or `..` in any spelling.
  */
 export function readTarget(target: string): string | undefined {
+  if (isTooLong(target)) return undefined;
   if (PLAIN.test(target) && !target.startsWith("/traces/")) return target;
   const local = pathOf(target);
   if (local === undefined) return undefined;
@@ -22,8 +29,12 @@ export function readTarget(target: string): string | undefined {
   const question = local.indexOf("?");
   const path = question === -1 ? local : local.slice(0, question);
   if (climbs(path)) return undefined;
-  const read = withoutTracesPrefix(normalised(path));
-  return question === -1 ? read : read + escaped(local.slice(question));
+  const rest = question === -1 ? "" : escaped(local.slice(question));
+  return withoutTracesPrefix(normalised(path)) + rest;
+}
+
+function isTooLong(target: string): boolean {
+  return target.length > MAX_TARGET_BYTES || target.split("?", 1)[0]!.length > MAX_PATH_BYTES;
 }
 
 /** The target without an origin; undefined of `*`, of an authority alone, and of what is no URL of ours. */
@@ -38,6 +49,8 @@ function pathOf(target: string): string | undefined {
 /** For `rewriteUrl`, which cannot reject a request: `registerTargets` does. */
 export function rewriteTarget(request: IncomingMessage): string {
   const target = request.url ?? "/";
+  // the router would decode all of it
+  if (isTooLong(target)) return target.startsWith("/v1/") ? "/v1/" : "/";
   return readTarget(target) ?? target;
 }
 
@@ -45,7 +58,8 @@ export function rewriteTarget(request: IncomingMessage): string {
 export function registerTargets(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
     const { method, originalUrl } = request;
-    if (readTarget(originalUrl) !== undefined) done();
+    if (isTooLong(originalUrl)) done(new AppError("uri_too_long", TOO_LONG));
+    else if (readTarget(originalUrl) !== undefined) done();
     // of the service as a whole: RFC 9110, 9.3.7
     else if (method === "OPTIONS" && originalUrl === "*") void reply.code(204).send();
     else if (pathOf(originalUrl) !== undefined) done(new AppError("not_found", "There is nothing here."));
@@ -78,11 +92,7 @@ function withoutTracesPrefix(path: string): string {
 
 /** Whether an upstream could read a segment as `.` or `..`: by decoding it twice, or by dropping its parameters. */
 function climbs(path: string): boolean {
-  let plain = path;
-  for (let times = 0; times < 3; times++) {
-    plain = plain.replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-  }
+  // unlike decodeURIComponent, it leaves what is no escape, and reads bytes that are no UTF-8
+  const plain = unescape(unescape(unescape(path)));
   return plain.split(/[/\\]/).some((segment) => /^[\0- ]*\.{1,2}(?:[\0- ;?#]|$)/.test(segment));
 }

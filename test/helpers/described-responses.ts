@@ -26,6 +26,9 @@ export function watchResponses(app: App): ReadonlySet<string> {
 const CLIENT_LEFT = 499;
 /** Part of HTTP, like the headers that ask for it. */
 const NOT_MODIFIED = 304;
+/** About the request before it is one of any route. */
+const URI_TOO_LONG = 414;
+const UNDESCRIBED = new Set([CLIENT_LEFT, NOT_MODIFIED, URI_TOO_LONG]);
 
 interface Sent {
   readonly status: number;
@@ -37,7 +40,7 @@ export function problemOfResponse(
   route: DescribedRoute,
   { status, type, payload }: Sent,
 ): string | undefined {
-  if (status === CLIENT_LEFT || status === NOT_MODIFIED) return undefined;
+  if (UNDESCRIBED.has(status)) return undefined;
   const described = responseAt(route, status);
   if (described === undefined) return "there is no such status";
   const { place, response } = described;

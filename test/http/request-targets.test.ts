@@ -116,6 +116,28 @@ describe("a request target in absolute form", () => {
   });
 });
 
+describe("a request target that is too long", () => {
+  it.each([
+    ["a path", "/".padEnd(2561, "a")],
+    ["escapes of escapes", `/${"%252541".repeat(2200)}`],
+    ["another origin's path", `http://x/${"a".repeat(2560)}`],
+    ["a path of the gateway", "/v1/".padEnd(2561, "a")],
+    ["a query", "/healthz?".padEnd(8193, "a")],
+  ])("is 414: %s", async (_what, target) => {
+    const { status, text } = await ask("GET", target);
+    expect([status, JSON.parse(text)]).toEqual([
+      414,
+      expect.objectContaining({ detail: "A path may have 2560 bytes, and 8192 with its query." }),
+    ]);
+  });
+
+  it("is none that has two of the longest names, or a long query", async () => {
+    const name = encodeURIComponent("名".repeat(128));
+    expect((await ask("GET", `/projects/${name}/${name}/retention`)).status).toBe(200);
+    expect((await ask("GET", "/healthz?".padEnd(8192, "a"))).status).toBe(200);
+  });
+});
+
 it("OPTIONS * asks nothing of any route, and gets an answer without content", async () => {
   const { status, text } = await ask("OPTIONS", "*");
   expect([status, text]).toEqual([204, ""]);

@@ -40,8 +40,10 @@ export interface Bodies {
   hold(request: FastifyRequest, bytes: number): void;
 }
 
-/** Where the event loop itself reads them, so many times fewer values are taken. */
-const ON_THE_EVENT_LOOP = 8;
+/** What the event loop may read of a body in so many bytes: a number in a list has about twelve. */
+function mostHere(bytes: number, bodyLimit: number, maxJsonValues: number): number {
+  return Math.ceil(Math.min(maxJsonValues / 8, bodyLimit / 20, 50_000 + bytes / 8));
+}
 
 /** Register it before what parses bodies. */
 export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
@@ -71,9 +73,10 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
     read: (request, payload) => readWhole(request, payload, { stallMs, check: counter(request, payload) }),
     readJson: (request, payload) => {
       const count = counter(request, payload);
-      const { largeBodies } = request.routeOptions.config;
-      const max = largeBodies === true ? maxJsonValues : Math.ceil(maxJsonValues / ON_THE_EVENT_LOOP);
-      const values = valueCounter(payload, { isPacked: isPacked(request), maxJsonValues: max });
+      const { bodyLimit, config } = request.routeOptions;
+      const most = (bytes: number): number =>
+        config.largeBodies === true ? maxJsonValues : mostHere(bytes, bodyLimit, maxJsonValues);
+      const values = valueCounter(payload, { isPacked: isPacked(request), most });
       const check = (chunk: Buffer): void => {
         count(chunk);
         values.add(chunk);

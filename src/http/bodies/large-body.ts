@@ -3,6 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 /** Larger ones are read in a second thread: this one reads so much in a tenth of a second at worst. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 const LARGE_VALUES = 50_000;
+/** So many values are large as well if they come at fewer bytes each: they cost much more than it costs to send them. */
+const DENSE_VALUES = 10_000;
+const DENSE_BYTES = 16;
 
 /** A body for the second thread, as it came, decompressed. */
 export class LargeBody {
@@ -32,7 +35,10 @@ declare module "fastify" {
 
 /** `values`: the values and keys of JSON. */
 export function isLarge({ routeOptions }: FastifyRequest, bytes: number, values: number): boolean {
-  return routeOptions.config.largeBodies === true && (bytes > LARGE_BYTES || values > LARGE_VALUES);
+  const isDense = values > DENSE_VALUES && bytes < values * DENSE_BYTES;
+  return (
+    routeOptions.config.largeBodies === true && (isDense || bytes > LARGE_BYTES || values > LARGE_VALUES)
+  );
 }
 
 /** Of the pieces that came. Its memory is its own, so that a thread can take it over. */

@@ -16,24 +16,24 @@ export interface ValueCounter {
   count(): number;
 }
 
-/** Counts the values and keys of a JSON body as it comes. */
+/** Counts the values and keys of a JSON body as it comes. `most`: how many there may be in so many bytes. */
 export function valueCounter(
   payload: RequestPayload,
-  { isPacked, maxJsonValues }: { readonly isPacked: boolean; readonly maxJsonValues: number },
+  { isPacked, most }: { readonly isPacked: boolean; readonly most: (bytes: number) => number },
 ): ValueCounter {
   const size = new JsonSize();
   let uncounted: Buffer[] = [];
   let bytes = 0;
   const add = (chunk: Buffer): void => {
     bytes += chunk.length;
-    if (!isPacked && bytes <= Math.min(UNCOUNTED_BYTES, maxJsonValues)) {
+    if (!isPacked && bytes <= Math.min(UNCOUNTED_BYTES, most(0))) {
       uncounted.push(chunk);
       return;
     }
     for (const earlier of uncounted) size.add(earlier);
     uncounted = [];
     size.add(chunk);
-    if (size.count > maxJsonValues) throw tooMany(maxJsonValues);
+    if (size.count > most(bytes)) throw tooMany(most(bytes));
     if (isPacked && size.count > FREE_VALUES + VALUES_PER_BYTE * (payload.receivedEncodedLength ?? 0))
       throw tooManyPacked();
   };
@@ -43,7 +43,7 @@ export function valueCounter(
 function tooMany(max: number): AppError {
   return new AppError(
     "payload_too_large",
-    `A JSON body may have at most ${max} values and keys (set by MAX_JSON_VALUES); a key with an escape counts as 16. Send it in parts.`,
+    `A JSON body may have at most ${max} values and keys (set by MAX_JSON_VALUES and the bytes of the body and its limit); a key with an escape counts as 16. Send it in parts.`,
   );
 }
 

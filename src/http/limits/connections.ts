@@ -1,72 +1,80 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { AppError } from "../../shared/errors.ts";
+import { answerOneAtATime, closeGently } from "./one-request.ts";
 
 /** How many connections beyond the cap stay open for their 503. */
 const MAX_REFUSED = 32;
 
+/** While the app closes, an upload must deliver this much in each second, or end. */
+const MIN_CLOSING_BYTES = 1024;
+
 /**
- * Limits the connections. At `max`, a new one replaces the one that has been idle longest. If none is idle, the new one
- * gets a 503.
+ * Limits the connections. At `max`, a new one replaces the anonymous one that has waited longest: its last request, if there
+ * was one, had no valid key, or none yet. If there is none, it replaces the one that has been idle longest. If all are at
+ * work for a key, the new one gets a 503. An anonymous request is answered from its head: its connection closes if its body
+ * has not come.
  *
- * When the app closes, idle connections end at once, and the others after their last response, or after `closeMs`. Node
- * alone would wait for connections that never sent a request, and for those that respond after the close began.
+ * When the app closes, idle connections end at once, those whose uploads stall within two seconds, and the others after
+ * their last response, or after `closeMs`. Node alone would wait for connections that never sent a request, and for those
+ * that respond after the close began.
  */
 export function registerConnections(
   app: FastifyInstance,
   { max, closeMs, registry }: { max: number; closeMs: number; registry: Registry },
 ): void {
-  /** Idle connections, the longest idle first. */
+  /** Each in the order in which they came to it. */
+  const anonymous = new Set<Socket>();
   const idle = new Set<Socket>();
-  const busy = new Map<Socket, number>();
+  const busy = new Set<Socket>();
   const refused = new Set<Socket>();
-  const closed = meter(registry, () => idle.size + busy.size + refused.size);
+  const all = [anonymous, idle, busy, refused];
+  const closed = meter(registry, () => all.reduce((sum, { size }) => sum + size, 0));
   let closing = false;
   let lastMoment: NodeJS.Timeout | undefined;
+  let watch: NodeJS.Timeout | undefined;
 
+  const forget = (socket: Socket): void => {
+    for (const some of all) some.delete(socket);
+  };
   const drop = (socket: Socket, why: Why): void => {
     closed.inc({ why });
+    forget(socket);
     socket.destroy();
   };
   const admit = (socket: Socket): void => {
-    if (idle.size + busy.size < max) {
-      idle.add(socket);
-      return;
-    }
-    const [longestIdle] = idle;
-    if (longestIdle !== undefined) {
-      idle.delete(longestIdle);
-      idle.add(socket);
-      drop(longestIdle, "idle");
+    const isFull = anonymous.size + idle.size + busy.size >= max;
+    const [longest] = anonymous.size > 0 ? anonymous : idle;
+    if (!isFull || longest !== undefined) {
+      if (isFull) drop(longest!, anonymous.size > 0 ? "anonymous" : "idle");
+      anonymous.add(socket);
       return;
     }
     const [first] = refused;
-    if (first !== undefined && refused.size >= MAX_REFUSED) {
-      refused.delete(first);
-      drop(first, "full");
-    }
+    if (first !== undefined && refused.size >= MAX_REFUSED) drop(first, "full");
     refused.add(socket);
   };
 
   app.server.on("connection", (socket: Socket) => {
-    socket.once("close", () => {
-      idle.delete(socket);
-      busy.delete(socket);
-      refused.delete(socket);
-    });
+    socket.once("close", () => forget(socket));
     admit(socket);
   });
-  app.server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-    idle.delete(socket);
-    if (!refused.has(socket)) busy.set(socket, (busy.get(socket) ?? 0) + 1);
+  const open = answerOneAtATime(app.server, (socket, response) => {
+    if (anonymous.delete(socket) || idle.delete(socket)) anonymous.add(socket);
     response.once("close", () => {
-      const left = (busy.get(socket) ?? 1) - 1;
-      if (left > 0) busy.set(socket, left);
-      else if (busy.delete(socket) && !socket.destroyed) idle.add(socket);
-      if (closing && left === 0) socket.destroySoon();
+      if (busy.delete(socket) && !socket.destroyed) idle.add(socket);
+      if (closing) socket.destroySoon();
     });
+  });
+  app.addHook("onRoute", (route) => {
+    if (route.config?.access === "public") return;
+    const trust = async ({ raw: { socket } }: FastifyRequest): Promise<void> => {
+      if (anonymous.delete(socket)) busy.add(socket);
+    };
+    // behind the guard, which puts its check first
+    route.onRequest = [...[route.onRequest ?? []].flat(), trust];
   });
   app.addHook("onRequest", async (request, reply) => {
     if (!refused.has(request.raw.socket)) return;
@@ -74,22 +82,40 @@ export function registerConnections(
     closed.inc({ why: "full" });
     if (request.routeOptions.config.access !== "public") throw tooManyConnections();
   });
-  app.addHook("onSend", async (_request, reply, payload) => {
-    if (closing) void reply.header("connection", "close");
+  app.addHook("onSend", async ({ raw: { socket, complete } }, reply, payload) => {
+    const isCutShort = !complete && anonymous.has(socket);
+    if (isCutShort) closeGently(socket);
+    if (isCutShort || closing) void reply.header("connection", "close");
     return payload;
   });
   app.addHook("preClose", async () => {
     closing = true;
-    for (const socket of [...idle, ...refused]) socket.destroySoon();
+    for (const socket of all.flatMap((some) => [...some])) if (!open.has(socket)) socket.destroySoon();
+    watch = endStalledUploads(open);
     lastMoment = setTimeout(() => {
-      app.log.warn({ connections: busy.size }, "connections were cut, because the service stops");
+      app.log.warn({ connections: open.size }, "connections were cut, because the service stops");
       app.server.closeAllConnections();
     }, closeMs);
   });
-  app.addHook("onClose", async () => clearTimeout(lastMoment));
+  app.addHook("onClose", async () => {
+    clearTimeout(lastMoment);
+    clearInterval(watch);
+  });
 }
 
-type Why = "idle" | "full";
+/** Once a second, ends those of which too little has come since the last time. What is not read yet is no stall. */
+function endStalledUploads(open: ReadonlyMap<Socket, ServerResponse>): NodeJS.Timeout {
+  let seen = new Map<Socket, number>();
+  return setInterval(() => {
+    for (const [socket, { req }] of open) {
+      const comes = socket.bytesRead - (seen.get(socket) ?? -Infinity) >= MIN_CLOSING_BYTES;
+      if (!comes && !req.complete && req.readableLength === 0) socket.destroy();
+    }
+    seen = new Map([...open.keys()].map((socket) => [socket, socket.bytesRead]));
+  }, 1000);
+}
+
+type Why = "anonymous" | "idle" | "full";
 
 function meter(registry: Registry, count: () => number): Counter<"why"> {
   const open: Gauge = new Gauge({
@@ -101,7 +127,7 @@ function meter(registry: Registry, count: () => number): Counter<"why"> {
   registry.registerMetric(open);
   return new Counter({
     name: "sumtree_http_closed_connections_total",
-    help: "Connections closed because there were too many: the longest idle one, or a new one when none was idle",
+    help: "Connections closed because there were too many: one without a valid key, an idle one, or a new one when there was neither",
     labelNames: ["why"],
     registers: [registry],
   });

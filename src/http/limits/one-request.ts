@@ -1,0 +1,58 @@
+import type { RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** Of the bytes that have come, so many are parsed at a time: before a request, and of its body. */
+const HEAD_BYTES = 2048;
+const BODY_BYTES = 16_384;
+/** How long a client may go on sending after a response that closes its connection. */
+const LINGER_MS = 1000;
+
+/**
+ * Answers one request of a connection at a time. Node would begin all that a client sends ahead; here they are dropped, and
+ * the connection closes after the response, so that the client sends them again. Source: RFC 9112, 9.3.2. Returns the
+ * responses that are open.
+ */
+export function answerOneAtATime(
+  server: Server,
+  onBegin: (socket: Socket, response: ServerResponse) => void,
+): ReadonlyMap<Socket, ServerResponse> {
+  const open = new Map<Socket, ServerResponse>();
+  const ahead = new WeakSet<Socket>();
+  const [answer] = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request").on("request", (request, response) => {
+    const { socket } = request;
+    const first = open.get(socket);
+    if (first !== undefined) {
+      ahead.add(socket);
+      first.shouldKeepAlive = false;
+      closeGently(socket);
+      return;
+    }
+    open.set(socket, response);
+    response.once("close", () => {
+      open.delete(socket);
+      if (ahead.has(socket)) socket.destroySoon();
+    });
+    onBegin(socket, response);
+    answer!(request, response);
+  });
+  server.on("connection", (socket: Socket) => {
+    const [parse] = socket.listeners("data") as ((bytes: Buffer) => void)[];
+    socket.removeAllListeners("data").on("data", (bytes: Buffer) => {
+      for (let at = 0; at < bytes.length && socket.writable && !ahead.has(socket);) {
+        const end = at + (open.has(socket) ? BODY_BYTES : HEAD_BYTES);
+        parse!(bytes.subarray(at, end));
+        at = end;
+      }
+    });
+  });
+  return open;
+}
+
+/** When Node closes it after a response, lets the client send on for a moment: a reset could overtake the response. */
+export function closeGently(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end();
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+}
