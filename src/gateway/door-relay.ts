@@ -77,7 +77,7 @@ export async function relayDoor(
     upstreamRequest: {
       method: "POST",
       path: targetUnder(target.upstream.base, path ?? withQueryOf(request.url, own)),
-      headers: headersFor(request, target, { body, identity: true }),
+      headers: headersFor(request, target, body),
       body,
     },
     wrapsErrors: door.wrapsErrors,

@@ -51,7 +51,7 @@ export async function relayRequest(
     upstreamRequest: {
       method: request.method,
       path: targetUnder(target.upstream.base, pathBehindPrefix(request.url)),
-      headers: headersFor(request, target, { body, identity: wrapsErrors }),
+      headers: headersFor(request, target, body),
       body,
     },
     wrapsErrors,
@@ -74,12 +74,11 @@ function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promi
 export function headersFor(
   request: FastifyRequest,
   target: Target,
-  { body, identity }: { body: UpstreamRequest["body"]; identity: boolean },
+  body: UpstreamRequest["body"],
 ): Record<string, string | string[]> {
   return upstreamHeaders(request.headers, {
     credential: target.credential,
     requestId: request.id,
     contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
-    identity,
   });
 }
