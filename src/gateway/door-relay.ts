@@ -39,11 +39,12 @@ export interface DoorOptions {
 
 /** Servers that know only one of the two redirect to it. A client that follows the redirect would come back forever. */
 const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
-/** Relays a request through a metered door, and records it when it names a project. `path`: other than the door's own. */
+
+/** Relays a request through a metered door, and records it when it names a project. */
 export async function relayDoor(
   request: FastifyRequest,
   reply: FastifyReply,
-  { door, path, ...options }: DoorOptions & { readonly door: Door; readonly path?: string },
+  { door, ...options }: DoorOptions & { readonly door: Door },
 ): Promise<void> {
   const { gateway, settings } = options;
   const { upstreams } = gateway;
@@ -76,7 +77,7 @@ export async function relayDoor(
     target,
     upstreamRequest: {
       method: "POST",
-      path: targetUnder(target.upstream.base, path ?? withQueryOf(request.url, own)),
+      path: targetUnder(target.upstream.base, withQueryOf(request.url, own)),
       headers: headersFor(request, target, body),
       body,
     },
@@ -86,7 +87,7 @@ export async function relayDoor(
     keepAliveMs: settings.sseKeepAliveMs,
     stallMs: settings.stallMs,
     onRedirect: (leadsTo) => {
-      if (door === CHAT && path === undefined && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
+      if (door === CHAT && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
     },
     observer: recording,
   });

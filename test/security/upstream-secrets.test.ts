@@ -256,11 +256,15 @@ describe("with the paths that pass by default", () => {
     "GET /v1/models/m1",
     "POST /v1/embeddings",
     "POST /v1/completions",
-    "POST /v1/moderations",
     "POST /v1/responses",
     "GET /v1/responses/r1",
-    "GET /v1/training2",
-    "POST /v1/deployments/d/chat/completions",
+    "DELETE /v1/responses/r1",
+    "GET /v1/responses/r1/input_items?limit=1",
+    "POST /v1/responses/r1/cancel",
+    "POST /v1/responses/input_tokens",
+    "POST /v1/messages/count_tokens",
+    "PUT /v1/preview/anything/new",
+    "DELETE /v1/training/runs/r1",
   ])("relays %s", async (line) => {
     seen = [];
     await ask(line);
@@ -281,10 +285,58 @@ describe("with the paths that pass by default", () => {
     "GET /v1/batches",
     "DELETE /v1/models/m1",
     "POST /v1/models",
+    "POST /v1/moderations",
+    "GET /v1/training2",
+    "GET /v1/Training/runs/r1",
+    "GET /v1/training%2Fruns",
+    "GET /v1/training;/runs",
+    String.raw`GET /v1/training\runs`,
+    "GET /v1/v1/models",
+    "OPTIONS /v1/training/runs",
+    "HEAD /v1/files",
+    "GET http://elsewhere.example/v1/files",
+    "POST /v1/deployments/d/chat/completions",
+    "POST /v1/v1/chat/completions",
+    "GET /v1/v1/chat/completions",
+    "GET /v1/chat%2Fcompletions",
+    "GET /v1/Chat/Completions",
+    "GET /v1/chat/completions;x",
+    "GET /v1/chat/completions/c1",
+    "POST /v1/chat/completions/c1",
+    "DELETE /v1/chat/completions/c1",
+    "GET /v1/chat/completions/c1/messages",
+    "POST /v1/realtime/client_secrets",
+    "POST /v1/videos",
+    "GET /v1/keys",
+    "POST /v1/keys",
+    "GET /v1/accounts/a1/users",
+    "POST /v1/messages/batches",
+    "POST /v1/messages/count_tokens/x",
+    "POST /v1/responses/r1",
+    "HEAD /v1/responses/r1",
+    "GET /v1/responses/r1%2Finput_items",
+    "GET /v1/responses/r1;x",
+    "GET /v1/Responses/r1",
+    "GET /v1/responses/r1/input_items/i1",
   ])("answers 404 to %s, and sends nothing", async (line) => {
     seen = [];
-    expect((await ask(line)).status).toBe(404);
-    expect(seen).toEqual([]);
+    const { status, body } = await ask(line, "", "connection: close");
+    expect([status, seen]).toEqual([404, []]);
+    if (/^(?!OPTIONS|HEAD)/.test(line)) expect(body.toString()).toContain("GATEWAY_PASSTHROUGH_PATHS");
+  });
+
+  it.each([
+    "GET /v1/chat/completions",
+    "DELETE /v1/chat/completions/",
+    "GET /v1//chat//completions?limit=100",
+    "GET /v1/%63hat/completions",
+    "GET http://elsewhere.example/v1/chat/completions",
+    "GET /v1/responses",
+    "GET /v1/messages",
+    "GET /v1/messages/count_tokens",
+  ])("answers 405 to %s, and sends nothing", async (line) => {
+    seen = [];
+    expect([(await ask(line)).status, seen]).toEqual([405, []]);
   });
 
   const spelling = (word: string): fc.Arbitrary<string> =>
