@@ -9,6 +9,7 @@ import { readOrUpload } from "./asked-body.ts";
 import { readCaller } from "./recording/caller.ts";
 import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway } from "./gateway.ts";
+import { checkArtifact } from "./named-projects.ts";
 import type { Target } from "./upstreams.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMeter } from "./relay/relay.ts";
@@ -48,8 +49,9 @@ export async function relayDoor(
 ): Promise<void> {
   const { gateway, settings } = options;
   const { upstreams } = gateway;
-  const needsModel = upstreams.dependsOnModel(door.path);
-  const known = needsModel ? undefined : upstreams.leadingTo({ path: door.path });
+  const isRouted = upstreams.dependsOnModel(door.path);
+  const known = isRouted ? undefined : upstreams.leadingTo({ path: door.path });
+  const needsModel = isRouted || !request.grant.covers("*");
   if (!gateway.enter(request, reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
@@ -63,7 +65,9 @@ export async function relayDoor(
   const askForUsage = isRecorded && door.asksForUsage && settings.askForUsage;
   const asked =
     isRecorded || needsModel ? await readOrUpload(request, { askForUsage, limits, needsModel }) : undefined;
-  const target = known ?? upstreams.leadingTo({ path: door.path, model: asked?.readModel() });
+  const model = needsModel ? asked?.readModel() : undefined;
+  checkArtifact(request.grant, ["body", "model"], model);
+  const target = known ?? upstreams.leadingTo({ path: door.path, model });
   const recording = named.project && recordingOf(request, named.project, { ...options, door, target });
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
   if (asked !== undefined) recording?.asked(asked.readAsked);

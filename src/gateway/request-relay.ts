@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Gateway } from "./gateway.ts";
 import type { Target } from "./upstreams.ts";
 import { UnreadStream } from "./stream/chat-stream.ts";
+import { checkNamedInBody } from "./named-projects.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMeter, RelayObserver } from "./relay/relay.ts";
 import { readTypedBody } from "./relay/typed-body.ts";
@@ -66,7 +67,12 @@ export async function relayRequest(
 function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promise<UpstreamRequest["body"]> {
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
   return rule.kind === "typed"
-    ? readTypedBody(request.raw, { ...rule, idleMs, hold })
+    ? readTypedBody(request.raw, {
+        ...rule,
+        idleMs,
+        hold,
+        check: (body) => checkNamedInBody(request.grant, body),
+      })
     : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs, hold });
 }
 

@@ -11,6 +11,7 @@ import { CHAT, DOORS } from "./doors/doors.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics, type GatewayMeter } from "./metrics.ts";
+import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
 import { FREE, observeUnmetered } from "./observe-unmetered.ts";
 import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
 import { relayResponse } from "./responses/relay-response.ts";
@@ -85,7 +86,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   passBodiesUnread(app);
 
   const add = (route: RouteOptions): void => {
-    app.route({ ...route, config, compress: false, decompress: false });
+    app.route({ ...route, config, compress: false, decompress: false, preValidation: checkNamedProjects });
   };
   addHealth(add, gateway);
   const tellUnrecorded = createUnrecorded(registry, steadyClock);
@@ -191,7 +192,9 @@ function addPassThrough(add: Add, shared: Shared, metered: DoorOptions): void {
   const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const listed = asksForModels(request) ? listedBy(request, shared.gateway) : undefined;
     if (asksForModels(request) && listed === undefined) return listModels(request, reply, shared.gateway);
-    const target = listed ?? shared.gateway.upstreams.leadingTo(askedOf(request));
+    const asked = askedOf(request);
+    checkArtifact(request.grant, ["path", "model"], asked.model);
+    const target = listed ?? shared.gateway.upstreams.leadingTo(asked);
     return relayRequest(request, reply, {
       ...shared,
       target,
