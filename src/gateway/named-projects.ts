@@ -18,20 +18,25 @@ const ENTITIES = ["entity", "entity_name"];
  * forbidden; validation.
  */
 export async function checkNamedProjects({ raw, url, grant }: FastifyRequest): Promise<void> {
-  const named = HEADERS.flatMap((name) => raw.headersDistinct[name] ?? []).map(headerText);
-  const isTwice = HEADERS.some((name) => (raw.headersDistinct[name] ?? []).length > 1);
+  const sent = HEADERS.map((name) => valuesOfHeader(raw.rawHeaders, name));
+  const named = sent.flat().map(headerText);
   // a name without a slash is one of the provider's own
   if (!named.every((name) => !name.includes("/") || mayName(grant, name)))
     throw new AppError("forbidden", "This key may not use that project.");
-  if (isTwice || new Set(named.filter(isProjectId)).size > 1)
+  if (sent.some((values) => values.length > 1) || new Set(named.filter(isProjectId)).size > 1)
     throw new AppError("bad_request", "The headers of the request name a project twice.");
+  if (grant.covers("*")) return;
   const query = new URLSearchParams(url.split("?").slice(1).join("?"));
   const valuesOf = (names: readonly string[]): readonly (string | undefined)[] => {
-    const values = names.flatMap((name) => query.getAll(name)).filter((value) => value !== "");
-    return values.length === 0 ? [undefined] : values;
+    const values = new Set(names.flatMap((name) => query.getAll(name)).filter((value) => value !== ""));
+    return values.size === 0 ? [undefined] : [...values];
   };
   for (const project of valuesOf(PROJECTS))
     for (const entity of valuesOf(ENTITIES)) check(grant, ["query", "project"], { project, entity });
+}
+
+function valuesOfHeader(raw: readonly string[], name: string): readonly string[] {
+  return raw.filter((_value, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === name);
 }
 
 /** Checks what the body of a route of the training API names. Errors: validation. */

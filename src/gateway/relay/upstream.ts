@@ -57,7 +57,6 @@ export interface UpstreamFailure {
 
 export interface Upstream {
   readonly base: UpstreamBase;
-  readonly mask: SecretMask;
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** Ends all connections at once. */
   close(): Promise<void>;
@@ -77,7 +76,6 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   });
   return {
     base,
-    mask: options.mask,
     send(request, listener) {
       const call = new Call(listener, options.mask);
       try {
@@ -102,8 +100,7 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #listener: UpstreamListener;
   readonly #mask: SecretMask;
-  /** Undefined for a compressed error: whoever relays it masks it when it is unpacked. */
-  #body: MaskedPieces | undefined;
+  readonly #body: MaskedPieces;
   #packed: PackedResponse | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
@@ -145,11 +142,10 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     const masked = maskedHeaders(headers, this.#mask);
     const encodings = encodingsOf(headers["content-encoding"]);
     if (encodings.length === 0) return this.#listener.onHead(status, masked);
-    this.#body = undefined;
-    if (status >= 400) return this.#listener.onHead(status, masked);
     this.#packed = new PackedResponse(masked, {
       encodings,
-      isHeld: !isEventStream(headers["content-type"]),
+      // an error is read anyway, and an event stream cannot wait
+      isHeld: status < 400 && !isEventStream(headers["content-type"]),
       mask: this.#mask,
       sink: {
         head: (own) => (this.#over ? undefined : this.#listener.onHead(status, own)),
@@ -160,12 +156,12 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#packed === undefined) this.#pass(this.#body?.push(chunk) ?? chunk);
+    if (this.#packed === undefined) this.#pass(this.#body.push(chunk));
     else if (!this.#over) this.#packed.write(chunk);
   }
 
   onResponseEnd(): void {
-    if (this.#body !== undefined) this.#pass(this.#body.end());
+    this.#pass(this.#body.end());
     this.#end(() => this.#listener.onEnd());
   }
 
