@@ -242,6 +242,16 @@ it("each door relays every byte and records what was served, however it comes an
   await fc.assert(fc.asyncProperty(plan, relay), options);
 });
 
+it("a stream is whole for its client when the connection breaks behind its last event", async () => {
+  for (const path of ["/messages", "/responses"] as const) {
+    const id = `cut-behind-${path}`;
+    models.plan(id, { counts: { input: 1, cached: 0, written: 0, output: 1 }, writes: [2 ** 20], cutAt: 1 });
+    const headers = { ...bearer, "x-client-request-id": id };
+    const came = await ask(`/v1${path}`, { ...DOORS[path], stream: true }, headers);
+    expect([came.isWhole, came.bytes.equals(models.seen.at(-1)!.bytes)]).toEqual([true, true]);
+  }
+});
+
 it("what is unpacked is what was sent", async () => {
   for (const encoding of ["gzip", "br", "zstd"] as const) {
     const id = `packed-${encoding}`;

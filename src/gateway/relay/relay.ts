@@ -170,9 +170,9 @@ class Relay implements UpstreamListener, DownstreamListener {
 
   onFailure(failure: UpstreamFailure): void {
     if (this.#response !== undefined) {
-      if (this.#response.delivered) return;
+      const { delivered } = this.#response;
       this.#response.fail(failure);
-      this.#failed(failure, "upstream_cut");
+      if (!delivered) this.#failed(failure, "upstream_cut");
       return;
     }
     this.#failed(failure, "error");
