@@ -58,9 +58,8 @@ const passedPaths = z
   .string()
   .transform((text) => (text === "none" ? [] : text.split(",").map((path) => path.trim())))
   .refine(
-    (paths) =>
-      paths.every((path) => /^(?:others|(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/[\w.~/-]*)$/.test(path)),
-    "must be none, or paths like /training or GET /models and the word others, separated by commas",
+    (paths) => paths.every((path) => /^(?:(?:GET|POST|PUT|PATCH|DELETE) )?\/[\w.~/-]*$/.test(path)),
+    "must be none, or paths like /training or GET /models, separated by commas",
   );
 
 function hasReadableCredentials(text: string): boolean {
@@ -168,7 +167,7 @@ const schema = z.object({
   TRAINING_UPSTREAM_PROVIDER: z.string().optional(),
   CHAT_UPSTREAM_PROVIDER: z.string().optional(),
   GATEWAY_ROUTES_FILE: z.string().optional(),
-  TRAINING_PASS_THROUGH: passedPaths.default(["/preview", "/training", "GET /models", "others"]),
+  GATEWAY_PASSTHROUGH_PATHS: passedPaths.default(["/preview", "/training", "GET /models"]),
   TRAINING_BODY_LIMIT_BYTES: bytes.default(1024 * 1024 * 1024),
   CHAT_BODY_LIMIT_BYTES: bytes.default(64 * 1024 * 1024),
   UPLOAD_IDLE_TIMEOUT_MS: positiveMs.default(120_000),

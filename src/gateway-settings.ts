@@ -33,7 +33,7 @@ export function gatewayRoutesSettings(config: Config, open: FairShare): GatewayR
     uploadIdleMs: config.UPLOAD_IDLE_TIMEOUT_MS,
     stallMs: config.GATEWAY_STALL_TIMEOUT_MS,
     sseKeepAliveMs: config.SSE_KEEP_ALIVE_SECONDS * 1000,
-    passThrough: config.TRAINING_PASS_THROUGH,
+    passThrough: config.GATEWAY_PASSTHROUGH_PATHS,
     askForUsage: config.ASK_FOR_USAGE,
     keepContent: config.RECORD_COMPLETION_CONTENT,
     ...stopTimes(config),

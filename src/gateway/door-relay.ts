@@ -9,6 +9,7 @@ import { readOrUpload } from "./asked-body.ts";
 import { readCaller } from "./recording/caller.ts";
 import { CompletionRecording } from "./recording/completion-recording.ts";
 import type { Gateway } from "./gateway.ts";
+import { checkArtifact } from "./named-projects.ts";
 import type { Target } from "./upstreams.ts";
 import type { Recorder } from "./recording/recorder.ts";
 import type { RelayMeter } from "./relay/relay.ts";
@@ -39,16 +40,18 @@ export interface DoorOptions {
 
 /** Servers that know only one of the two redirect to it. A client that follows the redirect would come back forever. */
 const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
-/** Relays a request through a metered door, and records it when it names a project. `path`: other than the door's own. */
+
+/** Relays a request through a metered door, and records it when it names a project. */
 export async function relayDoor(
   request: FastifyRequest,
   reply: FastifyReply,
-  { door, path, ...options }: DoorOptions & { readonly door: Door; readonly path?: string },
+  { door, ...options }: DoorOptions & { readonly door: Door },
 ): Promise<void> {
   const { gateway, settings } = options;
   const { upstreams } = gateway;
-  const needsModel = upstreams.dependsOnModel(door.path);
-  const known = needsModel ? undefined : upstreams.leadingTo({ path: door.path });
+  const isRouted = upstreams.dependsOnModel(door.path);
+  const known = isRouted ? undefined : upstreams.leadingTo({ path: door.path });
+  const needsModel = isRouted || !request.grant.covers("*");
   if (!gateway.enter(request, reply)) return;
   checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
   const named = projectOf(request);
@@ -63,7 +66,9 @@ export async function relayDoor(
   const askForUsage = isRecorded && door.asksForUsage && settings.askForUsage;
   const asked =
     isRecorded || needsModel ? await readOrUpload(request, { askForUsage, limits, needsModel }) : undefined;
-  const target = known ?? upstreams.leadingTo({ path: door.path, model: asked?.readModel() });
+  const model = needsModel ? asked?.readModel() : undefined;
+  checkArtifact(request.grant, ["body", "model"], model);
+  const target = known ?? upstreams.leadingTo({ path: door.path, model });
   const recording = named.project && recordingOf(request, named.project, { ...options, door, target });
   if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
   if (asked !== undefined) recording?.asked(asked.readAsked);
@@ -77,8 +82,8 @@ export async function relayDoor(
     target,
     upstreamRequest: {
       method: "POST",
-      path: targetUnder(target.upstream.base, path ?? withQueryOf(request.url, own)),
-      headers: headersFor(request, target, { body, identity: true }),
+      path: targetUnder(target.upstream.base, withQueryOf(request.url, own)),
+      headers: headersFor(request, target, body),
       body,
     },
     wrapsErrors: door.wrapsErrors,
@@ -87,7 +92,7 @@ export async function relayDoor(
     keepAliveMs: settings.sseKeepAliveMs,
     stallMs: settings.stallMs,
     onRedirect: (leadsTo) => {
-      if (door === CHAT && path === undefined && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
+      if (door === CHAT && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
     },
     observer: recording,
   });

@@ -9,7 +9,7 @@ import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import type { Target } from "./upstreams.ts";
 
 /** What these ask for is free, at every provider that has them. */
-const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/responses/input_tokens"]);
+export const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/responses/input_tokens"]);
 /** What only reads or deletes uses nothing. */
 const USING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 

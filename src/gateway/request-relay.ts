@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type { Gateway } from "./gateway.ts";
 import type { Target } from "./upstreams.ts";
 import { UnreadStream } from "./stream/chat-stream.ts";
+import { checkNamedInBody } from "./named-projects.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
 import type { RelayMeter, RelayObserver } from "./relay/relay.ts";
 import { readTypedBody } from "./relay/typed-body.ts";
@@ -51,7 +52,7 @@ export async function relayRequest(
     upstreamRequest: {
       method: request.method,
       path: targetUnder(target.upstream.base, pathBehindPrefix(request.url)),
-      headers: headersFor(request, target, { body, identity: wrapsErrors }),
+      headers: headersFor(request, target, body),
       body,
     },
     wrapsErrors,
@@ -66,7 +67,12 @@ export async function relayRequest(
 function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promise<UpstreamRequest["body"]> {
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
   return rule.kind === "typed"
-    ? readTypedBody(request.raw, { ...rule, idleMs, hold })
+    ? readTypedBody(request.raw, {
+        ...rule,
+        idleMs,
+        hold,
+        check: (body) => checkNamedInBody(request.grant, body),
+      })
     : bodyToSend(request.raw, { limitBytes: rule.limitBytes, idleMs, hold });
 }
 
@@ -74,12 +80,11 @@ function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promi
 export function headersFor(
   request: FastifyRequest,
   target: Target,
-  { body, identity }: { body: UpstreamRequest["body"]; identity: boolean },
+  body: UpstreamRequest["body"],
 ): Record<string, string | string[]> {
   return upstreamHeaders(request.headers, {
     credential: target.credential,
     requestId: request.id,
     contentLength: Buffer.isBuffer(body) ? body.length : contentLengthOf(request.raw),
-    identity,
   });
 }

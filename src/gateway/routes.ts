@@ -8,11 +8,11 @@ import { AppError } from "../shared/errors.ts";
 import { relayDoor, type DoorOptions } from "./door-relay.ts";
 import type { Door } from "./doors/door.ts";
 import { CHAT, DOORS } from "./doors/doors.ts";
-import { doorAt, isPreview, leadsToChat } from "./doors/paths.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics, type GatewayMeter } from "./metrics.ts";
-import { observeUnmetered } from "./observe-unmetered.ts";
+import { checkArtifact, checkNamedProjects } from "./named-projects.ts";
+import { FREE, observeUnmetered } from "./observe-unmetered.ts";
 import { KnownResponses, type ResponseMakers } from "./responses/known-responses.ts";
 import { relayResponse } from "./responses/relay-response.ts";
 import { askedResponse } from "./responses/response-id.ts";
@@ -58,7 +58,7 @@ export interface GatewayRoutesOptions {
   readonly registry: Registry;
 }
 
-const METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"] as const;
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: trainAccess };
 
 /** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
@@ -86,7 +86,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   passBodiesUnread(app);
 
   const add = (route: RouteOptions): void => {
-    app.route({ ...route, config, compress: false, decompress: false });
+    app.route({ ...route, config, compress: false, decompress: false, preValidation: checkNamedProjects });
   };
   addHealth(add, gateway);
   const tellUnrecorded = createUnrecorded(registry, steadyClock);
@@ -186,37 +186,41 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   });
 }
 
+/** What has no reader of its own: what is free, and what `passes` lists. */
 function addPassThrough(add: Add, shared: Shared, metered: DoorOptions): void {
   const passes = passThrough(shared.settings.passThrough);
+  const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const listed = asksForModels(request) ? listedBy(request, shared.gateway) : undefined;
+    if (asksForModels(request) && listed === undefined) return listModels(request, reply, shared.gateway);
+    const asked = askedOf(request);
+    checkArtifact(request.grant, ["path", "model"], asked.model);
+    const target = listed ?? shared.gateway.upstreams.leadingTo(asked);
+    return relayRequest(request, reply, {
+      ...shared,
+      target,
+      observer: observeUnmetered(request, reply, { ...metered, meter: shared.meter, target }),
+      route: "other",
+      body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
+      wrapsErrors: false,
+      // other POSTs carry ids that make them safe to repeat
+      repeatable: request.method !== "POST" || !/^\/v1\/preview(?:$|[/?])/.test(request.url),
+    });
+  };
+  for (const url of FREE) add({ method: "POST", url, schema: { hide: true }, handler: relay });
   add({
     method: [...METHODS],
     url: "/*",
     schema: { hide: true },
     handler: async (request, reply) => {
-      const isPost = request.method === "POST";
       const asked = askedResponse(request.method, pathBehindPrefix(request.url));
-      if (asked?.isSighting === true) return relayResponse(request, reply, { ...metered, asked });
-      const door = isPost ? doorAt(request.url) : undefined;
-      if (!passes(request) && !(door === CHAT && leadsToChat(request.url))) {
-        throw new AppError("not_found", "There is nothing here.");
-      }
-      if (door !== undefined) {
-        return relayDoor(request, reply, { ...metered, door, path: pathBehindPrefix(request.url) });
-      }
       if (asked !== undefined) return relayResponse(request, reply, { ...metered, asked });
-      const listed = asksForModels(request) ? listedBy(request, shared.gateway) : undefined;
-      if (asksForModels(request) && listed === undefined) return listModels(request, reply, shared.gateway);
-      const target = listed ?? shared.gateway.upstreams.leadingTo(askedOf(request));
-      return relayRequest(request, reply, {
-        ...shared,
-        target,
-        observer: observeUnmetered(request, reply, { ...metered, meter: shared.meter, target }),
-        route: "other",
-        body: { kind: "streamed", limitBytes: shared.settings.trainingBodyLimitBytes },
-        wrapsErrors: false,
-        // other POSTs carry ids that make them safe to repeat
-        repeatable: !isPost || !isPreview(request.url),
-      });
+      if (!passes(request)) {
+        throw new AppError(
+          "not_found",
+          "There is nothing here. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
+        );
+      }
+      return relay(request, reply);
     },
   });
 }
@@ -239,7 +243,7 @@ function decoded(text: string): string {
 function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
   const methods = new Map([
     ["/health", new Set(["GET", "HEAD"])],
-    ...DOORS.map(({ path }) => [path, new Set(["POST"])] as const),
+    ...[...DOORS.map(({ path }) => path), ...FREE].map((path) => [path, new Set(["POST"])] as const),
   ]);
   for (const { path, method } of typedRoutes) methods.set(path, (methods.get(path) ?? new Set()).add(method));
   return methods;
@@ -255,7 +259,7 @@ function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): v
     handler: (_request, reply) => reply.code(204).header("allow", allow).send(),
   });
   add({
-    method: METHODS.filter((method) => method !== "OPTIONS" && !allowed.has(method)),
+    method: METHODS.filter((method) => !allowed.has(method)),
     url,
     schema: { hide: true },
     handler: async (_request: FastifyRequest, reply: FastifyReply) => {

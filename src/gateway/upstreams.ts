@@ -154,7 +154,7 @@ function openRoutes(routes: readonly RouteSettings[], open: Open): readonly Rout
     known.set(key, target);
     return {
       target,
-      fitsPath: paths === undefined ? () => true : fitting(paths.map((path) => path.toLowerCase())),
+      fitsPath: paths === undefined ? () => true : fitting(paths),
       fitsModel: models === undefined ? undefined : fitting(models),
     };
   });

@@ -56,7 +56,7 @@ describe("a wrong setting", () => {
       BODY_LIMIT_BYTES: "-1",
       ROOT_API_KEY: "tiny-secret",
       CLICKHOUSE_URL: "ftp://tiny-secret@host",
-      TRAINING_PASS_THROUGH: "maybe",
+      GATEWAY_PASSTHROUGH_PATHS: "maybe",
       TRUST_PROXY: "everybody",
     });
     const [title, ...problems] = said.split("\n");
@@ -68,7 +68,7 @@ describe("a wrong setting", () => {
       "TRUST_PROXY",
       "ROOT_API_KEY",
       "BODY_LIMIT_BYTES",
-      "TRAINING_PASS_THROUGH",
+      "GATEWAY_PASSTHROUGH_PATHS",
     ]);
     expect(said).not.toMatch(/tiny-secret|loud|eighty|everybody/);
   });

@@ -29,7 +29,7 @@ export async function startGateway(
     settings: {
       TRAINING_UPSTREAM_URL: upstream.url,
       TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
-      TRAINING_PASS_THROUGH: "/",
+      GATEWAY_PASSTHROUGH_PATHS: "/",
       SHUTDOWN_TIMEOUT_MS: "3000",
       ...options.settings,
     },
@@ -68,7 +68,7 @@ export async function startSecondApp(
   const config = readConfig({
     TRAINING_UPSTREAM_URL: first.upstream.url,
     TRAINING_UPSTREAM_API_KEY: UPSTREAM_KEY,
-    TRAINING_PASS_THROUGH: "/",
+    GATEWAY_PASSTHROUGH_PATHS: "/",
     ...settings,
   });
   const app = await buildApp(config, { engine, rootKey: ROOT_KEY, logger });

@@ -75,7 +75,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
-  test = await startApp({ settings: { CHAT_UPSTREAM_URL: url } });
+  test = await startApp({
+    settings: { CHAT_UPSTREAM_URL: url, GATEWAY_PASSTHROUGH_PATHS: "/videos" },
+  });
   baseURL = `${await test.app.listen({ host: "127.0.0.1", port: 0 })}/v1`;
 });
 afterAll(async () => {

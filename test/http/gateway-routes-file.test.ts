@@ -122,7 +122,7 @@ describe("GATEWAY_ROUTES_FILE", () => {
     ["/chat/completions", { model: "gpt-5" }, "other"],
     ["/embeddings", { model: String.raw`x` }, "other"],
     ["/chat/completions", { padding: "x".repeat(5_000_000), model: "qwen-3" }, "local"],
-    ["/Chat//Completions/", { model: "qwen-3" }, "local"],
+    ["/chat//%63ompletions/", { model: "qwen-3" }, "local"],
   ])("%s leads by path and model", async (path, body, name) => {
     for (const project of [undefined, "acme/routes"]) {
       const headers = project === undefined ? {} : { "x-sumtree-project": project };

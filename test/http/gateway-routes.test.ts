@@ -246,21 +246,21 @@ describe("with an upstream of its own for chat", () => {
   });
 });
 
-describe("with TRAINING_PASS_THROUGH=none", () => {
+describe("with GATEWAY_PASSTHROUGH_PATHS=none", () => {
   it("is 404 for paths that the interface does not have", async () => {
-    const app = await startSecondApp(test, { TRAINING_PASS_THROUGH: "none" });
+    const app = await startSecondApp(test, { GATEWAY_PASSTHROUGH_PATHS: "none" });
     try {
       const answer = await fetch(`${app.url}/v1/training/runs/r1`, { headers: bearer });
       expect([answer.status, await answer.json()]).toEqual([
         404,
         {
           error: {
-            message: "There is nothing here.",
+            message: "There is nothing here. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
             type: "not_found_error",
             param: null,
             code: "not_found",
           },
-          detail: "There is nothing here.",
+          detail: "There is nothing here. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
         },
       ]);
     } finally {

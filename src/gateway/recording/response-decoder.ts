@@ -9,6 +9,11 @@ export interface ResponseDecoder {
   write(chunk: Buffer): void;
   /** Resolves when everything that could be decompressed has been passed on; undefined if it has been. */
   end(): Promise<void> | undefined;
+  /** Some of it could not be decompressed. */
+  readonly failed: boolean;
+  /** Nothing is passed on until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 /** If the response is cut, each passes on everything before the cut. */
@@ -35,7 +40,9 @@ export function openDecoder(
   onData: (plain: Buffer) => void,
 ): ResponseDecoder | undefined {
   const [outer, ...inner] = encodings.toReversed();
-  if (outer === undefined) return { write: onData, end: () => undefined };
+  const nothing = (): undefined => undefined;
+  if (outer === undefined)
+    return { write: onData, end: nothing, failed: false, pause: nothing, resume: nothing };
   const open = unpackers.get(outer);
   const next = openDecoder(inner.toReversed(), onData);
   if (open === undefined || next === undefined) return undefined;
@@ -66,6 +73,20 @@ class Unpacking implements ResponseDecoder {
     else this.#transform.end();
     await this.#over.promise;
     await this.#next.end();
+  }
+
+  get failed(): boolean {
+    return this.#gaveUp || this.#next.failed;
+  }
+
+  pause(): void {
+    this.#transform?.pause();
+    this.#next.pause();
+  }
+
+  resume(): void {
+    this.#transform?.resume();
+    this.#next.resume();
   }
 
   #start(first: Buffer): Transform {

@@ -6,7 +6,6 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 /** Request headers that pass upstream. All others do not: keys, cookies, hop-by-hop and proxy headers. */
 const REQUEST_HEADERS = new Set([
   "accept",
-  "accept-encoding",
   "accept-language",
   "content-digest",
   "content-encoding",
@@ -71,8 +70,6 @@ export interface UpstreamHeaderOptions {
   readonly requestId: string;
   /** Length of the body sent upstream; undefined if it is unknown or there is none. */
   readonly contentLength: number | undefined;
-  /** The gateway reads the response, so it must not be compressed. */
-  readonly identity: boolean;
 }
 
 /**
@@ -81,7 +78,7 @@ export interface UpstreamHeaderOptions {
  */
 export function upstreamHeaders(
   client: IncomingHttpHeaders,
-  { credential, requestId, contentLength, identity }: UpstreamHeaderOptions,
+  { credential, requestId, contentLength }: UpstreamHeaderOptions,
 ): Record<string, string | string[]> {
   const headers = pick(client, REQUEST_HEADERS, REQUEST_PREFIXES);
   const own = ownCredentials(client);
@@ -94,7 +91,8 @@ export function upstreamHeaders(
   if (own !== undefined) Object.assign(headers, own);
   else if (credential !== undefined) headers[credential.header] = credential.value;
   if (contentLength !== undefined) headers["content-length"] = String(contentLength);
-  if (identity) headers["accept-encoding"] = "identity";
+  // the gateway reads the response
+  headers["accept-encoding"] = "identity";
   return headers;
 }
 

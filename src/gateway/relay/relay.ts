@@ -190,9 +190,9 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   onFailure(failure: UpstreamFailure): void {
     if (this.#readOn !== undefined) return this.endReadingOn();
     if (this.#response !== undefined) {
-      if (this.#response.delivered) return;
+      const { delivered } = this.#response;
       this.#response.fail(failure);
-      this.#failed(failure, "upstream_cut");
+      if (!delivered) this.#failed(failure, "upstream_cut");
       return;
     }
     this.#failed(failure, "error");
@@ -255,16 +255,15 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   }
 
   #responseTo(head: Head, headers: IncomingHttpHeaders): RelayedResponse {
-    const { wrapsErrors: wraps, openStream, observer, keepAliveMs, target } = this.#options;
+    const { wrapsErrors: wraps, openStream, observer, keepAliveMs } = this.#options;
     const outcome = head.status >= 400 ? "error" : "finished";
     const onComplete: OnComplete = () => this.#end(outcome);
     const listener = { onChunk: observer?.onChunk.bind(observer), onComplete };
     const isError = head.status >= 400 && this.#request.method !== "HEAD";
     const encodings = encodingsOf(headers["content-encoding"]);
-    if (isError && (wraps || encodings.length > 0 || observer !== undefined)) {
-      const { mask } = target.upstream;
+    if (isError && (wraps || observer !== undefined)) {
       const onError = (body: Buffer): void => observer?.onError(body.toString("utf8"));
-      return errorResponse(this.#down, head, { encodings, mask, wraps, onError, onComplete });
+      return errorResponse(this.#down, head, { wraps, onError, onComplete });
     }
     if (encodings.length > 0 && observer !== undefined) {
       // its last byte waits until the copy has been decompressed

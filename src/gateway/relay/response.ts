@@ -2,9 +2,7 @@ import type { PassingStream } from "../stream/chat-stream.ts";
 import { firstByte, isObject } from "../stream/first-byte.ts";
 import type { Downstream } from "./downstream.ts";
 import { envelopeOf, readableError } from "../error-envelope.ts";
-import type { SecretMask } from "../../shared/secret-mask.ts";
 import { isJson } from "./headers.ts";
-import { unpackWhole } from "./unpack-whole.ts";
 import type { UpstreamFailure } from "./upstream.ts";
 import { errorOf, truncatedStream } from "./upstream-failure.ts";
 
@@ -64,12 +62,10 @@ function endPlain(down: Downstream, onComplete: OnComplete): undefined {
   else completed.finally(() => down.end()).catch(() => undefined);
 }
 
-/** Larger errors pass unchanged, unless they are compressed. */
+/** Larger errors pass unchanged. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
 export interface ErrorOptions {
-  readonly encodings: readonly string[];
-  readonly mask: SecretMask;
   /** Whether to convert it to a form that SDKs can read. */
   readonly wraps: boolean;
   /** Gets what the client gets. */
@@ -77,27 +73,15 @@ export interface ErrorOptions {
   readonly onComplete: OnComplete;
 }
 
-/** Holds an error of the upstream until it is whole: compressed, it could quote what no response may contain. */
+/** Holds an error of the upstream until it is whole. */
 export function errorResponse(
   down: Downstream,
   head: Head,
-  { encodings, mask, wraps, onError, onComplete }: ErrorOptions,
+  { wraps, onError, onComplete }: ErrorOptions,
 ): RelayedResponse {
-  const { "content-encoding": encoding, ...headers } = head.headers;
-  const isPacked = encodings.length > 0;
+  const { headers } = head;
   let held: Buffer[] | undefined = [];
   let heldBytes = 0;
-  const bodyOf = (whole: Buffer): { body: Buffer; told: Buffer; isTheirs: boolean; isPacked: boolean } => {
-    const plain = isPacked ? unpackWhole(encodings, whole, MAX_ERROR_BYTES) : whole;
-    if (plain === undefined) {
-      const body = readableError(head.status, Buffer.alloc(0))!;
-      return { body, told: body, isTheirs: false, isPacked: false };
-    }
-    const masked = mask.bytes(plain);
-    const told = (wraps ? readableError(head.status, masked) : undefined) ?? masked;
-    const isSame = isPacked && !wraps && masked.equals(plain);
-    return { body: isSame ? whole : told, told, isTheirs: !wraps, isPacked: isSame };
-  };
   return {
     data(chunk) {
       heldBytes += chunk.length;
@@ -105,25 +89,23 @@ export function errorResponse(
         down.write(chunk);
         return;
       }
-      if (heldBytes <= MAX_ERROR_BYTES) held.push(chunk);
-      else if (isPacked) held = [];
-      else {
-        down.head(head.status, headers);
-        for (const part of [...held, chunk]) down.write(part);
-        held = undefined;
-      }
+      held.push(chunk);
+      if (heldBytes <= MAX_ERROR_BYTES) return;
+      down.head(head.status, headers);
+      for (const part of held) down.write(part);
+      held = undefined;
     },
     end() {
       if (held !== undefined) {
-        const { body, told, isTheirs, isPacked: staysPacked } = bodyOf(Buffer.concat(held));
-        onError(told);
+        const theirs = Buffer.concat(held);
+        const body = (wraps ? readableError(head.status, theirs) : undefined) ?? theirs;
+        onError(body);
         void onComplete();
         const type = headers["content-type"];
-        const isStillTrue = isTheirs || (typeof type === "string" && isJson(type));
+        const isStillTrue = !wraps || (typeof type === "string" && isJson(type));
         down.head(head.status, {
           ...headers,
           ...(isStillTrue ? {} : { "content-type": "application/json" }),
-          ...(staysPacked && encoding !== undefined ? { "content-encoding": encoding } : {}),
           "content-length": String(body.length),
         });
         down.write(body);

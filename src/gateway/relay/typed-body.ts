@@ -23,11 +23,13 @@ export interface TypedBodyOptions {
   readonly idleMs: number;
   /** Hears of bytes that are kept. Errors: service_overloaded. */
   readonly hold: (bytes: number) => void;
+  /** What else is wrong with a body that fits the schema. */
+  readonly check: (body: unknown) => void;
 }
 
 /**
- * Reads and checks a small body, and returns its original bytes. A body in an unknown encoding is not checked. Errors:
- * payload_too_large, bad_request, validation.
+ * Reads and checks a small body, and returns its original bytes. Errors: payload_too_large, bad_request, validation,
+ * unsupported_media_type for an unknown encoding.
  */
 export async function readTypedBody(request: IncomingMessage, options: TypedBodyOptions): Promise<Buffer> {
   const { schema, limitBytes } = options;
@@ -36,21 +38,18 @@ export async function readTypedBody(request: IncomingMessage, options: TypedBody
   const read = await readBody(request, limitBytes, options);
   if (!read.complete) throw tooLarge(limitBytes);
   const plain = await unpack(read.bytes, request.headers["content-encoding"], limitBytes);
-  if (plain === undefined) return read.bytes;
   const result = schema.safeParse(parse(plain), { reportInput: true });
   if (!result.success) throw invalid(toIssues(result.error.issues, "body"));
+  options.check(result.data);
   return read.bytes;
 }
 
-async function unpack(
-  bytes: Buffer,
-  encoding: string | undefined,
-  limitBytes: number,
-): Promise<Buffer | undefined> {
+async function unpack(bytes: Buffer, encoding: string | undefined, limitBytes: number): Promise<Buffer> {
   const name = (encoding ?? "").trim().toLowerCase();
   if (name === "" || name === "identity") return bytes;
   const unpacker = unpackers.get(name);
-  if (unpacker === undefined) return undefined;
+  if (unpacker === undefined)
+    throw new AppError("unsupported_media_type", `The body cannot be decompressed: ${name} is not known.`);
   try {
     return await unpacker(bytes, { maxOutputLength: limitBytes });
   } catch (error) {

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { errors, Pool, type Dispatcher } from "undici";
 import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
+import { encodingsOf } from "../recording/response-decoder.ts";
+import { isEventStream } from "./headers.ts";
 import "./interim-responses.ts";
+import { PackedResponse } from "./packed-response.ts";
 import { readBase, type UpstreamBase } from "./upstream-path.ts";
 
 export interface UpstreamOptions {
@@ -54,7 +57,6 @@ export interface UpstreamFailure {
 
 export interface Upstream {
   readonly base: UpstreamBase;
-  readonly mask: SecretMask;
   send(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall;
   /** Ends all connections at once. */
   close(): Promise<void>;
@@ -74,7 +76,6 @@ export function openUpstream(options: UpstreamOptions): Upstream {
   });
   return {
     base,
-    mask: options.mask,
     send(request, listener) {
       const call = new Call(listener, options.mask);
       try {
@@ -99,8 +100,8 @@ export function openUpstream(options: UpstreamOptions): Upstream {
 class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   readonly #listener: UpstreamListener;
   readonly #mask: SecretMask;
-  /** Undefined for a compressed error: whoever relays it masks it when it is unpacked. */
-  #body: MaskedPieces | undefined;
+  readonly #body: MaskedPieces;
+  #packed: PackedResponse | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #over = false;
@@ -118,6 +119,7 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   resume(): void {
+    this.#packed?.resume();
     this.#controller?.resume();
   }
 
@@ -136,28 +138,58 @@ class Call implements UpstreamCall, Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    if (status >= 400 && headers["content-encoding"] !== undefined) this.#body = undefined;
-    if (status >= 200 && !this.#over) this.#listener.onHead(status, maskedHeaders(headers, this.#mask));
+    if (status < 200 || this.#over) return;
+    const masked = maskedHeaders(headers, this.#mask);
+    const encodings = encodingsOf(headers["content-encoding"]);
+    if (encodings.length === 0) return this.#listener.onHead(status, masked);
+    this.#packed = new PackedResponse(masked, {
+      encodings,
+      // an error is read anyway, and an event stream cannot wait
+      isHeld: status < 400 && !isEventStream(headers["content-type"]),
+      mask: this.#mask,
+      sink: {
+        head: (own) => (this.#over ? undefined : this.#listener.onHead(status, own)),
+        data: (bytes) => this.#pass(bytes),
+        unreadable: () => this.#refuse(new Error("the response cannot be decompressed")),
+      },
+    });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over) return;
-    const masked = this.#body?.push(chunk) ?? chunk;
-    if (masked.length > 0 && !this.#listener.onData(masked)) controller.pause();
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#packed === undefined) this.#pass(this.#body.push(chunk));
+    else if (!this.#over) this.#packed.write(chunk);
   }
 
   onResponseEnd(): void {
-    if (this.#over) return;
-    const rest = this.#body?.end();
-    if (rest !== undefined && rest.length > 0) this.#listener.onData(rest);
-    this.#over = true;
-    this.#listener.onEnd();
+    this.#pass(this.#body.end());
+    this.#end(() => this.#listener.onEnd());
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#end(() => this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error }));
+  }
+
+  #pass(bytes: Buffer): void {
+    if (this.#over || bytes.length === 0 || this.#listener.onData(bytes)) return;
+    this.#packed?.pause();
+    this.#controller?.pause();
+  }
+
+  /** `tell`: what there is to say behind the last byte. */
+  #end(tell: () => void): void {
+    const over = (): void => {
+      if (this.#over) return;
+      this.#over = true;
+      tell();
+    };
+    if (this.#packed === undefined) over();
+    else this.#packed.end().then(over, (error: Error) => this.#refuse(error));
+  }
+
+  #refuse(cause: Error): void {
     if (this.#over) return;
-    this.#over = true;
-    this.#listener.onFailure({ kind: kindOf(error, this.#sent), cause: error });
+    this.abort();
+    this.#listener.onFailure({ kind: "invalid", cause });
   }
 }
 

@@ -57,7 +57,7 @@ export async function relayResponse(
     upstreamRequest: {
       method: request.method,
       path: targetUnder(target.upstream.base, pathBehindPrefix(request.url)),
-      headers: headersFor(request, target, { body, identity: observer !== undefined }),
+      headers: headersFor(request, target, body),
       body,
     },
     wrapsErrors: false,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { GATEWAY_ID_START, gatewayId } from "../../calls/parts/gateway-id.ts";
 import type { Project } from "../../shared/project.ts";
+import { plainPath } from "../doors/paths.ts";
 
 /** What a request asks of a response by its id. */
 export interface AskedResponse {
@@ -9,27 +10,16 @@ export interface AskedResponse {
   readonly isSighting: boolean;
 }
 
-const BY_ID = /^\/+responses\/+([^/?#]+)(?:\/+([^?#]*))?(?:$|[?#])/i;
-const NO_IDS: ReadonlySet<string> = new Set(["compact", "input_tokens"]);
+const BY_ID = /^\/responses\/([\w.:=~-]+)(\/cancel|\/input_items)?$/;
+const SIGHTINGS: ReadonlySet<string> = new Set(["GET ", "POST /cancel"]);
+const OTHERS: ReadonlySet<string> = new Set(["DELETE ", "GET /input_items"]);
 
-/** Undefined if the path is not one of a response. */
+/** Undefined if it is nothing that can be asked of a response. */
 export function askedResponse(method: string, path: string): AskedResponse | undefined {
-  const [, text, rest = ""] = BY_ID.exec(path) ?? [];
-  const id = text === undefined ? undefined : decoded(text);
-  if (id === undefined || NO_IDS.has(id.toLowerCase())) return undefined;
-  const below = rest.replace(/\/+$/, "").toLowerCase();
-  return {
-    id,
-    isSighting: (method === "GET" && below === "") || (method === "POST" && below === "cancel"),
-  };
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
+  const [, id, below = ""] = BY_ID.exec(plainPath(path)) ?? [];
+  const asks = `${method} ${below}`;
+  const isSighting = SIGHTINGS.has(asks);
+  return id !== undefined && (isSighting || OTHERS.has(asks)) ? { id, isSighting } : undefined;
 }
 
 /** The id under which the place of a response's call is noted, beside those of calls, where no client can put one. */

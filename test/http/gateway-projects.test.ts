@@ -1,0 +1,194 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { head, sendRaw, type RawAnswer } from "../helpers/raw-http.ts";
+import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
+
+let test: TestApp;
+let upstream: Server;
+let port: number;
+let keys: Record<"one" | "entity" | "root", string>;
+/** What the upstream was sent. */
+let seen: string[] = [];
+
+beforeAll(async () => {
+  upstream = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    request.resume().once("end", () => response.setHeader("content-type", "application/json").end("{}"));
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  const { port: theirs } = upstream.address() as AddressInfo;
+  test = await startApp({ settings: { TRAINING_UPSTREAM_URL: `http://127.0.0.1:${theirs}/v1` } });
+  port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
+  keys = { one: await keyFor("acme/one"), entity: await keyFor("acme/*"), root: ROOT_KEY };
+});
+afterAll(async () => {
+  await test.close();
+  upstream.closeAllConnections();
+  upstream.close();
+});
+beforeEach(() => {
+  seen = [];
+});
+
+async function keyFor(project: string): Promise<string> {
+  const made = await test.app.inject({
+    method: "POST",
+    url: "/api-keys",
+    headers: { authorization: authorization() },
+    payload: { name: project, scopes: ["train"], projects: [project] },
+  });
+  return made.json<{ key: string }>().key;
+}
+
+interface Sent {
+  readonly key?: keyof typeof keys;
+  readonly headers?: readonly string[];
+  readonly body?: object | string | Uint8Array;
+}
+
+function ask(line: string, { key = "one", headers = [], body = "" }: Sent): Promise<RawAnswer> {
+  const bytes =
+    body instanceof Uint8Array ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+  const lines = [
+    `${line} HTTP/1.1`,
+    "host: gateway",
+    `authorization: Bearer ${keys[key]}`,
+    "content-type: application/json",
+    `content-length: ${bytes.length}`,
+    "connection: close",
+    ...headers,
+  ];
+  return sendRaw(port, head(...lines), bytes).answer;
+}
+
+const CHAT = "POST /v1/chat/completions";
+const chat = { model: "m", messages: [] };
+const LINES: readonly (readonly [string, object | string])[] = [
+  [CHAT, chat],
+  ["POST /v1/messages", chat],
+  ["POST /v1/embeddings", { model: "m", input: "x" }],
+  ["GET /v1/responses/resp_1", ""],
+  ["DELETE /v1/responses/resp_1", ""],
+  ["POST /v1/responses/input_tokens", {}],
+  ["GET /v1/preview/base-models", ""],
+  ["GET /v1/preview/training-jobs/j1", ""],
+  ["POST /v1/preview/training-jobs", {}],
+  ["POST /v1/preview/anything/new", {}],
+  ["GET /v1/training/runs/r1", ""],
+  ["GET /v1/models", ""],
+  ["GET /v1/system-check", ""],
+];
+
+describe.each(LINES)("%s", (line, body) => {
+  it.each([
+    ["OpenAI-Project", ["openai-project: other/two"]],
+    ["x-sumtree-project", ["x-sumtree-project: other/two"]],
+    [
+      "OpenAI-Project beside a project of the key",
+      ["x-sumtree-project: acme/one", "openai-project: other/two"],
+    ],
+    ["another project of the same entity", ["openai-project: acme/two"]],
+    ["no project, but nearly one", ["openai-project: /other/two"]],
+  ])("is 403 for a project of others in %s, and nothing goes upstream", async (_what, headers) => {
+    expect([(await ask(line, { headers, body })).status, seen]).toEqual([403, []]);
+  });
+
+  it.each([
+    "project=two",
+    "project_id=other%2Ftwo",
+    "entity=other",
+    "project=one&entity=other",
+    "project=one&project=two",
+  ])("is 422 for ?%s, and nothing goes upstream", async (query) => {
+    expect([(await ask(`${line}?${query}`, { body })).status, seen]).toEqual([422, []]);
+  });
+
+  it("passes with what the key may use", async () => {
+    const headers = ["openai-project: acme/one", "x-sumtree-project: acme/one"];
+    expect((await ask(`${line}?project=one&entity=acme`, { headers, body })).status).toBe(200);
+    expect((await ask(line, { headers: ["openai-project: proj_123"], body })).status).toBe(200);
+    expect(
+      (await ask(`${line}?project=x`, { key: "root", headers: ["openai-project: a/b/c"], body })).status,
+    ).toBe(200);
+    expect(seen).toHaveLength(3);
+  });
+
+  it.each([
+    ["two headers that disagree", ["openai-project: acme/one", "x-sumtree-project: acme/two"]],
+    ["a header sent twice", ["openai-project: acme/one", "openai-project: acme/two"]],
+    ["a header sent twice alike", ["openai-project: acme/one", "openai-project: acme/one"]],
+  ])("is 400 for %s, even if the key may use both", async (_what, headers) => {
+    expect([(await ask(line, { key: "entity", headers, body })).status, seen]).toEqual([400, []]);
+  });
+});
+
+describe("a body", () => {
+  const model = { name: "n", base_model: "b" };
+  const job = { model_id: "00000000-0000-4000-8000-000000000000" };
+  const MODELS = "POST /v1/preview/models";
+  const JOBS = "POST /v1/preview/sft-training-jobs";
+  const large = "x".repeat(5 * 1024 * 1024);
+  const refused: readonly (readonly [string, string, object | string])[] = [
+    ["another project", MODELS, { ...model, project: "two" }],
+    ["another entity", MODELS, { ...model, project: "one", entity: "other" }],
+    ["a project with its entity", MODELS, { ...model, project: "other/one" }],
+    ["a project by its id", MODELS, { ...model, project: "one", project_id: "other/two" }],
+    ["the last of two", MODELS, '{"project":"one","name":"n","base_model":"b","project":"two"}'],
+    ["an escaped one", MODELS, String.raw`{"pro\u006aect":"two","name":"n","base_model":"b"}`],
+    ["data", JOBS, { ...job, training_data_url: "wandb-artifact:///other/two/data:v0" }],
+    ["data with two slashes", JOBS, { ...job, training_data_url: "wandb-artifact://other/two/data:v0" }],
+    ["a model", CHAT, { ...chat, model: "wandb-artifact:///other/two/agent:step25" }],
+    ["an escaped model", CHAT, String.raw`{"model":"wandb-artifac\u0074:///other/two/agent"}`],
+    ["a prefixed model", CHAT, { ...chat, model: "openai/wandb-artifact:///other/two/agent" }],
+    ["a model of no project", CHAT, { ...chat, model: "wandb-artifact:///other/agent" }],
+    ["the model of a message", "POST /v1/messages", { ...chat, model: "wandb-artifact:///acme/two/agent" }],
+    ["the model behind 5 MiB", CHAT, { padding: large, model: "wandb-artifact:///other/two/agent" }],
+    [
+      "the last model behind 5 MiB",
+      CHAT,
+      `{"model":"m","padding":"${large}","model":"wandb-artifact:///other/two/a"}`,
+    ],
+  ];
+  it.each(refused)(
+    "is 422 if it names %s of others, and nothing goes upstream",
+    async (_what, line, body) => {
+      expect([(await ask(line, { body })).status, seen]).toEqual([422, []]);
+      // a key for all projects may
+      expect([(await ask(line, { body, key: "root" })).status, seen.length]).toEqual([200, 1]);
+    },
+  );
+
+  it.each([
+    [MODELS, { ...model, project: "one", entity: null }],
+    [MODELS, { ...model, project: "one", entity: "acme" }],
+    [MODELS, { ...model, project: "acme/one" }],
+    [JOBS, { ...job, training_data_url: "wandb-artifact:///acme/one/data:v0" }],
+    [CHAT, { ...chat, model: "wandb-artifact:///acme/one/agent:step25" }],
+    [CHAT, { ...chat, model: "OpenPipe/Qwen3-14B-Instruct" }],
+  ])("passes if it names what the key may use: %s", async (line, body) => {
+    expect([(await ask(line, { body })).status, seen.length]).toEqual([200, 1]);
+  });
+
+  it("is unpacked for this, or refused if it cannot be", async () => {
+    const foreign = JSON.stringify({ ...model, project: "two" });
+    for (const [encoding, body, status] of [
+      ["gzip", gzipSync(foreign), 422],
+      ["br", brotliCompressSync(foreign), 422],
+      ["zstd", zstdCompressSync(foreign), 415],
+      ["gzip, br", brotliCompressSync(gzipSync(foreign)), 415],
+    ] as const) {
+      const headers = [`content-encoding: ${encoding}`];
+      expect([encoding, (await ask(MODELS, { headers, body })).status, seen]).toEqual([encoding, status, []]);
+    }
+    const headers = ["content-encoding: gzip"];
+    const body = gzipSync(JSON.stringify({ ...chat, model: "wandb-artifact:///other/two/agent" }));
+    expect([(await ask(CHAT, { headers, body })).status, seen]).toEqual([422, []]);
+  });
+});
+
+it("the model that a path names is compared too", async () => {
+  const line = `GET /v1/models/${encodeURIComponent("wandb-artifact:///other/two/agent")}`;
+  expect([(await ask(line, {})).status, seen]).toEqual([422, []]);
+});
