@@ -42,7 +42,7 @@ export interface Bodies {
 
 /** What the event loop may read of a body in so many bytes: a number in a list has about twelve. */
 function mostHere(bytes: number, bodyLimit: number, maxJsonValues: number): number {
-  return Math.ceil(Math.min(maxJsonValues / 8, bodyLimit / 20, 50_000 + bytes / 8));
+  return Math.ceil(Math.min(maxJsonValues / 8, bodyLimit / 10, 50_000 + bytes / 8));
 }
 
 /** Register it before what parses bodies. */
