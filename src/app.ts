@@ -18,6 +18,7 @@ import { createCallWriter } from "./calls/write/call-writer.ts";
 import { createNamedCalls } from "./calls/place/named-calls.ts";
 import { createPlaceLookup } from "./calls/place/place-lookup.ts";
 import type { Engine } from "./store/engine.ts";
+import { insistOnSpace } from "./store/insist-on-space.ts";
 import { measureEngine } from "./store/measured-engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { connectionCap } from "./connection-cap.ts";
@@ -66,7 +67,7 @@ import { createServiceMetrics } from "./service-metrics.ts";
 import type { FairShare } from "./shares/fair-share.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
 import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
-import { limitStored } from "./stored-limit.ts";
+import { keepReserve, limitStored } from "./stored-limit.ts";
 import { stopTimes } from "./stop-times.ts";
 import type { Project } from "./shared/project.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
@@ -105,7 +106,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { clock = systemClock, steady = steadyClock, rootKey } = deps;
   const registry = new Registry();
   const metrics = createServiceMetrics(registry);
-  const engine = measureEngine(deps.engine, metrics.statements);
+  const engine = insistOnSpace(measureEngine(deps.engine, metrics.statements));
   const shares = createShares(config);
   registerShareMetrics(registry, shares);
   const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
@@ -115,20 +116,20 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const factors = createFactorStore(engine);
   const list = await loadPriceList(config.PRICES_FILE);
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
-  registerHealth(app, engine, steady);
+  const reserve = keepReserve(app, config, { engine, registry, pending: shares.writes });
+  registerHealth(app, { ...engine, health: reserve.health }, steady);
   await registerOpenapiRoutes(app);
   registerMetricsRoute(app, registry);
   const { INGEST_LINGER_MS: lingerMs, INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
-  const writing = { lingerMs, pending: shares.writes, onBatch: metrics.batchWritten };
+  const writing = { lingerMs, pending: shares.writes, onBatch: reserve.counting(metrics.batchWritten) };
   const traces = createPlaceLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
-  const writers = limitStored(app, config, { engine, registry, writers: all });
+  const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
   registerWriters(app, { writers, clock, places: shares.largeBodies, bodyLimitBytes });
-  const sweep = (): Promise<number> => writer.sweep();
-  registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: sweep });
+  registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerDeletions(app, config, { engine, clock, writer, audit });
@@ -171,6 +172,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     prefix: "/v1",
     settings: gatewayRoutesSettings(config, shares.gateway),
     completions: completionStore(writer, traces, createNamedCalls(engine, traces)),
+    admit: reserve.checkHalf,
     journal: deps.journal,
     clock,
     registry,

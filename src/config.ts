@@ -123,6 +123,7 @@ const schema = z.object({
   MAX_KEYS_PER_PROJECT: count.default(200),
   MAX_KEYS_MADE_BY_KEY: count.default(1000),
   MAX_STORED_BYTES: bytes.optional(),
+  MIN_FREE_DISK_BYTES: whole(0).optional(),
   DEFAULT_ENTITY: z
     .string()
     .regex(/^[^/\s]{1,128}$/)

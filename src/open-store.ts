@@ -9,6 +9,7 @@ import { backupDirOf, type Config } from "./config.ts";
  * `StoreOpenError` for a data directory; a server is not asked yet.
  */
 export async function openStore(config: Config, onChange?: (change: ReplicaChange) => void): Promise<Engine> {
+  const { MIN_FREE_DISK_BYTES: minFreeBytes } = config;
   const options = {
     limits: limitTable({
       interactiveSeconds: config.QUERY_TIMEOUT_SECONDS,
@@ -21,7 +22,7 @@ export async function openStore(config: Config, onChange?: (change: ReplicaChang
     maxWaitMs: config.STORE_MAX_WAIT_MS,
   };
   return config.CLICKHOUSE_URL === undefined
-    ? openEmbedded(config.DATA_DIR, { ...options, backupDir: backupDirOf(config) })
+    ? openEmbedded(config.DATA_DIR, { ...options, backupDir: backupDirOf(config), minFreeBytes })
     : connectServer(config.CLICKHOUSE_URL, {
         ...options,
         cluster: config.CLICKHOUSE_CLUSTER,

@@ -1,68 +1,84 @@
 import type { FastifyInstance } from "fastify";
 import { Gauge, type Registry } from "prom-client";
+import { createDiskReserve, type DiskReserve } from "./admin/stored/disk-reserve.ts";
 import { StoredLimit } from "./admin/stored/stored-limit.ts";
 import type { Config } from "./config.ts";
 import { registerPeriodic } from "./periodic.ts";
+import type { FairShare } from "./shares/fair-share.ts";
 import type { Writers } from "./second-thread/second-thread.ts";
 import type { Engine } from "./store/engine.ts";
 
 const READ_EVERY_MS = 10_000;
+const LOOK_EVERY_MS = 1000;
 
 interface Deps {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly writers: Writers;
+  readonly reserve: DiskReserve;
 }
 
 /**
- * The writers of what clients send: they refuse projects that store as much as they may (`MAX_STORED_BYTES`). What deletes is
- * never refused.
+ * The writers of what clients send: they refuse projects that store as much as they may (`MAX_STORED_BYTES`), and all when the
+ * disk has no more than its reserve (`MIN_FREE_DISK_BYTES`). Deletions may use half of that.
  */
 export function limitStored(
   app: FastifyInstance,
   { MAX_STORED_BYTES: capacity }: Config,
-  { engine, registry, writers }: Deps,
+  { engine, registry, writers: { calls, feedback, content }, reserve }: Deps,
 ): Writers {
-  if (capacity === undefined) return writers;
-  const limit = new StoredLimit(engine, capacity);
-  registerPeriodic(app, {
-    name: "stored_bytes",
-    everyMs: READ_EVERY_MS,
-    atStart: true,
-    run: () => limit.read(),
-  });
-  registry.registerMetric(
-    new Gauge({
-      name: "sumtree_stored_bytes",
-      help: "Bytes that all projects store, before compression",
-      registers: [],
-      collect() {
-        this.set(limit.bytes);
-      },
-    }),
-  );
-  const { calls, feedback, content } = writers;
+  const limit = new StoredLimit(engine, capacity ?? Infinity);
+  if (capacity !== undefined) {
+    const run = (): Promise<void> => limit.read();
+    registerPeriodic(app, { name: "stored_bytes", everyMs: READ_EVERY_MS, atStart: true, run });
+    gauge(registry, "sumtree_stored_bytes", "What all projects store, before compression", () => limit.bytes);
+  }
+  const check = (project: string): void => {
+    reserve.check();
+    limit.check(project);
+  };
   return {
     calls: {
       ...calls,
       async write(project, parts, since) {
-        if (parts.some(({ kind }) => kind !== "delete")) limit.check(project);
+        if (parts.some(({ kind }) => kind !== "delete")) check(project);
+        else reserve.checkHalf();
         return calls.write(project, parts, since);
       },
     },
     feedback: {
       ...feedback,
       async write(changes) {
-        for (const { project, columns } of changes) if (columns !== undefined) limit.check(project);
+        for (const { project, columns } of changes)
+          if (columns === undefined) reserve.checkHalf();
+          else check(project);
         return feedback.write(changes);
       },
     },
     content: {
       ...content,
       async write(rows) {
-        for (const { columns } of rows) limit.check(String(columns["project_id"]));
+        for (const { columns } of rows) check(String(columns["project_id"]));
         await content.write(rows);
       },
     },
   };
+}
+
+/** What is kept free of the store's disk (`MIN_FREE_DISK_BYTES`). `pending`: bytes that wait to be written. */
+export function keepReserve(
+  app: FastifyInstance,
+  { MIN_FREE_DISK_BYTES: minFreeBytes }: Config,
+  { engine, registry, pending }: { engine: Engine; registry: Registry; pending: FairShare },
+): DiskReserve {
+  const reserve = createDiskReserve(engine, minFreeBytes, pending);
+  if (minFreeBytes === 0) return reserve;
+  registerPeriodic(app, { name: "disk_space", everyMs: LOOK_EVERY_MS, atStart: true, run: reserve.read });
+  gauge(registry, "sumtree_store_room_bytes", "What clients may store until the disk is full", reserve.room);
+  return reserve;
+}
+
+function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  const one: Gauge = new Gauge({ name, help, registers: [], collect: () => one.set(read()) });
+  registry.registerMetric(one);
 }

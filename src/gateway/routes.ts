@@ -52,6 +52,8 @@ export interface GatewayRoutesOptions {
   readonly settings: GatewayRoutesSettings;
   /** Where recorded completions go. */
   readonly completions: CompletionStore & ResponseMakers;
+  /** Errors: those of a store that has no room for more. */
+  readonly admit: () => void;
   /** Keeps them until they are there. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
@@ -66,6 +68,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const { settings, clock, registry } = options;
   const recorder = new Recorder({
     ...settings,
+    admit: options.admit,
     store: options.completions,
     journal: options.journal,
     clock: steadyClock,

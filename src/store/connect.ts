@@ -1,9 +1,11 @@
+import { statfsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./transport/admission.ts";
 import { ALONE } from "../shares/holdings.ts";
 import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
 import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
+import { largestPart, reserveOf } from "./disk-space.ts";
 import type { Engine } from "./engine.ts";
 import { defaultLimits } from "./limits.ts";
 import { createReplicaSet } from "./cluster/replicas/replica-set.ts";
@@ -27,6 +29,8 @@ export interface StoreOptions extends EngineOptions {
 interface EmbeddedOptions extends StoreOptions {
   /** The only directory outside `dataDir` that BACKUP may write to and RESTORE may read from. */
   readonly backupDir?: string | undefined;
+  /** What of its disk is kept free (`reserveOf`): parts become no larger than can be rewritten in it. */
+  readonly minFreeBytes?: number | undefined;
 }
 
 export interface ServerOptions extends StoreOptions, Partial<WatchOptions> {
@@ -101,10 +105,16 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   try {
     const { createEmbeddedTransport } = await import("./transport/embedded-transport.ts");
     prepareDataDir(path);
-    return createEngine(
-      createEmbeddedTransport(path, { admission: admissionOf(options, maxRunning), backupDir }),
-      options,
-    );
+    const { blocks, bsize } = statfsSync(path);
+    const maxPartBytes = largestPart(reserveOf(blocks * bsize, options.minFreeBytes));
+    const settings = {
+      "backups.allowed_path": backupDir,
+      // the engine reads the others of a section only if it is there itself
+      merge_tree: "1",
+      "merge_tree.max_bytes_to_merge_at_max_space_in_pool": maxPartBytes || undefined,
+    };
+    const admission = admissionOf(options, maxRunning);
+    return createEngine(createEmbeddedTransport(path, { admission, settings }), options);
   } catch (error) {
     throw toStoreOpenError(error, path);
   }

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { startReferenceUpstream } from "../helpers/reference-upstream/server.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
@@ -26,11 +27,12 @@ function mount(...options: string[]): boolean {
   }
 }
 
-const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
+/** Without a reserve: the engine itself finds no space. */
+const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY, MIN_FREE_DISK_BYTES: "0" };
 const project_id = "acme/full";
 const acknowledged: string[] = [];
 
-async function writeBatch(service: ServiceProcess): Promise<Response> {
+async function writeBatch(service: ServiceProcess, project = project_id, key = ROOT_KEY): Promise<Response> {
   const batch = Array.from({ length: 50 }, () => ({
     id: randomBytes(8).toString("hex"),
     trace_id: "t",
@@ -38,21 +40,25 @@ async function writeBatch(service: ServiceProcess): Promise<Response> {
     started_at: "2026-01-01T00:00:00Z",
     inputs: { noise: randomBytes(3000).toString("base64") },
   }));
-  const answer = await service.post(`/v2/${project_id}/calls/complete`, { batch });
+  const answer = await fetch(`${service.url}/v2/${project}/calls/complete`, {
+    method: "POST",
+    headers: { authorization: authorization(key), "content-type": "application/json" },
+    body: JSON.stringify({ batch }),
+  });
   if (answer.ok) acknowledged.push(...batch.map((call) => call.id));
   return answer;
 }
 
 /** The first answer that is not a 200. */
-async function fill(service: ServiceProcess): Promise<Response> {
+async function fill(service: ServiceProcess, project?: string, key?: string): Promise<Response> {
   for (;;) {
-    const answer = await writeBatch(service);
+    const answer = await writeBatch(service, project, key);
     if (!answer.ok) return answer;
   }
 }
 
-async function lost(service: ServiceProcess): Promise<string[]> {
-  const answer = await service.post("/trace/usage", { project_id, limit: 1_000_000 });
+async function lost(service: ServiceProcess, project = project_id): Promise<string[]> {
+  const answer = await service.post("/trace/usage", { project_id: project, limit: 1_000_000 });
   expect(answer.status).toBe(200);
   const { call_usage } = (await answer.json()) as { call_usage: Record<string, unknown> };
   return acknowledged.filter((id) => call_usage[id] === undefined);
@@ -116,4 +122,139 @@ describe("a full disk", () => {
       await upstream.close();
     },
   );
+});
+
+describe("a disk with a reserve", () => {
+  const MIB = 1024 * 1024;
+  const RESERVE = 128 * MIB;
+  const project = "acme/filler";
+  const reserving = { ...settings, MIN_FREE_DISK_BYTES: String(RESERVE) };
+  const remake = (): void => {
+    execFileSync("umount", ["--lazy", dir]);
+    expect(mount("-t", "tmpfs", "-o", "size=320m", "tmpfs", dir)).toBe(true);
+    acknowledged.length = 0;
+  };
+  const ask = (service: ServiceProcess, method: string, path: string, body?: object) =>
+    fetch(service.url + path, {
+      method,
+      headers: { authorization: authorization(), "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const makeKey = async (service: ServiceProcess, scope: string): Promise<{ id: string; key: string }> => {
+    const answer = await ask(service, "POST", "/api-keys", {
+      name: "k",
+      projects: [project],
+      scopes: [scope],
+    });
+    expect(answer.status).toBe(201);
+    return (await answer.json()) as { id: string; key: string };
+  };
+  const revoke = async (service: ServiceProcess, { id, key }: { id: string; key: string }): Promise<void> => {
+    expect((await ask(service, "DELETE", `/api-keys/${id}`)).status).toBe(204);
+    expect((await writeBatch(service, project, key)).status).toBe(401);
+  };
+  const freeBytes = (): number => {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize;
+  };
+  const fillTogether = async (service: ServiceProcess, key: string): Promise<void> => {
+    const refusals = await Promise.all(Array.from({ length: 4 }, () => fill(service, project, key)));
+    for (const refusal of refusals) {
+      expect(refusal.status).toBe(507);
+      expect(JSON.stringify(await refusal.json())).toContain("disk is almost full");
+    }
+  };
+
+  it.skipIf(!mounted)(
+    "is not filled by a key, which is revoked and deleted, over a kill as well",
+    async () => {
+      remake();
+      const first = await startProcess(reserving);
+      const filler = await makeKey(first, "ingest");
+      await fillTogether(first, filler.key);
+      expect(freeBytes()).toBeGreaterThan(0.6 * RESERVE);
+      await until(async () => (await fetch(`${first.url}/readyz/writes`)).status === 503);
+      expect((await fetch(`${first.url}/readyz/reads`)).status).toBe(200);
+      await revoke(first, filler);
+      expect(await lost(first, project)).toEqual([]);
+      const other = await makeKey(first, "ingest");
+      await first.end("SIGKILL");
+
+      const service = await startProcess(reserving);
+      await fillTogether(service, other.key);
+      expect(await lost(service, project)).toEqual([]);
+      await revoke(service, other);
+
+      expect((await ask(service, "DELETE", `/projects/${project}`)).status).toBe(202);
+      acknowledged.length = 0;
+      await until(async () => (await writeBatch(service)).status === 200);
+      expect((await fetch(`${service.url}/readyz/writes`)).status).toBe(200);
+      expect(freeBytes()).toBeGreaterThan(1.5 * RESERVE);
+      expect(await lost(service)).toEqual([]);
+      expect(await service.end("SIGTERM")).toBe(0);
+    },
+  );
+
+  it.skipIf(!mounted)(
+    "is not filled by what the gateway relays: all of it is recorded, then none is relayed",
+    async () => {
+      remake();
+      const upstream = await startReferenceUpstream();
+      const service = await startProcess({ ...reserving, TRAINING_UPSTREAM_URL: upstream.url });
+      const filler = await makeKey(service, "ingest");
+      const trainer = await makeKey(service, "train");
+      await fillTogether(service, filler.key);
+      const relay = async (): Promise<number> => {
+        const answer = await fetch(`${service.url}/v1/chat/completions`, {
+          method: "POST",
+          headers: {
+            authorization: authorization(trainer.key, "bearer"),
+            "content-type": "application/json",
+          },
+          body: JSON.stringify({
+            model: "m",
+            messages: [{ role: "user", content: randomBytes(300_000).toString("base64") }],
+          }),
+        });
+        await answer.text();
+        return answer.status;
+      };
+      let relayed = 0;
+      let status: number;
+      while ((status = await relay()) === 200) relayed++;
+      expect(status).toBe(503);
+      expect(relayed).toBeGreaterThan(10);
+      expect(freeBytes()).toBeGreaterThan(0.2 * RESERVE);
+      await revoke(service, trainer);
+      const recorded = async (): Promise<number> => {
+        const answer = await fetch(`${service.url}/metrics`, { headers: { authorization: authorization() } });
+        return Number(/^sumtree_gateway_completions_recorded_total (\d+)$/m.exec(await answer.text())![1]);
+      };
+      await until(async () => (await recorded()) === relayed);
+      expect(await lost(service, project)).toEqual([]);
+      expect((await ask(service, "DELETE", `/projects/${project}`)).status).toBe(202);
+      await until(async () => (await writeBatch(service)).status === 200);
+      expect(await service.end("SIGTERM")).toBe(0);
+      await upstream.close();
+    },
+  );
+
+  it("makes no part that it had no room to rewrite", async () => {
+    const data = mkdtempSync(join(tmpdir(), "sumtree-parts-"));
+    const service = await startProcess({
+      ...settings,
+      DATA_DIR: data,
+      MIN_FREE_DISK_BYTES: String(4 * MIB),
+    });
+    for (let n = 0; n < 40; n++) expect((await writeBatch(service)).status).toBe(200);
+    // until its merges are done
+    await delay(2000);
+    expect(await service.end("SIGTERM")).toBe(0);
+    const files = readdirSync(join(data, "store"), { recursive: true, encoding: "utf8" });
+    const sizes = files
+      .filter((path) => path.endsWith("data.bin"))
+      .map((path) => statSync(join(data, "store", path)).size);
+    expect(Math.max(...sizes)).toBeLessThan(0.45 * 4 * MIB);
+    rmSync(data, { recursive: true });
+  });
 });

@@ -75,6 +75,8 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
   app.delete("/api-keys/:id", revokeRoute, async ({ grant, params, audit }, reply) => {
     const key = await store.find(params.id);
     if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "There is no such key.");
+    // also if the store cannot be written to: then it ends here
+    ring.refuse(key.id);
     await audit.begin(key.projects, { name: key.name });
     audit.add({ id: key.id });
     await store.revoke(key);

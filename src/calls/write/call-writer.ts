@@ -39,7 +39,7 @@ export interface CallWriter {
   /** Resolves when all accepted parts are durable. */
   drain(): Promise<void>;
   /** Writes the pending parts of known calls that a killed writer left behind; returns the number of calls. */
-  sweep(): Promise<number>;
+  readonly sweep: () => Promise<number>;
   pendingBytes(): number;
 }
 

@@ -25,6 +25,8 @@ export interface CompletionStore {
 
 export interface RecorderOptions extends PendingLimits {
   readonly store: CompletionStore;
+  /** Throws if the store has no room for more. */
+  readonly admit?: () => void;
   /** Undefined: what is not stored is lost with the process. */
   readonly journal: Journal | undefined;
   readonly clock: Clock;
@@ -94,8 +96,9 @@ export class Recorder {
     }
   }
 
-  /** To be called before a completion is paid for. Errors: service_overloaded, if nothing more could be recorded. */
+  /** To be called before a completion is paid for. Errors: service_overloaded or the store's, if nothing more could be recorded. */
   admit(holder: Holder): void {
+    this.#options.admit?.();
     if (this.#journal.takes || this.#pending.hasPlace(holder)) return;
     const wait = { retryAfterSeconds: 5 };
     throw new AppError("service_overloaded", "Too many completions wait to be recorded.", wait);

@@ -25,6 +25,8 @@ export interface KeyRing {
   verify(text: string, options: VerifyOptions): Promise<ApiKey | undefined>;
   /** Drops a key and those that it made from the cache, so that a change made by this process takes effect here immediately. */
   forget(id: string): void;
+  /** Ends a key here and those that it made, whatever the store says. */
+  refuse(id: string): void;
 }
 
 interface Cached {
@@ -51,6 +53,7 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
     makers: [],
   };
   const cache = new LRUCache<string, Cached>({ max: 10_000 });
+  const refused = new Set<string>();
 
   const read = async (id: string, known: Cached | undefined): Promise<ApiKey | undefined> => {
     const nowMs = steady.now();
@@ -88,6 +91,7 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       if (id === undefined) return undefined;
       const key = await find(id, options);
       if (key === undefined || !matches(presented, key.secretHash)) return undefined;
+      if (refused.size > 0 && [id, ...key.makers].some((one) => refused.has(one))) return undefined;
       return key.expiresAtMs === null || key.expiresAtMs > clock.now() ? key : undefined;
     },
     forget(id) {
@@ -96,5 +100,6 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
         if (key?.makers.includes(id) === true) cache.delete(other);
       listed = undefined;
     },
+    refuse: (id) => void refused.add(id),
   };
 }

@@ -142,7 +142,9 @@ const alreadyRunning: Readonly<Record<string, SharedResponse>> = {
 const storageFull: Readonly<Record<string, SharedResponse>> = {
   "507": {
     name: "StorageFull",
-    description: "The project stores as much as it may (`MAX_STORED_BYTES`); trying again does not help",
+    description:
+      "The project stores as much as it may (`MAX_STORED_BYTES`), or the store's disk is almost full " +
+      "(`MIN_FREE_DISK_BYTES`); trying again does not help",
     detail: "This project stores as much as it may. Delete some of it, or have the limit raised.",
   },
 };

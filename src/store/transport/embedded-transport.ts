@@ -8,6 +8,8 @@ import { createSessionPool, type SessionWork } from "./session-pool.ts";
 import { StorageError } from "../storage-error.ts";
 import type { Answer, SendOptions, Transport } from "./transport.ts";
 
+type EngineSettings = Readonly<Record<string, string | number | undefined>>;
+
 /**
  * ClickHouse in this process. Every statement has a session to itself while it runs, so that statements run side by side;
  * the driver's own binding of parameters runs one statement at a time, process-wide. An aborted statement is killed.
@@ -15,10 +17,11 @@ import type { Answer, SendOptions, Transport } from "./transport.ts";
  */
 export function createEmbeddedTransport(
   path: string,
-  { admission, backupDir }: { admission: Admission; backupDir: string | undefined },
+  { admission, settings }: { admission: Admission; settings: EngineSettings },
 ): Transport {
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   const keeper = new Session(path, {
-    connectionArgs: backupDir === undefined ? [] : [`--backups.allowed_path=${backupDir}`],
+    connectionArgs: given.map(([name, value]) => `--${name}=${value}`),
   });
   restoreFatalSignals();
   const sessions = createSessionPool(path);

@@ -1,0 +1,65 @@
+import { sql } from "../../query/sql.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { FairShare } from "../../shares/fair-share.ts";
+import { reserveOf } from "../../store/disk-space.ts";
+import type { Engine, StoreHealth } from "../../store/engine.ts";
+import type { BatchEvent } from "../../store/group-commit.ts";
+import { StorageError } from "../../store/storage-error.ts";
+
+/** The disks that have the calls, as one; of several shards, those of each. */
+const DISKS = sql`SELECT sum(toFloat64(free_space)) AS free, sum(toFloat64(total_space)) AS total FROM system.disks
+  WHERE name IN (SELECT arrayJoin(disks) FROM system.storage_policies WHERE policy_name IN
+    (SELECT storage_policy FROM system.tables WHERE database = currentDatabase() AND name = 'calls'))`;
+
+const FULL =
+  "The store's disk is almost full: it takes deletions, nothing else. Delete something, or have it enlarged.";
+
+export type DiskReserve = ReturnType<typeof createDiskReserve>;
+
+/**
+ * What is kept free of the store's disk. Clients store nothing in it. Deletions of calls and what the gateway has relayed may
+ * use half of it; the rest is for what must always be possible: revoking keys, deleting projects, and records of that.
+ * `pending`: bytes that wait to be written.
+ */
+export function createDiskReserve(
+  engine: Pick<Engine, "rows" | "health">,
+  minFreeBytes: number | undefined,
+  pending: FairShare,
+) {
+  let known = { reserve: 0, room: Infinity };
+  let writtenBytes = 0;
+  /** What clients may store yet: what was read, without what was accepted since. */
+  const room = (): number => known.room - writtenBytes - pending.counts().held;
+  return {
+    room,
+    /** Errors: `StorageError`. */
+    read: async (): Promise<void> => {
+      const before = writtenBytes;
+      const options = { name: "disk_space", tables: "each" } as const;
+      const disks = await engine.rows<{ free: number; total: number }>(DISKS, options);
+      const all = disks.map(({ free, total }) => {
+        const reserve = reserveOf(total, minFreeBytes);
+        return { reserve, room: free - reserve };
+      });
+      known = all.reduce((fullest, one) => (one.room < fullest.room ? one : fullest));
+      writtenBytes -= before;
+    },
+    /** Counts what is written. */
+    counting: (onBatch: (batch: BatchEvent) => void) => (batch: BatchEvent) => {
+      writtenBytes += batch.bytes;
+      onBatch(batch);
+    },
+    /** Errors: storage_full, where clients may store nothing. */
+    check: (): void => {
+      if (room() < 0) throw new AppError("storage_full", FULL);
+    },
+    /** For what makes room, and what is paid for. Errors: `StorageError`. */
+    checkHalf: (): void => {
+      if (room() < -known.reserve / 2) throw new StorageError("no_space", "disk_reserve", undefined, FULL);
+    },
+    health: async (): Promise<StoreHealth> => {
+      const { reads, writes = room() < 0 ? "its disk is almost full" : undefined } = await engine.health();
+      return { reads, writes };
+    },
+  };
+}
