@@ -16,12 +16,11 @@ export function* sortSteps<Item extends number | string>(
   sortedAtOnce = SORTED_AT_ONCE,
 ): Steps<void> {
   const { length } = items;
-  if (length <= sortedAtOnce) return void items.sort();
   for (let start = 0; start < length; start += sortedAtOnce) {
     const run = items.slice(start, start + sortedAtOnce);
     run.sort();
     for (let at = 0; at < run.length; at++) items[start + at] = run[at]!;
-    yield;
+    if (length > sortedAtOnce) yield;
   }
   for (let width = sortedAtOnce; width < length; width *= 2) {
     for (let start = 0; start + width < length; start += 2 * width) {
