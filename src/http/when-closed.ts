@@ -13,8 +13,6 @@ export function whenClosed(response: ServerResponse, action: () => void): void {
 /** A signal that aborts if the client leaves before it has the whole response. */
 export function abortOnClose(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  // hooks, this signal and the pipe of a streamed response each listen: a dozen listeners are no leak
-  reply.raw.setMaxListeners(24);
   whenClosed(reply.raw, () => {
     if (!reply.raw.writableFinished) controller.abort();
   });
