@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { authorization, ROOT_KEY } from "../test/helpers/start-app.ts";
-import { Client } from "../test/helpers/attacks.ts";
+import { ROOT_KEY } from "../test/helpers/start-app.ts";
+import { Client, createKey } from "../test/helpers/attacks.ts";
 import { startProcess } from "../test/helpers/service-process.ts";
 import { openEmbedded } from "../src/store/connect.ts";
 import { migrate } from "../src/store/schema/migrate.ts";
@@ -29,8 +29,8 @@ export const scenario: Scenario = {
     await engine.close();
     // `MAIN`: that of another version
     const service = await startProcess({ DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY }, process.env["MAIN"]);
-    const victim = new Client(service.url, await keyFor(service.url, "good/one"));
-    const key = await keyFor(service.url, "evil/*");
+    const victim = new Client(service.url, await createKey(service.url, "good/one"));
+    const key = await createKey(service.url, "evil/*", ["read", "ingest", "admin"]);
     try {
       await turns(victim, QUIET_MS);
       const results: ScenarioResult[] = [];
@@ -78,14 +78,4 @@ async function turns(victim: Client, forMs: number): Promise<readonly number[]> 
     for (const { status } of answers) if (status !== 200) throw new Error(`the victim got ${status}`);
   }
   return times;
-}
-
-async function keyFor(url: string, project: string): Promise<string> {
-  const response = await fetch(`${url}/api-keys`, {
-    method: "POST",
-    headers: { authorization: authorization(), "content-type": "application/json" },
-    body: JSON.stringify({ name: "k", scopes: ["ingest", "read", "admin"], projects: [project] }),
-  });
-  const { key } = (await response.json()) as { key: string };
-  return key;
 }

@@ -9,7 +9,7 @@ import {
   type ModelRequest,
 } from "./recording/model-request.ts";
 import { encodingsOf } from "./recording/response-decoder.ts";
-import { unpackWhole } from "./relay/unpack-whole.ts";
+import { unpackWhole } from "./unpack-whole.ts";
 import {
   bodyToSend,
   contentLengthOf,

@@ -28,7 +28,7 @@ export interface FoldedCalls {
   readonly hours: readonly number[];
 }
 
-/** What the calls of some whole traces themselves used. Undefined: an entry cannot be stored exactly, or there are too many. */
+/** What the calls of some whole traces themselves used. Undefined: an entry is not exact in its column, or there are too many entries. */
 export async function foldCalls(
   engine: Engine,
   toRead: { readonly project: Project; readonly within: Sql },

@@ -39,7 +39,7 @@ export function secretMask(secrets: readonly string[]): SecretMask {
     }
     return masked;
   };
-  /** Where the end begins that the next piece could complete to a secret. */
+  /** Byte offset of the suffix to hold back until the next chunk. */
   const openEnd = (bytes: Buffer): number => {
     if (!canEnd.has(bytes.at(-1) ?? ASTERISK)) return bytes.length;
     const from = Math.max(0, bytes.length - longest * MAX_ESCAPE_LENGTH);
@@ -75,7 +75,7 @@ function formsOf(secret: string): string[] {
   return bytes.length < MIN_LENGTH ? [] : [text, ...layersOf(text), ...[0, 1, 2].flatMap(inBase64(bytes))];
 }
 
-/** What is sure to stand in base64 of a text that has the secret behind so many bytes, or three more. */
+/** The base64 digits that depend on the secret alone, if it starts at an offset of `before` bytes modulo 3. */
 const inBase64 =
   (secret: Buffer) =>
   (before: number): string[] => {
@@ -116,9 +116,9 @@ function layersOf(text: string): string[] {
 
 interface Reading {
   readonly text: string;
-  /** Where each of its characters begins in the bytes, and where the last one ends. */
+  /** Byte offset of each character, and of the end. */
   readonly starts: readonly number[];
-  /** Where an escape begins that is not complete. */
+  /** Byte offset of an incomplete escape at the end; the end if there is none. */
   readonly open: number;
 }
 
@@ -153,7 +153,7 @@ function readingsOf(bytes: string): Reading[] {
   return readings;
 }
 
-/** Where the end of a reading begins a secret, or an escape. */
+/** Byte offset of the suffix that could become a secret or an escape with the next chunk. */
 function openIn(
   { text, starts, open }: Reading,
   longest: number,

@@ -7,23 +7,22 @@ export interface Queued<Value> {
   readonly value: Value;
 }
 
-/** Everybody, an entity, a project or a key. */
+/** A level of the hierarchy: the root, an entity, a project or a key. */
 interface Node<Value> {
-  /** What it was served, and had missed before it came. */
+  /** Cost served, in virtual time of the parent. */
   served: number;
-  /** How far the service of those below has come. */
+  /** Virtual time of the children. */
   clock: number;
-  /** How many wait here and below. */
+  /** Queued items in this subtree. */
   waiting: number;
   readonly below: Map<string, Node<Value>>;
-  /** What waits, of a key. */
+  /** FIFO of a key. */
   readonly queued: Queued<Value>[];
 }
 
 /**
- * Who is served next: entities in turn, each as much as any other; the projects of an entity and the keys of a project
- * likewise; of a key, first come, first served. Who comes late has missed nothing, and who was just served waits for the
- * others. Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on three levels.
+ * A hierarchical fair queue: entities get equal service, the projects of an entity likewise, and the keys of a project; a
+ * key is FIFO. Idle time earns no credit. Source: Goyal, Vin, Cheng, "Start-time fair queueing", SIGCOMM 1996, on three levels.
  */
 export class FairQueue<Value> {
   #all: Node<Value> = emptyNode();
@@ -107,14 +106,14 @@ function takeFrom<Value>(node: Node<Value>, may: (one: Queued<Value>) => boolean
   return undefined;
 }
 
-/** Forgets who waits for nothing and has been served no more than the others. */
+/** Removes idle children that are not ahead of the virtual time. */
 function forget<Value>({ below, clock }: Node<Value>): void {
   for (const [name, { waiting, served }] of below) {
     if (waiting === 0 && served <= clock) below.delete(name);
   }
 }
 
-/** Those of whom one waits, who was served least first. */
+/** Those with queued items, least served first. */
 function inOrder<Value>(below: ReadonlyMap<string, Node<Value>>): Iterable<Node<Value>> {
   if (below.size === 1) return below.values();
   return [...below.values()]

@@ -10,7 +10,7 @@ export interface Holder {
 /** The service itself: what it does for everybody at once, or for nobody in particular. */
 export const SERVICE: Holder = { project: "", key: "" };
 
-/** What is shared is divided among entities, then among the projects of an entity, then among the keys of a project. */
+/** The path of a tenant in the hierarchy of fair sharing. */
 export function levelsOf({ project, key }: Holder): readonly [entity: string, project: string, key: string] {
   const slash = project.indexOf("/");
   return [slash === -1 ? project : project.slice(0, slash), project, key];

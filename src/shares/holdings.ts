@@ -14,10 +14,9 @@ interface Node {
 const emptyNode = (): Node => ({ total: 0, below: new Map() });
 
 /**
- * Who has how much of something there is `capacity` of. All of it can be in use, though an entity may have only five
- * sixths of what other entities leave, a project five sixths of what other projects of its entity leave to it, and a key
- * likewise. So who comes late finds something, however much the others hold and however long, and an entity has no more
- * by making projects. Who has nothing may take an amount of any size, if its entity and project may, and there is as much.
+ * Allocations of a fixed capacity. An entity may hold five sixths of what other entities leave free, a project five sixths
+ * of what other projects of its entity leave, and a key likewise: a late tenant always finds some free capacity, and an
+ * entity gains nothing by creating projects. A tenant without an allocation may take any amount that fits.
  */
 export class Holdings {
   readonly capacity: number;

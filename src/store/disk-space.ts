@@ -1,9 +1,9 @@
-/** How many bytes of a disk are kept free, unless a setting says so. */
+/** Reserved bytes of a disk; `set`: MIN_FREE_DISK_BYTES. */
 export function reserveOf(total: number, set?: number): number {
   return set ?? Math.min(0.05 * total, 5 * 1024 ** 3);
 }
 
-/** How large parts may become: a deletion rewrites them, for which 1.1 times their size must be free. Half of the reserve is. */
+/** The largest part that merges may create: a mutation needs 1.1 times its size, and may use half of the reserve. */
 export function largestPart(reserve: number): number {
   return Math.floor(0.4 * reserve);
 }

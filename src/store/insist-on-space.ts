@@ -2,12 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "./engine.ts";
 import { StorageError } from "./storage-error.ts";
 
-/** What operators write: little, and safe to repeat. */
+/** Tables of administrative writes, which are small and idempotent. */
 const TABLES = "api_keys audit cost_factors deletions llm_prices project_fences retention".split(" ");
 const MAX_TRIES = 100;
 const PAUSE_MS = 100;
 
-/** The same engine, which on a disk that is almost full waits for moments in which merges and deletions have reserved the rest. */
+/** Retries administrative inserts that fail for lack of space: running merges and mutations reserve all that is free. */
 export function insistOnSpace(engine: Engine): Engine {
   const insert: Engine["insert"] = async (table, rows, options) => {
     for (let left = TABLES.includes(table) ? MAX_TRIES : 1; ; left--) {

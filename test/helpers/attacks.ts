@@ -143,11 +143,15 @@ export async function startEndlessUpstream(): Promise<{ url: string; server: Ser
 }
 
 /** A key of a project that may do everything there. */
-export async function createKey(url: string, project: string): Promise<string> {
+export async function createKey(
+  url: string,
+  project: string,
+  scopes: readonly string[] = ["ingest", "read", "train"],
+): Promise<string> {
   const response = await fetch(`${url}/api-keys`, {
     method: "POST",
     headers: { authorization: authorization(), "content-type": "application/json" },
-    body: JSON.stringify({ name: "k", scopes: ["ingest", "read", "train"], projects: [project] }),
+    body: JSON.stringify({ name: "k", scopes, projects: [project] }),
   });
   const { key } = (await response.json()) as { key: string };
   return key;

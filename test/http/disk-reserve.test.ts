@@ -9,17 +9,19 @@ const RESERVE = 1_000_000_000;
 const project_id = "acme/app";
 const upstream = await startReferenceUpstream();
 
-/** What the store says of its disk, from one look to the next. */
+/** The free space that the store reports, once `reported` allows. */
 let free = 2 * RESERVE;
+let reported = Promise.resolve();
 const onDisk = (engine: Engine): Engine => ({
   ...engine,
-  rows: async <Row>(query: Parameters<Engine["rows"]>[0], options: Parameters<Engine["rows"]>[1]) =>
-    options.name === "disk_space"
-      ? ([
-          { free: 3 * RESERVE, total: 10 * RESERVE },
-          { free, total: 10 * RESERVE },
-        ] as Row[])
-      : engine.rows<Row>(query, options),
+  rows: async <Row>(query: Parameters<Engine["rows"]>[0], options: Parameters<Engine["rows"]>[1]) => {
+    if (options.name !== "disk_space") return engine.rows<Row>(query, options);
+    await reported;
+    return [
+      { free: 3 * RESERVE, total: 10 * RESERVE },
+      { free, total: 10 * RESERVE },
+    ] as Row[];
+  },
 });
 
 let test: TestApp;
@@ -165,11 +167,14 @@ describe("a disk that fills", () => {
       return Number(/^sumtree_store_room_bytes (\S+)$/m.exec(answer.payload)![1]);
     };
     await until(async () => (await room()) === 2_000_000);
+    const next = Promise.withResolvers<void>();
+    reported = next.promise;
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(500_000)));
     const stored = answers.filter(({ status }) => status === 200).length;
     expect(answers.filter(({ status }) => status === 507)).toHaveLength(8 - stored);
     // the one that goes beyond is the last
     expect(stored).toBeLessThanOrEqual(5);
+    next.resolve();
   });
 });
 

@@ -21,7 +21,7 @@ it("a stop ends uploads that stall, and lets those finish that still come", asyn
 
   const stopped = test.close();
   let at = 10;
-  const trickle = setInterval(() => slow.socket.write(BODY.slice(at, (at += 1000))), 200);
+  const trickle = setInterval(() => slow.socket.write(BODY.slice(at, (at += 2000))), 200);
   expect(await stalled.answer).toMatchObject({ status: 0, complete: false });
   clearInterval(trickle);
   slow.socket.write(BODY.slice(at));

@@ -135,7 +135,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 }
 
-/** What a mutation still has to do, or a part that it has replaced. */
+/** A table with an unfinished mutation (`isRunning`), or with inactive parts on the disk. */
 interface Left {
   readonly table: string;
   readonly isRunning: 0 | 1;

@@ -4,7 +4,7 @@ import type { Project } from "../../shared/project.ts";
 import { deleteProjects, type DeletionDeps } from "./delete-projects.ts";
 import type { Deletion } from "./deletion-store.ts";
 
-/** What is deleted by the same mutations: each of them rewrites parts of every table, and nothing is inserted meanwhile. */
+/** The largest batch. Each batch is one mutation per table, and blocks inserts until they have started. */
 const MAX_AT_ONCE = 100;
 
 interface Asked {
@@ -13,7 +13,7 @@ interface Asked {
   readonly failed: (error: unknown) => void;
 }
 
-/** Deletes projects, those that are asked for meanwhile together; of more than `MAX_AT_ONCE` each entity has its turn. */
+/** Deletes projects in batches: requests that arrive during a batch join the next one, fairly by entity. */
 export function createProjectDeleter(deps: DeletionDeps): (project: Project) => Promise<Deletion> {
   const queue = new FairQueue<Asked>();
   let isRunning = false;

@@ -17,9 +17,8 @@ const FULL =
 export type DiskReserve = ReturnType<typeof createDiskReserve>;
 
 /**
- * What is kept free of the store's disk. Clients store nothing in it. Deletions of calls and what the gateway has relayed may
- * use half of it; the rest is for what must always be possible: revoking keys, deleting projects, and records of that.
- * `pending`: bytes that wait to be written.
+ * Reserved disk space. Ingest is rejected before it uses any. Deletions of calls and the gateway may use half; the rest is
+ * for operators: revoking keys, deleting projects, and the audit log. `pending`: bytes that wait to be written.
  */
 export function createDiskReserve(
   engine: Pick<Engine, "rows" | "health">,
@@ -28,7 +27,7 @@ export function createDiskReserve(
 ) {
   let known = { reserve: 0, room: Infinity };
   let writtenBytes = 0;
-  /** What clients may store yet: what was read, without what was accepted since. */
+  /** Bytes that clients may still write: as last polled, less pending and later writes. */
   const room = (): number => known.room - writtenBytes - pending.counts().held;
   return {
     room,
@@ -44,16 +43,16 @@ export function createDiskReserve(
       known = all.reduce((fullest, one) => (one.room < fullest.room ? one : fullest));
       writtenBytes -= before;
     },
-    /** Counts what is written. */
+    /** Adds the bytes of each batch to those written since the last poll. */
     counting: (onBatch: (batch: BatchEvent) => void) => (batch: BatchEvent) => {
       writtenBytes += batch.bytes;
       onBatch(batch);
     },
-    /** Errors: storage_full, where clients may store nothing. */
+    /** For ingest. Errors: storage_full. */
     check: (): void => {
       if (room() < 0) throw new AppError("storage_full", FULL);
     },
-    /** For what makes room, and what is paid for. Errors: `StorageError`. */
+    /** For deletions and the gateway. Errors: `StorageError`. */
     checkHalf: (): void => {
       if (room() < -known.reserve / 2) throw new StorageError("no_space", "disk_reserve", undefined, FULL);
     },

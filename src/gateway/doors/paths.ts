@@ -13,7 +13,7 @@ export function isOfAnthropic(url: string): boolean {
   return /^(?:\/v1)?\/messages(?:$|[/?])/.test(url);
 }
 
-/** Whether a path behind `/v1` is of the training service: what is not is asked of a model service. */
+/** Whether a path behind `/v1` is routed to the training upstream. */
 export function isOfTraining(path: string): boolean {
   return /^\/(?:preview|training)(?:$|[/?])/.test(path);
 }

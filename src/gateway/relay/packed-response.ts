@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { MaskedPieces, SecretMask } from "../../shared/secret-mask.ts";
 import { openDecoder, type ResponseDecoder } from "../recording/response-decoder.ts";
 
-/** Where a response goes. */
+/** Receives the response to send to the client. */
 export interface ResponseSink {
   head(headers: IncomingHttpHeaders): void;
   data(bytes: Buffer): void;
@@ -10,14 +10,14 @@ export interface ResponseSink {
   unreadable(): void;
 }
 
-/** Longer ones, compressed and plain together, pass plain. */
+/** The largest buffer, compressed and decompressed bytes together. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
-/** What is true of the compressed bytes alone. */
+/** Headers that describe the compressed representation. */
 const OF_ENCODED = ["content-encoding", "content-length", "content-digest", "content-md5", "digest", "etag"];
 
 /**
- * A compressed response, which could have a secret that its bytes do not show. It is held until its end, and passes as it
- * came if it has none. Otherwise, and if it cannot be held, it passes plain.
+ * Decompresses a response to look for secrets. A short one is buffered, and forwarded unchanged if it has none; any other
+ * is forwarded decompressed, with secrets masked.
  */
 export class PackedResponse {
   readonly #headers: IncomingHttpHeaders;

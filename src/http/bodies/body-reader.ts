@@ -40,7 +40,7 @@ export interface Bodies {
   hold(request: FastifyRequest, bytes: number): void;
 }
 
-/** What the event loop may read of a body in so many bytes: a number in a list has about twelve. */
+/** The most JSON values and keys that are parsed on the event loop, by body size. A number in a list has about 12 bytes. */
 function mostHere(bytes: number, bodyLimit: number, maxJsonValues: number): number {
   return Math.ceil(Math.min(maxJsonValues / 8, bodyLimit / 10, 50_000 + bytes / 8));
 }

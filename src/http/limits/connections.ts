@@ -103,16 +103,18 @@ export function registerConnections(
   });
 }
 
-/** Once a second, ends those of which too little has come since the last time. What is not read yet is no stall. */
+/** Ends uploads that deliver too little in a second. One that nobody reads (back-pressure) is not stalled. */
 function endStalledUploads(open: ReadonlyMap<Socket, ServerResponse>): NodeJS.Timeout {
   let seen = new Map<Socket, number>();
-  return setInterval(() => {
+  const check = (): void => {
     for (const [socket, { req }] of open) {
       const comes = socket.bytesRead - (seen.get(socket) ?? -Infinity) >= MIN_CLOSING_BYTES;
       if (!comes && !req.complete && req.readableLength === 0) socket.destroy();
     }
     seen = new Map([...open.keys()].map((socket) => [socket, socket.bytesRead]));
-  }, 1000);
+  };
+  // after a late event loop has read what has come
+  return setInterval(() => setImmediate(check), 1000);
 }
 
 type Why = "anonymous" | "idle" | "full";

@@ -1,10 +1,10 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Of the bytes that have come, so many are parsed at a time: before a request, and of its body. */
+/** Bytes parsed at a time, before a request and within its body: they bound how many pipelined requests are parsed. */
 const HEAD_BYTES = 2048;
 const BODY_BYTES = 16_384;
-/** How long a client may go on sending after a response that closes its connection. */
+/** Time between a half-close and the end of the connection (lingering close). */
 const LINGER_MS = 1000;
 
 /**

@@ -9,7 +9,7 @@ import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface RequestLimits {
-  /** Of an entity. */
+  /** For an entity; its projects and keys may send a fraction of it. */
   readonly maxPerMinute: number;
   /** The requests that are open. The gateway has its own. */
   readonly open: FairShare;
