@@ -24,6 +24,8 @@ export function registerRequestLog(app: FastifyInstance, registry: Registry): vo
     const began = performance.now();
     const address = addressOf(request);
     let complete = false;
+    // hooks, signals and the pipe of a streamed response each listen: a dozen listeners are no leak
+    reply.raw.setMaxListeners(24);
     reply.raw.once("finish", () => {
       complete = true;
     });

@@ -29,8 +29,6 @@ export function answerOneAtATime(
       return;
     }
     open.set(socket, response);
-    // hooks, signals and the pipe of a streamed response each listen: a dozen listeners are no leak
-    response.setMaxListeners(24);
     response.once("close", () => {
       open.delete(socket);
       if (ahead.has(socket)) socket.destroySoon();
