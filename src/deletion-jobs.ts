@@ -33,7 +33,7 @@ export async function registerDeletions(
   const deps = { engine, clock, mutations, deletions, whileNoInsertRuns };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
-  const audit = createRetentionAudit({ log, clock, logger: app.log });
+  const audit = createRetentionAudit({ log, logger: app.log }, clock);
   const expire = (): Promise<void> => deleteExpired({ ...deps, audit });
   registerPeriodic(app, { name: "retention", everyMs: 60 * MINUTE_MS, run: expire });
   return async (project) => {

@@ -8,7 +8,7 @@ import { ERASED_COLUMNS } from "../../src/admin/projects/erase-deleted-calls.ts"
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
 import type { RetentionAudit } from "../../src/admin/projects/retention-audit.ts";
-import { createProjectDeleter } from "../../src/admin/projects/project-deleter.ts";
+import { createProjectDeleter } from "../../src/admin/projects/delete-projects.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
 import { systemClock } from "../../src/shared/clock.ts";

@@ -82,7 +82,7 @@ async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Pro
   const pending = new FairShare({ capacity: 1024 * 1024 });
   const log = createAuditLog(engine, { lingerMs: 0, pending });
   const logger = pino({ level: "silent" });
-  const audit = createRetentionAudit({ log, clock: systemClock, logger });
+  const audit = createRetentionAudit({ log, logger }, systemClock);
   const mutations = createMutations(test.engine, namedCluster);
   await until(async () => !(await mutations.areRunning("retention")));
   const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();

@@ -3,6 +3,8 @@ import { raiseFences } from "../../calls/place/project-fences.ts";
 import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { FairQueue } from "../../shares/fair-queue.ts";
+import { actingFor, SERVICE } from "../../shares/holder.ts";
 import type { Project } from "../../shared/project.ts";
 import { newDeletion, type Deletion, type DeletionStore } from "./deletion-store.ts";
 import type { Mutations } from "./mutations.ts";
@@ -16,13 +18,51 @@ export interface DeletionDeps {
   readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
+/** The largest batch. Each batch is one mutation per table, and blocks inserts until they have started. */
+const MAX_AT_ONCE = 100;
+
+/** Deletes projects in batches: requests that arrive during a batch join the next one, fairly by entity. */
+export function createProjectDeleter(deps: DeletionDeps): (project: Project) => Promise<Deletion> {
+  const queue = new FairQueue<PromiseWithResolvers<Deletion> & { readonly project: Project }>();
+  let isRunning = false;
+
+  const run = async (): Promise<void> => {
+    while (queue.size > 0) {
+      const batch = Array.from(
+        { length: Math.min(queue.size, MAX_AT_ONCE) },
+        () => queue.take(() => true)!.value,
+      );
+      try {
+        const deletions = await deleteProjects(
+          deps,
+          batch.map(({ project }) => project),
+        );
+        for (const [at, { resolve }] of batch.entries()) resolve(deletions[at]!);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    isRunning = false;
+  };
+
+  return (project) => {
+    const asked = { project, ...Promise.withResolvers<Deletion>() };
+    queue.push({ holder: { project, key: "" }, cost: 1, value: asked });
+    if (!isRunning) {
+      isRunning = true;
+      void actingFor(SERVICE, run);
+    }
+    return asked.promise;
+  };
+}
+
 /**
  * Deletes all rows of some projects that are stored when this is called, from every table that knows projects. A mutation
  * affects reads from the moment it is accepted. No writer is between reading what waits and storing it meanwhile. The
  * deletions are stored when every table has its mutation: a client that gets an id need not send it again, and what is
  * written to a project afterwards stays.
  */
-export async function deleteProjects(
+async function deleteProjects(
   deps: DeletionDeps,
   projects: readonly Project[],
 ): Promise<readonly Deletion[]> {
@@ -30,10 +70,9 @@ export async function deleteProjects(
   const tag = `deletion ${randomUUID()}`;
   const tables = await tablesOfProjects(deps.engine);
   const started: string[] = [];
-  const named = param("Array(String)", projects);
-  const change = sql`DELETE WHERE project_id IN ${named} AND ${mutations.mark(tag)}`;
+  const change = sql`DELETE WHERE project_id IN ${param("Array(String)", projects)}`;
   await deps.whileNoInsertRuns(async () => {
-    for (const table of tables) started.push(...(await mutations.start(table, projects, change)));
+    for (const table of tables) started.push(...(await mutations.start({ table, projects, tag }, change)));
     await raiseFences(deps.engine, projects);
   });
   const numbers = await mutations.numbers(tag, started);

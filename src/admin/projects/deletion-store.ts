@@ -9,10 +9,11 @@ export type DeletionKind = "project" | "calls";
 
 const MAX_PROJECTS = 1000;
 const MAX_AT_ONCE = 10_000;
-const ENTITY = sql`splitByChar('/', project_id)[1]`;
+/** The entity of a row's project. */
+export const ENTITY = sql`splitByChar('/', project_id)[1]`;
 const STEPS = ["asked", "running", "done"] as const;
 
-/** What to delete, and the progress. */
+/** A request to delete, and its progress. */
 export interface Deletion {
   readonly id: string;
   readonly project: Project;
@@ -35,16 +36,6 @@ export interface DeletionStore {
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
 }
 
-interface DeletionRow {
-  readonly id: string;
-  readonly project_id: Project;
-  readonly what: DeletionKind;
-  readonly requested_at_ms: number;
-  readonly step: number;
-  readonly mutations: MutationNumbers;
-  readonly done_at_ms: number | null;
-}
-
 export function newDeletion(project: Project, what: DeletionKind, clock: Clock): Deletion {
   return {
     id: randomUUID(),
@@ -58,13 +49,12 @@ export function newDeletion(project: Project, what: DeletionKind, clock: Clock):
 }
 
 export function createDeletionStore(engine: Engine): DeletionStore {
-  const read = async (from: Sql): Promise<Deletion[]> => {
-    const rows = await engine.rows<DeletionRow>(
-      sql`SELECT id, project_id, what, requested_at_ms, step, mutations, done_at_ms FROM ${from}`,
+  const read = (from: Sql): Promise<Deletion[]> =>
+    engine.rows<Deletion>(
+      sql`SELECT id, project_id AS project, what, requested_at_ms AS requestedAtMs, mutations, done_at_ms AS doneAtMs,
+            ${param("Array(String)", STEPS)}[step + 1] AS step FROM ${from}`,
       { name: "deletions_read" },
     );
-    return rows.map(fromRow);
-  };
   return {
     save: (deletions) => engine.insert("deletions", deletions.map(toRow), { name: "deletions_save" }),
     find: async (id) => (await read(sql`deletions FINAL WHERE id = ${param("String", id)}`))[0],
@@ -87,26 +77,12 @@ export function createDeletionStore(engine: Engine): DeletionStore {
   };
 }
 
-function toRow(deletion: Deletion): DeletionRow {
+function toRow({ project, requestedAtMs, step, doneAtMs, ...same }: Deletion) {
   return {
-    id: deletion.id,
-    project_id: deletion.project,
-    what: deletion.what,
-    requested_at_ms: deletion.requestedAtMs,
-    step: STEPS.indexOf(deletion.step),
-    mutations: deletion.mutations,
-    done_at_ms: deletion.doneAtMs,
-  };
-}
-
-function fromRow(row: DeletionRow): Deletion {
-  return {
-    id: row.id,
-    project: row.project_id,
-    what: row.what,
-    requestedAtMs: row.requested_at_ms,
-    step: STEPS[row.step]!,
-    mutations: row.mutations,
-    doneAtMs: row.done_at_ms,
+    ...same,
+    project_id: project,
+    requested_at_ms: requestedAtMs,
+    step: STEPS.indexOf(step),
+    done_at_ms: doneAtMs,
   };
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
+import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
 import { findErasable } from "./find-erasable.ts";
 
@@ -32,14 +32,8 @@ const MAX_KEYS = 20_000;
 /** Parts that arrive within this time after their call was deleted are erased as well. */
 const LATE_MS = 7 * 86_400_000;
 
-const assignments = join(
-  ERASED_COLUMNS.map((name) => trusted(`${name} = NULL`)),
-  ", ",
-);
-const holds = join(
-  ERASED_COLUMNS.map((name) => trusted(`${name} IS NOT NULL`)),
-  " OR ",
-);
+const assignments = trusted(ERASED_COLUMNS.map((name) => `${name} = NULL`).join());
+const holds = trusted(ERASED_COLUMNS.map((name) => `${name} IS NOT NULL`).join(" OR "));
 const callKey = sql`project_id, trace_id, id`;
 const deletedHours = (projects: Sql): Sql =>
   sql`(SELECT project_id, hour FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
@@ -60,8 +54,8 @@ function newHash(): HashKey {
 interface Place {
   readonly table: string;
   /** The rows to change, by project and key; the key is '' if the mutation finds them itself. */
-  find(projects: Sql, hash: HashKey): Sql;
-  change(projects: Sql, keys: Sql, hash: HashKey): Sql;
+  readonly find: (projects: Sql, hash: HashKey) => Sql;
+  readonly change: (projects: Sql, keys: Sql, hash: HashKey) => Sql;
 }
 
 /** A row that is not merged with its tombstone does not say that it is deleted, so it is named by its key. */
@@ -117,20 +111,14 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
   const tag = `${TAG} ${randomUUID()}`;
   const started: string[] = [];
   const covered = new Set(projects);
-  for (const place of places) {
+  const ofProjects = sql`${param("Array(String)", projects)}`;
+  for (const { table, find, change } of places) {
     const hash = newHash();
-    const find = (of: Sql): Sql => place.find(of, hash);
-    const { keys, cut } = await findErasable(deps.engine, find, { projects, maxKeys });
+    const { keys, cut } = await findErasable(deps.engine, find(ofProjects, hash), maxKeys);
     for (const project of cut) covered.delete(project);
     if (keys.length === 0) continue;
-    const change = place.change(
-      sql`${param("Array(String)", projects)}`,
-      sql`${param("Array(String)", keys)}`,
-      hash,
-    );
-    started.push(
-      ...(await mutations.start(place.table, projects, sql`${change} AND ${mutations.mark(tag)}`)),
-    );
+    const erase = change(ofProjects, sql`${param("Array(String)", keys)}`, hash);
+    started.push(...(await mutations.start({ table, projects, tag }, erase)));
   }
   const running = asked.filter(({ project }) => covered.has(project));
   if (running.length === 0) return;

@@ -9,21 +9,23 @@ import { param, sql, trusted, type Sql } from "../../query/sql.ts";
  * The number of a mutation, by table; with several shards by shard and table, as `2/calls`; where tables are replicated, by
  * partition too, as `calls@202601`, because numbers count in each partition. A part has been changed by it, or was written
  * after it, when its `data_version` is at least this number.
- *
- * Deletions of version 0.2 may have the largest number of all partitions of a replicated table, as `calls`. They are complete when no
- * mutation of the table is left, so that all active parts have been changed, and no replaced part below that number is on a disk.
  */
 export type MutationNumbers = Readonly<Record<string, number>>;
 
+interface Changed {
+  readonly table: string;
+  readonly projects: readonly string[];
+  /** A name of ours by which the mutation is found again. */
+  readonly tag: string;
+}
+
 export interface Mutations {
-  /** A condition that always holds and by which a mutation is found again. `tag` is a name of ours. */
-  mark(tag: string): Sql;
   /**
    * Starts a mutation of rows of these projects, wherever there are any, and does not wait for it. `change` ends with a condition. It
    * changes only what is stored when this is called, whenever the statement runs and however often. Returns where it was started:
    * tables, or with several shards `2/calls`.
    */
-  start(table: string, projects: readonly string[], change: Sql): Promise<readonly string[]>;
+  start(rows: Changed, change: Sql): Promise<readonly string[]>;
   /** The newest mutations whose tag begins so. Waits until the store shows one for each of those started. */
   numbers(tag: string, started: readonly string[]): Promise<MutationNumbers>;
   /** Whether a mutation whose tag begins so is still at work, on any replica. */
@@ -74,15 +76,15 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
   };
 
   return {
-    mark: (tag) => sql`${param("String", tag)} != ''`,
-    async start(table, projects, change) {
+    async start({ table, projects, tag }, change) {
       const shards = await countShards(engine, cluster);
       const started: string[] = [];
       for (let shard = 1; shard <= shards; shard++) {
         const isStored = await storedNow(engine, { table: identifier(table), projects, shard });
         if (isStored === undefined) continue;
         await engine.command(
-          sql`ALTER TABLE ${identifier(table)} ${change} AND ${isStored} SETTINGS mutations_sync = 0`,
+          sql`ALTER TABLE ${identifier(table)} ${change} AND ${isStored} AND ${param("String", tag)} != ''
+              SETTINGS mutations_sync = 0`,
           { name: "mutation_start", tables: shard },
         );
         started.push(shards === 1 ? table : `${shard}/${table}`);
@@ -110,20 +112,16 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     async areComplete(numbers) {
       const isByShard = Object.keys(numbers).some((key) => key.includes("/"));
       const of = isByShard ? shardTables : sql`table`;
-      const isMixed = ([key]: readonly [string, number]): boolean =>
-        cluster !== undefined && !key.includes("@");
-      const known = listsOf(Object.entries(numbers).filter((one) => !isMixed(one)));
-      const mixed = listsOf(Object.entries(numbers).filter(isMixed));
+      const known = sql`${param("Array(String)", Object.keys(numbers))}, ${param("Array(UInt64)", Object.values(numbers))}`;
       const ours = sql`transform(concat(${of}, '@', partition_id), ${known}, transform(${of}, ${known}, toUInt64(0)))`;
-      const largest = sql`transform(${of}, ${mixed}, toUInt64(0))`;
       const read = async (): Promise<readonly Left[]> =>
         engine.rows<Left>(
           sql`SELECT DISTINCT table, isRunning FROM
               (SELECT table, toUInt8(1) AS isRunning FROM ${everywhere("system.mutations")} ${inPartitions}
-               WHERE ${here} AND NOT is_done AND number > 0 AND (number = ${ours} OR ${largest} > 0)
+               WHERE ${here} AND NOT is_done AND number > 0 AND number = ${ours}
                UNION ALL
                SELECT table, active FROM ${everywhere("system.parts")}
-               WHERE ${here} AND (data_version < ${ours} OR NOT active AND data_version < ${largest})) ${patience}`,
+               WHERE ${here} AND data_version < ${ours}) ${patience}`,
           { name: "mutations_left", limits: "maintenance", tables: "own" },
         );
       const left = await read().catch(unlessAway);
@@ -155,11 +153,6 @@ async function countShards(engine: Engine, cluster: string | undefined): Promise
     tables: "own",
   });
   return row!.shards;
-}
-
-function listsOf(numbers: readonly (readonly [key: string, number: number])[]): Sql {
-  const [keys, values] = [numbers.map(([key]) => key), numbers.map(([, number]) => number)];
-  return sql`${param("Array(String)", keys)}, ${param("Array(UInt64)", values)}`;
 }
 
 /** A table name that the store itself returned. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AuditEntry, AuditLog } from "../../http/audit/audit-log.ts";
+import { endEntry, type AuditEntry, type AuditLogs } from "../../http/audit/audit-log.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 
@@ -13,16 +13,10 @@ export type RetentionAudit = (
   work: () => Promise<void>,
 ) => Promise<void>;
 
-interface AuditDeps {
-  readonly log: AuditLog;
-  readonly clock: Clock;
-  readonly logger: Record<"info" | "error", (what: object, message: string) => void>;
-}
-
 /** No key asks for it. */
 const KEY = { keyId: "service", keyName: "retention" } as const;
 
-export function createRetentionAudit({ log, clock, logger }: AuditDeps): RetentionAudit {
+export function createRetentionAudit(logs: AuditLogs, clock: Clock): RetentionAudit {
   return async (projects, details, work) => {
     const begun = projects.map((project): AuditEntry => ({
       ...KEY,
@@ -35,27 +29,9 @@ export function createRetentionAudit({ log, clock, logger }: AuditDeps): Retenti
       outcome: "unknown",
       status: 0,
     }));
-    const write = (outcome: AuditEntry["outcome"]): Promise<unknown> =>
-      Promise.all(begun.map((entry) => log.write({ ...entry, outcome })));
-    const end = async (outcome: "done" | "failed"): Promise<void> => {
-      for (const { id, action, projects: of, keyId, keyName } of begun) {
-        const line = {
-          audit_id: id,
-          action,
-          outcome,
-          status: 0,
-          projects: of,
-          key_id: keyId,
-          key_name: keyName,
-        };
-        logger.info({ audit: { ...line, result: details } }, "audit");
-      }
-      // what is done is done, and cannot fail any more
-      await write(outcome).catch((error: unknown) =>
-        logger.error({ err: error }, "the outcome of retention could not be stored"),
-      );
-    };
-    await write("unknown");
+    const end = (outcome: "done" | "failed"): Promise<unknown> =>
+      Promise.all(begun.map((entry) => endEntry(logs, { ...entry, outcome }, details)));
+    await Promise.all(begun.map((entry) => logs.log.write(entry)));
     try {
       await work();
     } catch (error) {

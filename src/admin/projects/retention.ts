@@ -15,43 +15,13 @@ const TAG = "retention";
 const DAY_MS = 86_400_000;
 const MAX_SPANS = 100;
 
-/** A replicated mutation must fit into one node of Keeper. */
+/** A replicated mutation must fit into one node of Keeper: of more calls that stay, their whole hours do. */
 const MAX_KEYS = 1000;
-
-/** What is older than a day. A call is as old as its start says, and lies under the hour of its first start. */
-interface Age {
-  readonly cutoff: Sql;
-  /** The same in hours since the epoch. */
-  readonly cutoffHour: Sql;
-  /** Hours before it under which calls lie that another start has moved behind it. */
-  readonly keptHours: Sql;
-  /** Those of these hours all of whose calls stay, because they are too many to name. */
-  readonly wholeHours: Sql;
-  /** The calls of the others that stay, and the calls under later hours that go, by their keys. */
-  readonly keptCalls: Sql;
-  readonly movedCalls: Sql;
-}
 
 const callKey = sql`concat(project_id, '\n', toString(hour), '\n', toString(length(trace_id)), '\n', trace_id, id)`;
 
-/** All parts of a call have one key and go together, merged or not. A tombstone alone stays, so that its call stays deleted. */
-const isOlderCall = ({ cutoffHour, wholeHours, keptCalls, movedCalls }: Age): Sql =>
-  sql`((hour < ${cutoffHour} AND NOT has(${wholeHours}, hour) AND ${callKey} NOT IN ${keptCalls}
-      AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)) OR ${callKey} IN ${movedCalls})`;
-const isOlderHour = ({ cutoffHour, keptHours }: Age): Sql =>
-  sql`(hour < ${cutoffHour} AND NOT has(${keptHours}, hour))`;
-
-/** Which rows are from before a day. What finds calls goes after them. */
-const isOlder: Readonly<Record<string, (age: Age) => Sql>> = {
-  calls: isOlderCall,
-  call_traces: isOlderHour,
-  trace_hours: isOlderHour,
-  spanning_traces: isOlderHour,
-  usage_ledger: isOlderHour,
-  pending_parts: ({ cutoff }) => sql`stored_at < ${cutoff}`,
-  feedback: ({ cutoff }) => sql`created_at < ${cutoff}`,
-  feedback_times: ({ cutoff }) => sql`created_at < ${cutoff}`,
-};
+/** Conditions for rows from before a day, by table. Those that find calls come after them. */
+type Expired = ReadonlyMap<string, Sql>;
 
 /** The days that a project keeps its rows; null: for ever. */
 export async function readRetention(
@@ -86,89 +56,80 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
     { name: "retention_spans", limits: "maintenance" },
   );
   for (const { days, projects } of spans) {
-    const today = Math.floor(clock.now() / DAY_MS) * DAY_MS;
-    const before = today - days * DAY_MS;
-    const expired = await findExpired(engine, projects, await ageOf(engine, projects, before));
-    if (expired.size === 0) continue;
-    const affected = [...new Set([...expired.values()].flat())];
-    await deps.audit(affected, { days, before: new Date(before).toISOString() }, () =>
+    const beforeMs = (Math.floor(clock.now() / DAY_MS) - days) * DAY_MS;
+    const found = await projectsWith(engine, await expiredRows(engine, projects, beforeMs));
+    if (found.size === 0) continue;
+    const affected = [...new Set([...found.values()].flat())];
+    await deps.audit(affected, { days, before: new Date(beforeMs).toISOString() }, () =>
       deps.whileNoInsertRuns(async () => {
-        const age = await ageOf(engine, affected, before);
-        for (const [table, some] of expired) {
-          await mutations.start(
-            table,
-            some,
-            sql`DELETE WHERE ${isExpired(table, some, age)} AND ${mutations.mark(TAG)}`,
-          );
+        for (const [table, where] of await expiredRows(engine, affected, beforeMs)) {
+          if (!found.has(table)) continue;
+          await mutations.start({ table, projects: affected, tag: TAG }, sql`DELETE WHERE ${where}`);
         }
       }),
     );
   }
 }
 
-function isExpired(table: string, projects: readonly Project[], age: Age): Sql {
-  return sql`project_id IN ${param("Array(String)", projects)} AND ${isOlder[table]!(age)}`;
-}
-
 /** The projects that have rows to delete, by table. */
-async function findExpired(
+async function projectsWith(
   engine: Engine,
-  projects: readonly Project[],
-  age: Age,
+  expired: Expired,
 ): Promise<ReadonlyMap<string, readonly Project[]>> {
-  const expired = new Map<string, readonly Project[]>();
-  for (const table of Object.keys(isOlder)) {
-    const found = await engine.rows<{ project_id: Project }>(
-      sql`SELECT DISTINCT project_id FROM ${trusted(table)} WHERE ${isExpired(table, projects, age)}`,
+  const found = new Map<string, readonly Project[]>();
+  for (const [table, where] of expired) {
+    const rows = await engine.rows<{ project_id: Project }>(
+      sql`SELECT DISTINCT project_id FROM ${trusted(table)} WHERE ${where}`,
       { name: "retention_find", limits: "maintenance" },
     );
-    if (found.length > 0)
-      expired.set(
+    if (rows.length > 0)
+      found.set(
         table,
-        found.map((row) => row.project_id),
+        rows.map((row) => row.project_id),
       );
   }
-  return expired;
+  return found;
 }
 
-/** Calls under hours on one side of the cutoff whose start is on the other. */
-interface Displaced {
-  readonly hour: Sql;
-  readonly range: HourRange;
-  readonly started: Sql;
-}
-
-async function ageOf(engine: Engine, projects: readonly Project[], cutoffMs: number): Promise<Age> {
-  const cutoff = sql`fromUnixTimestamp64Milli(${param("Int64", cutoffMs)}, 'UTC')`;
-  const cutoffHour = sql`${param("Int64", hourOf(cutoffMs * 1000))}`;
+/** Makes conditions for the rows of projects from before a day. A call is as old as its start says. */
+async function expiredRows(engine: Engine, projects: readonly Project[], beforeMs: number): Promise<Expired> {
   const ofProjects = sql`project_id IN ${param("Array(String)", projects)}`;
-  const displaced = (what: Sql, { hour, range, started }: Displaced): Sql =>
-    sql`SELECT DISTINCT ${what} AS found FROM calls FINAL
-        PREWHERE ${ofProjects} AND hour ${hour} ${cutoffHour} AND hour IN (${keyHours(ofProjects, { kind: "started", range })})
-        WHERE started_at ${started} ${cutoff}`;
-  const at = hourOf(cutoffMs * 1000);
-  const kept = { hour: sql`<`, range: { ...EVER, from: at }, started: sql`>=` };
-  const moved = { hour: sql`>=`, range: { ...EVER, to: at - 1 }, started: sql`<` };
-  const read = async <Found>(query: Sql): Promise<readonly Found[]> => {
-    const rows = await engine.rows<{ found: Found }>(query, {
-      name: "retention_displaced",
-      limits: "maintenance",
-      mustBeCurrent: true,
-    });
-    return rows.map((row) => row.found);
+  const instant = sql`fromUnixTimestamp64Milli(${param("Int64", beforeMs)}, 'UTC')`;
+  const firstHour = hourOf(beforeMs * 1000);
+  const isBefore = sql`hour < ${param("Int64", firstHour)}`;
+  // a call lies under the hour of its first start, and a later one can be on the other side of the instant
+  const startedIn = (range: HourRange): Sql =>
+    sql`hour IN (${keyHours(ofProjects, { kind: "started", range })})`;
+  const kept = sql`${isBefore} AND ${startedIn({ ...EVER, from: firstHour })} WHERE started_at >= ${instant}`;
+  const moved = sql`NOT ${isBefore} AND ${startedIn({ ...EVER, to: firstHour - 1 })} WHERE started_at < ${instant}`;
+  const read = async <Found>(what: Sql, calls: Sql): Promise<readonly Found[]> => {
+    const rows = await engine.rows<{ found: Found }>(
+      sql`SELECT DISTINCT ${what} AS found FROM calls FINAL PREWHERE ${ofProjects} AND ${calls}`,
+      { name: "retention_displaced", limits: "maintenance", mustBeCurrent: true },
+    );
+    return rows.map(({ found }) => found);
   };
-  const keptHours = await read<number>(displaced(sql`hour`, kept));
-  const keptCalls = await read<string>(
-    sql`${displaced(callKey, kept)} LIMIT ${param("UInt32", MAX_KEYS + 1)}`,
-  );
-  const movedCalls = await read<string>(sql`${displaced(callKey, moved)} LIMIT ${param("UInt32", MAX_KEYS)}`);
-  const areTooMany = keptCalls.length > MAX_KEYS;
-  return {
-    cutoff,
-    cutoffHour,
-    keptHours: sql`${param("Array(Int64)", keptHours)}`,
-    wholeHours: sql`${param("Array(Int64)", areTooMany ? keptHours : [])}`,
-    keptCalls: sql`${param("Array(String)", areTooMany ? [] : keptCalls)}`,
-    movedCalls: sql`${param("Array(String)", movedCalls)}`,
+  const keptHours = await read<number>(sql`hour`, kept);
+  const keptCalls = await read<string>(callKey, sql`${kept} LIMIT ${param("UInt32", MAX_KEYS + 1)}`);
+  const movedCalls = await read<string>(callKey, sql`${moved} LIMIT ${param("UInt32", MAX_KEYS)}`);
+  const stays =
+    keptCalls.length > MAX_KEYS
+      ? sql`has(${param("Array(Int64)", keptHours)}, hour)`
+      : sql`${callKey} IN ${param("Array(String)", keptCalls)}`;
+
+  // all parts of a call go together, merged or not; a tombstone alone stays, so that its call stays deleted
+  const calls = sql`(${isBefore} AND NOT ${stays} AND NOT (started_at IS NULL AND deleted_at IS NOT NULL)
+    OR ${callKey} IN ${param("Array(String)", movedCalls)})`;
+  const hours = sql`${isBefore} AND NOT has(${param("Array(Int64)", keptHours)}, hour)`;
+  const older: Readonly<Record<string, Sql>> = {
+    calls,
+    call_traces: hours,
+    trace_hours: hours,
+    spanning_traces: hours,
+    usage_ledger: hours,
+    pending_parts: sql`stored_at < ${instant}`,
+    feedback: sql`created_at < ${instant}`,
+    feedback_times: sql`created_at < ${instant}`,
   };
+  return new Map(Object.entries(older).map(([table, where]) => [table, sql`${ofProjects} AND ${where}`]));
 }

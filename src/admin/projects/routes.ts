@@ -2,8 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { adminAccess } from "../../http/auth/guard.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { DeletionDeps } from "./delete-projects.ts";
-import { createProjectDeleter } from "./project-deleter.ts";
+import { createProjectDeleter, type DeletionDeps } from "./delete-projects.ts";
+
 import type { Deletion } from "./deletion-store.ts";
 import {
   deletionParams,
@@ -69,7 +69,8 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
       if (deletion === undefined || !grant.covers(deletion.project)) {
         throw new AppError("not_found", "There is no such deletion.");
       }
-      return toResponse(await finishIfGone(deps, deletion));
+      const [now = deletion] = deletion.step === "running" ? await finishIfGone(deps, [deletion]) : [];
+      return toResponse(now);
     },
   );
 }

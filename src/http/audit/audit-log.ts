@@ -44,6 +44,31 @@ export interface AuditLog {
   drain(): Promise<void>;
 }
 
+/** Where entries go: into the store, and into the log of the service. */
+export interface AuditLogs {
+  readonly log: AuditLog;
+  readonly logger: Record<"info" | "error", (what: object, message: string) => void>;
+}
+
+/**
+ * Logs and stores how an action ended. It is over: it cannot fail any more because its outcome cannot be stored. `result` is
+ * logged instead of the details, because what clients name stands in the store, not in the log.
+ */
+export async function endEntry(
+  { log, logger }: AuditLogs,
+  entry: AuditEntry,
+  result: AuditEntry["details"],
+): Promise<void> {
+  const { id, action, outcome, status, projects, keyId, keyName } = entry;
+  const line = { audit_id: id, action, outcome, status, projects, key_id: keyId, key_name: keyName, result };
+  logger.info({ audit: line }, "audit");
+  try {
+    await log.write(entry);
+  } catch (error) {
+    logger.error({ err: error, audit_id: id }, "the outcome of an audited action could not be stored");
+  }
+}
+
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 const ROW_BYTES = 512;
 

@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../shared/clock.ts";
-import type { AuditAction, AuditEntry, AuditLog, AuditOutcome } from "./audit-log.ts";
+import {
+  endEntry,
+  type AuditAction,
+  type AuditEntry,
+  type AuditLog,
+  type AuditOutcome,
+} from "./audit-log.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -139,21 +145,11 @@ class RunningAudit implements Audit {
     this.#result = { ...this.#result, ...result };
   }
 
-  /** The action is over: it cannot fail any more because its outcome cannot be stored. */
   async end(status: number): Promise<void> {
     const asked = this.begun ? this.#entry.details : namedIn(this.#request);
     const outcome = outcomeOf(status, this.begun);
     const entry = { ...this.#entry, details: { ...asked, ...this.#result }, outcome, status };
-    const { log } = this.#request;
-    // what clients name stands in the store, not in the log
-    const { id, action, projects, keyId, keyName } = entry;
-    const line = { audit_id: id, action, outcome, status, projects, key_id: keyId, key_name: keyName };
-    log.info({ audit: { ...line, result: this.#result } }, "audit");
-    try {
-      await this.#log.write(entry);
-    } catch (error) {
-      log.error({ err: error, audit_id: id }, "the outcome of an audited action could not be stored");
-    }
+    await endEntry({ log: this.#log, logger: this.#request.log }, entry, this.#result);
   }
 }
 
