@@ -26,7 +26,7 @@ export function explainPrice(builtIn: BuiltInPrices, { llmId, atUs, usage }: Pri
     );
     return `${llmId}: no entry. Its costs are null.\nTried: ${tried.join(", ")}`;
   }
-  const rates = entry.schedule.ratesAt(atUs);
+  const { rates } = entry.schedule(atUs);
   const lines = [
     `${llmId}: ${entry.provider}/${entry.model} of ${entry.list}`,
     ...correctionLines(entry, atUs),

@@ -7,12 +7,15 @@ import { modelNames, sellerNamed } from "./list/model-names.ts";
 import type { ListedModel } from "./list/price-list.ts";
 import { ownNames } from "./project/own-names.ts";
 import {
+  NO_PRICE,
   scheduleKey,
+  type ProjectInForce,
   type ProjectPrice,
   type ProjectSchedule,
   type ProjectSchedules,
 } from "./project/project-prices.ts";
 import type { Rates } from "./rates.ts";
+import type { InForce } from "./schedule.ts";
 import { FREE, includesTier, isUnbilled, scheduleAtTier } from "./list/service-tiers.ts";
 
 /** All prices of one project at the time the book was opened. One book serves one response. */
@@ -55,6 +58,8 @@ const maxSchedules = 10_000;
 /** The provider note of a price that was set without one. */
 const NOT_NOTED = "default";
 
+const UNBILLED: InForce = { ...NO_PRICE, rates: FREE };
+
 const unknownService: Service = { provider: "", tier: "" };
 
 export function createPriceBook(options: BookOptions): PriceBook {
@@ -78,14 +83,14 @@ export function createPriceBook(options: BookOptions): PriceBook {
     options.onUnknown(llmId);
   };
   const ratesAt: PriceBook["ratesAt"] = (llmId, startedAtUs, service) => {
-    const rates = pricesOf(llmId, service).ratesAt(startedAtUs);
+    const { rates } = pricesOf(llmId, service).at(startedAtUs);
     if (rates === null) reportUnknown(llmId);
     return rates;
   };
   return {
     cost: (llmId, startedAtUs, usage) => costOfCall(usage, ratesAt(llmId, startedAtUs, usage.service)),
     ratesAt,
-    steadyUntil: (llmId, atUs, service) => pricesOf(llmId, service).steadyUntil(atUs),
+    steadyUntil: (llmId, atUs, service) => pricesOf(llmId, service).at(atUs).untilUs,
     priceOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).find(startedAtUs),
     providerOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).servedBy(startedAtUs),
   };
@@ -111,40 +116,39 @@ class Prices {
     this.#looksLike = listed?.provider ?? modelNames(llmId).find((name) => name.seller !== undefined)?.seller;
   }
 
-  ratesAt(atUs: number): Rates | null {
-    if (this.#isFree) return FREE;
-    for (const schedule of this.#own) {
-      const rates = schedule.ratesAt(atUs);
-      if (rates !== null) return rates;
-    }
-    return this.#listed?.schedule.ratesAt(atUs) ?? null;
-  }
-
-  steadyUntil(atUs: number): number {
-    if (this.#isFree) return Infinity;
-    const listed = this.#listed?.schedule.steadyUntil(atUs) ?? Infinity;
-    return Math.min(listed, ...this.#own.map((schedule) => schedule.steadyUntil(atUs)));
+  at(atUs: number): InForce {
+    if (this.#isFree) return UNBILLED;
+    const own = this.#ownAt(atUs);
+    if (own.price !== null) return own;
+    const listed = this.#listed?.schedule(atUs) ?? NO_PRICE;
+    return own.untilUs < listed.untilUs ? { ...listed, untilUs: own.untilUs } : listed;
   }
 
   find(atUs: number): FoundPrice | null {
-    const rates = this.ratesAt(atUs);
+    const { rates, sinceUs } = this.at(atUs);
     if (rates === null) return null;
     if (this.#isFree) return { rates, origin: { source: "unbilled" } };
-    const price = this.#ownPriceAt(atUs);
-    if (price !== undefined) return { rates, origin: { source: "project", price } };
-    const listed = this.#listed!;
-    return { rates, origin: { source: "list", listed, sinceUs: listed.schedule.sinceAt(atUs) } };
+    const { price } = this.#ownAt(atUs);
+    if (price !== null) return { rates, origin: { source: "project", price } };
+    return { rates, origin: { source: "list", listed: this.#listed!, sinceUs } };
   }
 
   /** The call's own provider takes precedence over the note at the project's price, and that over the id's form. */
   servedBy(atUs: number): string | null {
     if (this.#served !== undefined) return this.#served;
-    const noted = this.#ownPriceAt(atUs)?.provider_id ?? NOT_NOTED;
+    const noted = this.#ownAt(atUs).price?.provider_id ?? NOT_NOTED;
     return noted === NOT_NOTED ? (this.#looksLike ?? null) : providerNamed(noted);
   }
 
-  #ownPriceAt(atUs: number): ProjectPrice | undefined {
-    return this.#own.map((schedule) => schedule.priceAt(atUs)).find((own) => own !== null) ?? undefined;
+  /** The first of the project's prices, or that it has none yet. */
+  #ownAt(atUs: number): ProjectInForce {
+    let untilUs = Infinity;
+    for (const schedule of this.#own) {
+      const own = schedule(atUs);
+      untilUs = Math.min(untilUs, own.untilUs);
+      if (own.price !== null) return { ...own, untilUs };
+    }
+    return untilUs === Infinity ? NO_PRICE : { ...NO_PRICE, untilUs };
   }
 }
 

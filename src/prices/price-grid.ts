@@ -1,5 +1,6 @@
 import type { ConditionalPrice, ModelInfo } from "@pydantic/genai-prices";
-import type { Rates, Schedule } from "./rates.ts";
+import type { Rates } from "./rates.ts";
+import { constant, inPeriods, type Schedule } from "./schedule.ts";
 
 const dayUs = 86_400_000_000;
 
@@ -8,30 +9,24 @@ const dayUs = 86_400_000_000;
  * day, both in UTC, so the rates at one instant apply to its whole cell. `ratesAt` is called once per cell, with milliseconds.
  */
 export function priceGrid(prices: ModelInfo["prices"], ratesAt: (atMs: number) => Rates | null): Schedule {
-  if (!Array.isArray(prices)) return constantSchedule(ratesAt(0));
+  if (!Array.isArray(prices)) return constant(ratesAt(0));
   const dates = ascending(prices.flatMap(startDateUs));
   const hours = ascending([0, ...prices.flatMap(timesOfDayUs)]);
-  const rowStarts = [(dates[0] ?? 0) - dayUs, ...dates];
-  const cells = rowStarts.map((dayStartUs) => hours.map((timeUs) => ratesAt((dayStartUs + timeUs) / 1000)));
-  return {
-    ratesAt(atUs) {
-      const row = countUpTo(dates, atUs);
-      const timeUs = ((atUs % dayUs) + dayUs) % dayUs;
-      return cells[row]![countUpTo(hours, timeUs) - 1]!;
-    },
-    sinceAt: (atUs) => dates[countUpTo(dates, atUs) - 1] ?? null,
-    steadyUntil(atUs) {
-      const nextDate = dates[countUpTo(dates, atUs)] ?? Infinity;
-      if (hours.length === 1) return nextDate;
-      const dayStartUs = Math.floor(atUs / dayUs) * dayUs;
-      const nextTime = hours[countUpTo(hours, atUs - dayStartUs)] ?? dayUs;
-      return Math.min(nextDate, dayStartUs + nextTime);
-    },
-  };
+  const from = (dateUs: number): Schedule => daily(hours, (timeUs) => ratesAt((dateUs + timeUs) / 1000));
+  return inPeriods(
+    from((dates[0] ?? 0) - dayUs),
+    dates.map((fromUs) => ({ fromUs, schedule: from(fromUs) })),
+  );
 }
 
-function constantSchedule(rates: Rates | null): Schedule {
-  return { ratesAt: () => rates, sinceAt: () => null, steadyUntil: () => Infinity };
+function daily(hours: readonly number[], ratesAt: (timeUs: number) => Rates | null): Schedule {
+  const cells = hours.map(ratesAt);
+  if (cells.length === 1) return constant(cells[0]!);
+  return (atUs) => {
+    const dayStartUs = Math.floor(atUs / dayUs) * dayUs;
+    const now = hours.findLastIndex((timeUs) => timeUs <= atUs - dayStartUs);
+    return { rates: cells[now]!, sinceUs: null, untilUs: dayStartUs + (hours[now + 1] ?? dayUs) };
+  };
 }
 
 function startDateUs({ constraint }: ConditionalPrice): number[] {
@@ -48,11 +43,4 @@ function timesOfDayUs({ constraint }: ConditionalPrice): number[] {
 
 function ascending(values: readonly number[]): readonly number[] {
   return [...new Set(values)].sort((left, right) => left - right);
-}
-
-/** The number of ascending bounds at or before a value. The lists are short. */
-function countUpTo(bounds: readonly number[], value: number): number {
-  let count = bounds.length;
-  while (count > 0 && bounds[count - 1]! > value) count--;
-  return count;
 }

@@ -25,16 +25,6 @@ export interface Rates {
   readonly tiers: readonly PriceTier[];
 }
 
-/** A model's prices over time. */
-export interface Schedule {
-  /** The rates in force at an instant (µs since the epoch); null if no token price is known. */
-  ratesAt(atUs: number): Rates | null;
-  /** The instant they took effect (µs since the epoch); null: unknown. */
-  sinceAt(atUs: number): number | null;
-  /** The same rates are in force from an instant until this later one, or longer; infinite if they never change. */
-  steadyUntil(atUs: number): number;
-}
-
 /** The prices of a request with this many input tokens, including cached ones. */
 export function pricesFor(rates: Rates, inputTokens: number): TokenPrices {
   return tierFor(rates, inputTokens)?.prices ?? rates.base;

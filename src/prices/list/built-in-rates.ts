@@ -7,35 +7,23 @@ import { pricedUnits, wholeOfCached, type UnitPrices } from "../units.ts";
 /** A price of the built-in list, in USD per million tokens: flat, or in tiers by the size of the request. */
 type ListedPrice = number | TieredPrices | undefined;
 
-interface ListedPrices {
-  readonly prompt: ListedPrice;
-  readonly completion: ListedPrice;
-  readonly cacheRead: ListedPrice;
-  readonly cacheCreation: ListedPrice;
-  readonly listed: ModelPrice;
-}
-
 /**
  * The prices of one entry of the built-in list; null if it prices nothing that calls report. Without a cache price, the
  * prompt price applies.
  */
 export function ratesOfListedPrice(listed: ModelPrice): Rates | null {
-  const { input_mtok: prompt, output_mtok: completion } = listed;
-  const isPriced = unitNames.some((unit) => listed[pricedUnits[unit].priceKey] !== undefined);
-  if (prompt === undefined && completion === undefined && !isPriced) return null;
-  const cacheRead = listed["cache_read_mtok"] ?? prompt;
-  const cacheCreation = listed["cache_write_mtok"] ?? prompt;
-  const prices: ListedPrices = { prompt, completion, cacheRead, cacheCreation, listed };
+  const names = ["input_mtok", "output_mtok", ...unitNames.map((unit) => pricedUnits[unit].priceKey)];
+  if (names.every((name) => listed[name] === undefined)) return null;
   const steps = new Set(
     Object.values(listed).flatMap((price) =>
       typeof price === "object" ? price.tiers.map((tier: { start: number }) => tier.start) : [],
     ),
   );
   return {
-    base: pricesAbove(prices, -1),
+    base: pricesAbove(listed, -1),
     tiers: [...steps]
       .sort((left, right) => left - right)
-      .map((aboveTokens) => ({ aboveTokens, prices: pricesAbove(prices, aboveTokens) })),
+      .map((aboveTokens) => ({ aboveTokens, prices: pricesAbove(listed, aboveTokens) })),
   };
 }
 
@@ -45,14 +33,16 @@ export const freeRates: Rates = {
   tiers: [],
 };
 
-function pricesAbove(prices: ListedPrices, step: number): TokenPrices {
-  const units = unitPricesAbove(prices.listed, step);
-  const request = prices.listed["requests_kcount"];
+function pricesAbove(listed: ModelPrice, step: number): TokenPrices {
+  const { input_mtok: input, output_mtok: output, requests_kcount: request } = listed;
+  const perToken = (price: ListedPrice): number | null =>
+    price === undefined ? null : picodollars(listedAbove(price, step), 1_000_000);
+  const units = unitPricesAbove(listed, step);
   return {
-    prompt: priceAbove(prices.prompt, step),
-    completion: priceAbove(prices.completion, step),
-    cacheRead: priceAbove(prices.cacheRead, step),
-    cacheCreation: priceAbove(prices.cacheCreation, step),
+    prompt: perToken(input),
+    completion: perToken(output),
+    cacheRead: perToken(listed["cache_read_mtok"] ?? input),
+    cacheCreation: perToken(listed["cache_write_mtok"] ?? input),
     ...(Object.keys(units).length === 0 ? {} : { units }),
     ...(request === undefined ? {} : { request: picodollars(listedAbove(request, step), 1_000) }),
   };
@@ -74,19 +64,8 @@ function priceOfWhole(unit: Unit, listed: ModelPrice): ListedPrice {
   return listed[pricedUnits[whole].priceKey];
 }
 
-function priceAbove(price: ListedPrice, step: number): number | null {
-  return price === undefined ? null : picodollars(listedAbove(price, step), 1_000_000);
-}
-
 function listedAbove(price: number | TieredPrices, step: number): number {
   if (typeof price === "number") return price;
-  let current = price.base;
-  let reached = -1;
-  for (const tier of price.tiers) {
-    if (tier.start <= step && tier.start > reached) {
-      current = tier.price;
-      reached = tier.start;
-    }
-  }
-  return current;
+  const reached = price.tiers.filter(({ start }) => start <= step);
+  return reached.sort((left, right) => right.start - left.start)[0]?.price ?? price.base;
 }

@@ -1,42 +1,31 @@
 import type { ModelPrice } from "@pydantic/genai-prices";
 import { HOUR_MICROS, hourOf } from "../../shared/instant.ts";
 import { exact } from "../picodollars.ts";
-import type { Rates, Schedule } from "../rates.ts";
+import type { Rates } from "../rates.ts";
+import { constant, inPeriods, type Schedule } from "../schedule.ts";
 import { ratesOfListedPrice } from "./built-in-rates.ts";
 import { corrections, type CorrectedPeriod, type Correction, type PeakHours } from "./corrections.ts";
 
 const dayUs = 24 * HOUR_MICROS;
 
 /** The prices over time of a corrected model. Before the first correction, `listed` applies. */
-export function correctedSchedule(correction: Correction, listed: Schedule | null): Schedule {
-  const periods = correction.periods.map((period) => ({
-    fromUs: Date.parse(period.from) * 1000,
-    rates: ratesOf(period, 1),
-    peak:
-      period.peak === undefined
-        ? undefined
-        : {
-            includes: peakTimes(corrections.peak_hours[period.peak.hours]!),
-            rates: ratesOf(period, period.peak.factor),
-          },
-  }));
-  return {
-    ratesAt(atUs) {
-      const period = periods.findLast(({ fromUs }) => fromUs <= atUs);
-      if (period === undefined) return listed?.ratesAt(atUs) ?? null;
-      return period.peak?.includes(atUs) === true ? period.peak.rates : period.rates;
-    },
-    sinceAt(atUs) {
-      const period = periods.findLast(({ fromUs }) => fromUs <= atUs);
-      return period?.fromUs ?? listed?.sinceAt(atUs) ?? null;
-    },
-    steadyUntil(atUs) {
-      const next = periods.find(({ fromUs }) => fromUs > atUs)?.fromUs ?? Infinity;
-      const period = periods.findLast(({ fromUs }) => fromUs <= atUs);
-      if (period === undefined) return Math.min(next, listed?.steadyUntil(atUs) ?? Infinity);
-      return period.peak === undefined ? next : Math.min(next, (hourOf(atUs) + 1) * HOUR_MICROS);
-    },
-  };
+export function correctedSchedule({ periods }: Correction, listed: Schedule | undefined): Schedule {
+  return inPeriods(
+    listed ?? constant(null),
+    periods.map((period) => ({ fromUs: Date.parse(period.from) * 1000, schedule: scheduleOf(period) })),
+  );
+}
+
+function scheduleOf(period: CorrectedPeriod): Schedule {
+  const usual = ratesOf(period, 1);
+  if (period.peak === undefined) return constant(usual);
+  const isPeak = peakTimes(corrections.peak_hours[period.peak.hours]!);
+  const peak = ratesOf(period, period.peak.factor);
+  return (atUs) => ({
+    rates: isPeak(atUs) ? peak : usual,
+    sinceUs: null,
+    untilUs: (hourOf(atUs) + 1) * HOUR_MICROS,
+  });
 }
 
 /** Whether an instant (µs since the epoch) lies in peak hours, which begin and end with whole hours of UTC. */

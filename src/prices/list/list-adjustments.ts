@@ -1,7 +1,7 @@
 import type { ModelInfo, ModelPrice, TieredPrices } from "@pydantic/genai-prices";
 import { assertNever } from "../../shared/assert-never.ts";
 import { exact } from "../picodollars.ts";
-import type { Schedule } from "../rates.ts";
+import { inPeriods, type Schedule } from "../schedule.ts";
 import { corrections, type Adjustment } from "./corrections.ts";
 
 type Listed = number | TieredPrices;
@@ -51,26 +51,15 @@ export function adjustedSchedule(
 ): Schedule {
   const startOf = ({ from }: Adjustment): number =>
     from === undefined ? -Infinity : Date.parse(from) * 1000;
-  const starts = [...new Set([-Infinity, ...adjustments.map(startOf)])].sort((one, other) => one - other);
-  const periods = starts.map((fromUs) => ({
-    fromUs,
-    schedule: scheduleWith(adjustments.filter((one) => startOf(one) <= fromUs)),
-  }));
-  if (periods.length === 1) return periods[0]!.schedule;
-  const periodAt = (atUs: number) => periods.findLast(({ fromUs }) => fromUs <= atUs)!;
-  return {
-    ratesAt: (atUs) => periodAt(atUs).schedule.ratesAt(atUs),
-    sinceAt(atUs) {
-      const { fromUs, schedule } = periodAt(atUs);
-      const since = schedule.sinceAt(atUs);
-      if (fromUs === -Infinity) return since;
-      return since === null ? fromUs : Math.max(since, fromUs);
-    },
-    steadyUntil(atUs) {
-      const next = periods.find(({ fromUs }) => fromUs > atUs)?.fromUs ?? Infinity;
-      return Math.min(next, periodAt(atUs).schedule.steadyUntil(atUs));
-    },
-  };
+  const from = (fromUs: number): Schedule =>
+    scheduleWith(adjustments.filter((one) => startOf(one) <= fromUs));
+  const starts = [...new Set(adjustments.map(startOf))]
+    .filter(Number.isFinite)
+    .sort((one, other) => one - other);
+  return inPeriods(
+    from(-Infinity),
+    starts.map((fromUs) => ({ fromUs, schedule: from(fromUs) })),
+  );
 }
 
 function withBounds(price: ModelPrice, boundOf: (start: number) => number): ModelPrice {

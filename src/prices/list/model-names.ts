@@ -9,80 +9,64 @@ export interface ModelName {
 export const maxIdLength = 256;
 const maxPrefixes = 4;
 
-/** Providers that make a model, or sell it at its maker's price: the prefix that gateways and SDKs write → the list's provider. */
-const sellers: ReadonlyMap<string, string> = new Map([
-  ["openai", "openai"],
-  ["azure", "azure"],
-  ["azure_ai", "azure"],
-  ["azure_openai", "azure"],
-  ["azure-openai", "azure"],
-  ["anthropic", "anthropic"],
-  ["google", "google"],
-  ["gemini", "google"],
-  ["google_genai", "google"],
-  ["google-gla", "google"],
-  ["google-vertex", "google"],
-  ["google_vertexai", "google"],
-  ["vertex", "google"],
-  ["vertex_ai", "google"],
-  ["vertex_ai_beta", "google"],
-  ["aws", "aws"],
-  ["aws_bedrock", "aws"],
-  ["amazon", "aws"],
-  ["amazon-bedrock", "aws"],
-  ["bedrock", "aws"],
-  ["bedrock_converse", "aws"],
-  ["mistral", "mistral"],
-  ["mistralai", "mistral"],
-  ["cohere", "cohere"],
-  ["cohere_chat", "cohere"],
-  ["deepseek", "deepseek"],
-  ["xai", "x-ai"],
-  ["x-ai", "x-ai"],
-  ["perplexity", "perplexity"],
-  ["moonshot", "moonshotai"],
-  ["moonshotai", "moonshotai"],
-  ["minimax", "minimax"],
-  ["zai", "zai"],
-  ["z-ai", "zai"],
-  ["zhipuai", "zhipuai"],
-  ["voyage", "voyageai"],
-  ["voyageai", "voyageai"],
-  ["openrouter", "openrouter"],
-]);
+/** Turns round the names that are written for each of the list's providers, besides its own: name → provider. */
+function byName(names: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(names).flatMap(([id, others]) => [id, ...others].map((name) => [name, id] as const)),
+  );
+}
+
+/** Providers that make a model, or sell it at its maker's price, and the prefixes that gateways and SDKs write. */
+const sellers = byName({
+  openai: [],
+  azure: ["azure_ai", "azure_openai", "azure-openai"],
+  anthropic: [],
+  google: [
+    "gemini",
+    "google_genai",
+    "google-gla",
+    "google-vertex",
+    "google_vertexai",
+    "vertex",
+    "vertex_ai",
+    "vertex_ai_beta",
+  ],
+  aws: ["aws_bedrock", "amazon", "amazon-bedrock", "bedrock", "bedrock_converse"],
+  mistral: ["mistralai"],
+  cohere: ["cohere_chat"],
+  deepseek: [],
+  "x-ai": ["xai"],
+  perplexity: [],
+  moonshotai: ["moonshot"],
+  minimax: [],
+  zai: ["z-ai"],
+  zhipuai: [],
+  voyageai: ["voyage"],
+  openrouter: [],
+});
 
 /** Provider names of conventions and SDKs that are not prefixes of ids. */
-const providerNames: ReadonlyMap<string, string> = new Map([
-  ["azure.ai.openai", "azure"],
-  ["azure.ai.inference", "azure"],
-  ["az.ai.openai", "azure"],
-  ["az.ai.inference", "azure"],
-  ["aws.bedrock", "aws"],
-  ["gcp.gemini", "google"],
-  ["gcp.gen_ai", "google"],
-  ["gcp.vertex_ai", "google"],
-  ["google.vertex", "google"],
-  ["google.generative-ai", "google"],
-  ["x_ai", "x-ai"],
-  ["mistral_ai", "mistral"],
-  ["moonshot_ai", "moonshotai"],
-  ["togetherai", "together"],
-]);
+const providerNames = byName({
+  azure: ["azure.ai.openai", "azure.ai.inference", "az.ai.openai", "az.ai.inference"],
+  aws: ["aws.bedrock"],
+  google: ["gcp.gemini", "gcp.gen_ai", "gcp.vertex_ai", "google.vertex", "google.generative-ai"],
+  "x-ai": ["x_ai"],
+  mistral: ["mistral_ai"],
+  moonshotai: ["moonshot_ai"],
+  together: ["togetherai"],
+});
 
 /** Providers that host open models at their own prices. If they list no price, the maker's price would be wrong. */
-const hosts: ReadonlyMap<string, string> = new Map([
-  ["groq", "groq"],
-  ["together", "together"],
-  ["together_ai", "together"],
-  ["together-ai", "together"],
-  ["fireworks", "fireworks"],
-  ["fireworks_ai", "fireworks"],
-  ["cerebras", "cerebras"],
-  ["novita", "novita"],
-  ["baseten", "baseten"],
-  ["cloudflare", "cloudflare"],
-  ["ovhcloud", "ovhcloud"],
-]);
+const hosts = byName({
+  groq: [],
+  together: ["together_ai", "together-ai"],
+  fireworks: ["fireworks_ai"],
+  cerebras: [],
+  novita: [],
+  baseten: [],
+  cloudflare: [],
+  ovhcloud: [],
+});
 
 /**
  * The list's name for a provider named by a convention, an SDK or an address (`aws.bedrock`, `openai.chat`); undefined if

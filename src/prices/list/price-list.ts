@@ -5,7 +5,7 @@ import type { Adjustment, Correction } from "./corrections.ts";
 import { adjusted, adjustedSchedule, adjustmentsOf } from "./list-adjustments.ts";
 import type { ModelName } from "./model-names.ts";
 import { priceGrid } from "../price-grid.ts";
-import type { Schedule } from "../rates.ts";
+import type { Schedule } from "../schedule.ts";
 
 /** An entry of a price list and its prices over time. */
 export interface ListedModel {
@@ -79,7 +79,7 @@ export function createPriceList({ name: list, providers, corrections }: ListSour
         model: listed?.model ?? wanted,
         correction,
         adjustments: listed?.adjustments ?? [],
-        schedule: correctedSchedule(correction, listed?.schedule ?? null),
+        schedule: correctedSchedule(correction, listed?.schedule),
       };
     },
   };

@@ -1,6 +1,7 @@
 import type { ListedModel } from "./price-list.ts";
 import { exact, picodollars } from "../picodollars.ts";
-import type { Rates, Schedule, TokenPrices } from "../rates.ts";
+import type { Rates, TokenPrices } from "../rates.ts";
+import type { Schedule } from "../schedule.ts";
 import { corrections, type TierPrice } from "./corrections.ts";
 import { pricedUnits, type UnitPrices } from "../units.ts";
 import type { Unit } from "../../usage/units.ts";
@@ -38,7 +39,7 @@ export function includesTier(tier: string, provider: string | undefined): boolea
 /** The prices over time of a listed model at a tier; null if unknown. The factors of a tier with several names multiply. */
 export function scheduleAtTier(listed: ListedModel, tier: string): Schedule | null {
   if (isUsualTier(tier, listed.provider)) return listed.schedule;
-  let schedule: Schedule = listed.schedule;
+  let { schedule } = listed;
   for (const name of tier.split("+")) {
     const known = corrections.tiers.find((one) => holdsFor(one, listed, name));
     if (known !== undefined) schedule = atTier(schedule, known, listed.model);
@@ -54,77 +55,58 @@ function holdsFor(known: TierPrice, { provider, model }: ListedModel, tier: stri
 }
 
 function atTier(schedule: Schedule, known: TierPrice, model: string): Schedule {
-  return {
-    ratesAt(atUs) {
-      const rates = schedule.ratesAt(atUs);
-      if (rates === null) return null;
-      if ("factor" in known) return scaled(rates, known.factor);
-      return "prices" in known
-        ? ratesOf(known.prices[model]!, rates)
-        : withFee(known.requests_kcount[model]!, rates);
-    },
-    sinceAt: (atUs) => schedule.sinceAt(atUs),
-    steadyUntil: (atUs) => schedule.steadyUntil(atUs),
+  return (atUs) => {
+    const listed = schedule(atUs);
+    return listed.rates === null ? listed : { ...listed, rates: ratesAtTier(listed.rates, known, model) };
   };
 }
 
-/** A different fee per request, in USD per thousand. */
-function withFee(usd: number, { base, tiers }: Rates): Rates {
-  const request = picodollars(usd, 1_000);
-  return {
-    base: { ...base, request },
-    tiers: tiers.map(({ aboveTokens, prices }) => ({ aboveTokens, prices: { ...prices, request } })),
-  };
+function ratesAtTier(listed: Rates, known: TierPrice, model: string): Rates {
+  if ("factor" in known) return withPrices(listed, (prices) => scaled(prices, known.factor));
+  if ("prices" in known) return ratesOf(known.prices[model]!, listed);
+  // a different fee per request, in USD per thousand
+  const request = picodollars(known.requests_kcount[model]!, 1_000);
+  return withPrices(listed, (prices) => ({ ...prices, request }));
+}
+
+function withPrices({ base, tiers }: Rates, change: (prices: TokenPrices) => TokenPrices): Rates {
+  return { base: change(base), tiers: tiers.map((tier) => ({ ...tier, prices: change(tier.prices) })) };
 }
 
 /** A factor on all tokens. Units that are not tokens cost the same. */
-function scaled(rates: Rates, factor: number): Rates {
-  return {
-    base: scaledPrices(rates.base, factor),
-    tiers: rates.tiers.map(({ aboveTokens, prices }) => ({
-      aboveTokens,
-      prices: scaledPrices(prices, factor),
-    })),
-  };
-}
-
-function scaledPrices(prices: TokenPrices, factor: number): TokenPrices {
+function scaled(prices: TokenPrices, factor: number): TokenPrices {
   const times = (price: number | null): number | null => (price === null ? null : exact(price * factor));
+  const ofUnit = ([unit, price]: [string, number]) =>
+    [unit, isOther(unit) ? price : exact(price * factor)] as const;
   return {
     ...prices,
     prompt: times(prices.prompt),
     completion: times(prices.completion),
     cacheRead: times(prices.cacheRead),
     cacheCreation: times(prices.cacheCreation),
-    ...(prices.units !== undefined && { units: scaledUnits(prices.units, factor) }),
+    ...(prices.units !== undefined && {
+      units: Object.fromEntries(Object.entries(prices.units).map(ofUnit)),
+    }),
   };
-}
-
-function scaledUnits(units: UnitPrices, factor: number): UnitPrices {
-  return Object.fromEntries(
-    Object.entries(units).map(([unit, price]) => [
-      unit,
-      pricedUnits[unit as Unit].cost === "other" ? price : exact(price * factor),
-    ]),
-  );
 }
 
 /** A tier's own prices. Token units that the list prices differently have no price at this tier. */
 function ratesOf(own: PricesAtTier, listed: Rates): Rates {
-  const { input_mtok: input, cache_read_mtok: cachedInput = input, output_mtok: output } = own;
   const perToken = (usd: number): number => picodollars(usd, 1_000_000);
-  const base = pricesOf(
-    { prompt: perToken(input), completion: perToken(output), cacheRead: perToken(cachedInput) },
-    listed.base,
-  );
-  const unknown = pricesOf({ prompt: null, completion: null, cacheRead: null }, listed.base);
-  return { base, tiers: listed.tiers.map(({ aboveTokens }) => ({ aboveTokens, prices: unknown })) };
+  const others = Object.entries(listed.base.units ?? {}).filter(([unit]) => isOther(unit));
+  const units: UnitPrices = Object.fromEntries(others);
+  const prompt = perToken(own.input_mtok);
+  const base = {
+    prompt,
+    completion: perToken(own.output_mtok),
+    cacheRead: perToken(own.cache_read_mtok ?? own.input_mtok),
+    cacheCreation: prompt,
+    units,
+  };
+  const unknown = { prompt: null, completion: null, cacheRead: null, cacheCreation: null, units };
+  return { base, tiers: listed.tiers.map((tier) => ({ ...tier, prices: unknown })) };
 }
 
-function pricesOf(
-  tokens: Pick<TokenPrices, "prompt" | "completion" | "cacheRead">,
-  { units = {} }: TokenPrices,
-): TokenPrices {
-  const others = Object.entries(units).filter(([unit]) => pricedUnits[unit as Unit].cost === "other");
-  return { ...tokens, cacheCreation: tokens.prompt, units: Object.fromEntries(others) };
+function isOther(unit: string): boolean {
+  return pricedUnits[unit as Unit].cost === "other";
 }

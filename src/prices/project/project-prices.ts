@@ -1,7 +1,8 @@
 import type { Unit } from "../../usage/units.ts";
 import { picodollars } from "../picodollars.ts";
 import { byPrecedence, type Dated } from "./precedence.ts";
-import type { Rates, Schedule } from "../rates.ts";
+import type { Rates } from "../rates.ts";
+import { inPeriods, type InForce, type Schedule } from "../schedule.ts";
 import type { UnitPrices } from "../units.ts";
 
 /** A price set by a project. Costs in USD per token. */
@@ -22,10 +23,12 @@ export interface ProjectPrice extends Dated {
 
 export type UnitCosts = { readonly [Name in Unit | "requests"]?: number | undefined };
 
-export interface ProjectSchedule extends Schedule {
-  /** The price in force at an instant (µs since the epoch). */
-  priceAt(atUs: number): ProjectPrice | null;
+/** The price of a project in force at an instant; null: none. */
+export interface ProjectInForce extends InForce {
+  readonly price: ProjectPrice | null;
 }
+/** A project's prices of one LLM and tier over time. */
+export type ProjectSchedule = Schedule<ProjectInForce>;
 
 /** A project's own prices by LLM id and service tier: see `scheduleKey`. */
 export type ProjectSchedules = ReadonlyMap<string, ProjectSchedule>;
@@ -40,26 +43,15 @@ export function projectSchedules(prices: readonly ProjectPrice[]): ProjectSchedu
   return new Map([...byKey].map(([key, own]) => [key, datedSchedule(own)]));
 }
 
+/** No price, and none to come. */
+export const NO_PRICE: ProjectInForce = { rates: null, price: null, sinceUs: null, untilUs: Infinity };
+
 function datedSchedule(prices: readonly ProjectPrice[]): ProjectSchedule {
-  const periods = prices
-    .toSorted(byPrecedence)
-    .map((price) => ({ fromUs: price.effectiveAtUs, price, rates: ratesOfProjectPrice(price) }));
-  const periodAt = (atUs: number) => {
-    let low = 0;
-    let high = periods.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (periods[middle]!.fromUs <= atUs) low = middle + 1;
-      else high = middle;
-    }
-    return periods[low - 1];
-  };
-  return {
-    ratesAt: (atUs) => periodAt(atUs)?.rates ?? null,
-    priceAt: (atUs) => periodAt(atUs)?.price ?? null,
-    sinceAt: (atUs) => periodAt(atUs)?.fromUs ?? null,
-    steadyUntil: (atUs) => periods.find(({ fromUs }) => fromUs > atUs)?.fromUs ?? Infinity,
-  };
+  const periods = prices.toSorted(byPrecedence).map((price) => {
+    const always = { ...NO_PRICE, rates: ratesOfProjectPrice(price), price };
+    return { fromUs: price.effectiveAtUs, schedule: () => always };
+  });
+  return inPeriods(() => NO_PRICE, periods);
 }
 
 function ratesOfProjectPrice(price: ProjectPrice): Rates {

@@ -14,7 +14,7 @@ import { usageOf } from "../usage.ts";
 const builtIn = createBuiltInPrices(await loadPriceList());
 /** In USD per million tokens, as the list has them. */
 const pricesAt = (llmId: string, instant: string): TokenPrices | undefined => {
-  const prices = builtIn.find(llmId)?.schedule.ratesAt(Date.parse(instant) * 1000)?.base;
+  const prices = builtIn.find(llmId)?.schedule(Date.parse(instant) * 1000).rates?.base;
   if (prices === undefined) return undefined;
   const usd = Object.entries(prices).map(([kind, price]) => [
     kind,
@@ -145,7 +145,7 @@ describe("the whole built-in list", () => {
       fc.property(fc.constantFrom(...dated), instants, ([provider, model], at) => {
         const ratesAt = (atMs: number) =>
           ratesOfListedPrice(askLibrary(provider, model, {}, new Date(atMs)).model_price);
-        expect(priceGrid(model.prices, ratesAt).ratesAt(at.getTime() * 1000)).toEqual(ratesAt(at.getTime()));
+        expect(priceGrid(model.prices, ratesAt)(at.getTime() * 1000).rates).toEqual(ratesAt(at.getTime()));
       }),
       { numRuns: 500 },
     );

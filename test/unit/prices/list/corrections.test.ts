@@ -20,7 +20,7 @@ const million = usageOf({
   completionTokens: 1_000_000,
 });
 const perMillion = (llmId: string, at: string): readonly (number | null)[] => {
-  const cost = costOfCall(million, corrected.find(llmId)?.schedule.ratesAt(Date.parse(at) * 1000) ?? null);
+  const cost = costOfCall(million, corrected.find(llmId)?.schedule(Date.parse(at) * 1000).rates ?? null);
   return [cost.prompt, cost.cacheRead, cost.completion].map((one) => (one === null ? null : inUsd(one)));
 };
 
@@ -113,7 +113,7 @@ describe("corrections of the price list", () => {
     ["gpt-oss-120b", 1_000, [null, null]],
     ["mistral-large-latest", 1_000, [null, null]],
   ] as const)("%s with %d tokens of input, some of them cached", (llmId, input, [prompt, completion]) => {
-    const rates = corrected.find(llmId)!.schedule.ratesAt(Date.parse("2026-11-01T12:00:00Z") * 1000);
+    const rates = corrected.find(llmId)!.schedule(Date.parse("2026-11-01T12:00:00Z") * 1000).rates;
     for (const cached of [0, 0.5, 1]) {
       const cacheReadTokens = Math.floor(input * cached);
       const usage = usageOf({ promptTokens: input, cacheReadTokens, completionTokens: 1_000_000 });
@@ -142,7 +142,7 @@ describe("corrections of the price list", () => {
 
   it("charges units that the list leaves out", () => {
     const units = (llmId: string, at = "2026-11-01T12:00:00Z") =>
-      corrected.find(llmId)!.schedule.ratesAt(Date.parse(at) * 1000)!.base.units ?? {};
+      corrected.find(llmId)!.schedule(Date.parse(at) * 1000).rates!.base.units ?? {};
     // A thousand searches of xAI cost $5, since it is known; an hour in the cache twice the input, on Bedrock and Vertex too.
     expect(units("grok-4.5")).toMatchObject({ web_searches: 5_000_000_000, social_searches: 5_000_000_000 });
     expect(units("grok-4.5", "2026-09-20T23:59:59Z")).toEqual({});

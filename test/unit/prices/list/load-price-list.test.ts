@@ -19,7 +19,7 @@ const fileOf = async (content: unknown): Promise<string> => {
 };
 const promptPrice = async (path: string, llmId: string, at = "2026-11-01T12:00:00Z") => {
   const entry = createBuiltInPrices(await loadPriceList(path)).find(llmId);
-  const price = entry?.schedule.ratesAt(Date.parse(at) * 1000)?.base.prompt;
+  const price = entry?.schedule(Date.parse(at) * 1000).rates?.base.prompt;
   return price === undefined || price === null ? undefined : price / 1_000_000;
 };
 const provider = (id: string, models: readonly object[], more: object = {}) => ({
@@ -67,7 +67,7 @@ describe("PRICES_FILE", () => {
       "sonar-pro",
     ]) {
       const at = Date.parse("2026-11-01T12:00:00Z") * 1000;
-      expect(file!.find(id)?.schedule.ratesAt(at), id).toEqual(builtIn!.find(id)!.schedule.ratesAt(at));
+      expect(file!.find(id)?.schedule(at).rates, id).toEqual(builtIn!.find(id)!.schedule(at).rates);
     }
   });
 
