@@ -76,6 +76,7 @@ import { sendGatewayError } from "./gateway/errors.ts";
 import { completionStore } from "./gateway/recording/completion-store.ts";
 import { registerHello } from "./gateway/hello.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
+import { gatewayErrors } from "./gateway/schema.ts";
 import { receiptRoutes } from "./rollup/receipts/routes.ts";
 import { traceUsageRoutes } from "./rollup/answer/routes.ts";
 import { tracesRoutes } from "./calls/read/trace/routes.ts";
@@ -245,7 +246,7 @@ async function createServer(config: Config, { logger, registry, steady, shares }
     ...compression,
     requestEncodings: ["gzip", "deflate", "identity"],
   });
-  await registerOpenapi(app);
+  await registerOpenapi(app, { otherErrors: gatewayErrors });
   registerPressure(app, {
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     maxRssBytes: config.MAX_RSS_BYTES,

@@ -7,31 +7,24 @@ import { sendPieces } from "../http/pieces.ts";
 import { notFound, projectByDigest } from "./by-digest.ts";
 import { readFile, saveFile } from "./files.ts";
 import type { ContentDeps } from "./content-deps.ts";
-import { fileContentBody, fileContentRes, fileCreateForm, fileCreateRes } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { readUpload } from "./upload.ts";
 
 export function fileRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes }: ContentDeps): void {
   const app = root.withTypeProvider<ZodTypeProvider>();
 
   const fileCreate = {
-    config: { access: ingestAccess },
+    config: { access: ingestAccess, tag: "objects" },
     bodyLimit: bodyLimitBytes,
     ...describedBody,
-    schema: {
-      consumes: ["multipart/form-data"],
-      body: fileCreateForm,
-      response: { 200: fileCreateRes },
-    },
+    schema: schemas.createFile,
   };
   app.post("/file/create", fileCreate, async (request) => {
     const { projectId, content } = await readUpload(request);
     return { digest: await saveFile(writer, request.grant.project(projectId), content) };
   });
 
-  const fileContent = {
-    config: { access: anyAccess },
-    schema: { body: fileContentBody, response: { 200: fileContentRes } },
-  };
+  const fileContent = { config: { access: anyAccess, tag: "objects" }, schema: schemas.readFile };
   app.post("/file/content", fileContent, async (request, reply) => {
     const project = projectByDigest(request.grant, request.body.project_id);
     const signal = abortOnClose(reply);

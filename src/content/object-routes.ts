@@ -12,26 +12,17 @@ import { findVersion, listVersions } from "./object-versions.ts";
 import { refListText } from "./read-refs.ts";
 import type { ContentDeps } from "./content-deps.ts";
 import { saveObject } from "./save-object.ts";
-import {
-  MAX_LISTED_VERSIONS,
-  objCreateBody,
-  objCreateRes,
-  objReadBody,
-  objReadRes,
-  objsQueryBody,
-  objsQueryRes,
-  refsReadBody,
-  refsReadRes,
-} from "./schema.ts";
+import { MAX_LISTED_VERSIONS } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes }: ContentDeps): void {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const reading = { config: { access: readAccess } };
+  const config = { access: readAccess, tag: "objects" };
 
   const create = {
-    config: { access: ingestAccess, largeBodies: true },
+    config: { access: ingestAccess, largeBodies: true, tag: "objects" },
     bodyLimit: bodyLimitBytes,
-    schema: { body: objCreateBody, response: { 200: objCreateRes } },
+    schema: schemas.createObject,
   };
   app.post("/obj/create", create, async (request) => {
     const { project_id, object_id, val, builtin_object_class, set_base_object_class } = request.body.obj;
@@ -40,8 +31,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     return { digest: await saveObject(writer, project, { objectId: object_id, val, baseClass }) };
   });
 
-  const read = { ...reading, schema: { body: objReadBody, response: { 200: objReadRes } } };
-  app.post("/obj/read", read, async (request, reply) => {
+  app.post("/obj/read", { config, schema: schemas.readObject }, async (request, reply) => {
     const { project_id, object_id, digest, metadata_only } = request.body;
     const project = request.grant.project(project_id);
     const version = await findVersion(engine, project, { objectId: object_id, version: digest });
@@ -51,8 +41,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     return sendJsonText(reply, text);
   });
 
-  const list = { ...reading, schema: { body: objsQueryBody, response: { 200: objsQueryRes } } };
-  app.post("/objs/query", list, async (request, reply) => {
+  app.post("/objs/query", { config, schema: schemas.listObjects }, async (request, reply) => {
     const { project_id, filter, sort_by, limit, offset, metadata_only } = request.body;
     const project = request.grant.project(project_id);
     const signal = abortOnClose(reply);
@@ -74,8 +63,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     return sendPieces(reply, JSON_TYPE, objectListText(found.slice(0, most), options));
   });
 
-  const refs = { ...reading, schema: { body: refsReadBody, response: { 200: refsReadRes } } };
-  app.post("/refs/read_batch", refs, async (request, reply) => {
+  app.post("/refs/read_batch", { config, schema: schemas.readRefs }, async (request, reply) => {
     const parsed = request.body.refs.map(parseContentRef);
     const issues = parsed.flatMap((ref, at) => (ref === undefined ? [unknownForm(at)] : []));
     if (issues.length > 0) throw invalid(issues);

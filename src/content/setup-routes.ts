@@ -39,16 +39,15 @@ export async function setupRoutes(root: FastifyInstance, { defaultEntity }: Setu
   const config = { access: anyAccess };
 
   // `weave.login` tries a key here
-  app.get("/health", { config, schema: { response: { 200: healthRes } } }, async () => ({
+  app.get("/health", { config, schema: weaveHealthSchema }, async () => ({
     status: "ok" as const,
   }));
 
-  app.get("/server_info", { config, schema: { response: { 200: serverInfoRes } } }, async () => ({
+  app.get("/server_info", { config, schema: serverInfoSchema }, async () => ({
     min_required_weave_python_version: "0.0.0",
   }));
 
-  const graphql = { config, schema: { body: graphqlBody, response: { 200: graphqlRes } } };
-  app.post("/graphql", graphql, async (request) => {
+  app.post("/graphql", { config, schema: graphqlSchema }, async (request) => {
     const { query, variables } = request.body;
     if (/\bproject\s*\(/.test(query)) return projectOf(request.grant, variables ?? {});
     if (!/\bviewer\b/.test(query)) return { errors: [{ message: knownQuestions }] };
@@ -69,3 +68,35 @@ function projectOf(
   const extensions = { code: "PERMISSION_ERROR" };
   return { errors: [{ message: "This key may not use that project.", extensions }] };
 }
+
+const graphqlSchema = {
+  operationId: "graphql",
+  summary: "The W&B queries that the Weave SDKs send before they start",
+  description:
+    "Supports two queries: the viewer with its default entity, and whether the key may use a project.",
+  success: "The viewer or the project, or a GraphQL error",
+  example: {
+    request: { query: "query { viewer { username defaultEntity { name } } }" },
+    response: { data: { viewer: { username: "0123456789ab", defaultEntity: { name: "acme" } } } },
+  },
+  body: graphqlBody,
+  response: { 200: graphqlRes },
+};
+
+const weaveHealthSchema = {
+  operationId: "weaveHealth",
+  summary: "The login check of the Weave SDKs",
+  description: "Checks the key.",
+  success: "The key is valid",
+  example: { response: { status: "ok" } },
+  response: { 200: healthRes },
+};
+
+const serverInfoSchema = {
+  operationId: "serverInfo",
+  summary: "Get the features that this server offers the Weave SDKs",
+  description: "The oldest supported Weave SDK for Python.",
+  success: "The version",
+  example: { response: { min_required_weave_python_version: "0.0.0" } },
+  response: { 200: serverInfoRes },
+};

@@ -19,20 +19,8 @@ import {
   tableText,
 } from "./data-tables.ts";
 import type { ContentDeps } from "./content-deps.ts";
-import {
-  MAX_ROWS,
-  tableCreateBody,
-  tableCreateRes,
-  tableFromDigestsBody,
-  tableFromDigestsRes,
-  tableQueryBody,
-  tableQueryRes,
-  tableStatsBody,
-  tableStatsRes,
-  tableUpdateBody,
-  tableUpdateRes,
-  type TableUpdate,
-} from "./table-schema.ts";
+import { MAX_ROWS, type TableUpdate } from "./table-schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { applyChanges, type RowChange } from "./table-update.ts";
 
 export function tableRoutes(root: FastifyInstance, deps: ContentDeps): void {
@@ -42,12 +30,12 @@ export function tableRoutes(root: FastifyInstance, deps: ContentDeps): void {
 
 function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: bodyLimit }: ContentDeps) {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const ingest = { config: { access: ingestAccess }, bodyLimit };
+  const ingest = { config: { access: ingestAccess, tag: "objects" }, bodyLimit };
 
   const create = {
-    config: { access: ingestAccess, largeBodies: true },
+    config: { ...ingest.config, largeBodies: true },
     bodyLimit,
-    schema: { body: tableCreateBody, response: { 200: tableCreateRes } },
+    schema: schemas.createTable,
   };
   app.post("/table/create", create, async (request, reply) => {
     const { project_id, rows } = request.body.table;
@@ -56,10 +44,7 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
     return sendJsonText(reply, JSON.stringify({ digest, row_digests: rowDigests }));
   });
 
-  const fromDigests = {
-    ...ingest,
-    schema: { body: tableFromDigestsBody, response: { 200: tableFromDigestsRes } },
-  };
+  const fromDigests = { ...ingest, schema: schemas.createTableFromDigests };
   app.post("/table/create_from_digests", fromDigests, async (request) => {
     const { project_id, row_digests } = request.body;
     const project = request.grant.project(project_id);
@@ -67,8 +52,7 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
     return { digest: await saveRowList(writer, project, row_digests) };
   });
 
-  const update = { ...ingest, schema: { body: tableUpdateBody, response: { 200: tableUpdateRes } } };
-  app.post("/table/update", update, async (request) => {
+  app.post("/table/update", { ...ingest, schema: schemas.updateTable }, async (request) => {
     const { project_id, base_digest, updates } = request.body;
     const project = request.grant.project(project_id);
     const before = await allRowsOfTable(engine, project, base_digest);
@@ -85,10 +69,9 @@ function writingRoutes(root: FastifyInstance, { engine, writer, bodyLimitBytes: 
 
 function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimit }: ContentDeps) {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const byDigest = { config: { access: anyAccess }, bodyLimit };
+  const byDigest = { config: { access: anyAccess, tag: "objects" }, bodyLimit };
 
-  const query = { ...byDigest, schema: { body: tableQueryBody, response: { 200: tableQueryRes } } };
-  app.post("/table/query", query, async (request, reply) => {
+  app.post("/table/query", { ...byDigest, schema: schemas.queryTable }, async (request, reply) => {
     const { project_id, digest, filter, offset, limit } = request.body;
     const project = projectByDigest(request.grant, project_id);
     const rows = await rowsOfTable(engine, project, {
@@ -102,8 +85,7 @@ function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimi
     return sendPieces(reply, JSON_TYPE, pieces);
   });
 
-  const stats = { ...byDigest, schema: { body: tableStatsBody, response: { 200: tableStatsRes } } };
-  app.post("/table/query_stats", stats, async (request) => {
+  app.post("/table/query_stats", { ...byDigest, schema: schemas.countTableRows }, async (request) => {
     const project = projectByDigest(request.grant, request.body.project_id);
     const count = await countRows(engine, project, request.body.digest);
     if (count === undefined) throw notFound("table");

@@ -8,7 +8,6 @@ import { firstOf } from "../http/audit/register-audit.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/schemas/purge-by-id.ts";
-import { emptyRes } from "../http/schemas/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isoOf } from "../shared/instant.ts";
@@ -17,12 +16,11 @@ import type { Project } from "../shared/project.ts";
 import type { FeedbackChange, FeedbackColumns } from "./feedback-row.ts";
 import type { FeedbackWriter } from "./feedback-writer.ts";
 import { listText } from "./list-response.ts";
-import { queryBody } from "./list-schema.ts";
 import { limitOf, printList, type ListedRow } from "./list.ts";
 import { toColumns } from "./normalize.ts";
 import { indexBytes } from "./payload-index.ts";
-import { batchRes, createRes, listRes } from "./response-schema.ts";
-import { batchBody, createBody, purgeBody, replaceBody, type FeedbackMessage } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
+import { createBody, type FeedbackMessage } from "./schema.ts";
 
 export interface FeedbackDeps {
   readonly engine: Engine;
@@ -31,9 +29,10 @@ export interface FeedbackDeps {
   readonly bodyLimitBytes: number;
 }
 
-const config = { access: ingestAccess, largeBodies: true };
-const mayDelete = { access: deleteAccess, audit: "feedback.purge" } as const;
-const mayReplace = { access: ingestAccess, audit: { begun: "feedback.purge" } } as const;
+const tag = "feedback";
+const config = { access: ingestAccess, largeBodies: true, tag };
+const mayDelete = { access: deleteAccess, audit: "feedback.purge", tag } as const;
+const mayReplace = { access: ingestAccess, audit: { begun: "feedback.purge" }, tag } as const;
 /** The size limit of a batch: the index of a payload can be far larger than its text. */
 const MAX_BATCH_BYTES = 128 * 1024 * 1024;
 const ROW_BYTES = 512;
@@ -57,7 +56,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/create",
-    { config, bodyLimit, schema: { body: createBody, response: { 200: createRes } } },
+    { config, bodyLimit, schema: schemas.createFeedback },
     async (request, reply) => {
       const change = toChange(request.grant, request.body);
       const [createdAtUs] = await writer.write([change]);
@@ -67,7 +66,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/batch/create",
-    { config, bodyLimit, schema: { body: batchBody, response: { 200: batchRes } } },
+    { config, bodyLimit, schema: schemas.createFeedbackBatch },
     async (request, reply) => {
       let bytes = 0;
       const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) => {
@@ -86,7 +85,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/replace",
-    { config: mayReplace, bodyLimit, schema: { body: replaceBody, response: { 200: createRes } } },
+    { config: mayReplace, bodyLimit, schema: schemas.replaceFeedback },
     async (request, reply) => {
       const { grant, body } = request;
       const change = toChange(grant, { ...body, id: body.id ?? body.feedback_id });
@@ -100,7 +99,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
 
   app.post(
     "/feedback/query",
-    { config: { access: readAccess }, schema: { body: queryBody, response: { 200: listRes } } },
+    { config: { access: readAccess, tag }, schema: schemas.queryFeedback },
     async (request, reply) => {
       const { grant, body } = request;
       const statement = printList(grant.project(body.project_id), body);
@@ -112,8 +111,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     },
   );
 
-  const purge = { config: mayDelete, schema: { body: purgeBody, response: { 200: emptyRes } } };
-  app.post("/feedback/purge", purge, async (request) => {
+  app.post("/feedback/purge", { config: mayDelete, schema: schemas.purgeFeedback }, async (request) => {
     const { grant, body } = request;
     const project = grant.project(body.project_id);
     const ids = idsToPurge(body.query);

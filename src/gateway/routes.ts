@@ -23,7 +23,7 @@ import { passThrough } from "./pass-through.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 import { relayRequest, type BodyRule } from "./request-relay.ts";
 import * as schema from "./schema.ts";
-import { typedRoutes, type TypedRoute } from "./training-routes.ts";
+import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
 import type { Asked } from "./upstreams.ts";
 
 export interface GatewayRoutesSettings extends GatewaySettings {
@@ -61,7 +61,7 @@ export interface GatewayRoutesOptions {
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-const config = { access: trainAccess };
+const config = { access: trainAccess, tag: "training" };
 
 /** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
@@ -111,8 +111,6 @@ function refuseUpgrades(app: FastifyInstance): void {
   });
 }
 
-const { responses } = schema;
-
 type Add = (route: RouteOptions) => void;
 
 interface Shared {
@@ -143,21 +141,21 @@ function addHealth(add: Add, gateway: Gateway): void {
       ]),
     ),
   });
-  const documented = described("Health of the gateway itself", { response: responses.health });
-  add({ method: "GET", url: "/health", schema: documented, handler });
+  add({ method: "GET", url: "/health", schema: described(healthSchema), handler });
   add({ method: "HEAD", url: "/health", schema: { hide: true }, handler });
 }
 
 /** One route handles both forms of the path: the app ignores a final slash. */
 function addDoor(add: Add, door: Door, options: DoorOptions): void {
+  const { chatBody, modelBody, responses } = schema;
   const parts =
     door === CHAT
-      ? { body: schema.chatBody, response: responses.completion }
-      : { body: schema.modelBody, response: responses.answer };
+      ? { body: chatBody, response: responses.completion }
+      : { body: modelBody, response: responses.answer };
   add({
     method: "POST",
     url: door.path,
-    schema: door.isJson ? described(door.summary, parts) : { hide: true },
+    schema: door.schema === undefined ? { hide: true } : described({ ...door.schema, ...parts }),
     handler: (request, reply) => relayDoor(request, reply, { ...options, door }),
   });
 }
@@ -165,18 +163,13 @@ function addDoor(add: Add, door: Door, options: DoorOptions): void {
 function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   const { settings } = shared;
   const rule: BodyRule =
-    route.body?.kind === "typed"
-      ? { kind: "typed", schema: route.body.schema, limitBytes: settings.typedBodyLimitBytes }
+    route.body === "typed"
+      ? { kind: "typed", schema: route.schema.body!, limitBytes: settings.typedBodyLimitBytes }
       : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes };
   add({
     method: route.method,
     url: route.path,
-    schema: described(route.summary, {
-      params: route.params,
-      querystring: route.query,
-      body: route.body?.schema,
-      response: route.response,
-    }),
+    schema: described({ description: RELAYED, ...route.schema }),
     handler: (request, reply) =>
       relayRequest(request, reply, {
         ...shared,
@@ -272,19 +265,15 @@ function addOtherMethods(add: Add, url: string, allowed: ReadonlySet<string>): v
   });
 }
 
-interface Described {
-  readonly params?: z.ZodType | undefined;
-  readonly querystring?: z.ZodType | undefined;
-  readonly body?: z.ZodType | undefined;
-  readonly response: z.ZodType;
-}
+const healthSchema: schema.RouteSchema = {
+  operationId: "gatewayHealth",
+  summary: "Health of the gateway itself",
+  description: "Contacts no upstream: it only reports which are configured.",
+  success: "The state of each upstream",
+  example: { response: { status: "ok", upstreams: { training: "configured", chat: "not_configured" } } },
+  response: schema.responses.health,
+};
 
-function described(summary: string, { response, ...parts }: Described): FastifySchema {
-  const known = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
-  return {
-    summary,
-    tags: ["training"],
-    ...known,
-    response: { 200: response, default: schema.errorResponse },
-  };
+function described({ response, ...parts }: schema.RouteSchema): FastifySchema {
+  return { ...parts, errors: "GatewayError", response: { 200: response, default: schema.errorResponse } };
 }

@@ -1,4 +1,12 @@
+import type { FastifySchema } from "fastify";
 import { z } from "zod";
+import { jsonResponse } from "../http/openapi/shared-responses.ts";
+
+/** A route's schema, with that of its success alone. */
+export interface RouteSchema extends Omit<FastifySchema, "body" | "response"> {
+  readonly body?: z.ZodType;
+  readonly response: z.ZodType;
+}
 
 /*
  * The parts of the training API's requests that we check. Every object is open: clients of all versions send members that
@@ -155,3 +163,20 @@ export const errorResponse = z
     detail: z.union([z.string(), z.array(issue)]).optional(),
   })
   .meta({ id: "GatewayErrorRes" });
+
+const notConfigured = "No training upstream is configured: set TRAINING_UPSTREAM_URL.";
+
+/** The response of every error here, by its name in `openapi.json`. */
+export const gatewayErrors = {
+  GatewayError: jsonResponse(
+    "An error of the gateway or of its upstream, in the form that OpenAI SDKs read",
+    {
+      schema: "GatewayErrorRes",
+      headers: ["retry-after"],
+      example: {
+        error: { message: notConfigured, type: "api_error", param: null, code: "upstream_not_configured" },
+        detail: notConfigured,
+      },
+    },
+  ),
+};

@@ -1,100 +1,177 @@
-import type { z } from "zod";
 import * as schema from "./schema.ts";
 
 /** A route of the training API. */
 export interface TypedRoute {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  readonly summary: string;
-  readonly response: z.ZodType;
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
   /** `typed` bodies are checked; `streamed` ones are large and pass unread. */
-  readonly body?: { readonly kind: "typed" | "streamed"; readonly schema: z.ZodType };
+  readonly body?: "typed" | "streamed";
+  readonly schema: schema.RouteSchema;
 }
+
+/** The description of a route that has no other. */
+export const RELAYED = "Relays the request to the training service and returns its response unchanged.";
 
 const model = "/preview/models/:model_id";
 const job = "/preview/training-jobs/:training_job_id";
 const { responses } = schema;
 
+const model_id = "0198f5e2-0000-7000-8000-0000000000d1";
+const aJob = { id: "0198f5e2-0000-7000-8000-0000000000e1" };
+const trajectory = { trajectories: [{ messages_and_choices: [], reward: 1 }] };
+const modelNames = { entity: "acme", project: "demo", name: "assistant", base_model: "Qwen/Qwen3-14B" };
+const pageOf = (item: { readonly id: string; readonly [member: string]: unknown }) => ({
+  object: "list",
+  data: [item],
+  first_id: item.id,
+  last_id: item.id,
+  has_more: false,
+});
+
 export const typedRoutes: readonly TypedRoute[] = [
   {
     method: "POST",
     path: "/preview/models",
-    summary: "Create a model",
-    response: responses.model,
-    body: { kind: "typed", schema: schema.createModelBody },
+    body: "typed",
+    schema: {
+      operationId: "createModel",
+      summary: "Create a model",
+      success: "The model",
+      example: { request: modelNames, response: { id: model_id, ...modelNames } },
+      body: schema.createModelBody,
+      response: responses.model,
+    },
   },
   {
     method: "DELETE",
     path: model,
-    summary: "Delete a model",
-    response: responses.deletedModel,
-    params: schema.modelParams,
+    schema: {
+      operationId: "deleteModel",
+      summary: "Delete a model",
+      success: "What was deleted",
+      example: { response: { model_id, deleted_checkpoints: 3, deleted_run: true } },
+      params: schema.modelParams,
+      response: responses.deletedModel,
+    },
   },
   {
     method: "GET",
     path: `${model}/checkpoints`,
-    summary: "List checkpoints of a model",
-    response: responses.checkpoints,
-    params: schema.modelParams,
-    query: schema.checkpointsQuery,
+    schema: {
+      operationId: "listCheckpoints",
+      summary: "List checkpoints of a model",
+      success: "A page of checkpoints",
+      example: { response: pageOf({ ...aJob, step: 1, metrics: { reward: 0.7 } }) },
+      params: schema.modelParams,
+      querystring: schema.checkpointsQuery,
+      response: responses.checkpoints,
+    },
   },
   {
     method: "DELETE",
     path: `${model}/checkpoints`,
-    summary: "Delete checkpoints of a model",
-    response: responses.deletedCheckpoints,
-    params: schema.modelParams,
-    body: { kind: "typed", schema: schema.deleteCheckpointsBody },
+    body: "typed",
+    schema: {
+      operationId: "deleteCheckpoints",
+      summary: "Delete checkpoints of a model",
+      success: "The deleted steps, and the unknown ones",
+      example: { request: { steps: [1, 2] }, response: { deleted_count: 1, not_found_steps: [2] } },
+      params: schema.modelParams,
+      body: schema.deleteCheckpointsBody,
+      response: responses.deletedCheckpoints,
+    },
   },
   {
     method: "POST",
     path: `${model}/log`,
-    summary: "Record a log for a model",
-    response: responses.log,
-    params: schema.modelParams,
-    body: { kind: "streamed", schema: schema.logBody },
+    body: "streamed",
+    schema: {
+      operationId: "logTrajectories",
+      summary: "Record a log for a model",
+      success: "The response of the training service",
+      example: { request: { split: "train", trajectory_groups: [trajectory] }, response: null },
+      params: schema.modelParams,
+      body: schema.logBody,
+      response: responses.log,
+    },
   },
   {
     method: "POST",
     path: "/preview/sft-training-jobs",
-    summary: "Create an SFT training job",
-    response: responses.job,
-    body: { kind: "typed", schema: schema.createSftJobBody },
+    body: "typed",
+    schema: {
+      operationId: "createSftTrainingJob",
+      summary: "Create an SFT training job",
+      success: "The job",
+      example: {
+        request: { model_id, training_data_url: "wandb-artifact:///acme/demo/data:v0" },
+        response: aJob,
+      },
+      body: schema.createSftJobBody,
+      response: responses.job,
+    },
   },
   {
     method: "POST",
     path: "/preview/training-jobs",
-    summary: "Create an RL training job",
-    response: responses.job,
-    body: { kind: "streamed", schema: schema.createJobBody },
+    body: "streamed",
+    schema: {
+      operationId: "createTrainingJob",
+      summary: "Create an RL training job",
+      success: "The job",
+      example: { request: { model_id, trajectory_groups: [trajectory] }, response: aJob },
+      body: schema.createJobBody,
+      response: responses.job,
+    },
   },
   {
     method: "GET",
     path: job,
-    summary: "Get a training job",
-    response: responses.job,
-    params: schema.jobParams,
+    schema: {
+      operationId: "getTrainingJob",
+      summary: "Get a training job",
+      success: "The job",
+      example: { response: { ...aJob, status: "running" } },
+      params: schema.jobParams,
+      response: responses.job,
+    },
   },
   {
     method: "GET",
     path: `${job}/events`,
-    summary: "Get the events of a training job",
-    response: responses.events,
-    params: schema.jobParams,
-    query: schema.eventsQuery,
+    schema: {
+      operationId: "listTrainingJobEvents",
+      summary: "Get the events of a training job",
+      success: "A page of events",
+      example: {
+        response: pageOf({ id: model_id, type: "training_started", data: { num_sequential_calls: 4 } }),
+      },
+      params: schema.jobParams,
+      querystring: schema.eventsQuery,
+      response: responses.events,
+    },
   },
   {
     method: "GET",
     path: "/preview/base-models",
-    summary: "List base models",
-    response: responses.baseModels,
+    schema: {
+      operationId: "listBaseModels",
+      summary: "List base models",
+      success: "The names of the models",
+      example: { response: ["Qwen/Qwen3-14B"] },
+      response: responses.baseModels,
+    },
   },
   {
     method: "GET",
     path: "/system-check",
-    summary: "Check the training service",
-    response: responses.systemCheck,
+    schema: {
+      operationId: "systemCheck",
+      summary: "Check the training service",
+      description: `${RELAYED} It may be slow.`,
+      success: "The response of the training service",
+      example: { response: { api: true, database: true } },
+      response: responses.systemCheck,
+    },
   },
 ];

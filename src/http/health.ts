@@ -16,7 +16,36 @@ const notReadyRes = z
   .object({ status: z.literal("not ready"), detail: z.string().describe("What is missing"), ...each })
   .meta({ id: "NotReadyRes" });
 
-const probes = { "/readyz": "both", "/readyz/reads": "reads", "/readyz/writes": "writes" } as const;
+const readyz = {
+  example: { response: { status: "ok", reads: "ok", writes: "ok" } },
+  response: { 200: readyRes, 503: notReadyRes },
+};
+const probes = [
+  {
+    url: "/readyz",
+    needed: "both",
+    operationId: "readyz",
+    summary: "Check that the store is reachable, supported, migrated and writable",
+    description: "503 with the reason until then; `reads` and `writes` show which of them can succeed.",
+    success: "Ready",
+  },
+  {
+    url: "/readyz/reads",
+    needed: "reads",
+    operationId: "readyzReads",
+    summary: "The store can be read",
+    description: "Also ready while it cannot be written to.",
+    success: "It can",
+  },
+  {
+    url: "/readyz/writes",
+    needed: "writes",
+    operationId: "readyzWrites",
+    summary: "The store can be written to",
+    description: "503 while too few of its replicas are up, or their keeper is down.",
+    success: "It can",
+  },
+] as const;
 
 /**
  * `/healthz` checks this process. `/readyz` checks the store, its version and its migrations: it is ready when reads and
@@ -27,12 +56,11 @@ export function registerHealth(root: FastifyInstance, engine: Engine, steady: Cl
   const app = root.withTypeProvider<ZodTypeProvider>();
   // some probes send HEAD
   const options = { config: { access: "public" }, exposeHeadRoute: true } as const;
-  app.get("/healthz", { ...options, schema: { response: { 200: healthRes } } }, async () => ({
+  app.get("/healthz", { ...options, schema: healthzSchema }, async () => ({
     status: "ok" as const,
   }));
-  const readyz = { ...options, schema: { response: { 200: readyRes, 503: notReadyRes } } };
-  for (const [url, needed] of Object.entries(probes)) {
-    app.get(url, readyz, async (_request, reply) => {
+  for (const { url, needed, ...text } of probes) {
+    app.get(url, { ...options, schema: { ...readyz, ...text } }, async (_request, reply) => {
       const { reads, writes } = await storeHealth();
       const problem = { both: reads ?? writes, reads, writes }[needed];
       const both = { reads: accessOf(reads), writes: accessOf(writes) };
@@ -48,3 +76,12 @@ export function registerHealth(root: FastifyInstance, engine: Engine, steady: Cl
 function accessOf(problem: string | undefined): z.infer<typeof access> {
   return problem === undefined ? "ok" : "not ready";
 }
+
+const healthzSchema = {
+  operationId: "healthz",
+  summary: "Check that the process is up",
+  description: "Does not access the store.",
+  success: "It is",
+  example: { response: { status: "ok" } },
+  response: { 200: healthRes },
+};

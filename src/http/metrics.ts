@@ -17,10 +17,17 @@ export function registerMetricsRoute(app: FastifyInstance, registry: Registry): 
     labelNames: ["version"],
     registers: [registry],
   }).set({ version: VERSION }, 1);
-  const response = { 200: { content: { "text/plain": { schema: z.string() } } } };
-  const options = { config: { access: readAccess }, exposeHeadRoute: true, schema: { response } };
+  const options = { config: { access: readAccess }, exposeHeadRoute: true, schema: metricsSchema };
   app.get("/metrics", options, async ({ grant }, reply) => {
     if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 }
+
+const metricsSchema = {
+  operationId: "metrics",
+  summary: "Metrics for Prometheus",
+  description: "They cover all projects, so the key must, too.",
+  success: "In the text format of Prometheus",
+  response: { 200: { content: { "text/plain": { schema: z.string() } } } },
+};

@@ -5,7 +5,6 @@ import { deleteAccess, ingestAccess } from "../http/auth/guard.ts";
 import { firstOf } from "../http/audit/register-audit.ts";
 import { renamePart, type CallPart } from "../calls/parts/call-part.ts";
 import { sendJsonText } from "../http/json-text.ts";
-import { emptyRes } from "../http/schemas/response-schema.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
@@ -13,24 +12,8 @@ import type { Project } from "../shared/project.ts";
 import { writeAccepted } from "./batch.ts";
 import { deleteCalls, type DeleteDeps } from "./delete-calls.ts";
 import { fromComplete, fromEnd, fromStart } from "./normalize.ts";
-import {
-  completeBatchBody,
-  completeBatchRes,
-  completeOfPath,
-  deleteBody,
-  deleteRes,
-  endBody,
-  endBodyOfPath,
-  projectParams,
-  startBody,
-  startBodyOfPath,
-  startRes,
-  updateBody,
-  upsertBatchBody,
-  upsertBatchRes,
-  upsertItem,
-  type EndMessage,
-} from "./schema.ts";
+import { completeOfPath, type projectParams, upsertItem, type EndMessage } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export interface IngestDeps extends DeleteDeps {
   readonly clock: Clock;
@@ -39,7 +22,7 @@ export interface IngestDeps extends DeleteDeps {
   readonly askToErase: (project: Project) => Promise<string>;
 }
 
-const config = { access: ingestAccess, largeBodies: true };
+const config = { access: ingestAccess, largeBodies: true, tag: "calls" };
 
 /** Calls as the Weave SDKs send them. 2xx means durable. */
 export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Promise<void> {
@@ -55,9 +38,7 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
     return {};
   };
 
-  const started = { 200: startRes };
-  const startRoute = { config, bodyLimit, schema: { body: startBody, response: started } };
-  app.post("/call/start", startRoute, ({ grant, body }, reply) =>
+  app.post("/call/start", { config, bodyLimit, schema: schemas.startCall }, ({ grant, body }, reply) =>
     start(
       reply,
       grant.project(body.start.project_id, ["body", "start", "project_id"]),
@@ -66,21 +47,19 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   );
   app.post(
     "/v2/:entity/:project/call/start",
-    { config, bodyLimit, schema: { body: startBodyOfPath, params: projectParams, response: started } },
+    { config, bodyLimit, schema: schemas.startCallV2 },
     ({ grant, params, body }, reply) => {
       const project_id = projectOfPath(params, body.start, ["body", "start"]);
       const part = fromStart({ ...body.start, project_id }, grant.keyId);
       return start(reply, grant.project(project_id, ["path", "project"]), part);
     },
   );
-  const done = { 200: emptyRes };
-  const endRoute = { config, bodyLimit, schema: { body: endBody, response: done } };
-  app.post("/call/end", endRoute, ({ grant, body }) =>
+  app.post("/call/end", { config, bodyLimit, schema: schemas.endCall }, ({ grant, body }) =>
     end(grant.project(body.end.project_id, ["body", "end", "project_id"]), body.end),
   );
   app.post(
     "/v2/:entity/:project/call/end",
-    { config, bodyLimit, schema: { body: endBodyOfPath, params: projectParams, response: done } },
+    { config, bodyLimit, schema: schemas.endCallV2 },
     ({ grant, params, body }) => {
       const project_id = projectOfPath(params, body.end, ["body", "end"]);
       return end(grant.project(project_id, ["path", "project"]), { ...body.end, project_id });
@@ -89,16 +68,15 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
 
   await batchRoutes(root, deps);
 
-  const updateRoute = { config, schema: { body: updateBody, response: done } };
-  app.post("/call/update", updateRoute, async (request) => {
+  app.post("/call/update", { config, schema: schemas.renameCall }, async (request) => {
     const { project_id, call_id, display_name } = request.body;
     await writer.write(request.grant.project(project_id), [renamePart(call_id, display_name)]);
     return {};
   });
 
   const deleteRoute = {
-    config: { access: deleteAccess, audit: "calls.delete" } as const,
-    schema: { body: deleteBody, response: { 200: deleteRes } },
+    config: { access: deleteAccess, audit: "calls.delete", tag: "calls" } as const,
+    schema: schemas.deleteCalls,
   };
   app.post("/calls/delete", deleteRoute, async (request) => {
     const project = request.grant.project(request.body.project_id);
@@ -118,7 +96,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
 
   app.post(
     "/call/upsert_batch",
-    { config, bodyLimit, schema: { body: upsertBatchBody, response: { 200: upsertBatchRes } } },
+    { config, bodyLimit, schema: schemas.upsertCalls },
     async (request, reply) => {
       const { grant } = request;
       const { accepted, rejected } = sortBatch(request.body.batch, upsertItem, (item) =>
@@ -141,11 +119,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
 
   app.post(
     "/v2/:entity/:project/calls/complete",
-    {
-      config,
-      bodyLimit,
-      schema: { body: completeBatchBody, params: projectParams, response: { 200: completeBatchRes } },
-    },
+    { config, bodyLimit, schema: schemas.completeCalls },
     async (request, reply) => {
       const { grant, params } = request;
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);

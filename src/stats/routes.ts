@@ -12,7 +12,8 @@ import type { Steps } from "../shared/steps.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
-import { usageStatsRequest, usageStatsResponse } from "./schema.ts";
+import { usageStatsRequest } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { planStats, type PlanSettings } from "./plan/plan-stats.ts";
 import type { WindowLimits } from "./read/read-window.ts";
 import { sumWindow } from "./sum-window.ts";
@@ -21,7 +22,7 @@ import { printAnswer } from "./answer/print-answer.ts";
 import { printCsv } from "./answer/print-csv.ts";
 import { printCallsStats } from "./calls-stats/answer.ts";
 import { planCallsStats } from "./calls-stats/plan.ts";
-import { callsStatsRequest, callsStatsResponse } from "./calls-stats/schema.ts";
+import { callsStatsRequest } from "./calls-stats/schema.ts";
 import { sumCalls } from "./calls-stats/sum-calls.ts";
 
 export interface UsageStatsDeps {
@@ -42,11 +43,11 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, selectionLimits, maxPercentiles, maxCalls, maxCells, clock, bookFor, providerOf } = deps;
   const limits = { selection: selectionLimits, maxPercentiles };
-  const config = { access: readAccess };
+  const config = { access: readAccess, tag: "usage" };
   const settings = (): PlanSettings => ({ selectionLimits, nowMs: clock.now() });
   const readingFor = (reply: FastifyReply): WindowLimits => ({ maxCalls, signal: abortOnClose(reply) });
 
-  const stats = { body: usageStatsRequest(limits), response: { 200: usageStatsResponse } };
+  const stats = { ...schemas.usageStats, body: usageStatsRequest(limits) };
   app.post("/usage/stats", { config, schema: stats }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
     const plan = planStats(project, request.body, settings());
@@ -57,7 +58,7 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
     return send(reply.type(JSON_TYPE), printAnswer(fold, plan));
   });
 
-  const calls = { body: callsStatsRequest(limits), response: { 200: callsStatsResponse } };
+  const calls = { ...schemas.callsStats, body: callsStatsRequest(limits) };
   app.post("/calls/stats", { config, schema: calls }, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
     const plan = planCallsStats(project, request.body, settings());

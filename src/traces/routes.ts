@@ -12,9 +12,10 @@ import type { Engine } from "../store/engine.ts";
 import { answerTraces } from "./answer/answer-traces.ts";
 import { digestOf } from "./answer/page-token.ts";
 import { readFacets } from "./facets/read-facets.ts";
-import { traceFacetsRequest, traceFacetsResponse } from "./facets/schema.ts";
+import { traceFacetsRequest } from "./facets/schema.ts";
 import { planTraces } from "./plan/plan-traces.ts";
-import { tracesQueryRequest, tracesQueryResponse } from "./schema.ts";
+import { tracesQueryRequest } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export interface TraceListDeps {
   readonly engine: Engine;
@@ -32,10 +33,10 @@ export interface TraceListDeps {
 export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { clock, selectionLimits, bookFor } = deps;
-  const config = { access: readAccess };
+  const config = { access: readAccess, tag: "usage" };
   const settings = () => ({ selectionLimits, nowMs: clock.now() });
 
-  const list = { body: tracesQueryRequest(selectionLimits), response: { 200: tracesQueryResponse } };
+  const list = { ...schemas.traceQuery, body: tracesQueryRequest(selectionLimits) };
   app.post("/trace/query", { config, schema: list }, async (request, reply) => {
     const { project_id, include_costs, ...question } = request.body;
     const project = request.grant.project(project_id);
@@ -47,7 +48,7 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
     return sendJsonText(reply, await answerTraces({ ...deps, book, signal }, { plan, question, digest }));
   });
 
-  const facets = { body: traceFacetsRequest(selectionLimits), response: { 200: traceFacetsResponse } };
+  const facets = { ...schemas.traceFacets, body: traceFacetsRequest(selectionLimits) };
   app.post("/trace/facets", { config, schema: facets }, async (request, reply) => {
     const plan = planTraces(request.grant.project(request.body.project_id), request.body, settings());
     return readFacets(deps.engine, plan, { asked: request.body, signal: abortOnClose(reply) });

@@ -10,7 +10,7 @@ const REFUSED = {
   "src/gateway/relay/deep.ts": `import "../../rollup/plan.ts";`,
   "src/gateway/relay/calls-out.ts": `import "undici";`,
   "src/rollup/fold/deep.ts": `import "../../http/errors.ts";`,
-  "src/http/openapi/operations/deep.ts": `import "../../gateway/routes.ts";`,
+  "src/http/openapi/deep.ts": `import "../../gateway/routes.ts";`,
   "src/calls/write/metrics.ts": `import "../../service-metrics.ts";`,
   "src/calls/write/answers.ts": `import "../../http/errors.ts";`,
   "src/prices/up.ts": `import "../rollup/plan.ts";`,

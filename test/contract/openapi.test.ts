@@ -1,6 +1,5 @@
 import type { OpenAPIV3_1 } from "openapi-types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "../../src/http/openapi/operations/index.ts";
 import { describedRoutes, document, problemOf, responseAt } from "../helpers/openapi-document.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
@@ -19,10 +18,8 @@ describe("openapi.json", () => {
     expect(response.json()).toEqual(document);
   });
 
-  it("describes every route that it names, and gives no name twice", () => {
-    const routes = new Set(describedRoutes.map(({ route }) => route));
-    expect(Object.keys(operations).filter((route) => !routes.has(route))).toEqual([]);
-    const ids = Object.values(operations).map(({ id }) => id);
+  it("gives no name twice", () => {
+    const ids = describedRoutes.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -42,8 +39,8 @@ describe.each(describedRoutes)("$route", (described) => {
 
   it("has a name and a description", () => {
     expect(operation).toMatchObject({
-      operationId: operations[route]?.id,
-      summary: operations[route]?.summary,
+      operationId: expect.stringMatching(/^[a-z]\w+$/),
+      summary: expect.stringMatching(/^[A-Z]/),
       description: expect.stringMatching(/\.$/),
     });
     expect(response.description).not.toBe("Default Response");

@@ -30,6 +30,8 @@ function counted(engine: Engine): Engine {
 beforeAll(async () => {
   dir = await buildPage();
   test = await startApp({
+    // the disk would be looked at every second
+    settings: { MIN_FREE_DISK_BYTES: "0" },
     deps: { pageDir: dir, steady: { now: () => nowMs } },
     wrapEngine: counted,
   });

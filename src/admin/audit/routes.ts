@@ -14,7 +14,7 @@ export async function auditRoutes(root: FastifyInstance, { engine }: { engine: E
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.get(
     "/audit",
-    { config: { access: adminAccess }, schema: { querystring: auditQuery, response: { 200: auditRes } } },
+    { config: { access: adminAccess }, schema: readAuditSchema },
     async ({ grant, query }) => {
       const { page_token, limit, ...asked } = query;
       const before = page_token === undefined ? undefined : readToken(page_token);
@@ -55,3 +55,32 @@ function parsed(token: string): unknown {
     return undefined;
   }
 }
+
+const readAuditSchema = {
+  operationId: "readAudit",
+  summary: "List who did what with keys, prices, deletions, retention and backups",
+  description:
+    "Only entries about projects that are all among those of the requesting key. Entries are kept for two years; nobody can change or delete them.",
+  success: "The entries",
+  example: {
+    response: {
+      entries: [
+        {
+          id: "0b0f9c0e-5a3c-4c8e-9d7a-2f6f4f0f9b11",
+          at: "2026-01-15T09:30:00.000001Z",
+          action: "key.create",
+          projects: ["acme/demo"],
+          key_id: "root",
+          key_name: "root",
+          request_id: "7d1f5d8e-3a55-4b47-8f0b-0c9d5f8a2a10",
+          details: { name: "ingest of the demo", scopes: ["ingest"], expires_at: null, id: "0123456789ab" },
+          outcome: "done",
+          status: 201,
+        },
+      ],
+      next_page_token: null,
+    },
+  },
+  querystring: auditQuery,
+  response: { 200: auditRes },
+};

@@ -19,32 +19,46 @@ export async function backupRoutes(
 ): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   let running = false;
-  app.post(
-    "/backups",
-    { config, schema: { response: { 201: backupRes } } },
-    async ({ grant, audit }, reply) => {
-      if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
-      if (dir === undefined) {
-        throw new AppError(
-          "bad_request",
-          "The store is a server: use its own BACKUP. See docs/operate/backup.md.",
-        );
-      }
-      if (running)
-        throw new AppError("already_running", "A backup is being made. Try again when it is done.");
-      running = true;
-      try {
-        await audit.begin(["*"], {});
-        const began = performance.now();
-        const { name, path, startedAtMs, bytes } = await makeBackup({ engine, dir, clock });
-        const seconds = Math.round(performance.now() - began) / 1000;
-        audit.add({ name, bytes });
-        return await reply
-          .code(201)
-          .send({ name, path, started_at: new Date(startedAtMs).toISOString(), seconds, bytes });
-      } finally {
-        running = false;
-      }
-    },
-  );
+  app.post("/backups", { config, schema: createBackupSchema }, async ({ grant, audit }, reply) => {
+    if (!grant.covers("*")) throw new AppError("forbidden", "This needs a key for all projects.");
+    if (dir === undefined) {
+      throw new AppError(
+        "bad_request",
+        "The store is a server: use its own BACKUP. See docs/operate/backup.md.",
+      );
+    }
+    if (running) throw new AppError("already_running", "A backup is being made. Try again when it is done.");
+    running = true;
+    try {
+      await audit.begin(["*"], {});
+      const began = performance.now();
+      const { name, path, startedAtMs, bytes } = await makeBackup({ engine, dir, clock });
+      const seconds = Math.round(performance.now() - began) / 1000;
+      audit.add({ name, bytes });
+      return await reply
+        .code(201)
+        .send({ name, path, started_at: new Date(startedAtMs).toISOString(), seconds, bytes });
+    } finally {
+      running = false;
+    }
+  });
 }
+
+const createBackupSchema = {
+  operationId: "createBackup",
+  summary: "Back up the embedded store while it runs",
+  description:
+    "Writes a copy into a new directory under `BACKUP_DIR`. For a ClickHouse server, use its own backups. Only one backup runs at a time.",
+  success: "The path of the copy",
+  example: {
+    response: {
+      name: "sumtree-20260115T093000Z",
+      path: "/var/lib/sumtree/backups/sumtree-20260115T093000Z",
+      started_at: "2026-01-15T09:30:00.000Z",
+      seconds: 0.5,
+      bytes: 300_000_000,
+    },
+  },
+  errors: [409],
+  response: { 201: backupRes },
+};

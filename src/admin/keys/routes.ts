@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
 import { generateKey, ROOT_ID, type ApiKey } from "../../http/auth/api-key.ts";
 import { adminAccess } from "../../http/auth/guard.ts";
 import type { Grant } from "../../http/auth/grant.ts";
@@ -10,7 +9,7 @@ import type { KeyUses } from "../../http/auth/key-uses.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { expiryOf, makersOf, refuseTooMany, type KeyLimits } from "./new-key.ts";
-import { createdKey, keyList, keyParams, newKey } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export interface ApiKeyDeps {
   readonly store: KeyStore;
@@ -20,7 +19,7 @@ export interface ApiKeyDeps {
   readonly limits: KeyLimits;
 }
 
-const config = { access: adminAccess };
+const config = { access: adminAccess, tag: "keys" };
 const mayCreate = { ...config, audit: "key.create" } as const;
 const mayRevoke = { ...config, audit: "key.revoke" } as const;
 
@@ -29,40 +28,36 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { store, ring, uses, clock, limits } = deps;
 
-  app.post(
-    "/api-keys",
-    { config: mayCreate, schema: { body: newKey, response: { 201: createdKey } } },
-    async (request, reply) => {
-      const { grant, body } = request;
-      const projects = [...new Set(body.projects)];
-      const makers = makersOf(grant, projects);
-      const asked = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
-      const expiresAtMs = expiryOf(grant, asked, limits);
-      refuseTooMany(makers, asked, { stored: await store.list(), limits });
-      const { id, text, secretHash } = generateKey();
-      const key: StoredKey = {
-        id,
-        secretHash,
-        name: body.name.toWellFormed(),
-        scopes: [...new Set(body.scopes)],
-        projects,
-        expiresAtMs,
-        makers,
-        createdAtMs: asked.nowMs,
-      };
-      const { name, scopes, expires_at } = factsOf(key);
-      await request.audit.begin(projects, { name, scopes, expires_at });
-      request.audit.add({ id });
-      await store.add(key);
-      ring.forget(id);
-      return reply
-        .code(201)
-        .header("cache-control", "no-store")
-        .send({ ...factsOf(key), key: text });
-    },
-  );
+  app.post("/api-keys", { config: mayCreate, schema: schemas.createKey }, async (request, reply) => {
+    const { grant, body } = request;
+    const projects = [...new Set(body.projects)];
+    const makers = makersOf(grant, projects);
+    const asked = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
+    const expiresAtMs = expiryOf(grant, asked, limits);
+    refuseTooMany(makers, asked, { stored: await store.list(), limits });
+    const { id, text, secretHash } = generateKey();
+    const key: StoredKey = {
+      id,
+      secretHash,
+      name: body.name.toWellFormed(),
+      scopes: [...new Set(body.scopes)],
+      projects,
+      expiresAtMs,
+      makers,
+      createdAtMs: asked.nowMs,
+    };
+    const { name, scopes, expires_at } = factsOf(key);
+    await request.audit.begin(projects, { name, scopes, expires_at });
+    request.audit.add({ id });
+    await store.add(key);
+    ring.forget(id);
+    return reply
+      .code(201)
+      .header("cache-control", "no-store")
+      .send({ ...factsOf(key), key: text });
+  });
 
-  app.get("/api-keys", { config, schema: { response: { 200: keyList } } }, async ({ grant }) => {
+  app.get("/api-keys", { config, schema: schemas.listKeys }, async ({ grant }) => {
     const [keys, lastUses] = await Promise.all([store.list(), uses.all()]);
     return {
       api_keys: keys
@@ -71,18 +66,22 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     };
   });
 
-  const revokeRoute = { config: mayRevoke, schema: { params: keyParams, response: { 204: z.undefined() } } };
-  app.delete("/api-keys/:id", revokeRoute, async ({ grant, params, audit }, reply) => {
-    const key = await store.find(params.id);
-    if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "There is no such key.");
-    // also if the store cannot be written to: then it ends here
-    ring.refuse(key.id);
-    await audit.begin(key.projects, { name: key.name });
-    audit.add({ id: key.id });
-    await store.revoke(key);
-    ring.forget(key.id);
-    return reply.code(204).send();
-  });
+  app.delete(
+    "/api-keys/:id",
+    { config: mayRevoke, schema: schemas.revokeKey },
+    async ({ grant, params, audit }, reply) => {
+      const key = await store.find(params.id);
+      if (key === undefined || !isWithin(grant, key))
+        throw new AppError("not_found", "There is no such key.");
+      // also if the store cannot be written to: then it ends here
+      ring.refuse(key.id);
+      await audit.begin(key.projects, { name: key.name });
+      audit.add({ id: key.id });
+      await store.revoke(key);
+      ring.forget(key.id);
+      return reply.code(204).send();
+    },
+  );
 }
 
 function isWithin(grant: Grant, key: ApiKey): boolean {

@@ -29,7 +29,7 @@ export async function whoamiRoutes(root: FastifyInstance, { engine }: { engine: 
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.get(
     "/me",
-    { config: { access: anyAccess }, schema: { response: { 200: whoamiRes } } },
+    { config: { access: anyAccess, tag: "keys" }, schema: whoamiSchema },
     async ({ grant }, reply) => {
       const { id, name, scopes, projects, expiresAtMs } = grant.key;
       const found = grant.has("read")
@@ -72,3 +72,22 @@ function isCovered(pattern: string): Sql {
     ? sql`startsWith(project_id, ${param("String", pattern.slice(0, -1))})`
     : sql`project_id = ${param("String", pattern)}`;
 }
+
+const whoamiSchema = {
+  operationId: "whoami",
+  summary: "Get a key's scopes, and the projects it can see that contain data",
+  description: "For user interfaces. A key that may not read does not learn which projects contain data.",
+  success: "The key",
+  example: {
+    response: {
+      id: "0123456789ab",
+      name: "ingest of the demo",
+      scopes: ["read"],
+      projects: ["acme/*"],
+      expires_at: null,
+      projects_with_data: ["acme/demo"],
+      truncated: false,
+    },
+  },
+  response: { 200: whoamiRes },
+};

@@ -3,7 +3,6 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { adminAccess } from "../../http/auth/guard.ts";
 import { AppError } from "../../shared/errors.ts";
 import { createProjectDeleter, type DeletionDeps } from "./delete-projects.ts";
-
 import type { Deletion } from "./deletion-store.ts";
 import {
   deletionParams,
@@ -16,7 +15,7 @@ import {
 import { readRetention, saveRetention } from "./retention.ts";
 import { finishIfGone } from "./advance-deletions.ts";
 
-const config = { access: adminAccess };
+const config = { access: adminAccess, tag: "projects" };
 const mayDelete = { ...config, audit: "project.delete" } as const;
 const maySetRetention = { ...config, audit: "retention.set" } as const;
 
@@ -27,7 +26,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
 
   app.delete(
     "/projects/:entity/:project",
-    { config: mayDelete, schema: { params: projectParams, response: { 202: startedDeletion } } },
+    { config: mayDelete, schema: deleteProjectSchema },
     async ({ grant, params, audit }, reply) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
       await audit.begin([project], {});
@@ -38,19 +37,15 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
   );
 
   const retentionUrl = "/projects/:entity/:project/retention";
-  app.get(
-    retentionUrl,
-    { config, schema: { params: projectParams, response: { 200: retentionRes } } },
-    async ({ grant, params }) => {
-      const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
-      return { days: await readRetention(deps, project) };
-    },
-  );
+  app.get(retentionUrl, { config, schema: readRetentionSchema }, async ({ grant, params }) => {
+    const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
+    return { days: await readRetention(deps, project) };
+  });
   app.put(
     retentionUrl,
     {
       config: maySetRetention,
-      schema: { params: projectParams, body: retentionReq, response: { 200: retentionRes } },
+      schema: setRetentionSchema,
     },
     async ({ grant, params, body, audit }) => {
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
@@ -61,18 +56,14 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
     },
   );
 
-  app.get(
-    "/deletions/:id",
-    { config, schema: { params: deletionParams, response: { 200: deletionRes } } },
-    async ({ grant, params }) => {
-      const deletion = await deps.deletions.find(params.id);
-      if (deletion === undefined || !grant.covers(deletion.project)) {
-        throw new AppError("not_found", "There is no such deletion.");
-      }
-      const [now = deletion] = deletion.step === "running" ? await finishIfGone(deps, [deletion]) : [];
-      return toResponse(now);
-    },
-  );
+  app.get("/deletions/:id", { config, schema: readDeletionSchema }, async ({ grant, params }) => {
+    const deletion = await deps.deletions.find(params.id);
+    if (deletion === undefined || !grant.covers(deletion.project)) {
+      throw new AppError("not_found", "There is no such deletion.");
+    }
+    const [now = deletion] = deletion.step === "running" ? await finishIfGone(deps, [deletion]) : [];
+    return toResponse(now);
+  });
 }
 
 function toResponse(deletion: Deletion) {
@@ -85,3 +76,55 @@ function toResponse(deletion: Deletion) {
     done_at: deletion.doneAtMs === null ? null : new Date(deletion.doneAtMs).toISOString(),
   };
 }
+
+const deleteProjectSchema = {
+  operationId: "deleteProject",
+  summary: "Delete everything that a project has stored",
+  description:
+    "From then on, no response contains it. Its data is deleted from the disk in the background, which `GET /deletions/{id}` follows.",
+  success: "The deletion",
+  example: { response: { id: "0123456789ab", state: "running" } },
+  params: projectParams,
+  response: { 202: startedDeletion },
+};
+
+const readRetentionSchema = {
+  operationId: "readRetention",
+  summary: "Get how many days a project keeps its data",
+  description: "Null: forever.",
+  success: "The number of days",
+  example: { response: { days: null } },
+  params: projectParams,
+  response: { 200: retentionRes },
+};
+
+const setRetentionSchema = {
+  operationId: "setRetention",
+  summary: "Set how many days a project keeps its data",
+  description: "Older calls and feedback are deleted within an hour.",
+  success: "The number of days",
+  example: { request: { days: 90 }, response: { days: 90 } },
+  params: projectParams,
+  body: retentionReq,
+  response: { 200: retentionRes },
+};
+
+const readDeletionSchema = {
+  operationId: "readDeletion",
+  summary: "Get the progress of a deletion",
+  description: "`done` means that no part of the store contains the rows any more.",
+  success: "The deletion",
+  example: {
+    response: {
+      id: "0123456789ab",
+      project_id: "acme/demo",
+      what: "project",
+      requested_at: "2026-01-15T09:30:00.000Z",
+      state: "running",
+      done_at: null,
+    },
+  },
+  errors: [404],
+  params: deletionParams,
+  response: { 200: deletionRes },
+};

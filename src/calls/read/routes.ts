@@ -13,15 +13,8 @@ import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callText, type CallTextOptions } from "./call-text.ts";
 import { callsWithFeedback, type CallAndFeedback, type FeedbackOf } from "./calls-with-feedback.ts";
 import { planList, type ListPlan } from "./plan.ts";
-import {
-  call,
-  callReadBody,
-  callReadRes,
-  MAX_LIMIT,
-  queryStatsBody,
-  queryStatsRes,
-  streamQueryBody,
-} from "./schema.ts";
+import { MAX_LIMIT, queryStatsBody, streamQueryBody } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { selectKeys } from "./select-keys.ts";
 import { countCalls, readListed } from "./store.ts";
 import { payloadsOf } from "./stored-call.ts";
@@ -34,7 +27,7 @@ export interface CallsQueryDeps {
   readonly feedbackOf: FeedbackOf;
 }
 
-const config = { access: readAccess };
+const config = { access: readAccess, tag: "calls" };
 
 /** Calls read back as they were sent. */
 export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDeps): Promise<void> {
@@ -60,10 +53,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
 
   const streamRoute = {
     config,
-    schema: {
-      body: streamQueryBody(selectionLimits),
-      response: { 200: { content: { "application/x-ndjson": { schema: call } } } },
-    },
+    schema: { ...schemas.queryCalls, body: streamQueryBody(selectionLimits) },
   };
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
     const { project_id, columns, include_costs, include_feedback, limit, offset, ...question } = request.body;
@@ -81,8 +71,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     return sendPieces(reply, NDJSON_TYPE, linesOf(calls, options));
   });
 
-  const readRoute = { config, schema: { body: callReadBody, response: { 200: callReadRes } } };
-  app.post("/call/read", readRoute, async (request, reply) => {
+  app.post("/call/read", { config, schema: schemas.readCall }, async (request, reply) => {
     const { project_id, id, include_costs } = request.body;
     const plan = planList(request.grant.project(project_id), { filter: { call_ids: [id] } }, selectionLimits);
     const signal = abortOnClose(reply);
@@ -95,7 +84,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
 
   const statsRoute = {
     config,
-    schema: { body: queryStatsBody(selectionLimits), response: { 200: queryStatsRes } },
+    schema: { ...schemas.countCalls, body: queryStatsBody(selectionLimits) },
   };
   app.post("/calls/query_stats", statsRoute, async (request, reply) => {
     const { project_id, ...question } = request.body;

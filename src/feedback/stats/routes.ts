@@ -10,13 +10,8 @@ import { printCsv } from "./csv.ts";
 import { MAX_PATHS, printPaths, toFoundPath } from "./paths.ts";
 import { planStats } from "./plan.ts";
 import { printResponse } from "./response.ts";
-import {
-  pathsRequestSchema,
-  pathsResponseSchema,
-  statsRequest,
-  statsResponseSchema,
-  type StatsLimits,
-} from "./schema.ts";
+import { statsRequest, type StatsLimits } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { fillSeries } from "./series.ts";
 import { readPaths, readStats } from "./store.ts";
 import { rowsOf } from "./window.ts";
@@ -34,8 +29,8 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
   const app = root.withTypeProvider<ZodTypeProvider>();
 
   const stats = {
-    config: { access: basicOnly },
-    schema: { body: statsRequest(deps.limits), response: { 200: statsResponseSchema } },
+    config: { access: basicOnly, tag: "feedback" },
+    schema: { ...schemas.feedbackStats, body: statsRequest(deps.limits) },
   };
   app.post("/feedback/stats", stats, async (request, reply) => {
     const project = request.grant.project(request.body.project_id);
@@ -46,8 +41,8 @@ export async function feedbackStatsRoutes(root: FastifyInstance, deps: FeedbackS
     return sendJsonText(reply, printResponse(plan, series));
   });
   const paths = {
-    config: { access: readAccess },
-    schema: { body: pathsRequestSchema, response: { 200: pathsResponseSchema } },
+    config: { access: readAccess, tag: "feedback" },
+    schema: schemas.feedbackPaths,
   };
   app.post("/feedback/payload_schema", paths, async (request, reply) => {
     const { body, grant } = request;

@@ -2,6 +2,7 @@ import type { CountedUsage } from "../recording/reported-usage.ts";
 import type { PassingStream } from "../stream/chat-stream.ts";
 import type { Rule } from "../stream/answer-rules.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
+import type { RouteText } from "../../http/openapi/route-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,11 +16,10 @@ export interface Door {
   readonly api: Api;
   /** The one that the provider's SDK has for it. */
   readonly opName: string;
-  readonly summary: string;
   /** What to keep of a response, or of an event, that is too large to be read in one piece. */
   readonly rules: Rule;
-  /** Its requests and responses are JSON, as the description of the interface has them. */
-  readonly isJson: boolean;
+  /** Where requests and responses are JSON, as the description of the interface has them. */
+  readonly schema: RouteText | undefined;
   /** Streams report usage only if asked. */
   readonly asksForUsage: boolean;
   /** Upstream errors are given a form that SDKs can read; otherwise they pass unchanged. */

@@ -5,12 +5,13 @@ import { ApiStream, type ApiStreamOptions } from "../stream/api-stream.ts";
 import { ANSWER, EVENT, IMAGES, MESSAGE_EVENT, RESPONSE_EVENT, VECTORS } from "../stream/answer-rules.ts";
 import { ChatStream } from "../stream/chat-stream.ts";
 import type { Door } from "./door.ts";
+import { doorSchemas } from "./door-schemas.ts";
 import { messagesFrame, responsesFrame } from "./error-frames.ts";
 import { MessagesReader, standingOfMessage } from "./messages-reader.ts";
 import { PlainReader, type PlainAnswers } from "./plain-reader.ts";
 import { isLastOfResponse, ResponsesReader } from "./responses-reader.ts";
 
-type Kind = Omit<Door, "path" | "opName" | "summary" | "isJson">;
+type Kind = Omit<Door, "path" | "opName" | "schema">;
 
 const openai = { api: "openai", asksForUsage: false, wrapsErrors: false } as const;
 
@@ -92,39 +93,35 @@ const images = plain(IMAGES, {
   isEstimated: false,
 });
 
-/** Doors for forms, or for sound. */
-const NO_JSON = /^\/audio\/|^\/images\/(edits|variations)$/;
-
-const door = (path: string, opName: string, summary: string, kind: Kind): Door => ({
+const door = (path: string, opName: string, kind: Kind, schema?: Door["schema"]): Door => ({
   path,
   opName,
-  summary,
-  isJson: !NO_JSON.test(path),
+  schema,
   ...kind,
 });
 
 export const CHAT = door(
   "/chat/completions",
   "openai.chat.completions.create",
-  "Create a chat completion",
   choices,
+  doorSchemas.createChatCompletion,
 );
 
-export const RESPONSES = door("/responses", "openai.responses.create", "Create a response", responses);
+export const RESPONSES = door("/responses", "openai.responses.create", responses, doorSchemas.createResponse);
 
-/** Every metered door. */
+/** Every metered door. Those for forms or for sound have no schema. */
 export const DOORS: readonly Door[] = [
   CHAT,
   RESPONSES,
-  door("/responses/compact", "openai.responses.compact", "Compact a response", responses),
-  door("/messages", "anthropic.messages.create", "Create a message", messages),
-  door("/completions", "openai.completions.create", "Complete a prompt", choices),
-  door("/embeddings", "openai.embeddings.create", "Create embeddings", embeddings),
-  door("/rerank", "rerank", "Rank documents", rerank),
-  door("/audio/transcriptions", "openai.audio.transcriptions.create", "Transcribe sound", transcripts),
-  door("/audio/translations", "openai.audio.translations.create", "Translate sound", transcripts),
-  door("/audio/speech", "openai.audio.speech.create", "Speak a text", speech),
-  door("/images/generations", "openai.images.generate", "Make images", images),
-  door("/images/edits", "openai.images.edit", "Change images", images),
-  door("/images/variations", "openai.images.createVariation", "Vary an image", images),
+  door("/responses/compact", "openai.responses.compact", responses, doorSchemas.compactResponse),
+  door("/messages", "anthropic.messages.create", messages, doorSchemas.createMessage),
+  door("/completions", "openai.completions.create", choices, doorSchemas.createCompletion),
+  door("/embeddings", "openai.embeddings.create", embeddings, doorSchemas.createEmbeddings),
+  door("/rerank", "rerank", rerank, doorSchemas.rerank),
+  door("/audio/transcriptions", "openai.audio.transcriptions.create", transcripts),
+  door("/audio/translations", "openai.audio.translations.create", transcripts),
+  door("/audio/speech", "openai.audio.speech.create", speech),
+  door("/images/generations", "openai.images.generate", images, doorSchemas.createImages),
+  door("/images/edits", "openai.images.edit", images),
+  door("/images/variations", "openai.images.createVariation", images),
 ];

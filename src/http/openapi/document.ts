@@ -1,111 +1,77 @@
 import type { OpenAPIV3_1 } from "openapi-types";
-import type { Operation, Operations } from "./operation.ts";
+import type { RouteText } from "./route-text.ts";
 import { errorResponses, headerRefs, sharedHeaders, sharedResponses } from "./shared-responses.ts";
 import { reachable, tidySchemas } from "./tidy-schemas.ts";
 
 type Document = OpenAPIV3_1.Document;
-type Described = OpenAPIV3_1.OperationObject;
 type Content = Record<string, OpenAPIV3_1.MediaTypeObject>;
-type Responses = Record<string, OpenAPIV3_1.ResponseObject>;
-type Schemas = NonNullable<NonNullable<Document["components"]>["schemas"]>;
+type Responses = Record<string, OpenAPIV3_1.ResponseObject | OpenAPIV3_1.ReferenceObject>;
+type Described = OpenAPIV3_1.OperationObject;
 
-const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+export interface RouteTexts {
+  /** By operation id. */
+  readonly texts: ReadonlyMap<string, RouteText>;
+  /** The responses, by name, of routes whose errors have a form of their own. */
+  readonly otherErrors: typeof sharedResponses;
+}
 
-/** Adds names, descriptions, examples, and the responses and headers that routes share. */
-export function completeDocument(document: unknown, operations: Operations): Document {
+/** Adds examples, and the responses and headers that routes share. */
+export function completeDocument(document: unknown, { texts, otherErrors }: RouteTexts): Document {
   const complete = tidySchemas(document as Document);
-  for (const [path, item] of Object.entries(complete.paths ?? {})) {
-    for (const method of METHODS) {
-      const described = item?.[method];
-      if (described === undefined) continue;
-      const operation = operations[`${method.toUpperCase()} ${path}`];
-      if (operation !== undefined) describe(described, operation);
-      addSharedResponses(described, { path, method });
+  for (const item of Object.values(complete.paths ?? {})) {
+    for (const [method, operation] of Object.entries(item ?? {})) {
+      const described = operation as Described;
+      const text = texts.get(described.operationId ?? "") ?? {};
+      describe(described, text);
+      described.responses = allResponses(described, method, text.errors);
     }
   }
   const components = (complete.components ??= {});
   components.headers = sharedHeaders;
-  components.responses = { ...sharedResponses, ...gatewayError(components.schemas ?? {}) };
+  components.responses = { ...sharedResponses, ...otherErrors };
   const schemas = components.schemas ?? {};
   const used = reachable([complete.paths, components.responses], schemas);
   components.schemas = Object.fromEntries([...used].toSorted().map((name) => [name, schemas[name]!]));
   return complete;
 }
 
-function describe(described: Described, operation: Operation): void {
-  described.operationId = operation.id;
-  described.summary = operation.summary;
-  described.description = operation.description;
-  const { example, also = {} } = operation;
+function describe(described: Described, text: RouteText): void {
+  const { example = {}, truncated } = text;
   const body = described.requestBody as { content: Content } | undefined;
-  if (body !== undefined) completeContent(body.content, example.request, also.request);
-  const responses = described.responses as Responses;
-  const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
-  if (success === undefined) return;
-  success.description = operation.response;
+  if (body !== undefined) completeContent(body.content, example.request, text.alsoTakes);
+  const [, found] =
+    Object.entries(described.responses ?? {}).find(([status]) => status.startsWith("2")) ?? [];
+  const success = found as OpenAPIV3_1.ResponseObject;
+  success.description = text.success ?? success.description;
   success.headers = headerRefs(
     "x-request-id",
-    ...(operation.truncated === undefined ? [] : ["x-truncated" as const]),
-    ...(operation.tellsRoots === true ? ["x-traces-without-root" as const] : []),
-    ...(operation.hasPages === true ? ["x-next-page-token" as const] : []),
+    ...(truncated === undefined ? [] : ["x-truncated" as const]),
+    ...(text.tellsRoots === true ? ["x-traces-without-root" as const] : []),
+    ...(text.hasPages === true ? ["x-next-page-token" as const] : []),
   );
-  if (success.content !== undefined) completeContent(success.content, example.response, also.response);
-  if (operation.truncated !== undefined)
-    described.description += `\n\n\`x-truncated: true\`: ${operation.truncated}`;
+  if (success.content !== undefined) completeContent(success.content, example.response, text.alsoSends);
+  if (truncated !== undefined) described.description += `\n\n\`x-truncated: true\`: ${truncated}`;
 }
 
-function completeContent(content: Content, example: unknown, also: Content | undefined): void {
+/** What is no text is bytes, which have no schema. */
+function completeContent(content: Content, example: unknown, also: string | undefined): void {
   const [first] = Object.values(content);
   if (example !== undefined && first !== undefined) first.example = example;
-  Object.assign(content, also);
+  if (also !== undefined) content[also] = also.startsWith("text/") ? { schema: { type: "string" } } : {};
 }
 
-/** Routes that answer 404 when there is nothing under the id or digest they are asked for. */
-const FINDS_ONE =
-  /^\/(deletions|api-keys)\/\{id\}|^\/(obj\/read|refs\/read_batch|file\/content|call\/receipt)$|^\/table\/(?!create$)/;
-
-function addSharedResponses(
-  described: Described,
-  { path, method }: { readonly path: string; readonly method: string },
-): void {
+function allResponses(described: Described, method: string, errors: RouteText["errors"] = []): Responses {
   const own = described.responses as Responses;
-  // the gateway's errors have a shape of their own
-  if (path.startsWith("/v1/")) {
-    described.responses = { ...own, default: { $ref: "#/components/responses/GatewayError" } };
-    return;
-  }
-  const shared = errorResponses({
-    secured: (described.security?.length ?? 0) > 0,
-    // a body is read before a route ignores it
-    body: described.requestBody !== undefined || method === "delete" || method === "post",
-    parameters: (described.parameters ?? []).length > 0,
-    findsOne: FINDS_ONE.test(path),
-    runsAlone: path === "/backups",
-    stores: (described.security ?? []).some(({ bearer }) => bearer?.includes("ingest") === true),
-  });
-  described.responses = { ...shared, ...own };
-}
-
-function gatewayError(schemas: Schemas): NonNullable<NonNullable<Document["components"]>["responses"]> {
-  if (schemas["GatewayErrorRes"] === undefined) return {};
-  return {
-    GatewayError: {
-      description: "An error of the gateway or of its upstream, in the form that OpenAI SDKs read",
-      headers: headerRefs("x-request-id", "retry-after"),
-      content: {
-        "application/json": {
-          schema: { $ref: "#/components/schemas/GatewayErrorRes" },
-          example: {
-            error: {
-              message: "No training upstream is configured: set TRAINING_UPSTREAM_URL.",
-              type: "api_error",
-              param: null,
-              code: "upstream_not_configured",
-            },
-            detail: "No training upstream is configured: set TRAINING_UPSTREAM_URL.",
-          },
-        },
-      },
-    },
+  if (typeof errors === "string") return { ...own, default: { $ref: `#/components/responses/${errors}` } };
+  const security = described.security ?? [];
+  // a body is read before a route ignores it
+  const body = described.requestBody !== undefined || method === "delete" || method === "post";
+  const holds = {
+    always: true,
+    key: security.length > 0,
+    body,
+    input: body || (described.parameters ?? []).length > 0,
+    storage: security.some(({ bearer }) => bearer?.includes("ingest") === true),
   };
+  return { ...errorResponses(holds, errors), ...own };
 }

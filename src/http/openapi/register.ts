@@ -6,8 +6,8 @@ import type { Access } from "../auth/guard.ts";
 import { VERSION } from "../../version.ts";
 import { compressed, staticAnswer, staticRoute } from "../static-answer.ts";
 import { docsRoutes } from "./docs-page.ts";
-import { completeDocument } from "./document.ts";
-import { operations } from "./operations/index.ts";
+import { completeDocument, type RouteTexts } from "./document.ts";
+import type { RouteText } from "./route-text.ts";
 
 const info = {
   title: "Sumtree",
@@ -29,21 +29,12 @@ const tags = [
   { name: "operations", description: "Health, metrics and this description" },
 ];
 
-const tagByPath: readonly (readonly [RegExp, string])[] = [
-  [/^\/(trace|calls)\/usage/, "usage"],
-  [/^\/call\/receipt/, "usage"],
-  [/^\/v1\//, "training"],
-  [/otel/, "otel"],
-  [/^\/feedback/, "feedback"],
-  [/^\/cost/, "prices"],
-  [/^\/(objs?|refs|file|table)\//, "objects"],
-  [/^\/(api-keys|me$)/, "keys"],
-  [/^\/projects/, "projects"],
-  [/^\/(call|calls|v2)\//, "calls"],
-];
-
 /** Describes every route registered after it, from the schemas and the access that the routes declare. */
-export async function registerOpenapi(app: FastifyInstance): Promise<void> {
+export async function registerOpenapi(
+  app: FastifyInstance,
+  { otherErrors }: Pick<RouteTexts, "otherErrors">,
+): Promise<void> {
+  const texts = new Map<string, RouteText>();
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
@@ -61,24 +52,25 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
         },
       },
     },
-    transform: (route) => {
-      const { schema, url } = jsonSchemaTransform({ ...route, schema: route.schema ?? {} });
-      const tag = tagByPath.find(([path]) => path.test(url))?.[1] ?? "operations";
-      return { url, schema: { tags: [tag], security: securityOf(route.route.config?.access), ...schema } };
+    transform: ({ schema, route, ...rest }) => {
+      const { access, tag = "operations" } = route.config ?? {};
+      const { url, schema: described } = jsonSchemaTransform({ ...rest, route, schema });
+      if (schema.operationId !== undefined) texts.set(schema.operationId, schema);
+      return { url, schema: { tags: [tag], security: securityOf(access), ...described } };
     },
-    transformObject: (document) => completeDocument(jsonSchemaTransformObject(document), operations),
+    transformObject: (document) =>
+      completeDocument(jsonSchemaTransformObject(document), { texts, otherErrors }),
   });
 }
 
 /** `/openapi.json`, and `/docs` for people. Registered with the other routes, because they declare their access like them. */
 export async function registerOpenapiRoutes(app: FastifyInstance): Promise<void> {
-  const response = { 200: z.looseObject({}).meta({ id: "OpenapiDocument" }) };
   const answer = staticAnswer({
     type: "application/json; charset=utf-8",
     cacheControl: "no-cache",
     bytesIn: compressed(() => Buffer.from(JSON.stringify(app.swagger()))),
   });
-  app.get("/openapi.json", { ...staticRoute, schema: { response } }, answer);
+  app.get("/openapi.json", { ...staticRoute, schema: openapiSchema }, answer);
   await app.register(docsRoutes);
 }
 
@@ -87,3 +79,12 @@ function securityOf(access: Access | undefined): Record<string, string[]>[] {
   if (access === undefined || access === "public") return [];
   return access.schemes.map((scheme) => ({ [scheme]: [access.scope] }));
 }
+
+const openapiSchema = {
+  operationId: "openapi",
+  summary: "This description",
+  description: "OpenAPI 3.1. `/docs` shows it as a page.",
+  success: "The document",
+  example: { response: { openapi: "3.1.0" } },
+  response: { 200: z.looseObject({}).meta({ id: "OpenapiDocument" }) },
+};

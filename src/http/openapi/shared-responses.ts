@@ -51,7 +51,23 @@ export const sharedHeaders: Record<string, OpenAPIV3_1.HeaderObject> = Object.fr
   Object.values(headers).map(({ component, ...header }) => [component, header]),
 );
 
+/** A response of JSON that has a schema by name. */
+export function jsonResponse(
+  description: string,
+  { schema, headers, example }: { schema: string; headers: readonly HeaderName[]; example: unknown },
+): Response {
+  return {
+    description,
+    headers: headerRefs("x-request-id", ...headers),
+    content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` }, example } },
+  };
+}
+
+/** What a route does that can fail so. `input`: it takes a body or parameters. */
+type When = "always" | "key" | "body" | "input" | "storage";
+
 interface SharedResponse {
+  readonly when: When | "listed";
   readonly name: string;
   readonly description: string;
   readonly schema?: string;
@@ -59,134 +75,116 @@ interface SharedResponse {
   readonly detail: unknown;
 }
 
-const withBody: Readonly<Record<string, SharedResponse>> = {
-  "408": {
-    name: "Stalled",
-    description: "The body came too slowly",
-    detail: "The body must come at 65536 bytes in 60000 ms or faster (CLIENT_STALL_TIMEOUT_MS).",
-  },
-  "413": {
-    name: "TooLarge",
-    description: "The body, or the requested response, is too large",
-    detail: "The body is larger than the 1048576 bytes this route takes, decompressed.",
-  },
-  "415": {
-    name: "UnsupportedMediaType",
-    description: "The route does not accept this media type",
-    detail: "This route takes application/json.",
-  },
-  "422": {
-    name: "Invalid",
-    description: "The request is invalid; the response lists its issues, a hundred at most",
-    schema: "HTTPValidationError",
-    detail: [{ loc: ["body", "project_id"], msg: "Field required", type: "missing" }],
-  },
-  "504": {
-    name: "QueryLimit",
-    description: "The query ran out of time or memory",
-    detail: "The query ran out of time. Ask for less: fewer traces, a narrower filter, or a smaller limit.",
-  },
-};
-const withParameters: Readonly<Record<string, SharedResponse>> = {
-  "422": withBody["422"]!,
-};
-const withKey: Readonly<Record<string, SharedResponse>> = {
-  "401": {
+/** By status. */
+const shared: Readonly<Record<number, SharedResponse>> = {
+  401: {
+    when: "key",
     name: "Unauthenticated",
     description: "The credentials are missing or wrong",
     header: "www-authenticate",
     detail: "Authentication failed",
   },
-  "403": {
+  403: {
+    when: "key",
     name: "Forbidden",
     description: "The key does not permit this, or not in this project",
     detail: "This key may not use that project.",
   },
-  "429": {
+  429: {
+    when: "key",
     name: "TooManyRequests",
     description: "The key or its address has sent too many requests",
     header: "retry-after",
     detail: "Too many requests. Try again later.",
   },
-};
-const always: Readonly<Record<string, SharedResponse>> = {
-  "400": {
-    name: "BadRequest",
-    description: "The request is malformed, or its body is not JSON",
-    detail: "The body is not JSON.",
+  408: {
+    when: "body",
+    name: "Stalled",
+    description: "The body came too slowly",
+    detail: "The body must come at 65536 bytes in 60000 ms or faster (CLIENT_STALL_TIMEOUT_MS).",
   },
-  "500": {
-    name: "Bug",
-    description: "A bug in Sumtree; the log has details under the request's id",
-    detail: "Something went wrong on our side. Request id: 5f0c2b9e",
+  413: {
+    when: "body",
+    name: "TooLarge",
+    description: "The body, or the requested response, is too large",
+    detail: "The body is larger than the 1048576 bytes this route takes, decompressed.",
   },
-  "503": {
-    name: "Unavailable",
-    description: "The store is not reachable, or the service is overloaded",
-    header: "retry-after",
-    detail: "The store is not reachable. Try again.",
+  415: {
+    when: "body",
+    name: "UnsupportedMediaType",
+    description: "The route does not accept this media type",
+    detail: "This route takes application/json.",
   },
-};
-const notFound: Readonly<Record<string, SharedResponse>> = {
-  "404": { name: "NotFound", description: "Not found", detail: "There is no such object." },
-};
-
-const alreadyRunning: Readonly<Record<string, SharedResponse>> = {
-  "409": {
+  422: {
+    when: "input",
+    name: "Invalid",
+    description: "The request is invalid; the response lists its issues, a hundred at most",
+    schema: "HTTPValidationError",
+    detail: [{ loc: ["body", "project_id"], msg: "Field required", type: "missing" }],
+  },
+  504: {
+    when: "body",
+    name: "QueryLimit",
+    description: "The query ran out of time or memory",
+    detail: "The query ran out of time. Ask for less: fewer traces, a narrower filter, or a smaller limit.",
+  },
+  404: {
+    when: "listed",
+    name: "NotFound",
+    description: "Not found",
+    detail: "There is no such object.",
+  },
+  409: {
+    when: "listed",
     name: "AlreadyRunning",
     description: "The same is being done already",
     detail: "A backup is being made. Try again when it is done.",
   },
-};
-
-const storageFull: Readonly<Record<string, SharedResponse>> = {
-  "507": {
+  507: {
+    when: "storage",
     name: "StorageFull",
     description:
       "The project stores as much as it may (`MAX_STORED_BYTES`), or the store's disk is almost full " +
       "(`MIN_FREE_DISK_BYTES`); trying again does not help",
     detail: "This project stores as much as it may. Delete some of it, or have the limit raised.",
   },
+  400: {
+    when: "always",
+    name: "BadRequest",
+    description: "The request is malformed, or its body is not JSON",
+    detail: "The body is not JSON.",
+  },
+  500: {
+    when: "always",
+    name: "Bug",
+    description: "A bug in Sumtree; the log has details under the request's id",
+    detail: "Something went wrong on our side. Request id: 5f0c2b9e",
+  },
+  503: {
+    when: "always",
+    name: "Unavailable",
+    description: "The store is not reachable, or the service is overloaded",
+    header: "retry-after",
+    detail: "The store is not reachable. Try again.",
+  },
 };
 
-/** The responses that a route can give beside its own, by status. */
-export function errorResponses(route: {
-  readonly secured: boolean;
-  readonly body: boolean;
-  readonly parameters: boolean;
-  readonly findsOne: boolean;
-  readonly runsAlone: boolean;
-  readonly stores: boolean;
-}): Record<string, Reference> {
-  const all = {
-    ...(route.secured ? withKey : {}),
-    ...(route.parameters ? withParameters : {}),
-    ...(route.body ? withBody : {}),
-    ...(route.findsOne ? notFound : {}),
-    ...(route.runsAlone ? alreadyRunning : {}),
-    ...(route.stores ? storageFull : {}),
-    ...always,
-  };
+/** The responses that a route gives beside its own, by status. `listed`: the statuses that it lists itself. */
+export function errorResponses(
+  holds: Readonly<Record<When, boolean>>,
+  listed: readonly number[],
+): Record<string, Reference> {
   return Object.fromEntries(
-    Object.entries(all).map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]),
+    Object.entries(shared)
+      .filter(([status, { when }]) => (when === "listed" ? listed.includes(Number(status)) : holds[when]))
+      .map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]),
   );
 }
 
 /** The responses as components, by name. */
 export const sharedResponses: Record<string, Response> = Object.fromEntries(
-  [withKey, withBody, notFound, alreadyRunning, storageFull, always]
-    .flatMap((responses) => Object.values(responses))
-    .map(({ name, description, schema = "ErrorRes", header, detail }) => [
-      name,
-      {
-        description,
-        headers: headerRefs("x-request-id", ...(header === undefined ? [] : [header])),
-        content: {
-          "application/json": {
-            schema: { $ref: `#/components/schemas/${schema}` },
-            example: { detail },
-          },
-        },
-      },
-    ]),
+  Object.values(shared).map(({ name, description, schema = "ErrorRes", header, detail }) => [
+    name,
+    jsonResponse(description, { schema, headers: header === undefined ? [] : [header], example: { detail } }),
+  ]),
 );

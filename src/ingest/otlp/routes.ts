@@ -17,6 +17,19 @@ export interface OtlpDeps {
 
 const PROTOBUF = "application/x-protobuf";
 
+const paths = [
+  {
+    path: "/otel/v1/traces",
+    operationId: "exportTraces",
+    summary: "Store spans of an OTLP/HTTP exporter",
+  },
+  {
+    path: "/agents/otel/v1/traces",
+    operationId: "exportAgentTraces",
+    summary: "Store spans of agents, as the Weave SDKs send them",
+  },
+];
+
 /** Traces of OpenTelemetry exporters, OTLP over HTTP. 2xx means durable. */
 export async function otlpRoutes(
   app: FastifyInstance,
@@ -29,13 +42,12 @@ export async function otlpRoutes(
   app.addHook("onRequest", takeKeyHeader);
 
   const options = {
-    config: { access: ingestAccess, largeBodies: true },
+    config: { access: ingestAccess, largeBodies: true, tag: "otel" },
     bodyLimit,
     ...describedBody,
-    schema: { body: exportReq, response: { 200: exportRes } },
   };
-  for (const path of ["/otel/v1/traces", "/agents/otel/v1/traces"]) {
-    app.post(path, options, async (request, reply) => {
+  for (const { path, ...text } of paths) {
+    app.post(path, { ...options, schema: { ...exporting, ...text } }, async (request, reply) => {
       const { body, headers, grant } = request;
       const isProtobuf = Buffer.isBuffer(body);
       const spans = isProtobuf ? spansOfProtobuf(body) : spansOfJson(body ?? {});
@@ -57,3 +69,47 @@ async function takeKeyHeader(request: FastifyRequest): Promise<void> {
     request.headers.authorization = `Bearer ${key}`;
   }
 }
+
+const exporting = {
+  description:
+    "OTLP over HTTP, protobuf or JSON, plain or compressed. The project is the header `project_id` or a resource attribute. " +
+    "Spans that cannot be stored are counted in the response. A response of 200 means that the others are on disk.",
+  success: "Empty if all spans were stored",
+  example: {
+    request: {
+      resourceSpans: [
+        {
+          resource: {
+            attributes: [
+              { key: "wandb.entity", value: { stringValue: "acme" } },
+              { key: "wandb.project", value: { stringValue: "demo" } },
+            ],
+          },
+          scopeSpans: [
+            {
+              spans: [
+                {
+                  traceId: "5b8efff798038103d269b633813fc60c",
+                  spanId: "eee19b7ec3c1b174",
+                  name: "chat gpt-4o",
+                  startTimeUnixNano: "1768469400000000000",
+                  endTimeUnixNano: "1768469402000000000",
+                  attributes: [
+                    { key: "gen_ai.request.model", value: { stringValue: "gpt-4o" } },
+                    { key: "gen_ai.usage.input_tokens", value: { intValue: "600" } },
+                    { key: "gen_ai.usage.output_tokens", value: { intValue: "150" } },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+    response: {},
+  },
+  alsoTakes: PROTOBUF,
+  alsoSends: PROTOBUF,
+  body: exportReq,
+  response: { 200: exportRes },
+};

@@ -4,22 +4,13 @@ import { pricesAccess, readAccess } from "../../http/auth/guard.ts";
 import { firstOf } from "../../http/audit/register-audit.ts";
 import type { Engine } from "../../store/engine.ts";
 import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
-import { emptyRes } from "../../http/schemas/response-schema.ts";
 import type { NewPrice, PriceStore } from "../project/price-store.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { invalid } from "../../shared/errors.ts";
 import { tierNamed } from "../../usage/read-service.ts";
 import { planPriceList } from "./price-list.ts";
-import {
-  createRes,
-  createBody,
-  MAX_PRICES,
-  purgeBody,
-  queryRes,
-  queryBody,
-  type ListedPrice,
-  type PriceMessage,
-} from "./schema.ts";
+import { MAX_PRICES, type ListedPrice, type PriceMessage } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export interface CostDeps {
   readonly engine: Engine;
@@ -27,52 +18,40 @@ export interface CostDeps {
   readonly clock: Clock;
 }
 
-const maySet = { access: pricesAccess, audit: "prices.set" } as const;
-const mayPurge = { access: pricesAccess, audit: "prices.purge" } as const;
-const mayRead = { access: readAccess };
+const maySet = { access: pricesAccess, audit: "prices.set", tag: "prices" } as const;
+const mayPurge = { access: pricesAccess, audit: "prices.purge", tag: "prices" } as const;
+const mayRead = { access: readAccess, tag: "prices" };
 
 /** A project's own prices for LLMs, where they differ from the public list. */
 export async function costRoutes(root: FastifyInstance, { engine, prices, clock }: CostDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 
-  app.post(
-    "/cost/create",
-    { config: maySet, schema: { body: createBody, response: { 200: createRes } } },
-    async (request) => {
-      const { grant, body } = request;
-      const project = grant.project(body.project_id);
-      const nowMs = clock.now();
-      const added = Object.entries(body.costs).map(([llmId, message]) => toPrice(llmId, message, nowMs));
-      if ((await prices.count(project)) + added.length > MAX_PRICES) throw tooMany();
-      await request.audit.begin([project], firstOf("llm_ids", Object.keys(body.costs)));
-      const ids = await prices.add(project, added, { createdBy: grant.keyId, createdAtMs: nowMs });
-      request.audit.add(firstOf("ids", ids));
-      return { ids: ids.map((id, index): [string, string] => [id, added[index]!.llm_id]) };
-    },
-  );
+  app.post("/cost/create", { config: maySet, schema: schemas.createPrices }, async (request) => {
+    const { grant, body } = request;
+    const project = grant.project(body.project_id);
+    const nowMs = clock.now();
+    const added = Object.entries(body.costs).map(([llmId, message]) => toPrice(llmId, message, nowMs));
+    if ((await prices.count(project)) + added.length > MAX_PRICES) throw tooMany();
+    await request.audit.begin([project], firstOf("llm_ids", Object.keys(body.costs)));
+    const ids = await prices.add(project, added, { createdBy: grant.keyId, createdAtMs: nowMs });
+    request.audit.add(firstOf("ids", ids));
+    return { ids: ids.map((id, index): [string, string] => [id, added[index]!.llm_id]) };
+  });
 
-  app.post(
-    "/cost/query",
-    { config: mayRead, schema: { body: queryBody, response: { 200: queryRes } } },
-    async (request) => {
-      const { grant, body } = request;
-      const statement = planPriceList(grant.project(body.project_id), body);
-      return { results: await engine.rows<ListedPrice>(statement, { name: "price_list" }) };
-    },
-  );
+  app.post("/cost/query", { config: mayRead, schema: schemas.queryPrices }, async (request) => {
+    const { grant, body } = request;
+    const statement = planPriceList(grant.project(body.project_id), body);
+    return { results: await engine.rows<ListedPrice>(statement, { name: "price_list" }) };
+  });
 
-  app.post(
-    "/cost/purge",
-    { config: mayPurge, schema: { body: purgeBody, response: { 200: emptyRes } } },
-    async (request) => {
-      const { grant, body } = request;
-      const project = grant.project(body.project_id);
-      const ids = idsToPurge(body.query);
-      await request.audit.begin([project], firstOf("ids", ids));
-      await prices.purge(project, ids);
-      return {};
-    },
-  );
+  app.post("/cost/purge", { config: mayPurge, schema: schemas.purgePrices }, async (request) => {
+    const { grant, body } = request;
+    const project = grant.project(body.project_id);
+    const ids = idsToPurge(body.query);
+    await request.audit.begin([project], firstOf("ids", ids));
+    await prices.purge(project, ids);
+    return {};
+  });
 }
 
 function toPrice(llmId: string, message: PriceMessage, nowMs: number): NewPrice {

@@ -3,20 +3,13 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { pricesAccess, readAccess } from "../../http/auth/guard.ts";
 import { firstOf } from "../../http/audit/register-audit.ts";
 import { idsToPurge } from "../../http/schemas/purge-by-id.ts";
-import { emptyRes } from "../../http/schemas/response-schema.ts";
 import { providerNamed } from "../project/cost-factors.ts";
 import type { FactorStore } from "../project/factor-store.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { isoOf } from "../../shared/instant.ts";
 import { invalid } from "../../shared/errors.ts";
-import {
-  createFactorsBody,
-  createFactorsRes,
-  MAX_FACTORS,
-  purgeFactorsBody,
-  queryFactorsBody,
-  queryFactorsRes,
-} from "./factor-schema.ts";
+import { MAX_FACTORS } from "./factor-schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export interface FactorDeps {
   readonly factors: FactorStore;
@@ -30,8 +23,8 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
   app.post(
     "/cost/factor/create",
     {
-      config: { access: pricesAccess, audit: "factors.set" },
-      schema: { body: createFactorsBody, response: { 200: createFactorsRes } },
+      config: { access: pricesAccess, audit: "factors.set", tag: "prices" },
+      schema: schemas.createCostFactors,
     },
     async (request) => {
       const { grant, body } = request;
@@ -60,8 +53,8 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
   app.post(
     "/cost/factor/query",
     {
-      config: { access: readAccess },
-      schema: { body: queryFactorsBody, response: { 200: queryFactorsRes } },
+      config: { access: readAccess, tag: "prices" },
+      schema: schemas.queryCostFactors,
     },
     async (request) => {
       const stored = await factors.all(request.grant.project(request.body.project_id));
@@ -81,8 +74,8 @@ export async function factorRoutes(root: FastifyInstance, { factors, clock }: Fa
   app.post(
     "/cost/factor/purge",
     {
-      config: { access: pricesAccess, audit: "factors.purge" },
-      schema: { body: purgeFactorsBody, response: { 200: emptyRes } },
+      config: { access: pricesAccess, audit: "factors.purge", tag: "prices" },
+      schema: schemas.purgeCostFactors,
     },
     async (request) => {
       const { grant, body } = request;

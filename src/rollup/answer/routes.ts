@@ -15,7 +15,8 @@ import { countWithoutRoot } from "../read/count-without-root.ts";
 import { NO_MORE_COLUMNS, readCalls, type FoundCalls } from "../read-calls.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import { callsUsageReq, includeCosts, fullCosts, limit, ownOnly, traceUsageRes } from "./schema.ts";
+import { includeCosts, fullCosts, limit, ownOnly } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { streamAnswer, type UsageSize } from "./stream-answer.ts";
 
 export interface TraceUsageDeps {
@@ -29,9 +30,7 @@ export interface TraceUsageDeps {
   readonly onRead: (size: UsageSize) => void;
 }
 
-const config = { access: readAccess };
-// Described, not used: the text is written by hand and sent as bytes.
-const response = { 200: traceUsageRes };
+const config = { access: readAccess, tag: "usage" };
 
 /** What every call of a trace really used and cost. */
 export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
@@ -56,7 +55,8 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
       ],
     });
 
-  app.post("/trace/usage", { config, schema: { body: traceUsageReq, response } }, async (request, reply) => {
+  const schema = { ...schemas.traceUsage, body: traceUsageReq };
+  app.post("/trace/usage", { config, schema }, async (request, reply) => {
     const { project_id, include_costs, full_costs, own_only, ...selected } = request.body;
     const project = request.grant.project(project_id);
     const plan = planCalls(project, selected, deps.selectionLimits);
@@ -65,7 +65,7 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
     return sendUsage(reply, plan, { deps, asked, withoutRoot });
   });
 
-  app.post("/calls/usage", { config, schema: { body: callsUsageReq, response } }, async (request, reply) => {
+  app.post("/calls/usage", { config, schema: schemas.callsUsage }, async (request, reply) => {
     const { project_id, call_ids, limit, ...asked } = request.body;
     const project = request.grant.project(project_id);
     const plan = planCallIds(project, call_ids, limit);

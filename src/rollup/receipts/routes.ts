@@ -9,7 +9,7 @@ import type { Prices } from "../../prices/prices.ts";
 import { releaseCalls } from "../table/call-table.ts";
 import { readTraceOf } from "./read-trace.ts";
 import { receiptOf } from "./receipt.ts";
-import { receiptReq, receiptRes } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 
 export interface ReceiptDeps {
   readonly engine: Engine;
@@ -24,7 +24,7 @@ export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): P
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.post(
     "/call/receipt",
-    { config: { access: readAccess }, schema: { body: receiptReq, response: { 200: receiptRes } } },
+    { config: { access: readAccess, tag: "usage" }, schema: schemas.callReceipt },
     async (request, reply) => {
       const { project_id, call_id: callId, trace_id } = request.body;
       const project = request.grant.project(project_id);

@@ -4,7 +4,8 @@ import { readAccess } from "../../../http/auth/guard.ts";
 import type { Engine } from "../../../store/engine.ts";
 import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../../../http/pieces.ts";
 import { abortOnClose } from "../../../http/when-closed.ts";
-import { LINE_NAMES, traceCallsReq, traceCallsRes, traceSizesReq, traceSizesRes } from "./schema.ts";
+import { LINE_NAMES } from "./schema.ts";
+import { schemas } from "./route-schemas.ts";
 import { readSizes, readTraceLines } from "./store.ts";
 
 export interface TracesDeps {
@@ -14,23 +15,21 @@ export interface TracesDeps {
 }
 
 const HEAD = Buffer.from(`${JSON.stringify(LINE_NAMES)}\n`);
-const config = { access: readAccess };
+const config = { access: readAccess, tag: "calls" };
 
 /** What a tree of calls needs, and how many calls a trace has. */
 export async function tracesRoutes(root: FastifyInstance, deps: TracesDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, maxTraceCalls } = deps;
 
-  const callsRoute = { config, schema: { body: traceCallsReq, response: { 200: traceCallsRes } } };
-  app.post("/trace/calls", callsRoute, async (request, reply) => {
+  app.post("/trace/calls", { config, schema: schemas.traceCalls }, async (request, reply) => {
     const { project_id, trace_id: traceId } = request.body;
     const trace = { project: request.grant.project(project_id), traceId };
     const options = { maxCalls: maxTraceCalls, signal: abortOnClose(reply) };
     return sendPieces(reply, NDJSON_TYPE, inPieces(readTraceLines(engine, trace, options)));
   });
 
-  const sizesRoute = { config, schema: { body: traceSizesReq, response: { 200: traceSizesRes } } };
-  app.post("/trace/sizes", sizesRoute, async (request, reply) => {
+  app.post("/trace/sizes", { config, schema: schemas.traceSizes }, async (request, reply) => {
     const { project_id, trace_ids: traceIds } = request.body;
     const traces = { project: request.grant.project(project_id), traceIds };
     return { sizes: await readSizes(engine, traces, abortOnClose(reply)) };

@@ -1,4 +1,6 @@
-import type { Operations } from "../operation.ts";
+import { routeSchemas } from "../http/openapi/route-text.ts";
+import { traceFacetsResponse } from "./facets/schema.ts";
+import { tracesQueryResponse } from "./schema.ts";
 
 const counts = {
   requests: 2,
@@ -21,15 +23,15 @@ const nothing = Object.fromEntries([...Object.keys(counts), ...Object.keys(costs
 const window = { start: "2026-01-15T00:00:00Z", end: "2026-01-16T00:00:00Z" };
 const resolved = { start: "2026-01-15T00:00:00.000Z", end: "2026-01-16T00:00:00.000Z" };
 
-export const traceOperations: Operations = {
-  "POST /trace/query": {
-    id: "traceQuery",
+/** The routes by their operation ids. */
+export const schemas = routeSchemas({
+  traceQuery: {
     summary: "List the traces of a window with what each of them cost",
     description:
       "The traces whose root started in the window, sorted over the whole window. `filter` and `query` are of the root; each " +
       "entry of `any` must be true of some call of the trace. A trace whose root never came is there by its first call. Totals " +
       "are of all calls of a trace, each completion once, `other_cost` included: those of its root's receipt.",
-    response: "A page of traces, and the total of all that match",
+    success: "A page of traces, and the total of all that match",
     example: {
       request: {
         project_id: "acme/demo",
@@ -77,14 +79,14 @@ export const traceOperations: Operations = {
         next_page_token: null,
       },
     },
+    response: { 200: tracesQueryResponse },
   },
-  "POST /trace/facets": {
-    id: "traceFacets",
+  traceFacets: {
     summary: "Count the traces of a window by their values",
     description:
       "Of the traces that `POST /trace/query` lists: how many have which status, operation, model, user, or value of any field of " +
       "the root. With `contains`, names for completion.",
-    response: "The most frequent values of each facet, and how many more there are",
+    success: "The most frequent values of each facet, and how many more there are",
     example: {
       request: {
         project_id: "acme/demo",
@@ -116,5 +118,6 @@ export const traceOperations: Operations = {
         ],
       },
     },
+    response: { 200: traceFacetsResponse },
   },
-};
+});

@@ -1,10 +1,10 @@
-import type { Operation, Operations } from "../operation.ts";
+import { routeSchemas } from "../../http/openapi/route-text.ts";
 
 const relayed =
   "Relays the request to the upstream and its response byte for byte, and records it as a call of the given project, with what the " +
   "response says that it used. ";
 const streamed = "With `stream`, the response is `text/event-stream`.";
-const events: Operation["also"] = { response: { "text/event-stream": { schema: { type: "string" } } } };
+const alsoSends = "text/event-stream";
 const messages = [{ role: "user", content: "What does a trace cost?" }];
 const text = "What its calls cost.";
 const tokens = { input_tokens: 12, output_tokens: 5, total_tokens: 17 };
@@ -25,28 +25,50 @@ const response = {
   usage: tokens,
 };
 
-/** The doors to models beside chat, as far as they take and answer JSON. */
-export const modelDoorOperations: Operations = {
-  "POST /v1/responses": {
-    id: "createResponse",
+/** The doors that take and answer JSON, by their operation ids. */
+export const doorSchemas = routeSchemas({
+  createChatCompletion: {
+    summary: "Create a chat completion",
+    description:
+      "Relays the request to the chat upstream and its response byte for byte, and records the completion as a call of the given " +
+      "project. With `stream`, the response is `text/event-stream`. The path may end in a slash.",
+    success: "The completion, or the stream of its chunks",
+    example: {
+      request: { model: "gpt-4o", messages: [{ role: "user", content: "What does a trace cost?" }] },
+      response: {
+        id: "chatcmpl-1",
+        object: "chat.completion",
+        created: 1_768_469_400,
+        model: "gpt-4o",
+        choices: [
+          {
+            index: 0,
+            message: { role: "assistant", content: "What its calls cost." },
+            finish_reason: "stop",
+          },
+        ],
+        usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
+      },
+    },
+    alsoSends,
+  },
+  createResponse: {
     summary: "Create a response",
     description: `${relayed}OpenAI's Responses API. ${streamed}`,
-    response: "The response, or the stream of its events",
+    success: "The response, or the stream of its events",
     example: { request: { model: "gpt-5", input: "What does a trace cost?" }, response },
-    also: events,
+    alsoSends,
   },
-  "POST /v1/responses/compact": {
-    id: "compactResponse",
+  compactResponse: {
     summary: "Compact a response",
     description: `${relayed}OpenAI's Responses API.`,
-    response: "What the conversation was compacted to",
+    success: "What the conversation was compacted to",
     example: { request: { model: "gpt-5", input: messages }, response },
   },
-  "POST /v1/messages": {
-    id: "createMessage",
+  createMessage: {
     summary: "Create a message",
     description: `${relayed}Anthropic's Messages API. ${streamed} Errors of the gateway have the form of that API.`,
-    response: "The message, or the stream of its events",
+    success: "The message, or the stream of its events",
     example: {
       request: { model: "claude-sonnet-4-5", max_tokens: 1024, messages },
       response: {
@@ -59,13 +81,12 @@ export const modelDoorOperations: Operations = {
         usage: { input_tokens: 12, output_tokens: 5 },
       },
     },
-    also: events,
+    alsoSends,
   },
-  "POST /v1/completions": {
-    id: "createCompletion",
+  createCompletion: {
     summary: "Complete a prompt",
     description: `${relayed}${streamed}`,
-    response: "The completion, or the stream of its chunks",
+    success: "The completion, or the stream of its chunks",
     example: {
       request: { model: "gpt-3.5-turbo-instruct", prompt: "A trace costs" },
       response: {
@@ -76,13 +97,12 @@ export const modelDoorOperations: Operations = {
         usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 },
       },
     },
-    also: events,
+    alsoSends,
   },
-  "POST /v1/embeddings": {
-    id: "createEmbeddings",
+  createEmbeddings: {
     summary: "Create embeddings",
     description: `${relayed}The vectors are not recorded.`,
-    response: "The embeddings",
+    success: "The embeddings",
     example: {
       request: { model: "text-embedding-3-small", input: ["What does a trace cost?"] },
       response: {
@@ -93,11 +113,10 @@ export const modelDoorOperations: Operations = {
       },
     },
   },
-  "POST /v1/rerank": {
-    id: "rerank",
+  rerank: {
     summary: "Rank documents",
     description: `${relayed}As Cohere and Jina have it: searches, or tokens.`,
-    response: "The documents in the order of their relevance",
+    success: "The documents in the order of their relevance",
     example: {
       request: { model: "rerank-v3.5", query: "cost", documents: ["traces", "calls"] },
       response: {
@@ -106,15 +125,14 @@ export const modelDoorOperations: Operations = {
       },
     },
   },
-  "POST /v1/images/generations": {
-    id: "createImages",
+  createImages: {
     summary: "Make images",
     description: `${relayed}${streamed} The images are not recorded.`,
-    response: "The images, or the stream of their events",
+    success: "The images, or the stream of their events",
     example: {
       request: { model: "gpt-image-1", prompt: "A forest of traces" },
       response: { created: 1_768_469_400, data: [{ b64_json: "aW1hZ2U=" }], usage: tokens },
     },
-    also: events,
+    alsoSends,
   },
-};
+});

@@ -1,4 +1,6 @@
-import type { Operations } from "../operation.ts";
+import { routeSchemas } from "../http/openapi/route-text.ts";
+import * as schema from "./schema.ts";
+import * as table from "./table-schema.ts";
 
 const digest = "Jo2sTJ8NTqyYNDZ0VUlB8WvN8qM2l1rDCqtrsQFWbWE";
 const obj = {
@@ -21,84 +23,97 @@ const storedObj = {
 const again =
   "Equal content has an equal digest and is stored once. A response of 200 means that the data is on disk.";
 
-export const objectOperations: Operations = {
-  "POST /obj/create": {
-    id: "createObject",
+/** The routes by their operation ids. */
+export const schemas = routeSchemas({
+  createObject: {
     summary: "Store an object by its content",
     description: `New content makes a new version of the object. ${again}`,
-    response: "The digest of the version",
+    success: "The digest of the version",
     example: { request: { obj }, response: { digest } },
+    body: schema.objCreateBody,
+    response: { 200: schema.objCreateRes },
   },
-  "POST /obj/read": {
-    id: "readObject",
+  readObject: {
     summary: "An object",
     description: "A version is its digest, `v0`, `v1`, …, or `latest`.",
-    response: "The object",
+    success: "The object",
     example: {
       request: { project_id: "acme/demo", object_id: "prompt", digest: "latest" },
       response: {
         obj: storedObj,
       },
     },
+    errors: [404],
+    body: schema.objReadBody,
+    response: { 200: schema.objReadRes },
   },
-  "POST /objs/query": {
-    id: "listObjects",
+  listObjects: {
     summary: "Versions of objects",
     description: "The versions that match the filter, with their values as stored.",
-    response: "The versions",
+    success: "The versions",
     truncated: "more versions match than `limit` allows.",
     example: {
       request: { project_id: "acme/demo", filter: { object_ids: ["prompt"], latest_only: true } },
       response: { objs: [storedObj] },
     },
+    body: schema.objsQueryBody,
+    response: { 200: schema.objsQueryRes },
   },
-  "POST /refs/read_batch": {
-    id: "readRefs",
+  readRefs: {
     summary: "Read the values of references",
     description:
       "A path into a value follows members, list items and table rows, and also references in the value, as far as the key may read them.",
-    response: "The values, in the order of the references",
+    success: "The values, in the order of the references",
     example: {
       request: { refs: ["weave:///acme/demo/object/prompt:latest/attr/text"] },
       response: { vals: [obj.val.text] },
     },
+    errors: [404],
+    body: schema.refsReadBody,
+    response: { 200: schema.refsReadRes },
   },
-  "POST /file/create": {
-    id: "createFile",
+  createFile: {
     summary: "Store a file by its content",
     description: `A form with the fields \`project_id\` and \`file\`. ${again}`,
-    response: "The digest of the file",
+    success: "The digest of the file",
     example: { response: { digest } },
+    consumes: ["multipart/form-data"],
+    body: schema.fileCreateForm,
+    response: { 200: schema.fileCreateRes },
   },
-  "POST /file/content": {
-    id: "readFile",
+  readFile: {
     summary: "The bytes of a file",
     description: "A transfer that breaks off is incomplete.",
-    response: "The bytes",
+    success: "The bytes",
     example: { request: { project_id: "acme/demo", digest } },
+    errors: [404],
+    body: schema.fileContentBody,
+    response: { 200: schema.fileContentRes },
   },
-  "POST /table/create": {
-    id: "createTable",
+  createTable: {
     summary: "Store a table by its content",
     description: `Rows are also stored by their content. ${again}`,
-    response: "The digests of the table and of its rows",
+    success: "The digests of the table and of its rows",
     example: {
       request: { table: { project_id: "acme/demo", rows: [{ question: "1 + 1", expected: 2 }] } },
       response: { digest, row_digests: [digest] },
     },
+    body: table.tableCreateBody,
+    response: { 200: table.tableCreateRes },
   },
-  "POST /table/create_from_digests": {
-    id: "createTableFromDigests",
+  createTableFromDigests: {
     summary: "Store a table of rows that are already stored",
     description: `The rows were sent before with other tables of the project, as parts of a table that is too large for one request. ${again}`,
-    response: "The digest of the table",
+    success: "The digest of the table",
     example: { request: { project_id: "acme/demo", row_digests: [] }, response: { digest } },
+    errors: [404],
+    body: table.tableFromDigestsBody,
+    response: { 200: table.tableFromDigestsRes },
   },
-  "POST /table/update": {
-    id: "updateTable",
+  updateTable: {
     summary: "Update a table by adding and removing rows",
     description: `Makes a new table; the original table does not change. ${again}`,
-    response: "The digests of the new table and of the rows added or removed",
+    success: "The digests of the new table and of the rows added or removed",
     example: {
       request: {
         project_id: "acme/demo",
@@ -107,47 +122,29 @@ export const objectOperations: Operations = {
       },
       response: { digest, updated_row_digests: [digest] },
     },
+    errors: [404],
+    body: table.tableUpdateBody,
+    response: { 200: table.tableUpdateRes },
   },
-  "POST /table/query_stats": {
-    id: "countTableRows",
+  countTableRows: {
     summary: "Count the rows of a table",
     description: "Counted without reading them.",
-    response: "The number of rows",
+    success: "The number of rows",
     example: { request: { project_id: "acme/demo", digest }, response: { count: 1 } },
+    errors: [404],
+    body: table.tableStatsBody,
+    response: { 200: table.tableStatsRes },
   },
-  "POST /table/query": {
-    id: "queryTable",
+  queryTable: {
     summary: "Rows of a table",
     description: "In the order of the table.",
-    response: "The rows",
+    success: "The rows",
     example: {
       request: { project_id: "acme/demo", digest, offset: 0, limit: 100 },
       response: { rows: [{ digest, val: { question: "1 + 1", expected: 2 } }] },
     },
+    errors: [404],
+    body: table.tableQueryBody,
+    response: { 200: table.tableQueryRes },
   },
-  "POST /graphql": {
-    id: "graphql",
-    summary: "The W&B queries that the Weave SDKs send before they start",
-    description:
-      "Supports two queries: the viewer with its default entity, and whether the key may use a project.",
-    response: "The viewer or the project, or a GraphQL error",
-    example: {
-      request: { query: "query { viewer { username defaultEntity { name } } }" },
-      response: { data: { viewer: { username: "0123456789ab", defaultEntity: { name: "acme" } } } },
-    },
-  },
-  "GET /health": {
-    id: "weaveHealth",
-    summary: "The login check of the Weave SDKs",
-    description: "Checks the key.",
-    response: "The key is valid",
-    example: { response: { status: "ok" } },
-  },
-  "GET /server_info": {
-    id: "serverInfo",
-    summary: "Get the features that this server offers the Weave SDKs",
-    description: "The oldest supported Weave SDK for Python.",
-    response: "The version",
-    example: { response: { min_required_weave_python_version: "0.0.0" } },
-  },
-};
+});

@@ -1,15 +1,18 @@
-import type { Operations } from "../operation.ts";
+import { routeSchemas } from "../../http/openapi/route-text.ts";
+import { emptyRes } from "../../http/schemas/response-schema.ts";
+import * as factor from "./factor-schema.ts";
+import * as schema from "./schema.ts";
 
 const id = "0198f5e2-0000-7000-8000-0000000000c1";
 const byId = { $expr: { $eq: [{ $getField: "id" }, { $literal: id }] } };
 
-export const priceOperations: Operations = {
-  "POST /cost/create": {
-    id: "createPrices",
+/** The routes by their operation ids. */
+export const schemas = routeSchemas({
+  createPrices: {
     summary: "Set prices for the project",
     description:
       "A price applies to calls of its LLM that start at `effective_date` or later, until a later price. It takes precedence over the public list.",
-    response: "The ids of the prices",
+    success: "The ids of the prices",
     example: {
       request: {
         project_id: "acme/demo",
@@ -17,30 +20,33 @@ export const priceOperations: Operations = {
       },
       response: { ids: [[id, "gpt-4o"]] },
     },
+    body: schema.createBody,
+    response: { 200: schema.createRes },
   },
-  "POST /cost/query": {
-    id: "queryPrices",
+  queryPrices: {
     summary: "The project's own prices",
     description: "The prices that the project has set, without the public list.",
-    response: "The prices, with the requested fields",
+    success: "The prices, with the requested fields",
     example: {
       request: { project_id: "acme/demo", fields: ["id", "llm_id", "prompt_token_cost"] },
       response: { results: [{ id, llm_id: "gpt-4o", prompt_token_cost: 0.0000025 }] },
     },
+    body: schema.queryBody,
+    response: { 200: schema.queryRes },
   },
-  "POST /cost/purge": {
-    id: "purgePrices",
+  purgePrices: {
     summary: "Delete prices by id",
     description: "Prices are deleted by id. Deleting one that does not exist is not an error.",
-    response: "Deleted",
+    success: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
+    body: schema.purgeBody,
+    response: { 200: emptyRes },
   },
-  "POST /cost/factor/create": {
-    id: "createCostFactors",
+  createCostFactors: {
     summary: "Set factors on list cost",
     description:
       "A discount, a tax, or both, for one provider or for all. Receipts show it beside the list cost, which never changes. It applies to calls that start at `effective_date` or later, until a later factor.",
-    response: "The ids of the factors",
+    success: "The ids of the factors",
     example: {
       request: {
         project_id: "acme/demo",
@@ -48,12 +54,13 @@ export const priceOperations: Operations = {
       },
       response: { ids: [id] },
     },
+    body: factor.createFactorsBody,
+    response: { 200: factor.createFactorsRes },
   },
-  "POST /cost/factor/query": {
-    id: "queryCostFactors",
+  queryCostFactors: {
     summary: "The project's factors on list cost",
     description: "All factors of the project.",
-    response: "The factors",
+    success: "The factors",
     example: {
       request: { project_id: "acme/demo" },
       response: {
@@ -70,12 +77,15 @@ export const priceOperations: Operations = {
         ],
       },
     },
+    body: factor.queryFactorsBody,
+    response: { 200: factor.queryFactorsRes },
   },
-  "POST /cost/factor/purge": {
-    id: "purgeCostFactors",
+  purgeCostFactors: {
     summary: "Delete factors by id",
     description: "Factors are deleted by id. Deleting one that does not exist is not an error.",
-    response: "Deleted",
+    success: "Deleted",
     example: { request: { project_id: "acme/demo", query: byId }, response: {} },
+    body: factor.purgeFactorsBody,
+    response: { 200: emptyRes },
   },
-};
+});

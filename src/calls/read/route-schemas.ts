@@ -1,0 +1,68 @@
+import { routeSchemas } from "../../http/openapi/route-text.ts";
+import * as schema from "./schema.ts";
+
+const id = "0198f5e2-0000-7000-8000-000000000001";
+const call = {
+  id,
+  project_id: "acme/demo",
+  op_name: "answer",
+  display_name: null,
+  trace_id: "0198f5e2-0000-7000-8000-0000000000aa",
+  parent_id: null,
+  thread_id: null,
+  turn_id: null,
+  started_at: "2026-01-15T09:30:00.000000Z",
+  ended_at: "2026-01-15T09:30:06.500000Z",
+  exception: null,
+  wb_user_id: null,
+  wb_run_id: null,
+  wb_run_step: null,
+  deleted_at: null,
+  attributes: {},
+  inputs: { question: "What does a trace cost?" },
+  output: "What its calls cost.",
+  summary: {
+    usage: { "gpt-4o": { requests: 1, prompt_tokens: 600, completion_tokens: 150 } },
+    weave: { status: "success", latency_ms: 6500, trace_name: "answer" },
+  },
+};
+
+/** The routes by their operation ids. */
+export const schemas = routeSchemas({
+  queryCalls: {
+    summary: "Calls, one JSON object per line",
+    description: "The body is NDJSON: each line is a `Call`. A transfer that breaks off is incomplete.",
+    success: "One call per line",
+    truncated: "more calls match than `limit` allows.",
+    hasPages: true,
+    example: {
+      request: {
+        project_id: "acme/demo",
+        filter: { op_names: ["answer"] },
+        sort_by: [{ field: "started_at", direction: "desc" }],
+        limit: 100,
+        columns: ["id", "started_at", "summary"],
+      },
+      response: { ...call, inputs: {}, output: null },
+    },
+    response: { 200: { content: { "application/x-ndjson": { schema: schema.call } } } },
+  },
+  readCall: {
+    summary: "One call",
+    description: "With its payloads as sent, and what Sumtree computes for it in `summary.weave`.",
+    success: "The call, or null",
+    example: { request: { project_id: "acme/demo", id }, response: { call } },
+    body: schema.callReadBody,
+    response: { 200: schema.callReadRes },
+  },
+  countCalls: {
+    summary: "Count calls",
+    description: "Of the calls that `filter` and `query` select.",
+    success: "The count",
+    example: {
+      request: { project_id: "acme/demo", filter: { trace_roots_only: true } },
+      response: { count: 42 },
+    },
+    response: { 200: schema.queryStatsRes },
+  },
+});

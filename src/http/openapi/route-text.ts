@@ -1,0 +1,36 @@
+/** What `openapi.json` says of a route beside its types, and `@fastify/swagger` does not know. */
+export interface RouteText {
+  /** A success, in a few words. */
+  readonly success?: string;
+  /** Of its bodies, when they are JSON. Checked against their schemas, and sent to the service, by the tests. */
+  readonly example?: { readonly request?: unknown; readonly response?: unknown };
+  /** Media types that it takes and answers beside JSON. */
+  readonly alsoTakes?: string;
+  readonly alsoSends?: string;
+  /** The response has `x-truncated`: why it may not be complete. */
+  readonly truncated?: string;
+  /** The response has `x-traces-without-root`. */
+  readonly tellsRoots?: boolean;
+  /** The response has `x-next-page-token`. */
+  readonly hasPages?: boolean;
+  /** Statuses that do not follow from its access and its body; or the name of the one response for all errors. */
+  readonly errors?: readonly number[] | string;
+}
+
+declare module "fastify" {
+  // eslint-disable-next-line typescript/no-empty-object-type
+  interface FastifySchema extends RouteText {}
+  interface FastifyContextConfig {
+    /** The group of routes in `openapi.json`; `operations` if not set. */
+    tag?: string;
+  }
+}
+
+/** Names the schemas of routes by their keys. */
+export function routeSchemas<S extends Readonly<Record<string, RouteText>>>(schemas: S) {
+  const named = Object.entries(schemas).map(([operationId, schema]) => [
+    operationId,
+    { operationId, ...schema },
+  ]);
+  return Object.fromEntries(named) as { [Id in keyof S]: S[Id] & { readonly operationId: string } };
+}
