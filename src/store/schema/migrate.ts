@@ -25,14 +25,12 @@ export interface MigrateOptions {
 }
 
 const TABLE = "schema_migrations";
-/** Every store from before has it, and none since. */
-const FROM_BEFORE = "0001_create_calls.sql";
 
 /**
  * Applies the migrations that are missing, in order: 1.0 makes all tables, others change them. Returns their names. Each is
  * idempotent, so that several replicas may start at once and a killed one may start again. In a cluster, replicas that came
  * back empty get their tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a
- * file that was changed after it was applied; a store from before 1.0, or one that a newer version has migrated; replicas that
+ * file that was changed after it was applied; a store that a newer version has migrated; replicas that
  * must be there.
  */
 export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
@@ -131,7 +129,7 @@ function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void
   );
 }
 
-/** The migrations that the store does not have yet. Errors: `MigrationError` for a store from before 1.0. */
+/** The migrations that the store does not have yet. */
 export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
   const applied = await appliedChecksums(engine, false);
   return readMigrations()
@@ -181,12 +179,6 @@ async function appliedChecksums(
       tables: "own",
     },
   );
-  if (rows.some(({ name }) => name === FROM_BEFORE)) {
-    throw new MigrationError(
-      "The store is of a version before 1.0, which this version cannot read. Nothing was changed. " +
-        "To bring its data over, see A store from before 1.0 in docs/operate/upgrade.md.",
-    );
-  }
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
