@@ -55,7 +55,6 @@ const ALONE = [
   "engine/embedded",
   "engine/http-front",
   "engine/kept-store",
-  "engine/older-version",
   "faults/failed-starts",
   "faults/shares",
   "faults/slow-clients",

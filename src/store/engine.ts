@@ -14,8 +14,6 @@ export interface QueryOptions {
   readonly mustBeCurrent?: boolean;
   /** Default: the tables of all shards together, for what is read and inserted. */
   readonly tables?: TableScope;
-  /** The version of the store that an insert is for. Default: this program's. Half of one prepares the next. */
-  readonly storeVersion?: number;
   /** Called with the rows that a query read. A server reports them with the first byte, so incompletely for long responses. */
   readonly onRead?: (stats: ReadStats) => void;
 }

@@ -36,8 +36,6 @@ const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
   // QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, TOO_MANY_PARTS, QUERY_WAS_CANCELLED,
   // CANNOT_SCHEDULE_TASK, QUERY_WAS_CANCELLED_BY_CLIENT, SERVER_OVERLOADED
   overloaded: [201, 202, 203, 252, 394, 439, 735, 745],
-  // VIOLATED_CONSTRAINT: the only ones are those of `store-version.ts`
-  outdated: [469],
   // NOT_ENOUGH_SPACE
   no_space: [243],
   unavailable: [

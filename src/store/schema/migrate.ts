@@ -10,7 +10,6 @@ import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
 import { mendReplicas } from "./mend-replicas.ts";
 import { patientEngine } from "./patient-engine.ts";
 import { startProgress, type OnWait, type Progress } from "./progress.ts";
-import { oldestWriterOf } from "./refuse-older.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
 import { arrangedFor } from "../cluster/shards/shards.ts";
 import { StorageError } from "../storage-error.ts";
@@ -37,9 +36,6 @@ export async function migrate(impatient: Engine, options: MigrateOptions): Promi
   const progress = startProgress(options.onWait);
   try {
     return await migrateOnce(impatient, options, progress);
-  } catch (error) {
-    if (!(error instanceof StorageError) || error.kind !== "outdated") throw error;
-    throw new MigrationError("A newer version has opened the store meanwhile: start the newer version.");
   } finally {
     progress.end();
   }
@@ -64,7 +60,6 @@ async function migrateOnce(
     return migrations.filter((migration) => !applied.has(migration.name));
   };
   let missing = missingIn(await appliedChecksums(impatient, false));
-  await refuseNewer(engine, migrations.length);
   // waiting for a keeper helps only if something is missing
   if (missing.length > 0) missing = missingIn(await appliedNow(engine));
   if (missing.length === 0) {
@@ -74,18 +69,9 @@ async function migrateOnce(
   refuseAbsence(nodes, missing[0]!);
   progress.begins(`${missing.map(({ name }) => name).join(", ")} is applied`);
   await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "own" });
-  await applyMigrations(engine, { cluster, missing, version: migrations.length });
+  await applyMigrations(engine, { cluster, missing });
   await arrange();
   return missing.map((migration) => migration.name);
-}
-
-/** Also while the newer version has not come to the end of its migrations. */
-async function refuseNewer(engine: Engine, version: number): Promise<void> {
-  const oldest = await oldestWriterOf(engine);
-  if (oldest > version)
-    throw new MigrationError(
-      `The store is prepared for version ${Math.ceil(oldest)} of its tables, and this version knows ${version}: start the newer version.`,
-    );
 }
 
 async function restored(
@@ -129,12 +115,22 @@ function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void
   );
 }
 
-/** The migrations that the store does not have yet. */
-export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
-  const applied = await appliedChecksums(engine, false);
-  return readMigrations()
-    .filter((migration) => !applied.has(migration.name))
-    .map((migration) => migration.name);
+/** The store's migrations beside those of this version. */
+export interface StoreMigrations {
+  /** Those that the store does not have yet. */
+  readonly missing: readonly string[];
+  /** Those that a newer version has applied. */
+  readonly unknown: readonly string[];
+}
+
+/** Compares them by name. Errors: `StorageError`. */
+export async function compareMigrations(engine: Engine): Promise<StoreMigrations> {
+  const applied = [...(await appliedChecksums(engine, false)).keys()];
+  const known = readMigrations().map((migration) => migration.name);
+  return {
+    missing: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
 }
 
 function createMigrationsTable(options: MigrateOptions) {

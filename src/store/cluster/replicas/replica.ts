@@ -48,8 +48,6 @@ export interface ReplicaOptions {
   /** For catching up, which may take long. */
   readonly syncing: Transport;
   readonly cluster: string | undefined;
-  /** Which store is written. */
-  readonly storeVersion: number;
 }
 
 /** The code of a replica that does not catch up in time, and of one that statements have been taken from. */
