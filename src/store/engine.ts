@@ -8,7 +8,7 @@ export interface QueryOptions {
   readonly limits?: LimitProfile;
   readonly signal?: AbortSignal;
   /**
-   * Rejects rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
+   * Rejects (`isNotCurrent`) rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
    * when there is no other, because most answers are better late than not at all. A command that must be current copies rows.
    */
   readonly mustBeCurrent?: boolean;

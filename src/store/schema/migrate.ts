@@ -5,14 +5,13 @@ import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
 import { checksumOf, readMigrations, statementsOf, type Migration } from "./migrations.ts";
 import { MigrationError } from "../migration-error.ts";
-import { BEHIND } from "../cluster/replicas/replica.ts";
 import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
 import { mendReplicas } from "./mend-replicas.ts";
 import { patientEngine } from "./patient-engine.ts";
 import { startProgress, type OnWait, type Progress } from "./progress.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
 import { arrangedFor } from "../cluster/shards/shards.ts";
-import { StorageError } from "../storage-error.ts";
+import { isNotCurrent } from "../storage-error.ts";
 
 export interface MigrateOptions {
   /** Name of the cluster whose tables are replicated; undefined for one node. */
@@ -152,7 +151,7 @@ async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> 
   try {
     return await appliedChecksums(engine, true);
   } catch (error) {
-    if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
+    if (!isNotCurrent(error)) throw error;
     throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
   }
 }
