@@ -1,4 +1,5 @@
 import type { Clock } from "../shared/clock.ts";
+import { createSharedRuns } from "./cluster/replicas/shared-runs.ts";
 import type { Engine, QueryOptions } from "./engine.ts";
 import { compareMigrations, type StoreMigrations } from "./schema/migrate.ts";
 import { StorageError } from "./storage-error.ts";
@@ -26,7 +27,6 @@ const COUNTS_FOR_MS = 120_000;
 export function guardMigrations(engine: Engine, { clock, onNewer }: GuardOptions): MigrationGuard {
   let comparedMs = -Infinity;
   let isOutdated = false;
-  let running: Promise<StoreMigrations> | undefined;
 
   const compare = async (): Promise<StoreMigrations> => {
     const beganMs = clock.now();
@@ -38,12 +38,13 @@ export function guardMigrations(engine: Engine, { clock, onNewer }: GuardOptions
     }
     return migrations;
   };
-  const comparison = (): Promise<StoreMigrations> =>
-    (running ??= compare().finally(() => (running = undefined)));
+  // one that was under way during a pause does not count
+  const comparisons = createSharedRuns(compare);
+  const compareNow = (): Promise<StoreMigrations> => comparisons.after("schema_migrations");
   // the wall clock also runs while the machine is suspended; it may be set back
   const isOld = (): boolean => Math.abs(clock.now() - comparedMs) > COUNTS_FOR_MS;
   const write = async (options: QueryOptions, run: () => Promise<void>): Promise<void> => {
-    while (isOld()) await comparison();
+    if (isOld()) await compareNow();
     if (isOutdated)
       throw new StorageError(
         "outdated",
@@ -60,6 +61,6 @@ export function guardMigrations(engine: Engine, { clock, onNewer }: GuardOptions
       command: (statement, options) => write(options, () => engine.command(statement, options)),
       insert: (table, rows, options) => write(options, () => engine.insert(table, rows, options)),
     },
-    compare: comparison,
+    compare: compareNow,
   };
 }
