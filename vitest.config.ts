@@ -40,7 +40,6 @@ const ONLY_LONG = [
   "http/many-months",
   "http/pressure",
   "http/stored-limit",
-  "scripts/bring-over",
   "scripts/ledger",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);
@@ -56,8 +55,6 @@ const ALONE = [
   "engine/embedded",
   "engine/http-front",
   "engine/kept-store",
-  "engine/migrations",
-  "engine/older-version",
   "faults/failed-starts",
   "faults/shares",
   "faults/slow-clients",

@@ -16,7 +16,6 @@ const FILES = {
   migrate: "scripts/migrate",
   ledger: "scripts/ledger",
   "copy-store": "scripts/copy-store",
-  "bring-over": "scripts/bring-over",
   backup: "scripts/backup",
   restore: "scripts/restore",
 };
@@ -29,7 +28,6 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree migrate      bring a store to this version
   sumtree ledger …     check or rebuild what makes usage over time fast
   sumtree copy-store … copy a store of a cluster, as when shards are added
-  sumtree bring-over … send what one service has to another one
   sumtree backup       copy the embedded store while it runs
   sumtree restore …    make a store from a copy
   sumtree --version`;

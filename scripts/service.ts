@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { generateKey } from "../src/http/auth/api-key.ts";
 import type { Engine } from "../src/store/engine.ts";
-import { migrate, pendingMigrations } from "../src/store/schema/migrate.ts";
+import { compareMigrations, migrate } from "../src/store/schema/migrate.ts";
 import { readMigrations } from "../src/store/schema/migrations.ts";
 import { StoreOpenError } from "../src/store/store-open-error.ts";
 import type { Config } from "../src/config.ts";
@@ -48,9 +48,9 @@ export async function openService(config: Config, { url, mayMake }: OpenOptions)
 }
 
 async function checkMigrations(config: Config, engine: Engine, mayMake: boolean): Promise<void> {
-  const pending = await pendingMigrations(engine);
-  if (pending.length === 0) return;
-  const isNew = pending.length === readMigrations().length;
+  const { missing } = await compareMigrations(engine);
+  if (missing.length === 0) return;
+  const isNew = missing.length === readMigrations().length;
   if (isNew && !mayMake) throw noStore(config);
   if (!isNew) {
     throw new Error("The store is of an earlier version. Start the service or run `npm run migrate` first.");

@@ -18,9 +18,8 @@ import { createCallWriter } from "./calls/write/call-writer.ts";
 import { createNamedCalls } from "./calls/place/named-calls.ts";
 import { createPlaceLookup } from "./calls/place/place-lookup.ts";
 import type { Engine } from "./store/engine.ts";
-import { insistOnSpace } from "./store/insist-on-space.ts";
-import { measureEngine } from "./store/measured-engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
+import { guardStore } from "./guarded-store.ts";
 import { connectionCap } from "./connection-cap.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
 import { factorRoutes } from "./prices/routes/factor-routes.ts";
@@ -107,10 +106,10 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { clock = systemClock, steady = steadyClock, rootKey } = deps;
   const registry = new Registry();
   const metrics = createServiceMetrics(registry);
-  const engine = insistOnSpace(measureEngine(deps.engine, metrics.statements));
   const shares = createShares(config);
   registerShareMetrics(registry, shares);
   const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
+  const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
   const audit = await registerKeys(app, config, { engine, rootKey, clock, steady, pending: shares.writes });
 
   const priceStore = createPriceStore(engine);

@@ -2,9 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Clock } from "../shared/clock.ts";
-import type { Engine } from "../store/engine.ts";
 import { healthRes } from "./schemas/response-schema.ts";
-import { createStoreCheck } from "./store-check.ts";
+import { createStoreCheck, type CheckedStore } from "./store-check.ts";
 
 const access = z.enum(["ok", "not ready"]);
 const each = {
@@ -51,8 +50,8 @@ const probes = [
  * `/healthz` checks this process. `/readyz` checks the store, its version and its migrations: it is ready when reads and
  * writes can succeed, and reports which can. `/readyz/reads` and `/readyz/writes` report one of them.
  */
-export function registerHealth(root: FastifyInstance, engine: Engine, steady: Clock): void {
-  const storeHealth = createStoreCheck(engine, steady);
+export function registerHealth(root: FastifyInstance, store: CheckedStore, steady: Clock): void {
+  const storeHealth = createStoreCheck(store, steady);
   const app = root.withTypeProvider<ZodTypeProvider>();
   // some probes send HEAD
   const options = { config: { access: "public" }, exposeHeadRoute: true } as const;

@@ -1,22 +1,27 @@
-import { pendingMigrations } from "../store/schema/migrate.ts";
+import type { StoreMigrations } from "../store/schema/migrate.ts";
 import type { Engine, StoreHealth } from "../store/engine.ts";
 import { isOlder, MIN_SERVER_VERSION } from "../store/transport/server-version.ts";
 import type { Clock } from "../shared/clock.ts";
 
 const NOT_REACHABLE = "The store is not reachable.";
+const NEWER = "a newer version of the service has opened the store";
 const KNOWN_FOR_MS = 1000;
+
+export interface CheckedStore extends Pick<Engine, "health" | "version"> {
+  compareMigrations(): Promise<StoreMigrations>;
+}
 
 /**
  * Whether reads and writes can succeed. However many ask, the store is asked once at a time, and not again within a second
  * of its answer.
  */
-export function createStoreCheck(engine: Engine, steady: Clock): () => Promise<StoreHealth> {
+export function createStoreCheck(store: CheckedStore, steady: Clock): () => Promise<StoreHealth> {
   let known: Promise<StoreHealth> | undefined;
   let until = Infinity;
   return () => {
     if (known === undefined || steady.now() >= until) {
       until = Infinity;
-      known = check(engine).finally(() => {
+      known = check(store).finally(() => {
         until = steady.now() + KNOWN_FOR_MS;
       });
     }
@@ -24,15 +29,15 @@ export function createStoreCheck(engine: Engine, steady: Clock): () => Promise<S
   };
 }
 
-async function check(engine: Engine): Promise<StoreHealth> {
+async function check(store: CheckedStore): Promise<StoreHealth> {
   try {
-    const health = await engine.health();
+    const health = await store.health();
     if (health.reads !== undefined) return neither(NOT_REACHABLE);
-    const version = await engine.version();
+    const version = await store.version();
     if (isOlder(version)) return neither(`ClickHouse is older than ${MIN_SERVER_VERSION}.`);
-    const pending = await pendingMigrations(engine);
-    if (pending.length > 0) return neither("Migrations are missing: run `npm run migrate`.");
-    const { writes } = health;
+    const { missing, unknown } = await store.compareMigrations();
+    if (missing.length > 0) return neither("Migrations are missing: run `npm run migrate`.");
+    const writes = unknown.length > 0 ? NEWER : health.writes;
     return { reads: undefined, writes: writes && `The store cannot be written to: ${writes}.` };
   } catch {
     return neither(NOT_REACHABLE);

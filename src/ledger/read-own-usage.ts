@@ -1,6 +1,5 @@
 import type { Engine } from "../store/engine.ts";
-import { BEHIND } from "../store/cluster/replicas/replica.ts";
-import { StorageError } from "../store/storage-error.ts";
+import { isNotCurrent } from "../store/storage-error.ts";
 import { sql, type Sql } from "../query/sql.ts";
 import type { Selection, SelectedTrace } from "../rollup/selection.ts";
 import { hoursOfWindow } from "../rollup/plan.ts";
@@ -45,7 +44,7 @@ export async function readOwnUsage(
     }
   } catch (error) {
     // a replica that may lack something can still be asked live
-    if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
+    if (!isNotCurrent(error)) throw error;
   }
   return {
     cells: [],

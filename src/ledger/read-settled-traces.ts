@@ -2,8 +2,7 @@ import type { PriceBook } from "../prices/price-book.ts";
 import type { HourRange } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import type { Engine } from "../store/engine.ts";
-import { BEHIND } from "../store/cluster/replicas/replica.ts";
-import { StorageError } from "../store/storage-error.ts";
+import { isNotCurrent } from "../store/storage-error.ts";
 import type { Cell } from "./cell.ts";
 import { cellsOf } from "./cells-of-sums.ts";
 import { findSettled } from "./find-settled.ts";
@@ -39,7 +38,7 @@ export async function readSettledTraces(
     }
   } catch (error) {
     // a replica that may lack something can still be asked live
-    if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
+    if (!isNotCurrent(error)) throw error;
   }
   return [];
 }

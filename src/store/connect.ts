@@ -14,7 +14,6 @@ import { createReplica } from "./cluster/replicas/replica.ts";
 import { databaseOfShards } from "./cluster/shards/shards.ts";
 import { createServerTransport } from "./transport/server-transport.ts";
 import { StoreOpenError } from "./store-open-error.ts";
-import { OUTDATED, STORE_VERSION } from "./store-version.ts";
 import type { Transport } from "./transport/transport.ts";
 
 export interface StoreOptions extends EngineOptions {
@@ -47,7 +46,6 @@ export function connectServer(urls: string | readonly string[], options: ServerO
     cluster,
     insertQuorum,
     onChange,
-    storeVersion = STORE_VERSION,
   } = options;
   const longestMs = Math.max(...Object.values(limits).map((limit) => limit.max_execution_time)) * 1000;
   const admission = admissionOf(options, maxRunning);
@@ -64,11 +62,8 @@ export function connectServer(urls: string | readonly string[], options: ServerO
     return createServerTransport(client, { admission: gate, graceMs });
   };
   const all = typeof urls === "string" ? [urls] : urls;
-  if (all.length === 1 && cluster === undefined) {
-    const onOutdated = (): void =>
-      onChange?.({ replica: new URL(all[0]!).host, reads: undefined, writes: OUTDATED });
-    return createEngine(transportTo(all[0]!, maxRunning, admission), { limits, storeVersion, onOutdated });
-  }
+  if (all.length === 1 && cluster === undefined)
+    return createEngine(transportTo(all[0]!, maxRunning, admission), { limits });
   const replicas = all.map((url) =>
     createReplica({
       name: new URL(url).host,
@@ -77,13 +72,11 @@ export function connectServer(urls: string | readonly string[], options: ServerO
       watching: transportTo(url, 4, ownAdmission(4)),
       syncing: transportTo(url, 16, ownAdmission(16)),
       cluster,
-      storeVersion,
     }),
   );
   const quorum = cluster === undefined ? undefined : (insertQuorum ?? "auto");
   return createEngine(createReplicaSet(watchReplicas(replicas, { insertQuorum: quorum, onChange })), {
     limits,
-    storeVersion,
   });
 }
 

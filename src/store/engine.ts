@@ -8,14 +8,12 @@ export interface QueryOptions {
   readonly limits?: LimitProfile;
   readonly signal?: AbortSignal;
   /**
-   * Rejects rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
+   * Rejects (`isNotCurrent`) rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
    * when there is no other, because most answers are better late than not at all. A command that must be current copies rows.
    */
   readonly mustBeCurrent?: boolean;
   /** Default: the tables of all shards together, for what is read and inserted. */
   readonly tables?: TableScope;
-  /** The version of the store that an insert is for. Default: this program's. Half of one prepares the next. */
-  readonly storeVersion?: number;
   /** Called with the rows that a query read. A server reports them with the first byte, so incompletely for long responses. */
   readonly onRead?: (stats: ReadStats) => void;
 }

@@ -27,6 +27,14 @@ export class StorageError extends Error {
   }
 }
 
+/** The code of a read that must be current, when no server is known to have everything acknowledged. */
+export const NOT_CURRENT = "REPLICA_BEHIND";
+
+/** Tells a refused read with `mustBeCurrent` from other errors: without it, the same read may succeed. */
+export function isNotCurrent(error: unknown): boolean {
+  return error instanceof StorageError && error.engineCode === NOT_CURRENT;
+}
+
 /** Source: ClickHouse `src/Common/ErrorCodes.cpp`. */
 const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
   // TIMEOUT_EXCEEDED, TOO_SLOW
@@ -36,8 +44,6 @@ const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
   // QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, TOO_MANY_PARTS, QUERY_WAS_CANCELLED,
   // CANNOT_SCHEDULE_TASK, QUERY_WAS_CANCELLED_BY_CLIENT, SERVER_OVERLOADED
   overloaded: [201, 202, 203, 252, 394, 439, 735, 745],
-  // VIOLATED_CONSTRAINT: the only ones are those of `store-version.ts`
-  outdated: [469],
   // NOT_ENOUGH_SPACE
   no_space: [243],
   unavailable: [

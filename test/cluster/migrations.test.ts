@@ -3,7 +3,7 @@ import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { Cut, cutBefore, LATER, LATER_VERSION } from "../helpers/later-migration.ts";
+import { Cut, cutBefore, LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
   clusterName,
@@ -47,7 +47,7 @@ describe.skipIf(replicaCount === 0 || shardCount > 1)(`migrations on ${clusterNa
       const urls = [first, ...replicas.filter((replica) => replica !== first)];
       return connectServer(
         urls.map((replica) => cluster.url(replica)),
-        { cluster: clusterOfTests, storeVersion: LATER_VERSION },
+        { cluster: clusterOfTests },
       );
     });
   });

@@ -5,7 +5,7 @@ import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { aroundStatements } from "../helpers/around-statements.ts";
-import { LATER, LATER_VERSION } from "../helpers/later-migration.ts";
+import { LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
   clusterName,
@@ -41,7 +41,7 @@ describe.skipIf(replicaCount < 2)(`five starts at once on ${clusterName}`, () =>
       const order = numbers.toSorted((a, b) => ((a + start) % replicaCount) - ((b + start) % replicaCount));
       return connectServer(
         order.map((replica) => cluster.url(replica)),
-        { cluster: clusterOfTests, storeVersion: LATER_VERSION },
+        { cluster: clusterOfTests },
       );
     });
   });

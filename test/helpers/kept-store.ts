@@ -1,6 +1,3 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { recorded } from "./recorded-trace.ts";
 import { authorization, ROOT_KEY } from "./start-app.ts";
 
 /** Something of every kind that a service stores, and questions to it, for stores that are opened by another version. */
@@ -107,20 +104,6 @@ async function sendCalls(ask: Ask): Promise<void> {
   await ask("/v2/acme/kept/calls/complete", { batch: whole });
   await ask("/call/update", { project_id, call_id: "c-3-1", display_name: "renamed" });
   await ask("/calls/delete", { project_id, call_ids: ["c-5-1", "c-9-0"] });
-}
-
-const RECORDINGS = readdirSync(join(import.meta.dirname, "../fixtures/otlp"))
-  .filter((name) => name.endsWith(".json"))
-  .map((name) => name.slice(0, -".json".length));
-/** The project that they name. */
-export const RECORDED = "acme/recorded";
-
-/** What each producer sent. */
-export async function sendSpans(ask: Ask): Promise<void> {
-  for (const name of RECORDINGS) {
-    const answer = await ask("/otel/v1/traces", recorded(name));
-    if ((await answer.text()) !== "{}") throw new Error(`${name} was not taken`);
-  }
 }
 
 async function sendTheRest(ask: Ask): Promise<void> {
@@ -235,20 +218,6 @@ export const QUESTIONS: readonly Question[] = [
   { path: "/cost/factor/query", body: {} },
   { path: "/objs/query", body: {} },
 ].map(({ path, body }) => ({ path, body: { project_id, ...body } }));
-
-/** Of the spans; with costs, which depend on the price list of the version. */
-export const SPAN_QUESTIONS: readonly Question[] = [
-  { path: "/trace/usage", body: { include_costs: true } },
-  { path: "/calls/stream_query", body: {} },
-  ...[
-    ["llm", "provider"],
-    ["trace_id", "op_name"],
-    ["thread_id", "svc_user_id", "status"],
-  ].map((group_by) => ({
-    path: "/usage/stats",
-    body: { start: "2020-01-01T00:00:00Z", end: "2030-01-01T00:00:00Z", group_by, include_costs: true },
-  })),
-].map(({ path, body }) => ({ path, body: { project_id: RECORDED, ...body } }));
 
 /** Members that say when and under which number something was stored. */
 const MADE_ANEW: ReadonlySet<string> = new Set(["created_at", "created_by"]);

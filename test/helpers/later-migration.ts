@@ -11,16 +11,14 @@ export const LATER: Migration = {
     ENGINE = {{engine:ReplacingMergeTree}} ORDER BY (project_id, hour, trace_id, id);
 
     INSERT INTO models (project_id, hour, trace_id, id, usage)
-    SELECT project_id, hour, trace_id, id, assumeNotNull(usage) FROM calls FINAL WHERE usage != '[]';
+    SELECT project_id, hour, trace_id, id, assumeNotNull(usage) FROM calls FINAL WHERE usage != '[]' AND {{not_applied}};
 
     ALTER TABLE llm_prices {{on_cluster}} ADD COLUMN IF NOT EXISTS currency String DEFAULT 'USD';
 
-    INSERT INTO llm_prices SELECT * REPLACE ('EUR' AS currency) FROM llm_prices FINAL WHERE llm_id = 'gpt-4o';
+    INSERT INTO llm_prices SELECT * REPLACE ('EUR' AS currency) FROM llm_prices FINAL
+    WHERE llm_id = 'gpt-4o' AND {{not_applied}};
 `,
 };
-
-/** Of a store that has it. */
-export const LATER_VERSION = 2;
 
 export class Cut extends Error {}
 

@@ -5,7 +5,6 @@ export const wellReplica: ReplicaState = {
   name: "one:8123",
   answers: "yes",
   hasStore: true,
-  isOutdated: false,
   shard: 1,
   shards: 1,
   isArranged: true,

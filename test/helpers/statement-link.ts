@@ -17,7 +17,7 @@ const CHANGE = /^\s*INSERT INTO|^\s*ALTER TABLE|\r\n\r\nALTER TABLE/;
 
 /** A statement as it came over a link. */
 export interface Statement {
-  /** Its `log_comment`, without the version of the store. */
+  /** Its `log_comment`. */
   readonly name: string;
   readonly text: string;
   /** It inserts or mutates. */
@@ -69,7 +69,7 @@ export async function openLink(target: string): Promise<StatementLink> {
     };
     const text = `${searchParams.get("query") ?? ""}\n${body.toString("latin1")}`;
     const statement: Statement = {
-      name: (searchParams.get("log_comment") ?? "").replace(/ @.*/, ""),
+      name: searchParams.get("log_comment") ?? "",
       text,
       isChange: CHANGE.test(text),
       deliver: async () => {

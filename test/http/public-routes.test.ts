@@ -13,7 +13,7 @@ let url: string;
 let asked = 0;
 let nowMs = 0;
 
-/** Counts what the store is asked, whoever asks. */
+/** Counts what the checks ask the store: the disk is looked at besides, once a second. */
 function counted(engine: Engine): Engine {
   const count = <Work>(work: Work): Work => {
     asked += 1;
@@ -21,7 +21,8 @@ function counted(engine: Engine): Engine {
   };
   return {
     ...engine,
-    rows: (query, options) => count(engine.rows(query, options)),
+    rows: (query, options) =>
+      options.name.startsWith("migrate_") ? count(engine.rows(query, options)) : engine.rows(query, options),
     health: () => count(engine.health()),
     version: () => count(engine.version()),
   };

@@ -5,15 +5,13 @@ import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
 import { checksumOf, readMigrations, statementsOf, type Migration } from "./migrations.ts";
 import { MigrationError } from "../migration-error.ts";
-import { BEHIND } from "../cluster/replicas/replica.ts";
 import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
 import { mendReplicas } from "./mend-replicas.ts";
 import { patientEngine } from "./patient-engine.ts";
 import { startProgress, type OnWait, type Progress } from "./progress.ts";
-import { oldestWriterOf } from "./refuse-older.ts";
 import { restoreReplicas } from "./restore-replicas.ts";
 import { arrangedFor } from "../cluster/shards/shards.ts";
-import { StorageError } from "../storage-error.ts";
+import { isNotCurrent } from "../storage-error.ts";
 
 export interface MigrateOptions {
   /** Name of the cluster whose tables are replicated; undefined for one node. */
@@ -25,23 +23,18 @@ export interface MigrateOptions {
 }
 
 const TABLE = "schema_migrations";
-/** Every store from before has it, and none since. */
-const FROM_BEFORE = "0001_create_calls.sql";
 
 /**
  * Applies the migrations that are missing, in order: 1.0 makes all tables, others change them. Returns their names. Each is
  * idempotent, so that several replicas may start at once and a killed one may start again. In a cluster, replicas that came
  * back empty get their tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a
- * file that was changed after it was applied; a store from before 1.0, or one that a newer version has migrated; replicas that
+ * file that was changed after it was applied; a store that a newer version has migrated; replicas that
  * must be there.
  */
 export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
   const progress = startProgress(options.onWait);
   try {
     return await migrateOnce(impatient, options, progress);
-  } catch (error) {
-    if (!(error instanceof StorageError) || error.kind !== "outdated") throw error;
-    throw new MigrationError("A newer version has opened the store meanwhile: start the newer version.");
   } finally {
     progress.end();
   }
@@ -66,7 +59,6 @@ async function migrateOnce(
     return migrations.filter((migration) => !applied.has(migration.name));
   };
   let missing = missingIn(await appliedChecksums(impatient, false));
-  await refuseNewer(engine, migrations.length);
   // waiting for a keeper helps only if something is missing
   if (missing.length > 0) missing = missingIn(await appliedNow(engine));
   if (missing.length === 0) {
@@ -76,18 +68,9 @@ async function migrateOnce(
   refuseAbsence(nodes, missing[0]!);
   progress.begins(`${missing.map(({ name }) => name).join(", ")} is applied`);
   await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "own" });
-  await applyMigrations(engine, { cluster, missing, version: migrations.length });
+  await applyMigrations(engine, { cluster, missing });
   await arrange();
   return missing.map((migration) => migration.name);
-}
-
-/** Also while the newer version has not come to the end of its migrations. */
-async function refuseNewer(engine: Engine, version: number): Promise<void> {
-  const oldest = await oldestWriterOf(engine);
-  if (oldest > version)
-    throw new MigrationError(
-      `The store is prepared for version ${Math.ceil(oldest)} of its tables, and this version knows ${version}: start the newer version.`,
-    );
 }
 
 async function restored(
@@ -131,12 +114,22 @@ function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void
   );
 }
 
-/** The migrations that the store does not have yet. Errors: `MigrationError` for a store from before 1.0. */
-export async function pendingMigrations(engine: Engine): Promise<readonly string[]> {
-  const applied = await appliedChecksums(engine, false);
-  return readMigrations()
-    .filter((migration) => !applied.has(migration.name))
-    .map((migration) => migration.name);
+/** The store's migrations beside those of this version. */
+export interface StoreMigrations {
+  /** Those that the store does not have yet. */
+  readonly missing: readonly string[];
+  /** Those that a newer version has applied. */
+  readonly unknown: readonly string[];
+}
+
+/** Compares them by name. Errors: `StorageError`. */
+export async function compareMigrations(engine: Engine): Promise<StoreMigrations> {
+  const applied = [...(await appliedChecksums(engine, false)).keys()];
+  const known = readMigrations().map((migration) => migration.name);
+  return {
+    missing: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
 }
 
 function createMigrationsTable(options: MigrateOptions) {
@@ -158,7 +151,7 @@ async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> 
   try {
     return await appliedChecksums(engine, true);
   } catch (error) {
-    if (!(error instanceof StorageError) || error.engineCode !== BEHIND) throw error;
+    if (!isNotCurrent(error)) throw error;
     throw new MigrationError("Migrations are missing, and the store cannot be written to now.");
   }
 }
@@ -181,12 +174,6 @@ async function appliedChecksums(
       tables: "own",
     },
   );
-  if (rows.some(({ name }) => name === FROM_BEFORE)) {
-    throw new MigrationError(
-      "The store is of a version before 1.0, which this version cannot read. Nothing was changed. " +
-        "To bring its data over, see A store from before 1.0 in docs/operate/upgrade.md.",
-    );
-  }
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 

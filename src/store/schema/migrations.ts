@@ -34,6 +34,11 @@ function filesIn(dir: string): readonly Migration[] {
 export function statementsOf(migration: Migration, { cluster }: Place): readonly string[] {
   const text = migration.text
     .replace(/^\s*--.*$/gm, "")
+    // what comes late, or once more, inserts nothing
+    .replaceAll(
+      "{{not_applied}}",
+      `(SELECT count() FROM schema_migrations WHERE name = '${migration.name}') = 0`,
+    )
     .replaceAll("{{on_cluster}}", cluster === undefined ? "" : `ON CLUSTER '${cluster}'`)
     .replaceAll(/\{\{engine:([^}]+)\}\}/g, (_, name: string) =>
       cluster === undefined ? name : replicated(name),

@@ -1,13 +1,12 @@
 import type { Engine } from "../engine.ts";
-import { BEHIND } from "../cluster/replicas/replica.ts";
-import { StorageError } from "../storage-error.ts";
+import { NOT_CURRENT, StorageError } from "../storage-error.ts";
 import type { Progress } from "./progress.ts";
 
 /** Servers and tables that were just started take writes after a few seconds. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 200;
 /** TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS */
-const STARTING = new Set(["242", "285", BEHIND]);
+const STARTING = new Set(["242", "285", NOT_CURRENT]);
 
 /** The same engine, but writes and reads that must be current wait until a cluster's servers accept them. Writes must be safe to repeat. */
 export function patientEngine(engine: Engine, progress: Progress): Engine {

@@ -3,25 +3,15 @@ import { join, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Engine, QueryOptions, RawFormat, StoreHealth } from "../engine.ts";
 import { defaultLimits, type LimitProfile, type LimitTable } from "../limits.ts";
 import { StorageError, toStorageError } from "../storage-error.ts";
-import { markOf, oldestWriter, OUTDATED, STORE_VERSION } from "../store-version.ts";
 import type { SendOptions, Transport } from "./transport.ts";
 
 export interface EngineOptions {
   readonly limits?: LimitTable;
-  /** Which store it writes. Default: that of this program. */
-  readonly storeVersion?: number | undefined;
-  /** Called once, when a newer version is found to have opened the store. */
-  readonly onOutdated?: () => void;
 }
 
 /** The storage port over a transport to ClickHouse: the part that both adapters share. */
 export function createEngine(transport: Transport, options: EngineOptions = {}): Engine {
-  const { limits = defaultLimits, storeVersion = STORE_VERSION, onOutdated } = options;
-  let isOutdated = false;
-  const foundOutdated = (): void => {
-    if (!isOutdated) onOutdated?.();
-    isOutdated = true;
-  };
+  const { limits = defaultLimits } = options;
   const toSend = (asked: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
     name: asked.name,
     profile,
@@ -30,19 +20,6 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
     tables: asked.tables,
     ...(asked.mustBeCurrent === true ? { mustBeCurrent: true } : {}),
   });
-  const toWrite = (asked: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) =>
-    toSend(asked, profile, {
-      ...settings,
-      log_comment: markOf(asked.name, asked.storeVersion ?? storeVersion),
-    });
-  const write = async (asked: QueryOptions, run: () => Promise<void>): Promise<void> => {
-    try {
-      await attempt(asked, run);
-    } catch (error) {
-      if (error instanceof StorageError && error.kind === "outdated") foundOutdated();
-      throw error;
-    }
-  };
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");
     const answer = await attempt(options, () =>
@@ -58,17 +35,14 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
       return parseLines<Row>(await read(query, "JSONEachRow", options));
     },
     command: (statement, asked) =>
-      write(asked, async () => {
-        // a mutation names no version
-        if (isOutdated && asked.tables !== "own")
-          throw new StorageError("outdated", asked.name, undefined, OUTDATED);
-        return transport.command(statement, toWrite(asked, asked.limits ?? "maintenance", commandSettings));
-      }),
+      attempt(asked, () =>
+        transport.command(statement, toSend(asked, asked.limits ?? "maintenance", commandSettings)),
+      ),
     async insert(table, rows, asked) {
       if (rows.length === 0) return;
       const lines = await toLines(rows);
-      await write(asked, () =>
-        transport.insert({ table, ...lines }, toWrite(asked, asked.limits ?? "ingest", insertSettings)),
+      await attempt(asked, () =>
+        transport.insert({ table, ...lines }, toSend(asked, asked.limits ?? "ingest", insertSettings)),
       );
     },
     changesOf: (table) => transport.changesOf?.(table),
@@ -83,22 +57,17 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
     },
     async health() {
       if (transport.health !== undefined) return transport.health();
-      const health = await healthOf(this, storeVersion);
-      if (health.writes === OUTDATED) foundOutdated();
-      return health;
+      return healthOf(this);
     },
     close: () => transport.close(),
   };
 }
 
 /** Of one server. */
-async function healthOf(engine: Engine, storeVersion: number): Promise<StoreHealth> {
+async function healthOf(engine: Engine): Promise<StoreHealth> {
   try {
-    const [row] = await engine.rows<{ oldest: number }>(sql`SELECT ${oldestWriter} AS oldest`, {
-      name: "health",
-      tables: "own",
-    });
-    return { reads: undefined, writes: row!.oldest > storeVersion ? OUTDATED : undefined };
+    await engine.rows(sql`SELECT 1`, { name: "health", tables: "own" });
+    return { reads: undefined, writes: undefined };
   } catch {
     const problem = "The store is not reachable.";
     return { reads: problem, writes: problem };

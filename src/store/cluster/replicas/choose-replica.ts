@@ -1,8 +1,8 @@
 import type { Sql } from "../../../query/sql.ts";
-import { StorageError } from "../../storage-error.ts";
+import { NOT_CURRENT, StorageError } from "../../storage-error.ts";
 import { hasAllAcknowledged, quorumOf, type View } from "./replica-health.ts";
 import type { ReplicaWatch } from "./replica-watch.ts";
-import { BEHIND, type Replica } from "./replica.ts";
+import type { Replica } from "./replica.ts";
 import { hasBlocksOf } from "./stored-blocks.ts";
 
 /** Of at least one replica, the best one first. */
@@ -15,7 +15,7 @@ const PAUSE_MS = 50;
 /**
  * Chooses the first that has everything acknowledged by the others. If the best is late, it checks the others concurrently,
  * and compares what they have: one that hangs may hold rows that nobody else can fetch, so that nobody catches up with it.
- * Errors: `BEHIND`.
+ * Errors: `NOT_CURRENT`.
  */
 export function createChooser(watch: ReplicaWatch, query: Sql, statement: string, tries: number): Choose {
   const caughtUp = async (replica: Replica): Promise<Replica> => {
@@ -34,7 +34,12 @@ export function createChooser(watch: ReplicaWatch, query: Sql, statement: string
       const mayChange =
         areEnough(candidates, view) && candidates.some((replica) => replica.state().keeper !== undefined);
       if (!mayChange || performance.now() > giveUpMs)
-        throw new StorageError("unavailable", statement, BEHIND, "no replica has all that the others have");
+        throw new StorageError(
+          "unavailable",
+          statement,
+          NOT_CURRENT,
+          "no replica has all that the others have",
+        );
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };

@@ -1,5 +1,3 @@
-import { OUTDATED } from "../../store-version.ts";
-
 /** The last known state of one server of the store. */
 export interface ReplicaState {
   /** `host:port`, for operators. */
@@ -8,8 +6,6 @@ export interface ReplicaState {
   readonly answers: "yes" | "suspect" | "no";
   /** Whether it has the tables of the store. */
   readonly hasStore: boolean;
-  /** A newer version writes to it. */
-  readonly isOutdated: boolean;
   /** Its shard of the cluster; undefined: not known yet. */
   readonly shard: number | undefined;
   /** How many shards the cluster's definition has. */
@@ -70,7 +66,6 @@ export function readProblem({ answers, hasStore }: ReplicaState, view: View): st
 export function writeProblem(state: ReplicaState, view: View): string | undefined {
   const problem = readProblem(state, view);
   if (problem !== undefined || !state.hasStore) return problem;
-  if (state.isOutdated) return OUTDATED;
   if (state.replicatedTables.length === 0) return undefined;
   if (state.keeper === undefined) return "its keeper does not answer";
   if (state.readonlyTables > 0) return `${state.readonlyTables} of its tables take no writes`;

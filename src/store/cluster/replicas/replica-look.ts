@@ -3,7 +3,6 @@ import type { Engine } from "../../engine.ts";
 import type { ReplicaState } from "./replica-health.ts";
 import { arrangedFor, isArrangedFor, shardCountOf } from "../shards/shards.ts";
 import { toStorageError } from "../../storage-error.ts";
-import { oldestWriter } from "../../store-version.ts";
 
 export interface ReplicaLook {
   state(): ReplicaState;
@@ -13,7 +12,6 @@ export interface ReplicaLook {
 interface Watched {
   readonly name: string;
   readonly cluster: string | undefined;
-  readonly storeVersion: number;
 }
 
 /** How long a check may take. */
@@ -27,7 +25,7 @@ const STARTING_MS = 3000;
 const NO_STORE = new Set(["60", "81"]);
 
 /** Checks one server, and what its keeper reports, each with its own timeout. */
-export function createReplicaLook(watcher: Engine, { name, cluster, storeVersion }: Watched): ReplicaLook {
+export function createReplicaLook(watcher: Engine, { name, cluster }: Watched): ReplicaLook {
   const own = ownQuery(cluster);
   const readonlySinceMs = new Map<string, number>();
   let slow = 0;
@@ -36,7 +34,6 @@ export function createReplicaLook(watcher: Engine, { name, cluster, storeVersion
     name,
     answers: "no",
     hasStore: false,
-    isOutdated: false,
     shard: undefined,
     shards: 1,
     isArranged: true,
@@ -97,7 +94,6 @@ export function createReplicaLook(watcher: Engine, { name, cluster, storeVersion
         name,
         answers: "yes",
         hasStore: row.has_store > 0,
-        isOutdated: row.oldest_writer > storeVersion,
         shard: row.shard,
         shards: row.shards,
         isArranged: isArrangedFor(row.shards, row.arranged_for),
@@ -112,7 +108,6 @@ export function createReplicaLook(watcher: Engine, { name, cluster, storeVersion
 
 interface OwnRow {
   readonly has_store: number;
-  readonly oldest_writer: number;
   readonly shard: number;
   readonly shards: number;
   readonly arranged_for: readonly number[];
@@ -134,7 +129,6 @@ function ownQuery(cluster: string | undefined): Sql {
     SELECT
       (SELECT count() FROM system.tables
        WHERE database = currentDatabase() AND name = 'schema_migrations') AS has_store,
-      ${oldestWriter} AS oldest_writer,
       greatest(own_shard, 1) AS shard,
       ${shardCountOf(cluster)} AS shards,
       (${arrangedFor}) AS arranged_for,

@@ -3,9 +3,9 @@ import type { Sql } from "../../../query/sql.ts";
 import { createChooser, type Choose } from "./choose-replica.ts";
 import { quorumOf, type ReplicaState, type View } from "./replica-health.ts";
 import { NOT_ARRANGED, type ReplicaWatch } from "./replica-watch.ts";
-import { BEHIND, LEFT, type Access, type Replica } from "./replica.ts";
+import { LEFT, type Access, type Replica } from "./replica.ts";
 import { settingsOfShards } from "../shards/shards.ts";
-import { StorageError, toStorageError } from "../../storage-error.ts";
+import { isNotCurrent, StorageError, toStorageError } from "../../storage-error.ts";
 import type { Answer, SendOptions, Transport } from "../../transport/transport.ts";
 
 /** A quorum that is not there by then is not there: the client may send again. */
@@ -44,8 +44,8 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       try {
         return await onOne("reads", options, task, createChooser(watch, statement, options.name, tries));
       } catch (error) {
-        const isBehind = error instanceof StorageError && error.engineCode === BEHIND;
-        if (!isBehind || options.signal?.aborted === true || performance.now() > giveUpMs) throw error;
+        if (!isNotCurrent(error) || options.signal?.aborted === true || performance.now() > giveUpMs)
+          throw error;
         const awayMs = keeperAwayMs(watch);
         if (options.mustBeCurrent === true) {
           if (awayMs > 0) throw error;

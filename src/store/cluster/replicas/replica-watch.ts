@@ -117,8 +117,7 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
 }
 
 function kindOf(access: Access, readable: readonly Replica[]): StorageErrorKind {
-  if (access === "reads" || readable.length === 0) return "unavailable";
-  return readable.some((replica) => replica.state().isOutdated) ? "outdated" : "read_only";
+  return access === "reads" || readable.length === 0 ? "unavailable" : "read_only";
 }
 
 /** Reports each change once. */

@@ -4,7 +4,7 @@ import type { ReplicaState } from "./replica-health.ts";
 import { createReplicaLook } from "./replica-look.ts";
 import { createSharedRuns } from "./shared-runs.ts";
 import { readStoredBlocks, type StoredBlocks } from "./stored-blocks.ts";
-import { StorageError } from "../../storage-error.ts";
+import { NOT_CURRENT, StorageError } from "../../storage-error.ts";
 import type { SendOptions, Transport } from "../../transport/transport.ts";
 
 export type Access = "reads" | "writes";
@@ -28,7 +28,7 @@ export interface Replica {
   cut(access: Access): void;
   /**
    * Waits until it has everything that other replicas had acknowledged at the call, the longer the more tries there were
-   * before. Errors: `BEHIND`.
+   * before. Errors: `NOT_CURRENT`.
    */
   catchUp(tables: readonly string[], name: string, triesBefore: number): Promise<void>;
   /** What it has of these tables now. Errors: `StorageError`. */
@@ -48,12 +48,9 @@ export interface ReplicaOptions {
   /** For catching up, which may take long. */
   readonly syncing: Transport;
   readonly cluster: string | undefined;
-  /** Which store is written. */
-  readonly storeVersion: number;
 }
 
-/** The code of a replica that does not catch up in time, and of one that statements have been taken from. */
-export const BEHIND = "REPLICA_BEHIND";
+/** The code of a replica that statements have been taken from. */
 export const LEFT = "REPLICA_LEFT";
 
 /** How long it may take to catch up, by the number of tries before. */
@@ -91,7 +88,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   };
   const looks = createSharedRuns(observe);
   const behind = (statement: string): StorageError =>
-    new StorageError("unavailable", statement, BEHIND, `${name} lacks what others have acknowledged`);
+    new StorageError("unavailable", statement, NOT_CURRENT, `${name} lacks what others have acknowledged`);
 
   return {
     transport,

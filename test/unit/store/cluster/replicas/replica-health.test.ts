@@ -49,7 +49,6 @@ describe("the quorum of a write", () => {
       shard: fc.constantFrom(undefined, 1, 2),
       shards: fc.constantFrom(1, 2, 3),
       isArranged: fc.boolean(),
-      isOutdated: fc.boolean(),
       configured: fc.integer({ min: 1, max: 6 }),
       replicatedTables: fc.constantFrom([], ["calls"]),
       readonlyTables: fc.integer({ min: 0, max: 2 }),

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ReplicaState } from "../../../../../src/store/cluster/replicas/replica-health.ts";
 import { createReplicaSet } from "../../../../../src/store/cluster/replicas/replica-set.ts";
 import type { ReplicaWatch } from "../../../../../src/store/cluster/replicas/replica-watch.ts";
-import { BEHIND, type Replica } from "../../../../../src/store/cluster/replicas/replica.ts";
-import { StorageError } from "../../../../../src/store/storage-error.ts";
+import type { Replica } from "../../../../../src/store/cluster/replicas/replica.ts";
+import { NOT_CURRENT, StorageError } from "../../../../../src/store/storage-error.ts";
 import type { Transport } from "../../../../../src/store/transport/transport.ts";
 import { sql } from "../../../../../src/query/sql.ts";
 import { wellReplica } from "../../../../helpers/replica-state.ts";
@@ -48,7 +48,7 @@ function replicaOf({
     async catchUp(names, statement, triesBefore) {
       asked.push(...names);
       if (catchesUpAfter === undefined || triesBefore < catchesUpAfter || !hasKeeper)
-        throw new StorageError("unavailable", statement, BEHIND, "behind");
+        throw new StorageError("unavailable", statement, NOT_CURRENT, "behind");
     },
     async storedBlocks() {
       if (blocks === undefined) throw new StorageError("unavailable", "test", undefined, "no answer");
@@ -100,7 +100,7 @@ describe("reading from replicas of which none has to have every row", () => {
     const never = setOf([{ name: "a" }, { name: "b" }, { name: "c" }]);
     const refused = expect(readFrom(never)).rejects.toMatchObject({
       kind: "unavailable",
-      engineCode: BEHIND,
+      engineCode: NOT_CURRENT,
     });
     await vi.advanceTimersByTimeAsync(11_000);
     await refused;
@@ -126,7 +126,7 @@ describe("reading from replicas of which none has to have every row", () => {
     ],
   ])("takes nothing for whole that it cannot know to be: %s", async (_, servers) => {
     const refused = expect(readFrom(setOf([{ name: "hangs" }, ...servers]))).rejects.toMatchObject({
-      engineCode: BEHIND,
+      engineCode: NOT_CURRENT,
     });
     await vi.advanceTimersByTimeAsync(12_000);
     await refused;
@@ -145,7 +145,7 @@ describe("reading from replicas of which none has to have every row", () => {
     expect(read).toBeUndefined();
     await vi.advanceTimersByTimeAsync(400);
     expect(read).toBe("a");
-    await expect(readFrom(away, true)).rejects.toMatchObject({ engineCode: BEHIND });
+    await expect(readFrom(away, true)).rejects.toMatchObject({ engineCode: NOT_CURRENT });
     const withoutQuorum = readFrom(setOf([{ name: "a" }, { name: "b" }, { name: "c" }], "1"));
     await vi.advanceTimersByTimeAsync(1000);
     expect(await withoutQuorum).toBe("a");

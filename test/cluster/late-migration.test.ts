@@ -3,7 +3,7 @@ import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { completeCall, store } from "../helpers/cluster-load.ts";
-import { LATER, LATER_VERSION } from "../helpers/later-migration.ts";
+import { LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { openLink, type Statement, type StatementLink } from "../helpers/statement-link.ts";
 import {
@@ -18,7 +18,7 @@ const project = "acme/app";
 const numbers = Array.from({ length: replicaCount }, (_, index) => index + 1);
 const CHANGES = /^(INSERT|ALTER|CREATE|SYSTEM (DROP|RESTORE))/m;
 
-describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${clusterName}`, () => {
+describe.skipIf(replicaCount < 2)(`a migration that comes once more, on ${clusterName}`, () => {
   let cluster: TestCluster;
   let links: readonly StatementLink[];
   let newer: Engine;
@@ -36,7 +36,7 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
       };
     newer = connectServer(
       links.map(({ url }) => url),
-      { cluster: clusterOfTests, storeVersion: LATER_VERSION },
+      { cluster: clusterOfTests },
     );
     await migrate(newer, { cluster: clusterOfTests, later: [LATER] });
   });
@@ -62,8 +62,7 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
       all.push(
         await cluster.rows(
           replica,
-          `SELECT name, position(create_table_query, 'from_version_2') > 0 AS is_fenced,
-             (SELECT count() FROM system.columns AS one WHERE one.database = currentDatabase() AND one.table = tables.name) AS columns
+          `SELECT name, (SELECT count() FROM system.columns AS one WHERE one.database = currentDatabase() AND one.table = tables.name) AS columns
            FROM system.tables WHERE database = currentDatabase() ORDER BY name`,
         ),
       );
@@ -71,7 +70,7 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
     return all;
   };
 
-  it("and nothing of what has opened it changes anything when it comes once more, after everything else", async () => {
+  it("changes nothing, in whatever order its statements come after everything else", async () => {
     const row = { project_id: project, id: "p", llm_id: "gpt-4o", currency: "USD" };
     await newer.insert("llm_prices", [row], { name: "test" });
     await newer.insert("models", [{ project_id: project, hour: 0, trace_id: "t", id: "new", usage: "x" }], {
@@ -79,7 +78,7 @@ describe.skipIf(replicaCount < 2)(`a newer version opens the store, on ${cluster
       tables: 1,
     });
     const before = await fingerprint();
-    expect(sent.length).toBeGreaterThan(20);
+    expect(sent.length).toBeGreaterThan(4);
     const random = seededRandom();
     const order = sent.map((statement) => ({ statement, at: random.next() })).sort((a, b) => a.at - b.at);
     for (const { statement } of order) await statement.deliver();

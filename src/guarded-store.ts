@@ -1,0 +1,30 @@
+import type { FastifyInstance } from "fastify";
+import { registerPeriodic } from "./periodic.ts";
+import type { Clock } from "./shared/clock.ts";
+import type { Engine } from "./store/engine.ts";
+import { insistOnSpace } from "./store/insist-on-space.ts";
+import { measureEngine, type StatementMeter } from "./store/measured-engine.ts";
+import { guardMigrations, type MigrationGuard } from "./store/migration-guard.ts";
+
+interface Deps {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly meter: StatementMeter;
+}
+
+export interface GuardedStore extends Engine {
+  readonly compareMigrations: MigrationGuard["compare"];
+}
+
+const COMPARE_EVERY_MS = 60_000;
+
+/** The engine as the service uses it: measured, and without writes once a newer version has migrated the store. */
+export function guardStore(app: FastifyInstance, { engine, clock, meter }: Deps): GuardedStore {
+  const guard = guardMigrations(engine, {
+    clock,
+    onNewer: (migrations) =>
+      app.log.warn({ migrations }, "a newer version has migrated the store: nothing is written any more"),
+  });
+  registerPeriodic(app, { name: "compare_migrations", everyMs: COMPARE_EVERY_MS, run: guard.compare });
+  return { ...insistOnSpace(measureEngine(guard.engine, meter)), compareMigrations: guard.compare };
+}
