@@ -16,11 +16,11 @@ const rooms = {
   prices: ["http", "store", "query", "usage", "shared"],
   calls: ["prices", "http", "store", "query", "usage", "shares", "shared"],
   rollup: ["calls", "prices", "http", "store", "query", "buckets", "usage", "shares", "shared"],
-  ledger: ["rollup", "prices", "store", "query", "buckets", "usage", "shares", "shared"],
-  stats: ["ledger", "rollup", "prices", "http", "store", "query", "usage", "shares", "shared"],
+  "usage-rollup": ["rollup", "prices", "store", "query", "buckets", "usage", "shares", "shared"],
+  stats: ["usage-rollup", "rollup", "prices", "http", "store", "query", "usage", "shares", "shared"],
   traces: [
     "stats",
-    "ledger",
+    "usage-rollup",
     "rollup",
     "calls",
     "prices",
@@ -74,7 +74,7 @@ const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts ca
 const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|gateway-settings|guarded-store|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|deletion-jobs|ledger-jobs|stop-times|stored-limit|open-store-journal|watchdog";
+  "app|main|config|gateway-settings|guarded-store|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|deletion-jobs|usage-rollup-jobs|stop-times|stored-limit|open-store-journal|watchdog";
 
 interface Allowed {
   readonly imports: readonly string[];

@@ -40,7 +40,7 @@ const ONLY_LONG = [
   "http/many-months",
   "http/pressure",
   "http/stored-limit",
-  "scripts/ledger",
+  "scripts/usage-rollup",
   "scripts/package",
 ].map((name) => `test/${name}.test.ts`);
 
@@ -61,7 +61,7 @@ const ALONE = [
   "faults/store-away-over-http",
   "http/many-months",
   "http/pressure",
-  "scripts/ledger",
+  "scripts/usage-rollup",
 ].map((name) => `test/${name}.test.ts`);
 
 /** These share the engine of their worker, which is empty for each of them, or do without. */

@@ -7,10 +7,10 @@ export async function noteFilled(engine: Engine, project: string, where: Sql = s
     engine.command(statement, { name: "bench_note", limits: "maintenance" });
   const from = sql`FROM calls WHERE project_id = '${trusted(project)}' AND ${where}`;
   await run(
-    sql`INSERT INTO call_traces SELECT project_id, id, trace_id, hour ${from} AND started_at IS NOT NULL`,
+    sql`INSERT INTO call_keys SELECT project_id, id, trace_id, hour ${from} AND started_at IS NOT NULL`,
   );
   await run(sql`INSERT INTO trace_hours SELECT DISTINCT project_id, trace_id, hour ${from}`);
-  await run(sql`INSERT INTO spanning_traces SELECT project_id, hour, trace_id FROM trace_hours
+  await run(sql`INSERT INTO multi_hour_traces SELECT project_id, hour, trace_id FROM trace_hours
     WHERE project_id = '${trusted(project)}' AND trace_id IN
       (SELECT trace_id FROM trace_hours WHERE project_id = '${trusted(project)}' GROUP BY trace_id HAVING uniq(hour) > 1)`);
 }

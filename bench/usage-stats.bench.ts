@@ -1,4 +1,4 @@
-import { rebuildLedger } from "../src/ledger/check-ledger.ts";
+import { rebuildRollup } from "../src/usage-rollup/verify-rollup.ts";
 import { param, sql, trusted, type Sql } from "../src/query/sql.ts";
 import { fillCalls } from "./sample-calls.ts";
 import { fill } from "./scale.bench.ts";
@@ -39,11 +39,11 @@ const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 function byHandOfLedger(group: string): Sql {
   return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
       sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
-    FROM usage_ledger WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_entry = 1 GROUP BY day, name`;
+    FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_entry = 1 GROUP BY day, name`;
 }
 
 async function settle({ engine }: BenchService): Promise<void> {
-  await rebuildLedger({ engine, whileNoInsertRuns: (work) => work(), signal: new AbortController().signal });
+  await rebuildRollup({ engine, whileNoInsertRuns: (work) => work(), signal: new AbortController().signal });
 }
 
 /** All of a month by day, and its last 24 hours by hour: live, and from the ledger. */

@@ -14,8 +14,8 @@ const FILES = {
   keys: "scripts/keys",
   prices: "scripts/prices",
   migrate: "scripts/migrate",
-  ledger: "scripts/ledger",
-  "copy-store": "scripts/copy-store",
+  "usage-rollup": "scripts/usage-rollup",
+  reshard: "scripts/reshard",
   backup: "scripts/backup",
   restore: "scripts/restore",
 };
@@ -26,8 +26,8 @@ const USAGE = `Sumtree: what every call of an LLM trace really used and cost.
   sumtree keys …       manage API keys
   sumtree prices …     say what a model costs, and why
   sumtree migrate      bring a store to this version
-  sumtree ledger …     check or rebuild what makes usage over time fast
-  sumtree copy-store … copy a store of a cluster, as when shards are added
+  sumtree usage-rollup …  verify or rebuild the hourly pre-aggregation
+  sumtree reshard …    copy a cluster's store, for example to add shards
   sumtree backup       copy the embedded store while it runs
   sumtree restore …    make a store from a copy
   sumtree --version`;

@@ -59,7 +59,7 @@ import { loadPriceList } from "./prices/list/load-price-list.ts";
 import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
 import { registerDeletions } from "./deletion-jobs.ts";
-import { registerLedger } from "./ledger-jobs.ts";
+import { registerUsageRollup } from "./usage-rollup-jobs.ts";
 import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
@@ -130,7 +130,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
   registerWriters(app, { writers, clock, places: shares.largeBodies, bodyLimitBytes });
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
-  registerLedger(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
+  registerUsageRollup(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerDeletions(app, config, { engine, clock, writer, audit });
   const accepted = { writer: writers.calls, bodyLimitBytes };

@@ -1,5 +1,5 @@
 -- One row per feedback, ordered for windows of time. The time is part of the key, so that a row that is sent again
--- must be written under the time it has: feedback_times tells it. Of the rows of one key the highest version
+-- must be written under the time it has: feedback_keys tells it. Of the rows of one key the highest version
 -- holds; a purged row, and one that has moved to another time, stays as a deleted one. Reads say FINAL.
 CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
 (

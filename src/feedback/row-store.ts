@@ -31,7 +31,7 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
       sql`SELECT project_id AS project, id, toUnixTimestamp64Micro(created_at) AS created_at_us, version, deleted
         FROM feedback FINAL
         PREWHERE (project_id, created_at, id) IN
-          (SELECT project_id, created_at, id FROM feedback_times WHERE project_id IN ${projects} AND id IN ${ids})`,
+          (SELECT project_id, created_at, id FROM feedback_keys WHERE project_id IN ${projects} AND id IN ${ids})`,
       { name: "feedback_find", limits: "ingest", mustBeCurrent: true },
     );
     // two projects may share an id, which may belong to another chunk
@@ -45,7 +45,7 @@ export async function findRows(engine: Engine, keys: readonly FeedbackKey[]): Pr
 /** Stores rows, their times first: a row whose time is unknown could be written twice. */
 export async function insertRows(engine: Engine, rows: readonly NewRow[]): Promise<void> {
   const times = rows.filter((row) => row.columns !== undefined);
-  await engine.insert("feedback_times", times.map(keyColumns), { name: "feedback_times_add" });
+  await engine.insert("feedback_keys", times.map(keyColumns), { name: "feedback_times_add" });
   await engine.insert(
     "feedback",
     rows.map((row) => ({

@@ -55,7 +55,7 @@ export function tracesOfRange(project: Project, range: KeyRange): Traces | undef
 
 /** Where some calls lie. */
 function noted(project: Project, callIds: readonly string[]): Sql {
-  return sql`FROM call_traces WHERE ${ofProject(project)} AND id IN ${param("Array(String)", callIds)}`;
+  return sql`FROM call_keys WHERE ${ofProject(project)} AND id IN ${param("Array(String)", callIds)}`;
 }
 
 /** True for the hours under which calls lie that started and ended then; undefined if they may have at any time. */

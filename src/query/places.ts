@@ -31,7 +31,7 @@ function named(traces: Traces): Sql {
  * are looked up, so the cost depends on the hours, not on the project.
  */
 export function aroundHours(project: Project, inHours: Sql): Sql {
-  const spanning = sql`(SELECT trace_id FROM spanning_traces WHERE ${ofProject(project)} AND ${inHours})`;
+  const spanning = sql`(SELECT trace_id FROM multi_hour_traces WHERE ${ofProject(project)} AND ${inHours})`;
   return sql`(${inHours} OR ${inTraces(project, spanning)})`;
 }
 

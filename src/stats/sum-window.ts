@@ -1,8 +1,8 @@
 import { inTurns } from "../shares/turns.ts";
 import { eachItem } from "../shared/steps.ts";
 import type { Engine } from "../store/engine.ts";
-import type { Cell } from "../ledger/cell.ts";
-import { readOwnUsage } from "../ledger/read-own-usage.ts";
+import type { UsageAggregate } from "../usage-rollup/aggregate.ts";
+import { readOwnUsage } from "../usage-rollup/read-own-usage.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { CallsPlan } from "../rollup/plan.ts";
 import { LlmNames } from "../rollup/table/llm-names.ts";
@@ -28,7 +28,7 @@ export async function sumWindow(
 }
 
 interface WindowRead {
-  readonly cells: Iterable<Cell>;
+  readonly cells: Iterable<UsageAggregate>;
   /** The calls that the cells do not have. */
   readonly live: CallsPlan;
 }
@@ -41,6 +41,10 @@ async function readWindow(
 ): Promise<WindowRead> {
   const { selection } = plan;
   if (question === undefined || plan.buckets.startsUs.length === 0) return { cells: [], live: selection };
-  const { cells, liveTraces: traces } = await readOwnUsage(engine, { ...plan, question, book }, signal);
+  const { aggregates: cells, uncoveredTraces: traces } = await readOwnUsage(
+    engine,
+    { ...plan, query: question, book },
+    signal,
+  );
   return { cells, live: { ...selection, strategy: { kind: "known traces", traces } } };
 }

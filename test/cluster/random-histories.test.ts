@@ -4,7 +4,7 @@ import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts"
 import { createDeletionStore } from "../../src/admin/projects/deletion-store.ts";
 import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { deleteExpired } from "../../src/admin/projects/retention.ts";
-import { checkLedger } from "../../src/ledger/check-ledger.ts";
+import { verifyRollup } from "../../src/usage-rollup/verify-rollup.ts";
 import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
@@ -166,7 +166,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
       await links.deliverAll();
       for (const one of settings) for (let read = 0; read < 3; read++) await one.check();
       await settle();
-      expect((await insist(() => checkLedger(engines[0]!, signal))).different).toEqual([]);
+      expect((await insist(() => verifyRollup(engines[0]!, signal))).different).toEqual([]);
     },
   );
 });

@@ -206,7 +206,7 @@ describe.skipIf(!hasFaults || replicaCount < 3 || replicaCount === shards)(
         for (const service of services) expect((await tokensOf(service, doomed)).size).toBe(0);
         const [first, second] = await Promise.all(services.map((service) => tokensOf(service, project)));
         expect(first).toEqual(second);
-        expect(await run("ledger", "check")).toContain(" 0 of them different");
+        expect(await run("usage-rollup", "check")).toContain(" 0 of them different");
         expect(Math.max(...outages)).toBeLessThan(2000 + 3 * calm.reads);
         expect(longest.reads).toBeLessThan(2000 + 3 * calm.reads);
       },

@@ -192,14 +192,14 @@ describe.skipIf(!canDefine || !hasFaults || replicaCount < 2)(
           await defineCluster(to);
           await expect(run("migrate", old.settings(to.flat()))).rejects.toThrow(/the data is arranged for/);
           await open();
-          expect(await run("copy-store", cluster.settings(to.flat()), old.database)).toContain(
+          expect(await run("reshard", cluster.settings(to.flat()), old.database)).toContain(
             "The copy is complete.",
           );
-          expect(await run("ledger", cluster.settings(to.flat()), "rebuild")).toContain("hours settled");
+          expect(await run("usage-rollup", cluster.settings(to.flat()), "rebuild")).toContain("hours settled");
           service = await cluster.start(to.flat());
           await store(textOf(to));
           await expectAll(to);
-          expect(await run("ledger", cluster.settings(to.flat()), "check")).toContain(" 0 of them different");
+          expect(await run("usage-rollup", cluster.settings(to.flat()), "check")).toContain(" 0 of them different");
         },
       );
     });

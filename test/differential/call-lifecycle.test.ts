@@ -49,11 +49,11 @@ const service: Service = {
 async function emptyStore(): Promise<void> {
   for (const table of [
     sql`calls`,
-    sql`call_traces`,
+    sql`call_keys`,
     sql`trace_hours`,
-    sql`spanning_traces`,
-    sql`usage_ledger`,
-    sql`pending_parts`,
+    sql`multi_hour_traces`,
+    sql`usage_rollup`,
+    sql`pending_call_events`,
     sql`deletions`,
   ])
     await store.engine.command(sql`TRUNCATE TABLE ${table}`, { name: "truncate" });

@@ -277,7 +277,7 @@ describe("the microsecond decides", () => {
   it("what settled hours come to", async () => {
     await settleAll(test.engine);
     const [settled] = await test.engine.rows<{ projects: number }>(
-      sql`SELECT uniqExact(project_id) AS projects FROM usage_ledger`,
+      sql`SELECT uniqExact(project_id) AS projects FROM usage_rollup`,
       { name: "test" },
     );
     expect(settled).toEqual({ projects: RUNS });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readFingerprints } from "../../src/ledger/fingerprints.ts";
-import { ofHour } from "../../src/ledger/group.ts";
-import { readKeyHours, within } from "../../src/ledger/hour.ts";
+import { readFingerprints } from "../../src/usage-rollup/fingerprints.ts";
+import { singleHour } from "../../src/usage-rollup/hour-span.ts";
+import { readHourBuckets, hourBetween } from "../../src/usage-rollup/hour.ts";
 import { param, sql, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
@@ -44,20 +44,25 @@ describe("of a project with many calls", () => {
   const started = { from: last, to: last };
 
   it("hours and fingerprints are read without the rows", async () => {
-    expect(new Set(await readKeyHours(engine(), project, started, options))).toEqual(new Set([last]));
-    const found = await readFingerprints(engine(), project, within({ from: 490_000, to: last }), options);
+    expect(new Set(await readHourBuckets(engine(), project, started, options))).toEqual(new Set([last]));
+    const found = await readFingerprints(
+      engine(),
+      project,
+      hourBetween({ from: 490_000, to: last }),
+      options,
+    );
     expect(found.hours.length).toBe(20);
   });
 
   it("hours are read so while a deletion waits, and fingerprints lack what it deletes", async () => {
     await command(sql`SYSTEM STOP MERGES calls`);
-    const whole = within({ from: last, to: last });
+    const whole = hourBetween({ from: last, to: last });
     const before = await readFingerprints(test.engine, project, whole, options);
     await command(sql`ALTER TABLE calls DELETE WHERE id = '19999' SETTINGS mutations_sync = 0`);
-    expect(new Set(await readKeyHours(engine(), project, started, options))).toEqual(new Set([last]));
+    expect(new Set(await readHourBuckets(engine(), project, started, options))).toEqual(new Set([last]));
     const after = await readFingerprints(test.engine, project, whole, options);
     expect(after.hours).toEqual([last]);
-    expect(after.of(ofHour(last))).not.toBe(before.of(ofHour(last)));
+    expect(after.of(singleHour(last))).not.toBe(before.of(singleHour(last)));
     await command(sql`SYSTEM START MERGES calls`);
   });
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const rows = () =>
-  test.engine.rows<{ n: number }>(sql`SELECT count() AS n FROM api_key_uses`, { name: "test" });
+  test.engine.rows<{ n: number }>(sql`SELECT count() AS n FROM api_key_last_used`, { name: "test" });
 
 describe("uses of keys", () => {
   it("cost one row per key and flush, however often a key was used; the latest of all replicas counts", async () => {

@@ -16,7 +16,7 @@ const TABLES = {
     payloads: ["inputs", "attributes", "output", "summary", "exception"],
     key: (id: string) => ({ hour: 490_000, trace_id: "t", id }),
   },
-  pending_parts: {
+  pending_call_events: {
     payloads: ["columns"],
     key: (id: string) => ({ id, kind: "end", columns_hash: "h", version: 1, resolved: 0 }),
   },

@@ -104,7 +104,7 @@ describe("deleting a project", () => {
     await fill("acme/doomed");
     await fill("acme/kept");
     const tables = (await tablesOfProjects()).filter(
-      (table) => !["deletions", "retention", "project_fences"].includes(table),
+      (table) => !["deletions", "retention", "project_generations"].includes(table),
     );
     const before = await Promise.all(tables.map((table) => countRows(table, "acme/kept")));
     expect(before.filter((n) => n === 0)).toEqual([]);
@@ -216,7 +216,7 @@ describe("deleting calls", () => {
       sql`SELECT DISTINCT id FROM (
             SELECT id, formatRowNoNewline('JSONEachRow', *) AS text FROM calls WHERE project_id = ${param("String", project_id)}
             UNION ALL
-            SELECT id, columns AS text FROM pending_parts WHERE project_id = ${param("String", project_id)}
+            SELECT id, columns AS text FROM pending_call_events WHERE project_id = ${param("String", project_id)}
           ) WHERE position(text, 'secret') > 0 ORDER BY id`,
       options,
     );
@@ -224,7 +224,7 @@ describe("deleting calls", () => {
   };
   const inLedger = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ thread: string }>(
-      sql`SELECT DISTINCT thread_id AS thread FROM usage_ledger
+      sql`SELECT DISTINCT thread_id AS thread FROM usage_rollup
           WHERE project_id = ${param("String", project_id)} AND is_entry = 1 ORDER BY thread`,
       options,
     );
@@ -316,7 +316,7 @@ describe("retention", () => {
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);
-    await until(async () => (await countRows("call_traces", "acme/old")) === 1);
+    await until(async () => (await countRows("call_keys", "acme/old")) === 1);
     expect(await countRows("feedback", "acme/old")).toBe(1);
     expect(await countRows("calls", "acme/forever")).toBe(forever);
 
@@ -325,13 +325,13 @@ describe("retention", () => {
     await deleteExpired({ ...deps, clock });
     for (const table of [
       "calls",
-      "call_traces",
+      "call_keys",
       "trace_hours",
-      "spanning_traces",
+      "multi_hour_traces",
       "feedback",
-      "feedback_times",
-      "pending_parts",
-      "usage_ledger",
+      "feedback_keys",
+      "pending_call_events",
+      "usage_rollup",
     ]) {
       await until(async () => (await countRows(table, "acme/old")) === 0);
       expect(await countRows(table, "acme/forever")).toBeGreaterThan(0);

@@ -89,7 +89,7 @@ async function deleteProjects(
 async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
   const rows = await engine.rows<{ table: string }>(
     sql`SELECT table FROM system.columns
-        WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_fences') AND table IN
+        WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_generations') AND table IN
           (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
         ORDER BY table = 'calls', table`,
     { name: "tables_of_projects", tables: "own" },

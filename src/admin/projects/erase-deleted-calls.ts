@@ -38,7 +38,7 @@ const callKey = sql`project_id, trace_id, id`;
 const deletedHours = (projects: Sql): Sql =>
   sql`(SELECT project_id, hour FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
 /** The rows that the ledger has of traces under an hour. */
-const settlementKey = sql`project_id, settlement`;
+const batchKey = sql`project_id, batch_id`;
 const pendingKey = sql`project_id, id`;
 
 /** Makes keys short and of one length. Nobody who sends calls can find two of the same hash: it is another one each time. */
@@ -76,25 +76,25 @@ const places: readonly Place[] = [
       WHERE project_id IN ${projects} AND (${holds}) AND (deleted_at IS NOT NULL OR ${hash(callKey)} IN ${keys})`,
   },
   {
-    table: "pending_parts",
-    find: (projects, hash) => sql`SELECT project_id, ${hash(pendingKey)} AS key FROM pending_parts
+    table: "pending_call_events",
+    find: (projects, hash) => sql`SELECT project_id, ${hash(pendingKey)} AS key FROM pending_call_events
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND
-        ((project_id, id) IN (SELECT project_id, id FROM pending_parts WHERE project_id IN ${projects} AND kind = 'delete')
+        ((project_id, id) IN (SELECT project_id, id FROM pending_call_events WHERE project_id IN ${projects} AND kind = 'delete')
          OR (project_id, id) IN (SELECT project_id, id FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL))`,
     change: (projects, keys, hash) => sql`DELETE
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${hash(pendingKey)} IN ${keys}`,
   },
   {
     // what was settled after the deletion has nothing of the call. Rows of settlements that were replaced can be left over
-    table: "usage_ledger",
-    find: (projects, hash) => sql`SELECT project_id, ${hash(settlementKey)} AS key FROM usage_ledger
-      WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, settlement) NOT IN
-        (SELECT project_id, settlement FROM usage_ledger
-         WHERE project_id IN ${projects} AND is_entry = 0 AND (project_id, hour, head.hour_fingerprint) IN
+    table: "usage_rollup",
+    find: (projects, hash) => sql`SELECT project_id, ${hash(batchKey)} AS key FROM usage_rollup
+      WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, batch_id) NOT IN
+        (SELECT project_id, batch_id FROM usage_rollup
+         WHERE project_id IN ${projects} AND is_record = 0 AND (project_id, hour, manifest.hour_fingerprint) IN
           (SELECT project_id, hour, sum(calls.fingerprint) FROM calls
            WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} GROUP BY project_id, hour))`,
     change: (projects, keys, hash) =>
-      sql`DELETE WHERE project_id IN ${projects} AND ${hash(settlementKey)} IN ${keys}`,
+      sql`DELETE WHERE project_id IN ${projects} AND ${hash(batchKey)} IN ${keys}`,
   },
 ];
 

@@ -123,13 +123,13 @@ async function expiredRows(engine: Engine, projects: readonly Project[], beforeM
   const hours = sql`${isBefore} AND NOT has(${param("Array(Int64)", keptHours)}, hour)`;
   const older: Readonly<Record<string, Sql>> = {
     calls,
-    call_traces: hours,
+    call_keys: hours,
     trace_hours: hours,
-    spanning_traces: hours,
-    usage_ledger: hours,
-    pending_parts: sql`stored_at < ${instant}`,
+    multi_hour_traces: hours,
+    usage_rollup: hours,
+    pending_call_events: sql`stored_at < ${instant}`,
     feedback: sql`created_at < ${instant}`,
-    feedback_times: sql`created_at < ${instant}`,
+    feedback_keys: sql`created_at < ${instant}`,
   };
   return new Map(Object.entries(older).map(([table, where]) => [table, sql`${ofProjects} AND ${where}`]));
 }

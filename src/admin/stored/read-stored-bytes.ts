@@ -5,7 +5,7 @@ import { join, sql, type Sql } from "../../query/sql.ts";
 const HELD: readonly Sql[] = [
   sql`SELECT project_id, sum(128 + length(ifNull(inputs, '')) + length(ifNull(attributes, '')) + length(ifNull(output, ''))
         + length(ifNull(summary, '')) + length(ifNull(exception, ''))) AS held FROM calls GROUP BY project_id`,
-  sql`SELECT project_id, sum(128 + length(columns)) AS held FROM pending_parts GROUP BY project_id`,
+  sql`SELECT project_id, sum(128 + length(columns)) AS held FROM pending_call_events GROUP BY project_id`,
   sql`SELECT project_id, sum(128 + length(payload) + length(scorer)) AS held FROM feedback GROUP BY project_id`,
   sql`SELECT project_id, sum(128 + length(val)) AS held FROM objects GROUP BY project_id`,
   sql`SELECT project_id, sum(128 + length(val)) AS held FROM data_table_rows GROUP BY project_id`,

@@ -55,7 +55,7 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
   const found = new Map<Start, number>();
   for (const chunk of chunksOf([...asked.values()], KEYS_PER_QUERY)) {
     const rows = await engine.rows<{ project_id: Project; trace_id: string; id: string; hour: number }>(
-      sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_traces
+      sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_keys
           WHERE project_id IN ${param("Array(String)", [...new Set(chunk.map(({ project }) => project))])} AND id IN ${param(
             "Array(String)",
             chunk.map(({ part }) => part.id),

@@ -35,7 +35,7 @@ const MAX_REMEMBERED = 50_000;
 
 /**
  * Notes the hours under which traces will have calls, before the calls are written. Returns all hours of each trace.
- * `trace_hours` maps a trace to its hours; `spanning_traces` maps an hour to those of its traces that have several hours.
+ * `trace_hours` maps a trace to its hours; `multi_hour_traces` maps an hour to those of its traces that have several hours.
  * It notes first and then looks: if two writers begin a trace in two hours at once, the second one sees both hours. A
  * single process that writes may look while it notes, and remembers what it has noted and seen.
  */
@@ -71,7 +71,7 @@ export function createTraceNotes(engine: Engine): NoteTraces {
       hoursOf.set(key, hours);
       if (hours.length > 1) spanning.push(...hours.map((hour) => placeOf(trace, hour)));
     }
-    await engine.insert("spanning_traces", spanning, { name: "spanning_traces_add" });
+    await engine.insert("multi_hour_traces", spanning, { name: "multi_hour_traces_add" });
     memory.learn(
       began,
       OWN_INSERTS,

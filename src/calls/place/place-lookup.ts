@@ -44,7 +44,7 @@ export function createPlaceLookup(engine: Engine): PlaceLookup {
   const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
   const fences = new FenceMemory(RECENT_STARTS);
   // '' for none
-  const current = new TableMemory<string>(engine, "project_fences", RECENT_STARTS);
+  const current = new TableMemory<string>(engine, "project_generations", RECENT_STARTS);
 
   const recall = (key: CallKey): CallPlace | undefined => {
     const entry = recent.get(keyText(key));
@@ -105,15 +105,15 @@ interface TraceRow {
 /** May return other calls as well if two projects share an id; callers look up by key. */
 function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[]> {
   return engine.rows<TraceRow>(
-    sql`SELECT project_id, id, min(call_traces.trace_id) AS trace_id,
-          argMin(call_traces.hour, (call_traces.trace_id, call_traces.hour)) AS hour
-        FROM call_traces
+    sql`SELECT project_id, id, min(call_keys.trace_id) AS trace_id,
+          argMin(call_keys.hour, (call_keys.trace_id, call_keys.hour)) AS hour
+        FROM call_keys
         WHERE project_id IN ${param("Array(String)", [...new Set(keys.map((key) => key.project))])}
           AND id IN ${param(
             "Array(String)",
             keys.map((key) => key.id),
           )}
         GROUP BY project_id, id`,
-    { name: "call_traces_find", limits: "ingest", mustBeCurrent: true },
+    { name: "call_keys_find", limits: "ingest", mustBeCurrent: true },
   );
 }

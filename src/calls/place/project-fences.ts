@@ -6,7 +6,7 @@ import type { Project } from "../../shared/project.ts";
 /** Invalidates what every replica has cached about some projects. Call it once their rows are invisible. */
 export async function raiseFences(engine: Engine, projects: readonly Project[]): Promise<void> {
   const rows = projects.map((project) => ({ project_id: project, fence: randomUUID() }));
-  await engine.insert("project_fences", rows, { name: "project_fences_raise" });
+  await engine.insert("project_generations", rows, { name: "project_generations_raise" });
 }
 
 /** A project's fence at the time of a read. It differs if the project has been deleted since. */
@@ -26,9 +26,9 @@ export async function readFences(
   projects: readonly Project[],
 ): Promise<ReadonlyMap<Project, string>> {
   const rows = await engine.rows<{ project_id: Project; fence: string }>(
-    sql`SELECT project_id, fence FROM project_fences FINAL
+    sql`SELECT project_id, fence FROM project_generations FINAL
         WHERE project_id IN ${param("Array(String)", projects)}`,
-    { name: "project_fences_read", limits: "ingest" },
+    { name: "project_generations_read", limits: "ingest" },
   );
   return new Map(rows.map((row) => [row.project_id, row.fence]));
 }

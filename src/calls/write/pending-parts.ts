@@ -42,9 +42,9 @@ export function toPending(project: Project, part: CallPart, version: number): Pe
 
 export async function addPending(engine: Engine, pending: readonly PendingPart[]): Promise<void> {
   await engine.insert(
-    "pending_parts",
+    "pending_call_events",
     pending.map((one) => toRow(one, 0)),
-    { name: "pending_parts_add" },
+    { name: "pending_call_events_add" },
   );
 }
 
@@ -52,9 +52,9 @@ export async function addPending(engine: Engine, pending: readonly PendingPart[]
 export async function resolvePending(engine: Engine, written: readonly PendingPart[]): Promise<void> {
   const pending = written.filter((one) => !one.resolved);
   await engine.insert(
-    "pending_parts",
+    "pending_call_events",
     pending.map((one) => toRow(one, 1)),
-    { name: "pending_parts_resolve" },
+    { name: "pending_call_events_resolve" },
   );
 }
 
@@ -63,14 +63,14 @@ export type HaveMarks = (projects: readonly Project[]) => Promise<boolean>;
 
 /** It remembers the projects without marks, where a single process writes. */
 export function createMarkCheck(engine: Engine): HaveMarks {
-  const without = new TableMemory<true>(engine, "pending_parts", MAX_REMEMBERED);
+  const without = new TableMemory<true>(engine, "pending_call_events", MAX_REMEMBERED);
   return async (projects) => {
     const began = without.begin();
     const unsure = projects.filter((project) => without.get(project) === undefined);
     if (unsure.length === 0) return false;
     const rows = await engine.rows(
-      sql`SELECT 1 AS one FROM pending_parts WHERE project_id IN ${param("Array(String)", unsure)} LIMIT 1`,
-      { name: "pending_parts_any", limits: "ingest", mustBeCurrent: true },
+      sql`SELECT 1 AS one FROM pending_call_events WHERE project_id IN ${param("Array(String)", unsure)} LIMIT 1`,
+      { name: "pending_call_events_any", limits: "ingest", mustBeCurrent: true },
     );
     if (rows.length > 0) return true;
     without.learn(
@@ -91,9 +91,9 @@ export async function findMarks(
   const found: PendingMark[] = [];
   for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
     const rows = await engine.rows<MarkRow>(
-      sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_parts FINAL
+      sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_call_events FINAL
           PREWHERE ${areOf(chunk)} ORDER BY version, stored_at`,
-      { name: "pending_parts_find", limits: "ingest", mustBeCurrent: true },
+      { name: "pending_call_events_find", limits: "ingest", mustBeCurrent: true },
     );
     for (const row of rows) if (asked.has(keyText(keyOf(row)))) found.push(toMark(row));
   }
@@ -106,11 +106,11 @@ export async function findParts(
   from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
 ): Promise<ReadonlyMap<string, readonly PendingPart[]>> {
   const rows = await engine.rows<MarkRow & { readonly columns: string }>(
-    sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM pending_parts FINAL
+    sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM pending_call_events FINAL
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
         WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
         ORDER BY version, stored_at`,
-    { name: "pending_parts_read", limits: "ingest", mustBeCurrent: true },
+    { name: "pending_call_events_read", limits: "ingest", mustBeCurrent: true },
   );
   const found = rows.flatMap((row): PendingPart[] => {
     const first = from.get(keyText(keyOf(row)))?.version;
@@ -126,12 +126,12 @@ export async function findParts(
 /** Known calls with pending parts: left behind by writers that died between two steps. */
 export async function findForgotten(engine: Engine, limit: number): Promise<readonly CallKey[]> {
   const rows = await engine.rows<{ project_id: Project; id: string }>(
-    sql`SELECT DISTINCT project_id, id FROM pending_parts FINAL
+    sql`SELECT DISTINCT project_id, id FROM pending_call_events FINAL
         WHERE resolved = 0 AND (project_id, id) IN
-          (SELECT project_id, id FROM call_traces
-           WHERE (project_id, id) IN (SELECT project_id, id FROM pending_parts FINAL WHERE resolved = 0))
+          (SELECT project_id, id FROM call_keys
+           WHERE (project_id, id) IN (SELECT project_id, id FROM pending_call_events FINAL WHERE resolved = 0))
         LIMIT ${param("UInt32", limit)}`,
-    { name: "pending_parts_forgotten", limits: "maintenance" },
+    { name: "pending_call_events_forgotten", limits: "maintenance" },
   );
   return rows.map(keyOf);
 }

@@ -26,7 +26,7 @@ export function createKeyUses(engine: Engine, clock: Clock): KeyUses {
       noted = new Map();
       const rows = [...written].map(([id, usedAtMs]): UseRow => ({ id, last_used_at_ms: usedAtMs }));
       try {
-        await engine.insert("api_key_uses", rows, { name: "api_key_uses_add" });
+        await engine.insert("api_key_last_used", rows, { name: "api_key_uses_add" });
       } catch (error) {
         noted = new Map([...written, ...noted]);
         throw error;
@@ -34,8 +34,8 @@ export function createKeyUses(engine: Engine, clock: Clock): KeyUses {
     },
     async all() {
       const rows = await engine.rows<UseRow>(
-        sql`SELECT id, max(last_used_at_ms) AS last_used_at_ms FROM api_key_uses GROUP BY id`,
-        { name: "api_key_uses" },
+        sql`SELECT id, max(last_used_at_ms) AS last_used_at_ms FROM api_key_last_used GROUP BY id`,
+        { name: "api_key_last_used" },
       );
       return new Map([...rows.map((row): [string, number] => [row.id, row.last_used_at_ms]), ...noted]);
     },

@@ -1,4 +1,4 @@
-import type { LatencySums } from "../../ledger/cell.ts";
+import type { LatencySums } from "../../usage-rollup/aggregate.ts";
 
 export const LATENCY_AGGREGATIONS = ["avg", "min", "max", "sum", "count"] as const;
 type LatencyAggregation = (typeof LATENCY_AGGREGATIONS)[number];

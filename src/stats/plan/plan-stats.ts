@@ -1,5 +1,5 @@
 import { bucketsOf, type BucketedWindow } from "../../http/schemas/window-fields.ts";
-import { ledgerQuestion, type LedgerQuestion } from "../../ledger/question.ts";
+import { rollupQueryOf, type RollupQuery } from "../../usage-rollup/rollup-query.ts";
 import type { SelectionLimits } from "../../query/index.ts";
 import { planCalls, type CallsPlan } from "../../rollup/plan.ts";
 import { hourOf } from "../../shared/instant.ts";
@@ -23,7 +23,7 @@ export interface StatsPlan extends WindowPlan {
   /** How many groups are shown by themselves. */
   readonly maxGroups: number;
   /** What is asked of the ledger; undefined if it cannot tell. */
-  readonly ledger: LedgerQuestion | undefined;
+  readonly ledger: RollupQuery | undefined;
 }
 
 export interface PlanSettings {
@@ -50,7 +50,7 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
     maxGroups: request.limit,
     ledger: isRunning(bucketed.window.startUs, settings.nowMs)
       ? undefined
-      : ledgerQuestion({
+      : rollupQueryOf({
           filter: request.filter,
           query: request.query,
           fields: request.group_by.all.flatMap(({ source, field }) => (source === "call" ? [field] : [])),

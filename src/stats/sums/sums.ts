@@ -1,4 +1,4 @@
-import type { LatencySums } from "../../ledger/cell.ts";
+import type { LatencySums } from "../../usage-rollup/aggregate.ts";
 import type { CellCost } from "../../prices/cost-of-cell.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
 import { resize } from "../../shared/buffers.ts";

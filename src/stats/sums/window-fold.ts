@@ -21,7 +21,7 @@ import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "../read/call-columns.ts";
 import { Cells } from "./cells.ts";
 import { Groups } from "./groups.ts";
-import type { Cell } from "../../ledger/cell.ts";
+import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
 import { CellValues, MAX_VALUES } from "./cell-values.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { Unpriced } from "./unpriced.ts";
@@ -121,7 +121,7 @@ export class WindowFold {
   }
 
   /** Adds calls that are added up already. */
-  addCell({ atUs, fields, calls, errors, latency, latencies, used }: Cell): void {
+  addCell({ atUs, fields, calls, errors, latency, latencies, used }: UsageAggregate): void {
     const { sums } = this.cells;
     const names = { llm: used?.llm ?? null, provider: this.providerOfCell(used) };
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
@@ -139,7 +139,7 @@ export class WindowFold {
     this.unpriced.add(usage, cost as CallCost);
   }
 
-  private providerOfCell(used: Cell["used"]): string | null {
+  private providerOfCell(used: UsageAggregate["used"]): string | null {
     return used === undefined ? null : this.options.providerOf(used.llm, used.service?.provider || undefined);
   }
 

@@ -24,7 +24,7 @@ export async function mendReplicas(
     const tables = await engine.rows<{ name: string }>(
       sql`SELECT DISTINCT table AS name FROM ${trusted(`clusterAllReplicas('${cluster}', system.replicas)`)}
           WHERE database = (SELECT currentDatabase()) AND is_readonly AND total_replicas = 0 ORDER BY name`,
-      { name: "mend_find", limits: "maintenance", tables: "own" },
+      { name: "keeper_restore_find", limits: "maintenance", tables: "own" },
     );
     if (tables.length === 0 || performance.now() > giveUpMs) return;
     for (const { name } of tables) await mend(engine, cluster, name);
@@ -34,7 +34,7 @@ export async function mendReplicas(
 async function mend(engine: Engine, cluster: string, table: string): Promise<void> {
   try {
     await engine.command(trusted(`SYSTEM RESTORE REPLICA \`${table}\` ON CLUSTER '${cluster}'`), {
-      name: "mend_replica",
+      name: "keeper_restore_replica",
       tables: "own",
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 import { inTurns } from "../../shares/turns.ts";
 import { eachItem } from "../../shared/steps.ts";
-import { readSettledTraces } from "../../ledger/read-settled-traces.ts";
+import { readMaterializedTraces } from "../../usage-rollup/read-materialized-traces.ts";
 import type { HourRange } from "../../query/index.ts";
 import { sql } from "../../query/sql.ts";
 import { readCalls } from "../../rollup/read-calls.ts";
@@ -43,7 +43,7 @@ export async function sumTraces(
   );
   const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
   if (!withDetails && callCount > foldedAtOnce) {
-    const cells = await readSettledTraces(
+    const cells = await readMaterializedTraces(
       engine,
       { project, hours: hoursAround(traces, options.hours), book },
       signal,

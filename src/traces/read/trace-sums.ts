@@ -1,4 +1,4 @@
-import type { Cell } from "../../ledger/cell.ts";
+import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
 import {
   COST_SLOTS,
   costFields,
@@ -81,7 +81,7 @@ export class TraceSums {
   }
 
   /** Adds calls that are added up already, without details. */
-  addCell({ fields: [traceId = ""], calls, errors, used }: Cell): void {
+  addCell({ fields: [traceId = ""], calls, errors, used }: UsageAggregate): void {
     const row = this.rows.get(traceId);
     if (row === undefined) return;
     this.seen[row] = 1;

@@ -14,7 +14,7 @@ const prototype = Session.prototype as unknown as { insert: Insert };
 const { insert } = prototype;
 let writes = 0;
 prototype.insert = async function (params) {
-  if (params.table !== "usage_ledger" || ++writes !== Number(write)) return insert.call(this, params);
+  if (params.table !== "usage_rollup" || ++writes !== Number(write)) return insert.call(this, params);
   if (moment === "before") process.kill(process.pid, "SIGKILL");
   const done = insert.call(this, params);
   if (moment === "after") await done;

@@ -49,7 +49,7 @@ export function createReplicaLook(watcher: Engine, { name, cluster }: Watched): 
     keeperAwaySinceMs: state.keeperAwaySinceMs ?? performance.now(),
   });
   const afterFailure = (reason: unknown, tookMs: number): ReplicaState => {
-    const { kind, engineCode = "" } = toStorageError(reason, "replica_look");
+    const { kind, engineCode = "" } = toStorageError(reason, "replica_probe");
     if (NO_STORE.has(engineCode)) {
       return { ...state, answers: "yes", hasStore: false, replicatedTables: [], ...without() };
     }
@@ -81,7 +81,7 @@ export function createReplicaLook(watcher: Engine, { name, cluster }: Watched): 
     async again() {
       const beganMs = performance.now();
       const [seen, keeper] = await Promise.allSettled([
-        firstRow<OwnRow>(watcher, own, "replica_look"),
+        firstRow<OwnRow>(watcher, own, "replica_probe"),
         firstRow<KeeperRow>(watcher, keeperQuery, "replica_keeper"),
       ]);
       if (seen.status === "rejected") {

@@ -16,7 +16,7 @@ export interface CopyOptions {
 }
 
 /** A row's random number, which would count twice if the row was copied twice, and the ledger, which has the sums of these numbers. */
-const MADE_ANEW = { column: "fingerprint", table: "usage_ledger" };
+const MADE_ANEW = { column: "fingerprint", table: "usage_rollup" };
 const COPIED = TABLES_OF_SHARDS.filter((table) => table !== MADE_ANEW.table);
 const ROWS_PER_SLICE = 1_000_000;
 

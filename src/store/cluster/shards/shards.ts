@@ -34,27 +34,27 @@ export function isArrangedFor(shards: number, arranged: readonly number[]): bool
 const placedBy: Readonly<Record<string, string>> = {
   calls: "project_id, trace_id",
   trace_hours: "project_id, trace_id",
-  spanning_traces: "project_id, trace_id",
+  multi_hour_traces: "project_id, trace_id",
   // found by the id of a call, before its trace is known
-  call_traces: "project_id, id",
-  pending_parts: "project_id, id",
-  usage_ledger: "project_id, hour",
+  call_keys: "project_id, id",
+  pending_call_events: "project_id, id",
+  usage_rollup: "project_id, hour",
   file_chunks: "project_id, digest",
   data_table_rows: "project_id, digest",
   // added up in floating point, where another order gives other digits
   feedback: "project_id",
-  feedback_times: "project_id",
+  feedback_keys: "project_id",
   objects: "project_id",
   data_tables: "project_id",
   llm_prices: "project_id",
   cost_factors: "project_id",
   retention: "project_id",
-  project_fences: "project_id",
+  project_generations: "project_id",
   // the project of a deletion never changes
   deletions: "project_id",
   api_keys: "id",
   audit: "id",
-  api_key_uses: "id",
+  api_key_last_used: "id",
 };
 
 /** Tables that every shard has whole. */

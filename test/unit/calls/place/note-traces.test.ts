@@ -17,7 +17,7 @@ const place = (trace_id: string, hour: number): TraceHour => ({ project_id, trac
 
 /** A store of notes whose statements take effect at some moment while they run. */
 class Notes {
-  readonly rows: Record<string, TraceHour[]> = { trace_hours: [], spanning_traces: [] };
+  readonly rows: Record<string, TraceHour[]> = { trace_hours: [], multi_hour_traces: [] };
   readonly asked: string[] = [];
   readonly #counts = new ChangeCounts();
   readonly #pause: () => Promise<void>;
@@ -124,7 +124,7 @@ describe("two writers that note traces at the same time, by statements that fail
           running = [];
           for (const trace of new Set(noted.map((one) => one.trace_id))) {
             const hours = new Set(noted.filter((one) => one.trace_id === trace).map((one) => one.hour));
-            const [stored, spanning] = ["trace_hours", "spanning_traces"].map((table) =>
+            const [stored, spanning] = ["trace_hours", "multi_hour_traces"].map((table) =>
               store.hoursOf(table, trace),
             );
             expect(stored).toEqual(expect.arrayContaining([...hours]));

@@ -1,8 +1,0 @@
--- When a key was last used.
-CREATE TABLE IF NOT EXISTS api_key_uses {{on_cluster}}
-(
-    id String,
-    last_used_at_ms SimpleAggregateFunction(max, Int64)
-)
-ENGINE = {{engine:AggregatingMergeTree}}
-ORDER BY id;

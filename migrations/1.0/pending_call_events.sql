@@ -1,0 +1,23 @@
+-- Parts whose call has not started yet, with the columns they will write as JSON. Those that are written to their call stay for
+-- a day: no other replica writes them again, and whatever comes for the call meanwhile goes by the same order.
+CREATE TABLE IF NOT EXISTS pending_call_events {{on_cluster}}
+(
+    project_id LowCardinality(String),
+    id String,
+    kind LowCardinality(String),
+    columns_hash String,
+    -- of two parts of a call, the one acknowledged later has the larger one
+    version UInt64,
+    columns String CODEC(ZSTD(1)),
+    -- 1: written to its call
+    resolved UInt8,
+    stored_at DateTime64(3, 'UTC') DEFAULT now64(3),
+
+    -- how much a project stores: see src/admin/stored/read-stored-bytes.ts
+    PROJECTION stored (SELECT project_id, sum(128 + length(columns)) GROUP BY project_id)
+)
+ENGINE = {{engine:ReplacingMergeTree(resolved)}}
+ORDER BY (project_id, id, kind, columns_hash, version)
+TTL toDateTime(stored_at) + INTERVAL 1 DAY DELETE WHERE resolved = 1
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,
+    deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild';

@@ -1,0 +1,9 @@
+-- A new value for every deletion of a project: what was remembered of it before holds no longer.
+CREATE TABLE IF NOT EXISTS project_generations {{on_cluster}}
+(
+    project_id String,
+    fence String
+)
+ENGINE = {{engine:ReplacingMergeTree}}
+ORDER BY project_id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,0 +1,48 @@
+import { migrate } from "../src/store/schema/migrate.ts";
+import { verifyRollup, rebuildRollup } from "../src/usage-rollup/verify-rollup.ts";
+import { openStore } from "../src/open-store.ts";
+import { HOUR_MICROS } from "../src/shared/instant.ts";
+import { argumentsOr, orExit } from "./command-line.ts";
+
+const USAGE = `The ledger of what calls themselves used, which makes /usage/stats fast.
+
+  npm run usage-rollup -- check     folds every hour of it again; exit code 1 and the hours if one is different
+  npm run usage-rollup -- rebuild   settles every hour anew
+
+The service keeps the ledger by itself. An embedded store must not be served meanwhile.`;
+
+const { values, positionals } = argumentsOr(USAGE, { help: { type: "boolean", short: "h" } });
+const [name] = positionals;
+if (values.help === true) {
+  console.log(USAGE);
+  process.exit(0);
+}
+if ((name !== "check" && name !== "rebuild") || positionals.length > 1) {
+  console.error(USAGE);
+  process.exit(2);
+}
+/** Never aborted. */
+const { signal } = new AbortController();
+
+await orExit(async (config) => {
+  const engine = await openStore(config);
+  try {
+    await migrate(engine, { cluster: config.CLICKHOUSE_CLUSTER });
+    if (name === "rebuild") {
+      const { materialized: settled, live } = await rebuildRollup({
+        engine,
+        whileNoInsertRuns: (work) => work(),
+        signal,
+      });
+      console.log(`${settled} hours settled, ${live} left to be folded live.`);
+      return;
+    }
+    const { materialized: settled, live, different } = await verifyRollup(engine, signal);
+    for (const { project, hour } of different)
+      console.log(`different: ${project} ${new Date((hour * HOUR_MICROS) / 1000).toISOString()}`);
+    console.log(`${settled} hours settled, ${different.length} of them different; ${live} folded live.`);
+    if (different.length > 0) process.exitCode = 1;
+  } finally {
+    await engine.close();
+  }
+});

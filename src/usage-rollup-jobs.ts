@@ -1,0 +1,20 @@
+import type { FastifyInstance } from "fastify";
+import { createOrphanCollector } from "./usage-rollup/delete-orphans.ts";
+import { createMaterializer, type MaterializerDeps } from "./usage-rollup/materializer.ts";
+import { registerPeriodic } from "./periodic.ts";
+
+const MINUTE_MS = 60_000;
+
+/** The jobs that keep the ledger of usage up to date. They end with the app, even in the middle of a run. */
+export function registerUsageRollup(app: FastifyInstance, deps: Omit<MaterializerDeps, "signal">): void {
+  const closing = new AbortController();
+  app.addHook("preClose", async () => closing.abort());
+  const materializer = createMaterializer({ ...deps, signal: closing.signal });
+  registerPeriodic(app, { name: "usage_rollup", everyMs: MINUTE_MS, run: () => materializer.run() });
+  const orphans = createOrphanCollector(deps.engine);
+  registerPeriodic(app, {
+    name: "usage_rollup_orphans",
+    everyMs: 60 * MINUTE_MS,
+    run: () => orphans.run(),
+  });
+}

@@ -1,0 +1,50 @@
+import type { Engine } from "../store/engine.ts";
+import { param, sql } from "../query/sql.ts";
+
+/** A replicated mutation must fit into one node of Keeper. */
+const MAX_HOURS = 1000;
+const hourKey = sql`concat(toString(hour), ' ', project_id)`;
+
+/**
+ * Forgets orphans after calls have been deleted: only then can there be any. It looks once more at the next run, for a process
+ * that was settling meanwhile. Reading the hours of all calls costs as much as there are calls.
+ */
+export function createOrphanCollector(engine: Engine): { run(): Promise<void> } {
+  let [earlier, last]: (string | undefined)[] = [];
+  return {
+    async run() {
+      const deletions = await deletionsOf(engine);
+      if (deletions === last && last === earlier) return;
+      await deleteOrphans(engine);
+      [earlier, last] = [last, deletions];
+    },
+  };
+}
+
+/** Another text after every mutation of calls. */
+async function deletionsOf(engine: Engine): Promise<string> {
+  const rows = await engine.rows<{ newest: string }>(
+    sql`SELECT max(concat(toString(create_time), ' ', mutation_id)) AS newest FROM system.mutations
+        WHERE database = currentDatabase() AND table = 'calls'`,
+    { name: "usage_rollup_deletions", limits: "maintenance", tables: "each" },
+  );
+  return rows.map(({ newest }) => newest).join(", ");
+}
+
+/**
+ * Deletes what the ledger has of hours without calls: left by a process that settled while another replica deleted them. No
+ * response uses it, but it says what calls said.
+ */
+export async function deleteOrphans(engine: Engine): Promise<void> {
+  const rows = await engine.rows<{ found: string }>(
+    sql`SELECT DISTINCT ${hourKey} AS found FROM usage_rollup
+        WHERE (project_id, hour) NOT IN (SELECT DISTINCT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
+    { name: "usage_rollup_orphans", limits: "maintenance", mustBeCurrent: true },
+  );
+  if (rows.length === 0) return;
+  const found = rows.map((row) => row.found);
+  await engine.command(
+    sql`ALTER TABLE usage_rollup DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
+    { name: "usage_rollup_forget", tables: "each" },
+  );
+}

@@ -1,0 +1,100 @@
+import { inTurns } from "../shares/turns.ts";
+import type { Engine } from "../store/engine.ts";
+import { eachOwnUsage } from "../rollup/fold/own-usage.ts";
+import { releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
+import { LlmNames } from "../rollup/table/llm-names.ts";
+import { callTableSteps } from "../rollup/table/read-call-table.ts";
+import type { Sql } from "../query/sql.ts";
+import { AppError } from "../shared/errors.ts";
+import type { Project } from "../shared/project.ts";
+import type { Steps } from "../shared/steps.ts";
+import { isMore, NOTHING_YET } from "../usage/most-used.ts";
+import {
+  NO_LATENCY,
+  NO_USAGE,
+  recordUsageOf,
+  type CallField,
+  type RecordCall,
+  type UsageRecord,
+  type RecordUsage,
+} from "./usage-record.ts";
+import { readRecordBytes, RecordColumns } from "./record-columns.ts";
+
+export interface FoldedRecords {
+  /** The sum over the very rows that were folded. */
+  readonly fingerprint: bigint;
+  readonly records: readonly UsageRecord[];
+  /** Of each entry the hour that its call lies under. */
+  readonly hours: readonly number[];
+}
+
+/** What the calls of some whole traces themselves used. Undefined: an entry is not exact in its column, or there are too many entries. */
+export async function foldRecords(
+  engine: Engine,
+  toRead: { readonly project: Project; readonly within: Sql },
+  signal: AbortSignal,
+): Promise<FoldedRecords | undefined> {
+  const bytes = await readRecordBytes(engine, toRead, signal);
+  const names = new LlmNames();
+  const columns = new RecordColumns(bytes);
+  const options = { readMore: columns.readBlock, forOwn: true };
+  const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
+  try {
+    const folded = await inTurns(recordsOf(calls, columns, names));
+    return folded && { fingerprint: columns.fingerprint, ...folded };
+  } catch (error) {
+    // one project's calls do not keep the ledger from the others
+    if (error instanceof AppError && error.code === "too_many_calls") return undefined;
+    throw error;
+  } finally {
+    releaseCalls(calls);
+  }
+}
+
+function* recordsOf(
+  calls: CallTable,
+  columns: RecordColumns,
+  names: LlmNames,
+): Steps<Pick<FoldedRecords, "records" | "hours"> | undefined> {
+  const records: UsageRecord[] = [];
+  const hours: number[] = [];
+  let isExact = true;
+  yield* eachOwnUsage({ calls, names }, (call, usages) => {
+    const used = usages.map(recordUsageOf);
+    if (!used.every((usage) => usage !== undefined)) {
+      isExact = false;
+      return;
+    }
+    const of = { started_at_us: calls.startedAtUs[call]!, ...fieldsOf(columns, call) };
+    const counted = { calls: 1, errors: columns.errors[call]!, latency_ms: columns.latencies[call]! };
+    const elsewhere = { calls: 0, errors: 0, latency_ms: NO_LATENCY };
+    const most = placeOfMost(used);
+    if (used.length === 0) records.push({ ...of, ...counted, ...NO_USAGE });
+    for (const [place, usage] of used.entries())
+      records.push({ ...of, ...(place === most ? counted : elsewhere), ...usage });
+    while (hours.length < records.length) hours.push(columns.hours[call]!);
+  });
+  return isExact ? { records, hours } : undefined;
+}
+
+function placeOfMost(used: readonly RecordUsage[]): number {
+  let [place, most] = [0, NOTHING_YET];
+  for (const [at, { total_tokens: tokens }] of used.entries())
+    if (isMore(tokens, most)) [place, most] = [at, tokens];
+  return place;
+}
+
+/** Written out because it is done for every call. */
+function fieldsOf({ fields, roots }: RecordColumns, call: number): Pick<RecordCall, CallField | "is_root"> {
+  return {
+    op_name: fields.op_name[call]!,
+    trace_id: fields.trace_id[call]!,
+    thread_id: fields.thread_id[call]!,
+    turn_id: fields.turn_id[call]!,
+    svc_user_id: fields.svc_user_id[call]!,
+    svc_run_id: fields.svc_run_id[call]!,
+    api_key: fields.api_key[call]!,
+    status: fields.status[call]!,
+    is_root: roots[call]!,
+  };
+}

@@ -1,0 +1,84 @@
+import type { Engine } from "../store/engine.ts";
+import { param, sql, trusted, type Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hour-span.ts";
+
+/** Traces of a group that have calls under an hour. */
+export interface MultiHourTraceSet extends HourSpan {
+  readonly hour: number;
+  /** The sum of the hashes of their ids, modulo 2^64. */
+  readonly traceSetHash: string;
+}
+
+export interface MultiHourTraces extends MultiHourTraceSet {
+  readonly traceIds: readonly string[];
+}
+
+interface Options {
+  readonly name: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Stands for the groups of all traces that are too long to be settled: no hour is in it. */
+const LONG: HourSpan = { first: 0, last: -1 };
+
+export function isTooLong({ first, last }: HourSpan): boolean {
+  return last < first;
+}
+
+/**
+ * The traces noted under some hours that lie under others too, by group, under these hours. `hours`: a condition on `hour`. Never
+ * of a replica that may lack some.
+ */
+export function readMultiHourTraceSets(
+  engine: Engine,
+  project: Project,
+  hours: Sql,
+  options: Options,
+): Promise<readonly MultiHourTraceSet[]> {
+  return engine.rows<MultiHourTraceSet>(
+    sql`SELECT first, last, hour, ${TRACE_SET_HASH} FROM ${byHours(project, hours)} WHERE ${hours} GROUP BY first, last, hour`,
+    { ...options, limits: "heavy", mustBeCurrent: true },
+  );
+}
+
+/** The same traces by their names, under all of their hours. */
+export function readMultiHourTraces(
+  engine: Engine,
+  project: Project,
+  hours: Sql,
+  options: Options,
+): Promise<readonly MultiHourTraces[]> {
+  return engine.rows<MultiHourTraces>(
+    sql`SELECT first, last, hour, ${TRACE_SET_HASH}, groupArray(trace_id) AS traceIds
+        FROM ${byHours(project, hours)} GROUP BY first, last, hour`,
+    { ...options, limits: "maintenance", mustBeCurrent: true },
+  );
+}
+
+const TRACE_SET_HASH = sql`toString(sum(cityHash64(trace_id))) AS digest`;
+
+function byHours(project: Project, hours: Sql): Sql {
+  return sql`(SELECT first, last, trace_id, arrayJoin(all_hours) AS hour FROM (${groupsOfTraces(project, hours)}))`;
+}
+
+/**
+ * The traces noted under some hours that lie under others too, with their groups. A group of several hours is never of one,
+ * also where retention has left a trace no other hour.
+ */
+function groupsOfTraces(project: Project, hours: Sql): Sql {
+  const unlessLong = (hour: Sql, instead: number): Sql =>
+    sql`if(max(hour) - min(hour) < ${param("Int64", MAX_SPAN_HOURS)}, ${hour}, ${trusted(String(instead))})`;
+  return sql`SELECT trace_id, groupUniqArray(hour) AS all_hours, ${unlessLong(sql`min(hour)`, LONG.first)} AS first,
+      ${unlessLong(sql`greatest(max(hour), min(hour) + 1)`, LONG.last)} AS last
+    FROM trace_hours WHERE project_id = ${param("String", project)} AND trace_id IN
+      (SELECT trace_id FROM multi_hour_traces WHERE project_id = ${param("String", project)} AND ${hours})
+    GROUP BY trace_id`;
+}
+
+/** `(hour, trace_id)` of all calls of the spanning traces of some hours, but of those in these groups. */
+export function keysOutside(project: Project, hours: Sql, groups: readonly HourSpan[]): Sql {
+  const keys = param("Array(String)", groups.map(spanKey));
+  return sql`(SELECT arrayJoin(all_hours), trace_id FROM (${groupsOfTraces(project, hours)})
+    WHERE concat(toString(first), '-', toString(last)) NOT IN ${keys})`;
+}

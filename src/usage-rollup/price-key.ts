@@ -1,0 +1,44 @@
+import { chargedOf, usedKindsOf, type UsedKinds } from "../prices/cost-of-cell.ts";
+import { parseJsonText } from "../shared/escaped-keys.ts";
+import { countRow, countsAt } from "../usage/count-fields.ts";
+import type { Unit, UnitCounts } from "../usage/units.ts";
+import type { PricedUsage, Service, Usage } from "../usage/usage.ts";
+import { serviceOf } from "./service.ts";
+
+/** What decides the price of a usage, but for its time and the size of its requests: usages that share it can be added up. */
+export type PriceKey = { readonly llm: string; readonly service: Service | undefined } & (
+  | { readonly kinds: UsedKinds; readonly exact?: undefined }
+  /** The whole usage, where its costs cannot be added up: equal ones are multiplied. */
+  | { readonly exact: PricedUsage; readonly kinds?: undefined }
+);
+
+type Wire = readonly [llm: string, provider: string, tier: string, ...(KindsWire | ExactWire)];
+type KindsWire = readonly [tokens: number, plain: number, ...units: readonly Unit[]];
+type ExactWire = readonly [counts: readonly number[], isCacheOutside: boolean, units: UnitCounts];
+
+/** It as one text, and how much was used of each of the units that it names. */
+export function priceKeyOf(usage: Usage): { readonly text: string; readonly units: readonly number[] } {
+  const { llm, service, units: counts = {} } = usage;
+  const kinds = usedKindsOf(chargedOf(usage));
+  const how: KindsWire | ExactWire =
+    kinds === undefined
+      ? [countRow(usage), usage.cacheOutsidePrompt, counts]
+      : [kinds.tokens, kinds.plain, ...kinds.units];
+  const wire: Wire = [llm, service?.provider ?? "", service?.tier ?? "", ...how];
+  return { text: JSON.stringify(wire), units: kinds?.units.map((unit) => counts[unit]!) ?? [] };
+}
+
+export function parsePriceKey(text: string): PriceKey {
+  const [llm, provider, tier, ...how] = parseJsonText(text) as Wire;
+  const service = serviceOf(provider, tier);
+  if (!isExact(how)) {
+    const [tokens, plain, ...units] = how;
+    return { llm, service, kinds: { tokens, plain, units } };
+  }
+  const [counts, cacheOutsidePrompt, units] = how;
+  return { llm, service, exact: { ...countsAt(counts, 0), cacheOutsidePrompt, units, service } };
+}
+
+function isExact(how: KindsWire | ExactWire): how is ExactWire {
+  return typeof how[0] !== "number";
+}

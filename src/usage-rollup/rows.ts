@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import type { Project } from "../shared/project.ts";
+import { EMPTY_RECORD, type UsageRecord } from "./usage-record.ts";
+import type { HourSpan } from "./hour-span.ts";
+import { RECORD_VERSION } from "./manifests.ts";
+import { servedModelsOf } from "./served-models.ts";
+
+/** A row of `usage_rollup`. */
+export type RollupRow = Readonly<Record<string, unknown>>;
+
+/** What some traces used under an hour, and of which rows and traces that is true: see `Head`. */
+export interface MaterializedSlice extends HourSpan {
+  readonly hour: number;
+  readonly slice: number;
+  readonly slices: number;
+  readonly fingerprint: string;
+  /** Of this hour alone. */
+  readonly hourFingerprint: string;
+  readonly traceSetHash: string;
+  readonly records: readonly UsageRecord[];
+}
+
+/** Its head and its records, all of one shape. */
+export function rowsOf(project: Project, materialized: MaterializedSlice): readonly RollupRow[] {
+  const { hour, first, last, slice, records } = materialized;
+  const key = {
+    project_id: project,
+    hour,
+    first_hour: first,
+    last_hour: last,
+    slice,
+    batch_id: String(randomBytes(8).readBigUInt64LE()),
+  };
+  const manifest = {
+    version: RECORD_VERSION,
+    slices: materialized.slices,
+    records: records.length,
+    fingerprint: materialized.fingerprint,
+    hour_fingerprint: materialized.hourFingerprint,
+    trace_set_hash: materialized.traceSetHash,
+    first_started_at_us: records.reduce(
+      (first, one) => Math.min(first, one.started_at_us),
+      records[0]?.started_at_us ?? 0,
+    ),
+    last_started_at_us: records.reduce(
+      (last, one) => Math.max(last, one.started_at_us),
+      records[0]?.started_at_us ?? 0,
+    ),
+    llms: servedModelsOf(records),
+  };
+  return [
+    { ...key, is_record: 0, record_no: 0, manifest, ...EMPTY_RECORD },
+    ...records.map((record, number) => ({
+      ...key,
+      is_record: 1,
+      record_no: number + 1,
+      manifest: null,
+      ...record,
+    })),
+  ];
+}

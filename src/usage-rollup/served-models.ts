@@ -1,0 +1,59 @@
+import { parseJsonText } from "../shared/escaped-keys.ts";
+import type { Service } from "../usage/usage.ts";
+import { parsePriceKey } from "./price-key.ts";
+import type { UsageRecord } from "./usage-record.ts";
+import { serviceOf } from "./service.ts";
+
+/** Who was asked for what: an LLM, and as much as is known of who served it. */
+export interface ServedModel {
+  readonly llm: string;
+  readonly service: Service | undefined;
+  /** Some of it has units besides tokens. */
+  readonly hasUnits: boolean;
+  /** No request had a larger input. */
+  readonly maxInput: number;
+}
+
+/** What a head says of its records: each LLM and service once, as JSON. */
+export function servedModelsOf(records: readonly UsageRecord[]): readonly string[] {
+  const inputs = new Map<string, number>();
+  for (const { price_key: priceKey, input_tokens: input } of records)
+    if (priceKey !== "") inputs.set(priceKey, Math.max(input, inputs.get(priceKey) ?? 0));
+  const all = [...inputs].map(([priceKey, maxInput]): ServedModel => {
+    const { llm, service, kinds, exact } = parsePriceKey(priceKey);
+    const hasUnits = exact !== undefined || kinds.units.length > 0;
+    return { llm, service, hasUnits, maxInput };
+  });
+  return together(all).map(({ llm, service, hasUnits, maxInput }) =>
+    JSON.stringify([llm, service?.provider ?? "", service?.tier ?? "", Number(hasUnits), boundOf(maxInput)]),
+  );
+}
+
+/** What several heads say together. */
+export function parseServedModels(texts: Iterable<string>): readonly ServedModel[] {
+  const all = [...new Set(texts)].map((text): ServedModel => {
+    const [llm, provider, tier, hasUnits, maxInput] = parseJsonText(text) as [
+      string,
+      string,
+      string,
+      number,
+      number,
+    ];
+    return { llm, service: serviceOf(provider, tier), hasUnits: hasUnits === 1, maxInput };
+  });
+  return together(all);
+}
+
+function together(all: readonly ServedModel[]): readonly ServedModel[] {
+  const same = Map.groupBy(all, ({ llm, service }) => JSON.stringify([llm, service]));
+  return [...same.values()].map((some) => ({
+    ...some[0]!,
+    hasUnits: some.some(({ hasUnits }) => hasUnits),
+    maxInput: Math.max(...some.map(({ maxInput }) => maxInput)),
+  }));
+}
+
+/** The next power of two, so that most heads say the same. */
+function boundOf(input: number): number {
+  return input <= 1 ? 1 : 2 ** Math.ceil(Math.log2(input));
+}

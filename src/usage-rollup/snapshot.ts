@@ -1,0 +1,82 @@
+import type { Engine } from "../store/engine.ts";
+import type { HourRange } from "../query/index.ts";
+import type { Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import type { RollupSnapshot } from "./coverage.ts";
+import { readFingerprints } from "./fingerprints.ts";
+import { MAX_SPAN_HOURS } from "./hour-span.ts";
+import { readManifests } from "./manifests.ts";
+import { hourIn, readHourBuckets, hourBetween } from "./hour.ts";
+import { readMultiHourTraceSets, type MultiHourTraceSet } from "./multi-hour-traces.ts";
+
+export interface WindowSnapshot extends RollupSnapshot {
+  /** The spanning traces as they are now. */
+  readonly rereadMultiHourTraces: () => Promise<readonly MultiHourTraceSet[]>;
+}
+
+/**
+ * Looks at the hours of the calls that started in some hours. Nearly all calls lie under the hours in which they started, so
+ * these are looked at while it is read which they are, and looked at again only if there are others.
+ */
+export async function readSnapshot(
+  engine: Engine,
+  project: Project,
+  started: HourRange,
+  signal: AbortSignal,
+): Promise<WindowSnapshot> {
+  const beside = { from: started.from - MAX_SPAN_HOURS, to: started.to + MAX_SPAN_HOURS };
+  const reading = { engine, project, signal };
+  const [hours, snapshot] = await Promise.all([
+    readHourBuckets(engine, project, started, { name: "usage_rollup_key_hours", signal }),
+    readSnapshotOf(reading, hourBetween(started), hourBetween(beside)),
+  ]);
+  if (hours.every((hour) => hour >= started.from && hour <= started.to)) return withRows(hours, snapshot);
+  const besideEach = new Set(hours.flatMap((hour) => range(hour - MAX_SPAN_HOURS, hour + MAX_SPAN_HOURS)));
+  return withRows(hours, await readSnapshotOf(reading, hourIn(hours), hourIn([...besideEach])));
+}
+
+/** Looks at some hours that calls lie under, whenever they started. */
+export async function snapshotAtHours(
+  engine: Engine,
+  project: Project,
+  hours: HourRange,
+  signal: AbortSignal,
+): Promise<RollupSnapshot> {
+  const beside = { from: hours.from - MAX_SPAN_HOURS, to: hours.to + MAX_SPAN_HOURS };
+  const snapshot = await readSnapshotOf({ engine, project, signal }, hourBetween(hours), hourBetween(beside));
+  return {
+    ...snapshot,
+    hours: snapshot.fingerprints.hours.filter((hour) => hour >= hours.from && hour <= hours.to),
+  };
+}
+
+interface Reading {
+  readonly engine: Engine;
+  readonly project: Project;
+  readonly signal: AbortSignal;
+}
+
+/** `hours`, `beside`: conditions on `hour`; the second is true of all hours of groups that lie under the first. */
+async function readSnapshotOf(
+  { engine, project, signal }: Reading,
+  hours: Sql,
+  beside: Sql,
+): Promise<Omit<WindowSnapshot, "hours">> {
+  const rereadMultiHourTraces = (): Promise<readonly MultiHourTraceSet[]> =>
+    readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_compare", signal });
+  const [manifests, fingerprints, multiHour] = await Promise.all([
+    readManifests(engine, project, hours, signal),
+    readFingerprints(engine, project, beside, { name: "usage_rollup_fingerprints", signal }),
+    readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_spanning", signal }),
+  ]);
+  return { manifests, fingerprints, multiHour, rereadMultiHourTraces };
+}
+
+function withRows(hours: readonly number[], snapshot: Omit<WindowSnapshot, "hours">): WindowSnapshot {
+  const stored = new Set(snapshot.fingerprints.hours);
+  return { ...snapshot, hours: hours.filter((hour) => stored.has(hour)) };
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, place) => from + place);
+}

@@ -1,0 +1,154 @@
+import type { Engine } from "../store/engine.ts";
+import { inTurns } from "../shares/turns.ts";
+import { eachItem } from "../shared/steps.ts";
+import { RowBinaryReader } from "../store/rows/row-binary.ts";
+import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
+import type { Project } from "../shared/project.ts";
+import { COUNT_SLOTS, countFields } from "../usage/count-fields.ts";
+import { NO_LATENCIES, type SummedUsage, type UsageAggregate } from "./aggregate.ts";
+import { NO_LATENCY } from "./usage-record.ts";
+import type { RollupManifest } from "./manifests.ts";
+import { hourIn } from "./hour.ts";
+import { countTiersBelow } from "./input-tier.ts";
+import type { PriceBreakpoints } from "./price-breakpoints.ts";
+import type { RollupQuery } from "./rollup-query.ts";
+
+/** Which records to add up, and what tells cells apart. */
+export interface AggregationPlan {
+  readonly project: Project;
+  readonly manifests: readonly RollupManifest[];
+  readonly query: RollupQuery;
+  /** Where cells begin, in microseconds since the epoch, ascending; the first one has what comes before it too. */
+  readonly cutsUs: readonly number[];
+  readonly prices: PriceBreakpoints;
+  readonly withUnits: boolean;
+  /** Whether no quarter of an hour of these heads is cut: the table keeps what calls come to by quarters. */
+  readonly by15Minutes: boolean;
+}
+
+/** Entries that lie between two cuts and between two sizes of requests, have the same fields and are priced alike. */
+export interface RecordSum
+  extends
+    Pick<UsageAggregate, "atUs" | "fields" | "calls" | "errors" | "latency" | "latencies">,
+    SummedUsage {
+  /** See `priceKeyFor`. */
+  readonly priceKey: string;
+  /** How many of the sizes that cut prices are smaller. */
+  readonly priceTier: number;
+  /** How many records it has. */
+  readonly records: number;
+}
+
+/** They are read from bytes each time, so that as few as possible are in memory at once. */
+export interface Sums {
+  readonly sums: Iterable<RecordSum>;
+  readonly prices: PriceBreakpoints;
+}
+
+/** Of records that are not asked for. No cut: those are instants of calls or later. */
+const OUTSIDE = Number.MIN_SAFE_INTEGER;
+export const FIFTEEN_MINUTES_US = 900_000_000;
+
+/**
+ * Adds up all records of some heads in one statement. Undefined: not all of them are there any more, each once, because the
+ * hour was settled again.
+ */
+export async function sumRecords(
+  engine: Engine,
+  summing: AggregationPlan,
+  signal: AbortSignal,
+): Promise<Sums | undefined> {
+  const bytes = await engine.bytes(statementOf(summing), "RowBinary", {
+    name: "usage_rollup_sum",
+    limits: "heavy",
+    signal,
+  });
+  const sums = { [Symbol.iterator]: () => readSums(bytes, summing) };
+  let found = 0;
+  await inTurns(eachItem(sums, ({ records }) => (found += records)));
+  const expected = summing.manifests.reduce((sum, { records }) => sum + records, 0);
+  return found === expected ? { sums, prices: summing.prices } : undefined;
+}
+
+function* readSums(bytes: Buffer, summing: AggregationPlan): Generator<RecordSum> {
+  const reader = new RowBinaryReader(bytes);
+  while (!reader.done) yield readSum(reader, summing);
+}
+
+function statementOf({
+  project,
+  manifests,
+  query,
+  cutsUs,
+  prices,
+  withUnits,
+  by15Minutes: by15Minutes,
+}: AggregationPlan): Sql {
+  const { fields, condition, latencies } = query;
+  const ifRequested = (value: Sql, instead: string): Sql =>
+    condition === undefined ? value : sql`if(ifNull(${condition}, 0), ${value}, ${trusted(instead)})`;
+  const at = trusted(
+    by15Minutes ? `intDiv(started_at_us, ${FIFTEEN_MINUTES_US}) * ${FIFTEEN_MINUTES_US}` : "started_at_us",
+  );
+  const begin = sql`roundDown(${at}, ${param("Array(Int64)", cutsUs)})`;
+  const ended = trusted(`latency_ms != ${NO_LATENCY}`);
+  const sums = [
+    sql`count()`,
+    ...[
+      "calls",
+      "errors",
+      ...countFields.map(({ wire }) => wire),
+      "uncached_prompt_tokens",
+      "billed_requests",
+    ].map((name) => trusted(`sum(${name})`)),
+    ...(latencies === "none"
+      ? []
+      : [
+          sql`countIf(${ended})`,
+          ...["sumIf", "minIf", "maxIf"].map((name) => sql`${trusted(name)}(latency_ms, ${ended})`),
+        ]),
+  ].map((number) => sql`toInt64(${number})`);
+  const lists = [
+    ...(withUnits ? [sql`CAST(sumForEach(units), 'Array(Int64)')`] : []),
+    ...(latencies === "each" ? [sql`groupArrayIf(latency_ms, ${ended})`] : []),
+  ];
+  const keys = [
+    sql`toInt64(${ifRequested(begin, `toInt64(${OUTSIDE})`)})`,
+    sql`price_key`,
+    sql`toInt64(${countTiersBelow(prices.inputs)})`,
+    ...fields.map((name) => ifRequested(sql`CAST(${trusted(name)}, 'String')`, "''")),
+  ];
+  const hours = hourIn([...new Set(manifests.map(({ hour }) => hour))]);
+  const batches = param(
+    "Array(UInt64)",
+    manifests.map(({ batch }) => batch),
+  );
+  return sql`SELECT ${join([...keys, ...sums, ...lists], ", ")}
+    FROM (SELECT *, if(is_root = 1, '', '-') AS parent_id FROM usage_rollup
+      WHERE project_id = ${param("String", project)} AND is_record = 1 AND ${hours} AND batch_id IN ${batches})
+    GROUP BY ${trusted(keys.map((_, index) => index + 1).join(", "))}`;
+}
+
+function readSum(reader: RowBinaryReader, { query, withUnits }: AggregationPlan): RecordSum {
+  const { fields, latencies } = query;
+  const atUs = reader.int64();
+  const priceKey = reader.string();
+  const priceTier = reader.int64();
+  const values = fields.map(() => reader.string());
+  const [records, calls, errors] = [reader.int64(), reader.int64(), reader.int64()];
+  const counts = Float64Array.from({ length: COUNT_SLOTS }, () => reader.int64());
+  const [uncached, chargedRequests] = [reader.int64(), reader.int64()];
+  const latency =
+    latencies === "none"
+      ? NO_LATENCIES
+      : { count: reader.int64(), sum: reader.int64(), min: reader.int64(), max: reader.int64() };
+  const units = withUnits ? reader.int64s() : [];
+  const each = latencies === "each" ? reader.int64s() : [];
+  const of = { atUs, priceKey, priceTier, fields: values, calls, errors, latency, latencies: each };
+  return { ...of, records, usages: records, counts, uncached, chargedRequests, units };
+}
+
+/** Whether it was asked for. */
+export function isRequested({ atUs }: RecordSum): boolean {
+  return atUs !== OUTSIDE;
+}
