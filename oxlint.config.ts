@@ -47,8 +47,8 @@ type Room = keyof typeof rooms;
 const cores = {
   "prices/list": ["usage", "shared"],
   "prices/project": ["store", "query", "usage", "shared"],
-  "calls/parts": ["query", "usage", "shared"],
-  "calls/place": ["store", "query", "usage", "shared"],
+  "calls/events": ["query", "usage", "shared"],
+  "calls/storage-key": ["store", "query", "usage", "shared"],
   "calls/write": ["store", "query", "usage", "shared"],
   "rollup/table": ["calls", "store", "query", "usage", "shared"],
   "rollup/fold": ["calls", "prices", "usage", "shared"],
@@ -256,7 +256,7 @@ export default defineConfig({
         "src/shared/escaped-keys.ts",
         "src/shared/exact-integers.ts",
         "src/usage/usage-column.ts",
-        "src/calls/write/pending-parts.ts",
+        "src/calls/write/pending-events.ts",
         "src/store/transport/create-engine.ts",
       ],
       rules: {

@@ -15,8 +15,8 @@ import { backupRoutes } from "./admin/backups/routes.ts";
 import type { FeedbackOf } from "./calls/read/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls/read/routes.ts";
 import { createCallWriter } from "./calls/write/call-writer.ts";
-import { createNamedCalls } from "./calls/place/named-calls.ts";
-import { createPlaceLookup } from "./calls/place/place-lookup.ts";
+import { createNamedCalls } from "./calls/storage-key/named-calls.ts";
+import { createStorageKeyLookup } from "./calls/storage-key/key-lookup.ts";
 import type { Engine } from "./store/engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { guardStore } from "./guarded-store.ts";
@@ -122,7 +122,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   registerMetricsRoute(app, registry);
   const { INGEST_LINGER_MS: lingerMs, INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
   const writing = { lingerMs, pending: shares.writes, onBatch: reserve.counting(metrics.batchWritten) };
-  const traces = createPlaceLookup(engine);
+  const traces = createStorageKeyLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
@@ -130,7 +130,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
   registerWriters(app, { writers, clock, places: shares.largeBodies, bodyLimitBytes });
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
-  registerUsageRollup(app, { engine, clock, whileNoInsertRuns: writer.whileNoInsertRuns });
+  registerUsageRollup(app, { engine, clock, whileNoInsertRuns: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const askToErase = await registerDeletions(app, config, { engine, clock, writer, audit });
   const accepted = { writer: writers.calls, bodyLimitBytes };
@@ -163,7 +163,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     bookFor: (project: Project) => prices.bookFor(project),
     providerOf: (llm: string, servedBy: string | undefined) => prices.providerOf(llm, servedBy),
   };
-  const maxCells = config.MAX_STATS_CELLS;
+  const maxCells = config.MAX_STATS_AGGREGATES;
   await app.register(usageStatsRoutes, { ...adding, maxPercentiles: config.MAX_PERCENTILES, maxCells });
   await app.register(traceListRoutes, { ...adding, maxTraces: maxCells });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
@@ -277,7 +277,7 @@ async function registerKeys(
   const days = config.KEY_MAX_LIFETIME_DAYS;
   const limits = {
     maxPerProject: config.MAX_KEYS_PER_PROJECT,
-    maxMade: config.MAX_KEYS_MADE_BY_KEY,
+    maxMade: config.MAX_KEYS_CREATED_PER_KEY,
     maxLifetimeMs: days === undefined ? undefined : days * DAY_MS,
   };
   const store = createKeyStore(engine, limits.maxLifetimeMs);

@@ -26,7 +26,7 @@ interface DeletionJobs {
 export async function registerDeletions(
   app: FastifyInstance,
   config: Pick<Config, "CLICKHOUSE_CLUSTER">,
-  { engine, clock, writer: { whileNoInsertRuns }, audit: log }: DeletionJobs,
+  { engine, clock, writer: { runExclusive: whileNoInsertRuns }, audit: log }: DeletionJobs,
 ): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
   const deletions = createDeletionStore(engine);

@@ -27,7 +27,7 @@ export function createServiceMetrics(registry: Registry): ServiceMetrics {
 function statementMeter(registry: Registry): StatementMeter {
   const registers = [registry];
   const seconds = new Histogram({
-    name: "sumtree_store_statement_seconds",
+    name: "sumtree_store_statement_duration_seconds",
     help: "Statements of the store, the wait for a place included, by name and outcome",
     labelNames: ["name", "outcome"],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 120],
@@ -102,13 +102,13 @@ function batchMeter(registry: Registry): ServiceMetrics["batchWritten"] {
 function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
   const registers = [registry];
   const calls = new Histogram({
-    name: "sumtree_usage_calls",
+    name: "sumtree_trace_usage_calls",
     help: "Calls rolled up for one response",
     buckets: SIZES,
     registers,
   });
   const traces = new Histogram({
-    name: "sumtree_usage_traces",
+    name: "sumtree_trace_usage_traces",
     help: "Traces rolled up for one response",
     buckets: SIZES,
     registers,
@@ -121,7 +121,7 @@ function usageMeter(registry: Registry): ServiceMetrics["usageRead"] {
 
 function unknownPriceMeter(registry: Registry): ServiceMetrics["priceUnknown"] {
   const answers = new Counter({
-    name: "sumtree_unknown_price_answers_total",
+    name: "sumtree_unpriced_responses_total",
     help: "Answers with costs that had no price for a model. Only the first hundred models have a label of their own.",
     labelNames: ["llm"],
     registers: [registry],

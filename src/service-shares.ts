@@ -9,7 +9,7 @@ export type Shares = ReturnType<typeof createShares>;
 export function createShares(config: Config) {
   return {
     requests: new FairShare({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / ALONE) }),
-    streams: new FairShare({ capacity: config.MAX_STREAMED_ANSWERS }),
+    streams: new FairShare({ capacity: config.MAX_STREAMED_RESPONSES }),
     /** Bytes of bodies. */
     bodies: new FairShare({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
     /** Requests in the second thread. */
@@ -22,25 +22,25 @@ export function createShares(config: Config) {
 
 export function registerShareMetrics(registry: Registry, shares: Shares): void {
   const all = Object.entries(shares);
-  const held: Gauge<"share"> = new Gauge({
-    name: "sumtree_share_held",
-    help: "What is in use of what projects and keys share",
-    labelNames: ["share"],
+  const inUse: Gauge<"limiter"> = new Gauge({
+    name: "sumtree_limiter_in_use",
+    help: "Limiter units in use (requests, streams or bytes)",
+    labelNames: ["limiter"],
     registers: [],
     collect: (): void => {
-      for (const [share, one] of all) held.set({ share }, one.counts().held);
+      for (const [limiter, one] of all) inUse.set({ limiter }, one.counts().held);
     },
   });
-  const refused: Counter<"share"> = new Counter({
-    name: "sumtree_share_refused_total",
-    help: "How often a project or a key could have no more of it",
-    labelNames: ["share"],
+  const rejected: Counter<"limiter"> = new Counter({
+    name: "sumtree_limiter_rejected_total",
+    help: "Acquisitions rejected because capacity or the fair share was exhausted, by limiter",
+    labelNames: ["limiter"],
     registers: [],
     collect: (): void => {
-      refused.reset();
-      for (const [share, one] of all) refused.inc({ share }, one.counts().refused);
+      rejected.reset();
+      for (const [limiter, one] of all) rejected.inc({ limiter }, one.counts().refused);
     },
   });
-  registry.registerMetric(held);
-  registry.registerMetric(refused);
+  registry.registerMetric(inUse);
+  registry.registerMetric(rejected);
 }

@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     -- '' for none
     completion_id SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
     -- who reports it: 0 a client, 1 the gateway, 2 the gateway by an estimate
-    reported_by SimpleAggregateFunction(anyLast, Nullable(UInt8)),
+    usage_source SimpleAggregateFunction(anyLast, Nullable(UInt8)),
 
     -- from a rename
     renamed_to SimpleAggregateFunction(anyLast, Nullable(String)),
@@ -56,8 +56,8 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64(),
 
     -- what the rows of an hour come to, and under which hours those calls lie that started or ended in an hour: see
-    -- src/query/key-hours.ts; and how much they hold: see src/admin/stored/read-stored-bytes.ts
-    PROJECTION hours
+    -- src/query/hour-buckets.ts; and how much they hold: see src/admin/stored/read-stored-bytes.ts
+    PROJECTION hour_fingerprints
     (
         SELECT
             project_id,

@@ -3,7 +3,7 @@ CREATE TABLE IF NOT EXISTS deletions {{on_cluster}}
 (
     id String,
     project_id String,
-    what LowCardinality(String),
+    kind LowCardinality(String),
     requested_at_ms Int64,
     step UInt8,
     -- the mutation of each table, by the number up to which it changes parts

@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS project_generations {{on_cluster}}
 (
     project_id String,
-    fence String
+    generation String
 )
 ENGINE = {{engine:ReplacingMergeTree}}
 ORDER BY project_id

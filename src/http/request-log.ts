@@ -8,7 +8,7 @@ import { Gauge, Histogram, type Registry } from "prom-client";
  */
 export function registerRequestLog(app: FastifyInstance, registry: Registry): void {
   const seconds = new Histogram({
-    name: "sumtree_http_request_seconds",
+    name: "sumtree_http_request_duration_seconds",
     help: "Requests from their arrival to the end of the response",
     labelNames: ["method", "route", "status"],
     buckets: [0.002, 0.01, 0.05, 0.2, 1, 5, 30, 120],

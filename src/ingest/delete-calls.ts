@@ -1,9 +1,9 @@
-import { deletePart } from "../calls/parts/call-part.ts";
+import { deleteEvent } from "../calls/events/call-event.ts";
 import type { CallWriter } from "../calls/write/call-writer.ts";
-import { readFence } from "../calls/place/project-fences.ts";
+import { readGeneration } from "../calls/storage-key/project-generations.ts";
 import type { EpochMicros } from "../shared/instant.ts";
-import type { CallPlace, PlaceLookup } from "../calls/place/place-lookup.ts";
-import { keyText } from "../calls/place/place-lookup.ts";
+import type { StorageKey, StorageKeyLookup } from "../calls/storage-key/key-lookup.ts";
+import { keyText } from "../calls/storage-key/key-lookup.ts";
 import { chunksOf } from "../shared/chunks-of.ts";
 import type { Engine } from "../store/engine.ts";
 import { inTraces, LIVE } from "../query/index.ts";
@@ -13,7 +13,7 @@ import type { Project } from "../shared/project.ts";
 
 export interface DeleteDeps {
   readonly engine: Engine;
-  readonly traces: PlaceLookup;
+  readonly traces: StorageKeyLookup;
   readonly writer: CallWriter;
 }
 
@@ -40,24 +40,24 @@ export async function deleteCalls(
   request: { ids: readonly string[]; deletedAt: EpochMicros },
 ): Promise<number> {
   const ids = [...new Set(request.ids)];
-  const since = await readFence(deps.engine, project);
-  const placeOf = await deps.traces.find(
+  const since = await readGeneration(deps.engine, project);
+  const keyOf = await deps.traces.find(
     ids.map((id) => ({ project, id })),
     { fresh: true },
   );
-  const noted = ids.flatMap((id) => {
-    const place = placeOf.get(keyText({ project, id }));
-    return place === undefined ? [] : [{ id, ...place }];
+  const indexed = ids.flatMap((id) => {
+    const key = keyOf.get(keyText({ project, id }));
+    return key === undefined ? [] : [{ id, ...key }];
   });
-  const unknown = ids.filter((id) => !placeOf.has(keyText({ project, id })));
+  const unknown = ids.filter((id) => !keyOf.has(keyText({ project, id })));
   await deps.writer.write(
     project,
-    unknown.map((id) => deletePart(id, undefined, request.deletedAt)),
+    unknown.map((id) => deleteEvent(id, undefined, request.deletedAt)),
   );
 
   let count = 0;
   const doomed = new Set(ids);
-  for (const traceIds of chunksOf([...new Set(noted.map(({ traceId }) => traceId))], TRACES_PER_QUERY)) {
+  for (const traceIds of chunksOf([...new Set(indexed.map(({ traceId }) => traceId))], TRACES_PER_QUERY)) {
     const stored = await deps.engine.rows<StoredRow>(
       sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${LIVE}, 'Bool') AS is_live FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
@@ -67,13 +67,13 @@ export async function deleteCalls(
       stored.filter((call) => call.is_live),
       doomed,
     );
-    const places = [
+    const keys = [
       ...gone.map((call) => ({ id: call.id, traceId: call.trace_id, hour: call.hour })),
-      ...notStoredYet(noted, { traceIds, stored }),
+      ...notStoredYet(indexed, { traceIds, stored }),
     ];
     await deps.writer.write(
       project,
-      places.map(({ id, traceId, hour }) => deletePart(id, { traceId, hour }, request.deletedAt)),
+      keys.map(({ id, traceId, hour }) => deleteEvent(id, { traceId, hour }, request.deletedAt)),
       since,
     );
     count += gone.length;
@@ -81,18 +81,18 @@ export async function deleteCalls(
   return count;
 }
 
-interface NotedCall extends CallPlace {
+interface IndexedCall extends StorageKey {
   readonly id: string;
 }
 
 /** A place is noted before the call is there: these are on their way. */
 function notStoredYet(
-  noted: readonly NotedCall[],
+  indexed: readonly IndexedCall[],
   among: { readonly traceIds: readonly string[]; readonly stored: readonly TreeRow[] },
-): readonly NotedCall[] {
+): readonly IndexedCall[] {
   const traceIds = new Set(among.traceIds);
   const stored = new Set(among.stored.map((call) => pairKey(call.trace_id, call.id)));
-  return noted.filter(({ traceId, id }) => traceIds.has(traceId) && !stored.has(pairKey(traceId, id)));
+  return indexed.filter(({ traceId, id }) => traceIds.has(traceId) && !stored.has(pairKey(traceId, id)));
 }
 
 /** The chosen calls and everything below them, within their traces; ends on cycles. */

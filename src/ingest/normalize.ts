@@ -1,26 +1,26 @@
 import { randomUUID } from "node:crypto";
 import {
-  completePart,
-  endPart,
-  startPart,
+  completeEvent,
+  endEvent,
+  startEvent,
   type CallEnd,
-  type CallPart,
+  type CallEvent,
   type CallStart,
-} from "../calls/parts/call-part.ts";
-import { addsChildrenItself } from "../calls/parts/weave-producer.ts";
+} from "../calls/events/call-event.ts";
+import { reportsInclusiveUsage } from "../calls/events/weave-producer.ts";
 import type { CompleteMessage, EndMessage, StartMessage } from "./schema.ts";
 
 /** `apiKey`: the id of the one that the message was sent with. */
-export function fromStart(message: StartMessage, apiKey: string): CallPart {
-  return startPart(toStart(message, apiKey));
+export function fromStart(message: StartMessage, apiKey: string): CallEvent {
+  return startEvent(toStart(message, apiKey));
 }
 
-export function fromEnd(message: EndMessage): CallPart {
-  return endPart(toEnd(message));
+export function fromEnd(message: EndMessage): CallEvent {
+  return endEvent(toEnd(message));
 }
 
-export function fromComplete(message: CompleteMessage, apiKey: string): CallPart {
-  return completePart(toStart(message, apiKey), toEnd(message));
+export function fromComplete(message: CompleteMessage, apiKey: string): CallEvent {
+  return completeEvent(toStart(message, apiKey), toEnd(message));
 }
 
 function toStart(message: StartMessage, apiKey: string): CallStart {
@@ -40,7 +40,7 @@ function toStart(message: StartMessage, apiKey: string): CallStart {
     inputs: message.inputs,
     attributes,
     apiKey,
-    inclusive: attributes === undefined ? undefined : addsChildrenItself(attributes) && "per_llm",
+    inclusive: attributes === undefined ? undefined : reportsInclusiveUsage(attributes) && "per_llm",
   };
 }
 

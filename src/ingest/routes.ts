@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { deleteAccess, ingestAccess } from "../http/auth/guard.ts";
 import { firstOf } from "../http/audit/register-audit.ts";
-import { renamePart, type CallPart } from "../calls/parts/call-part.ts";
+import { renameEvent, type CallEvent } from "../calls/events/call-event.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { sortBatch } from "../http/sort-batch.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -29,9 +29,9 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { writer, bodyLimitBytes: bodyLimit } = deps;
 
-  const start = async (reply: FastifyReply, project: Project, part: CallPart) => {
-    const [trace_id] = await writer.write(project, [part]);
-    return sendJsonText(reply, JSON.stringify({ id: part.id, trace_id }));
+  const start = async (reply: FastifyReply, project: Project, event: CallEvent) => {
+    const [trace_id] = await writer.write(project, [event]);
+    return sendJsonText(reply, JSON.stringify({ id: event.id, trace_id }));
   };
   const end = async (project: Project, message: EndMessage) => {
     await writer.write(project, [fromEnd(message)]);
@@ -50,8 +50,8 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
     { config, bodyLimit, schema: schemas.startCallV2 },
     ({ grant, params, body }, reply) => {
       const project_id = projectOfPath(params, body.start, ["body", "start"]);
-      const part = fromStart({ ...body.start, project_id }, grant.keyId);
-      return start(reply, grant.project(project_id, ["path", "project"]), part);
+      const event = fromStart({ ...body.start, project_id }, grant.keyId);
+      return start(reply, grant.project(project_id, ["path", "project"]), event);
     },
   );
   app.post("/call/end", { config, bodyLimit, schema: schemas.endCall }, ({ grant, body }) =>
@@ -70,7 +70,7 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
 
   app.post("/call/update", { config, schema: schemas.renameCall }, async (request) => {
     const { project_id, call_id, display_name } = request.body;
-    await writer.write(request.grant.project(project_id), [renamePart(call_id, display_name)]);
+    await writer.write(request.grant.project(project_id), [renameEvent(call_id, display_name)]);
     return {};
   });
 
@@ -103,14 +103,14 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
         item.mode === "start"
           ? {
               project: grant.project(item.req.start.project_id),
-              part: fromStart(item.req.start, grant.keyId),
+              event: fromStart(item.req.start, grant.keyId),
             }
-          : { project: grant.project(item.req.end.project_id), part: fromEnd(item.req.end) },
+          : { project: grant.project(item.req.end.project_id), event: fromEnd(item.req.end) },
       );
       const traceIds = await writeAccepted(writer, accepted);
       const res: object[] = request.body.batch.map(() => ({}));
-      for (const { index, part } of accepted) {
-        if (part.kind === "start") res[index] = { id: part.id, trace_id: traceIds.get(part) };
+      for (const { index, event } of accepted) {
+        if (event.kind === "start") res[index] = { id: event.id, trace_id: traceIds.get(event) };
       }
       for (const { index, detail } of rejected) res[index] = { error: detail };
       return sendJsonText(reply, JSON.stringify({ res, rejected }));
@@ -128,7 +128,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
         completeOfPath,
         (message: z.output<typeof completeOfPath>) => {
           const project_id = projectOfPath(params, message, ["body"]);
-          return { project, part: fromComplete({ ...message, project_id }, grant.keyId) };
+          return { project, event: fromComplete({ ...message, project_id }, grant.keyId) };
         },
       );
       await writeAccepted(writer, accepted);

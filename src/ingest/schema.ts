@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isGatewayId } from "../calls/parts/gateway-id.ts";
+import { isGatewayId } from "../calls/events/gateway-id.ts";
 import { describedAs, instantMicros, projectId } from "../http/schemas/fields.ts";
 import { emptyRes, itemError, rejectedItems } from "../http/schemas/response-schema.ts";
 import { isJsonObject, isTooDeep, MAX_JSON_DEPTH } from "../shared/json.ts";

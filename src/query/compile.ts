@@ -5,7 +5,7 @@ import { printPrefilter } from "./bounds/prefilter.ts";
 import { printCondition, type PrintScope } from "./print/print.ts";
 import { readQuery, type ReadOptions, type RefusedQuery } from "./read/read-query.ts";
 import { join, sql, type Sql } from "./sql.ts";
-import { saysWhen } from "./bounds/time-range.ts";
+import { isTimeOnly } from "./bounds/time-range.ts";
 import type { Condition } from "./read/typed.ts";
 
 export interface CompileOptions extends ReadOptions {
@@ -50,7 +50,7 @@ function print(condition: Condition, scope: PrintScope): CompiledQuery {
     ok: true,
     ...parts,
     bounds: keyBoundsOf(conjuncts),
-    hasNonTimeConditions: narrow.some((conjunct) => !saysWhen(conjunct)),
+    hasNonTimeConditions: narrow.some((conjunct) => !isTimeOnly(conjunct)),
     condition: allOf([parts.narrow, parts.payload]) ?? sql`1`,
     readsFeedback: leavesOfCondition(condition).some((leaf) => leaf.kind === "feedback"),
   };

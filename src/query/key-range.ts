@@ -1,8 +1,8 @@
 import type { Project } from "../shared/project.ts";
-import { meet, type HourRange, type TimeRange } from "./bounds/time-range.ts";
+import { intersect, type HourRange, type TimeRange } from "./bounds/time-range.ts";
 import type { CompiledQuery } from "./compile.ts";
-import { keyHours, ofProject } from "./key-hours.ts";
-import { inTraces, type Traces } from "./places.ts";
+import { hourBucketsOf, ofProject } from "./hour-buckets.ts";
+import { inTraces, type Traces } from "./trace-hours.ts";
 import type { CallsFilter } from "./read/wire-schema.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 
@@ -25,7 +25,7 @@ export interface KeyRange extends TimeRange {
 }
 
 export function keyRangeOf({ filter, query, startedIn }: Omit<CallsSelection, "project">): KeyRange {
-  const times = { started: meet(query?.bounds.started, startedIn), ended: query?.bounds.ended };
+  const times = { started: intersect(query?.bounds.started, startedIn), ended: query?.bounds.ended };
   const traceIds = nonEmpty(filter?.trace_ids) ?? query?.bounds.traceIds;
   if (traceIds !== undefined) return { in: "traces", ids: traceIds, ...times };
   const callIds = nonEmpty(filter?.call_ids) ?? query?.bounds.callIds;
@@ -65,7 +65,7 @@ export function inHoursOf(project: Project, { started, ended }: TimeRange): Sql 
     { kind: "ended", range: ended },
   ] as const;
   const conditions = asked.flatMap(({ kind, range }) =>
-    range === undefined ? [] : [sql`hour IN (${keyHours(ofProject(project), { kind, range })})`],
+    range === undefined ? [] : [sql`hour IN (${hourBucketsOf(ofProject(project), { kind, range })})`],
   );
   return conditions.length === 0 ? undefined : join(conditions, " AND ");
 }

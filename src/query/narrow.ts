@@ -1,6 +1,6 @@
-import { LIVE } from "./fields/columns.ts";
+import { IS_VISIBLE } from "./fields/columns.ts";
 import { filterConditions } from "./filter.ts";
-import { ofProject } from "./key-hours.ts";
+import { ofProject } from "./hour-buckets.ts";
 import { inKeyRange, keyRangeOf, type CallsSelection } from "./key-range.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
 
@@ -40,7 +40,7 @@ function placesOf(selection: CallsSelection, inRange: Sql): Sql | undefined {
   const max = param("UInt32", MAX_PLACES);
   const places = sql`(SELECT groupArray(place) FROM (SELECT DISTINCT (hour, trace_id) AS place FROM calls FINAL
     PREWHERE ${ofProject(project)} AND ${inRange}
-    WHERE ${LIVE} AND ${join(narrow, " AND ")} LIMIT ${param("UInt32", MAX_PLACES + 1)}))`;
+    WHERE ${IS_VISIBLE} AND ${join(narrow, " AND ")} LIMIT ${param("UInt32", MAX_PLACES + 1)}))`;
   return sql`(length(${places}) > ${max} OR (hour, trace_id) IN
     (SELECT place.1, place.2 FROM (SELECT arrayJoin(${places}) AS place)))`;
 }

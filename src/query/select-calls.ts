@@ -1,5 +1,5 @@
 import { HOUR_MICROS } from "../shared/instant.ts";
-import { LIVE } from "./fields/columns.ts";
+import { IS_VISIBLE } from "./fields/columns.ts";
 import { keyRangeOf, type CallsSelection } from "./key-range.ts";
 import { narrowConditions, whereSelected } from "./narrow.ts";
 import { join, param, sql, type Sql } from "./sql.ts";
@@ -43,7 +43,7 @@ function conditionOf(selection: CallSelection): Sql {
     ...(withoutRoot === true ? [isTopmost(project, keyRangeOf(selection))] : []),
   ];
   return join(
-    [LIVE, ...startedWithin(startedIn), ...more, ...narrowConditions(selection), ...payload],
+    [IS_VISIBLE, ...startedWithin(startedIn), ...more, ...narrowConditions(selection), ...payload],
     " AND ",
   );
 }

@@ -1,7 +1,7 @@
-import { LIVE } from "./fields/columns.ts";
-import { ofProject } from "./key-hours.ts";
+import { IS_VISIBLE } from "./fields/columns.ts";
+import { ofProject } from "./hour-buckets.ts";
 import { inHoursOf, tracesOfRange, type KeyRange } from "./key-range.ts";
-import { aroundHours, inTraces } from "./places.ts";
+import { inTracesOfHours, inTraces } from "./trace-hours.ts";
 import type { Project } from "../shared/project.ts";
 import { sql, type Sql } from "./sql.ts";
 
@@ -13,19 +13,19 @@ const IS_ROOT = sql`ifNull(parent_id, '') = ''`;
  */
 export function tracesWithoutRoot(project: Project, range: KeyRange): Sql {
   return sql`(SELECT trace_id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${wholeTraces(project, range)}
-    WHERE ${LIVE} GROUP BY trace_id HAVING countIf(${IS_ROOT}) = 0)`;
+    WHERE ${IS_VISIBLE} GROUP BY trace_id HAVING countIf(${IS_ROOT}) = 0)`;
 }
 
 /** Of the calls of such traces, those whose parent is not stored. */
 export function isTopmost(project: Project, range: KeyRange): Sql {
   return sql`(trace_id, ifNull(parent_id, '')) NOT IN (SELECT trace_id, id FROM calls FINAL
     PREWHERE ${ofProject(project)} AND ${wholeTraces(project, range)} AND trace_id IN ${tracesWithoutRoot(project, range)}
-    WHERE ${LIVE})`;
+    WHERE ${IS_VISIBLE})`;
 }
 
 function wholeTraces(project: Project, range: KeyRange): Sql {
   const traces = tracesOfRange(project, range);
   if (traces !== undefined) return inTraces(project, traces);
   const inHours = inHoursOf(project, range);
-  return inHours === undefined ? sql`1` : aroundHours(project, inHours);
+  return inHours === undefined ? sql`1` : inTracesOfHours(project, inHours);
 }

@@ -13,7 +13,7 @@ import {
   type HourRange,
   type SelectionLimits,
 } from "../query/index.ts";
-import { ofProject } from "../query/key-hours.ts";
+import { ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { join, param, sql, type Sql } from "../query/sql.ts";
 import { invalid } from "../shared/errors.ts";

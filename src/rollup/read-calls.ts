@@ -1,6 +1,6 @@
 import type { Engine } from "../store/engine.ts";
 import { aroundHours, inPlaces, inTraces, type HourRange } from "../query/index.ts";
-import { keyHours, ofProject } from "../query/key-hours.ts";
+import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { assertNever } from "../shared/assert-never.ts";
@@ -124,7 +124,7 @@ async function readShortWindow<More>(
   };
   const inWindow = sql`hour BETWEEN ${param("Int64", started.from)} AND ${param("Int64", started.to)}`;
   const lieElsewhere = engine.rows(
-    sql`SELECT hour FROM (${keyHours(ofProject(project), { kind: "started", range: started })}) WHERE NOT ${inWindow} LIMIT 1`,
+    sql`SELECT hour FROM (${hourBucketsOf(ofProject(project), { kind: "started", range: started })}) WHERE NOT ${inWindow} LIMIT 1`,
     { name: "usage_hours", limits: "heavy", signal: options.signal },
   );
   const [elsewhere, guessed] = await Promise.all([lieElsewhere, read(inWindow)]);

@@ -1,4 +1,4 @@
-import type { CallPart } from "../calls/parts/call-part.ts";
+import type { CallEvent } from "../calls/events/call-event.ts";
 import type { ContentRow } from "../content/content-writer.ts";
 import type { FeedbackChange } from "../feedback/feedback-row.ts";
 import type { ApiKey } from "../http/auth/api-key.ts";
@@ -21,7 +21,7 @@ export interface LargeRequest {
 
 /** Some of the items that one call of a writer stores. */
 export type Items =
-  | { readonly writer: "calls"; readonly project: Project; readonly items: readonly CallPart[] }
+  | { readonly writer: "calls"; readonly project: Project; readonly items: readonly CallEvent[] }
   | { readonly writer: "feedback"; readonly items: readonly FeedbackChange[] }
   | { readonly writer: "content"; readonly items: readonly ContentRow[] };
 

@@ -1,10 +1,10 @@
-import { isStart, type CallPart } from "../calls/parts/call-part.ts";
+import { isStart, type CallEvent } from "../calls/events/call-event.ts";
 
 /**
  * The positions of some parts in an order in which a start without a trace comes after its parent's, wherever it stands: it
  * joins the trace of a parent that is known. Parts of one call stay in their order. Cost: linear, but for the sort.
  */
-export function parentsFirst(parts: readonly CallPart[]): readonly number[] {
+export function parentsFirst(parts: readonly CallEvent[]): readonly number[] {
   const parentOf = new Map<string, string>();
   for (const part of parts) {
     const parent = part.columns["parent_id"];

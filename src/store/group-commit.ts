@@ -28,9 +28,9 @@ export interface GroupCommitOptions<Item> extends GroupCommitSettings {
   /** Readies a batch, step by step. Each must be safe to repeat, and to leave without the batch ever being written. */
   readonly prepare?: readonly ((items: readonly Item[]) => Promise<void>)[];
   /** Where an item goes, as far as that is known: a step of `prepare` can find it. Default: all go to one place. */
-  readonly placeOf?: (item: Item) => number | undefined;
+  readonly keyOf?: (item: Item) => number | undefined;
   /** A batch that would go to more places is written in pieces, between which others have their turn. */
-  readonly maxPlaces?: number;
+  readonly maxKeys?: number;
   /**
    * With so many bytes waiting, a batch is readied while the one before it is being written. Smaller ones wait for it,
    * because a small batch has as many statements as a large one.
@@ -59,7 +59,7 @@ export interface GroupCommit<Item> {
  * one key is stored in the order in which it came, so parts of a call that one client sends in order are stored in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
-  const { pending, placeOf = () => 0, maxPlaces = 1, prepare = [] } = options;
+  const { pending, keyOf: placeOf = () => 0, maxKeys: maxPlaces = 1, prepare = [] } = options;
   const queue = new PieceQueue<Item>({ ...options, placeOf, maxPlaces });
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;

@@ -38,7 +38,7 @@ export class Fingerprints {
 }
 
 /**
- * What `calls` holds now under some hours. `hours`: a condition on `hour`. It is read of the projection `hours`, unless a deletion
+ * What `calls` holds now under some hours. `hours`: a condition on `hour`. It is read of the projection `hour_fingerprints`, unless a deletion
  * waits; then of the rows, which lie in the order of hours.
  */
 export async function readFingerprints(

@@ -1,6 +1,6 @@
 import type { Engine } from "../store/engine.ts";
 import type { HourRange } from "../query/index.ts";
-import { keyHours, ofProject } from "../query/key-hours.ts";
+import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
@@ -33,7 +33,7 @@ export async function readHourBuckets(
   options: { readonly name: string; readonly signal?: AbortSignal },
 ): Promise<readonly number[]> {
   const rows = await engine.rows<{ hour: number }>(
-    keyHours(ofProject(project), { kind: "started", range: started }),
+    hourBucketsOf(ofProject(project), { kind: "started", range: started }),
     { ...options, limits: "heavy", mustBeCurrent: true },
   );
   return rows.map(({ hour }) => hour).sort((a, b) => a - b);

@@ -56,7 +56,7 @@ export function readMultiHourTraces(
   );
 }
 
-const TRACE_SET_HASH = sql`toString(sum(cityHash64(trace_id))) AS digest`;
+const TRACE_SET_HASH = sql`toString(sum(cityHash64(trace_id))) AS traceSetHash`;
 
 function byHours(project: Project, hours: Sql): Sql {
   return sql`(SELECT first, last, trace_id, arrayJoin(all_hours) AS hour FROM (${groupsOfTraces(project, hours)}))`;

@@ -33,7 +33,7 @@ export function readRecordBytes(
   const nullable = (column: Sql): Sql => sql`if(live, ${column}, NULL)`;
   return engine.bytes(
     sql`SELECT ${text(sql`trace_id`)}, ${text(sql`id`)}, ${nullable(sql`parent_id`)},
-          ${nullable(sql`completion_id`)}, ${nullable(sql`ended_at`)}, ${nullable(sql`inclusive`)}, ${nullable(sql`reported_by`)},
+          ${nullable(sql`completion_id`)}, ${nullable(sql`ended_at`)}, ${nullable(sql`inclusive`)}, ${nullable(sql`usage_source`)},
           toUInt8(live), ifNull(started_at, fromUnixTimestamp64Micro(0, 'UTC')), ${nullable(sql`usage`)},
           toUInt8(ifNull(exception, '') != ''), toUInt8(ifNull(parent_id, '') = ''),
           toInt64(ifNull(${latency}, ${trusted(String(NO_LATENCY))})), toInt64(hour), ${join(fields, ", ")}, fingerprints

@@ -82,7 +82,7 @@ function statementOf({
   cutsUs,
   prices,
   withUnits,
-  by15Minutes: by15Minutes,
+  by15Minutes,
 }: AggregationPlan): Sql {
   const { fields, condition, latencies } = query;
   const ifRequested = (value: Sql, instead: string): Sql =>

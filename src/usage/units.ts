@@ -29,7 +29,7 @@ export type Unit = (typeof unitNames)[number];
 export type UnitCounts = Readonly<Partial<Record<Unit, number>>>;
 
 /** Whether any of them is not part of a count: the others say nothing where the counts are 0. */
-export function standAlone(units: UnitCounts | undefined): boolean {
+export function hasNonTokenUnits(units: UnitCounts | undefined): boolean {
   return units !== undefined && Object.keys(units).some((unit) => !unit.endsWith("_tokens"));
 }
 

@@ -1,5 +1,5 @@
 import { countFields, type Counts } from "./count-fields.ts";
-import { standAlone, type UnitCounts } from "./units.ts";
+import { hasNonTokenUnits, type UnitCounts } from "./units.ts";
 
 /** Who served a call and at which service tier, both in lower case; '' if unknown, or for the standard tier. */
 export interface Service {
@@ -22,5 +22,5 @@ export interface Usage extends PricedUsage {
 }
 
 export function isNothing(usage: PricedUsage): boolean {
-  return !standAlone(usage.units) && countFields.every(({ name }) => usage[name] === 0);
+  return !hasNonTokenUnits(usage.units) && countFields.every(({ name }) => usage[name] === 0);
 }

@@ -195,11 +195,15 @@ describe.skipIf(!canDefine || !hasFaults || replicaCount < 2)(
           expect(await run("reshard", cluster.settings(to.flat()), old.database)).toContain(
             "The copy is complete.",
           );
-          expect(await run("usage-rollup", cluster.settings(to.flat()), "rebuild")).toContain("hours settled");
+          expect(await run("usage-rollup", cluster.settings(to.flat()), "rebuild")).toContain(
+            "hours settled",
+          );
           service = await cluster.start(to.flat());
           await store(textOf(to));
           await expectAll(to);
-          expect(await run("usage-rollup", cluster.settings(to.flat()), "check")).toContain(" 0 of them different");
+          expect(await run("usage-rollup", cluster.settings(to.flat()), "check")).toContain(
+            " 0 of them different",
+          );
         },
       );
     });

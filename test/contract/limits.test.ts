@@ -217,8 +217,8 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id));
     return post(app, "/usage/stats", day);
   },
-  async MAX_STATS_CELLS() {
-    const app = await start({ MAX_STATS_CELLS: "1" });
+  async MAX_STATS_AGGREGATES() {
+    const app = await start({ MAX_STATS_AGGREGATES: "1" });
     for (const id of ["one", "two"]) await post(app, "/call/start", callStart(id, { op_name: id }));
     return post(app, "/usage/stats", { ...day, group_by: ["op_name"] });
   },
@@ -228,8 +228,8 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     expect((await post(app, "/api-keys", key)).status).toBe(201);
     return post(app, "/api-keys", key);
   },
-  async MAX_KEYS_MADE_BY_KEY() {
-    const app = await start({ MAX_KEYS_MADE_BY_KEY: "1" });
+  async MAX_KEYS_CREATED_PER_KEY() {
+    const app = await start({ MAX_KEYS_CREATED_PER_KEY: "1" });
     const admin = { name: "k", scopes: ["admin"], projects: ["acme/*"] };
     const made = await app.inject({
       method: "POST",
@@ -285,8 +285,8 @@ const scenarios: Readonly<Record<string, () => Promise<Answer | undefined>>> = {
     busy.destroy();
     return refused;
   },
-  async MAX_STREAMED_ANSWERS() {
-    const app = await start({ MAX_STREAMED_ANSWERS: "1" });
+  async MAX_STREAMED_RESPONSES() {
+    const app = await start({ MAX_STREAMED_RESPONSES: "1" });
     const large = { project_id: "acme/large", limit: 1_000_000 };
     await fillCalls(shared, { project: large.project_id, calls: 60_000, callsPerTrace: 1000 });
     const unread = await openAnswer(app, "/trace/usage", large);

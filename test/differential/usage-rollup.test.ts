@@ -104,7 +104,7 @@ describe("the ledger of what calls themselves used", () => {
     const remove = (where: Sql): Promise<void> =>
       store.engine.command(
         sql`ALTER TABLE usage_rollup DELETE WHERE project_id = ${param("String", project)} AND is_record = 0
-            AND part = 1 AND ${where} SETTINGS mutations_sync = 2`,
+            AND slice = 1 AND ${where} SETTINGS mutations_sync = 2`,
         { name: "test" },
       );
     await settleAll(store.engine, 2);

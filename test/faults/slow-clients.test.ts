@@ -33,7 +33,7 @@ beforeAll(async () => {
     DATA_DIR: dir,
     ROOT_API_KEY: ROOT_KEY,
     CLIENT_STALL_TIMEOUT_MS: String(STALL_MS),
-    MAX_STREAMED_ANSWERS: String(Math.ceil(STREAMS / ALONE)),
+    MAX_STREAMED_RESPONSES: String(Math.ceil(STREAMS / ALONE)),
     MAX_BODY_BYTES_IN_FLIGHT: String(64 * 2 ** 20),
   });
 });

@@ -1,5 +1,5 @@
-import { INCLUSIVE } from "../../src/calls/parts/message-columns.ts";
-import { REPORTERS } from "../../src/calls/parts/completion.ts";
+import { INCLUSIVE } from "../../src/calls/events/message-columns.ts";
+import { USAGE_SOURCES } from "../../src/calls/events/completion.ts";
 import { encodeUsage } from "../../src/usage/usage-column.ts";
 import type { CallTable } from "../../src/rollup/table/call-table.ts";
 import type { LlmNames } from "../../src/rollup/table/llm-names.ts";
@@ -26,7 +26,7 @@ function blockOf(rows: readonly CallRow[]): Buffer {
     { type: "Nullable(UInt8)", values: rows.map(({ inclusive }) => INCLUSIVE.indexOf(inclusive) || null) },
     {
       type: "Nullable(UInt8)",
-      values: rows.map(({ reportedBy }) => REPORTERS.indexOf(reportedBy ?? "client") || null),
+      values: rows.map(({ reportedBy }) => USAGE_SOURCES.indexOf(reportedBy ?? "client") || null),
     },
     { type: "UInt8", values: rows.map(({ selected }) => Number(selected)) },
     { type: "Int64", values: rows.map(({ startedAtMs }) => BigInt(startedAtMs) * 1000n) },

@@ -1,5 +1,5 @@
 import type { OtelSpan, SpanOrigin } from "../../src/ingest/otlp/span.ts";
-import { toCallPart } from "../../src/ingest/otlp/to-call-part.ts";
+import { toCallEvent } from "../../src/ingest/otlp/to-call-event.ts";
 
 export const ORIGIN: SpanOrigin = {
   resource: new Map(),
@@ -46,7 +46,7 @@ export function storedSpan(
   attributes?: Readonly<Record<string, unknown>>,
   more?: Partial<OtelSpan>,
 ): Record<string, unknown> {
-  const part = toCallPart(otelSpan(attributes, more), ORIGIN, "a-key");
+  const part = toCallEvent(otelSpan(attributes, more), ORIGIN, "a-key");
   if (typeof part === "string") throw new Error(part);
   const parse = (column: string, absent: unknown) =>
     column in part.columns ? (JSON.parse(part.columns[column] as string) as unknown) : absent;

@@ -1,5 +1,5 @@
-import { noteStarts } from "../../src/calls/place/note-starts.ts";
-import { createTraceNotes } from "../../src/calls/place/note-traces.ts";
+import { indexCallKeys } from "../../src/calls/storage-key/index-call-keys.ts";
+import { createTraceHourIndex } from "../../src/calls/storage-key/index-trace-hours.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { stringifyJson } from "../../src/shared/json.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -55,8 +55,8 @@ export async function storeCalls(engine: Engine, calls: readonly StoredCall[]): 
     output_refs: JSON.stringify(call.output_refs),
     deleted_at: call.deleted_at === null ? null : storeText(call.deleted_at),
   }));
-  await createTraceNotes(engine)(rows);
-  await noteStarts(engine, rows);
+  await createTraceHourIndex(engine)(rows);
+  await indexCallKeys(engine, rows);
   await engine.insert("calls", rows, { name: "test_calls" });
 }
 

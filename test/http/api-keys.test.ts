@@ -49,7 +49,7 @@ async function usageStatus(key: string, project_id = "acme/a", remoteAddress = "
 async function lookUps(): Promise<number> {
   const { payload } = await ask("GET", "/metrics");
   const counts = payload.matchAll(
-    /^sumtree_store_statement_seconds_count\{statement="api_key_[^}]*\} (\d+)$/gm,
+    /^sumtree_store_statement_duration_seconds_count\{statement="api_key_[^}]*\} (\d+)$/gm,
   );
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }

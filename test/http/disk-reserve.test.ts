@@ -164,7 +164,7 @@ describe("a disk that fills", () => {
     await start({ MIN_FREE_DISK_BYTES: String(RESERVE) });
     const room = async (): Promise<number> => {
       const answer = await test.app.inject({ url: "/metrics", headers: { authorization: authorization() } });
-      return Number(/^sumtree_store_room_bytes (\S+)$/m.exec(answer.payload)![1]);
+      return Number(/^sumtree_store_free_bytes (\S+)$/m.exec(answer.payload)![1]);
     };
     await until(async () => (await room()) === 2_000_000);
     const next = Promise.withResolvers<void>();

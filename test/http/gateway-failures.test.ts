@@ -17,7 +17,7 @@ import { until } from "../helpers/until.ts";
 let test: TestGateway;
 beforeAll(async () => {
   test = await startGateway({
-    settings: { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "2500", UPSTREAM_SILENCE_TIMEOUT_MS: "2500" },
+    settings: { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "2500", UPSTREAM_IDLE_TIMEOUT_MS: "2500" },
   });
 });
 afterAll(() => test.close());

@@ -284,7 +284,7 @@ describe("recording", () => {
 
   it("does not ask for usage when the settings say so, and estimates it then", async () => {
     const project = newProject();
-    const app = await startSecondApp(test, { ASK_FOR_USAGE: "false" });
+    const app = await startSecondApp(test, { GATEWAY_INCLUDE_USAGE: "false" });
     try {
       const body = JSON.stringify({ ...chat, stream: true });
       await post(body, { "openai-project": project }, `${app.url}/v1`);
@@ -304,7 +304,7 @@ describe("recording", () => {
 
   it("keeps what was asked and said out of the store when the settings say so", async () => {
     const project = newProject();
-    const app = await startSecondApp(test, { RECORD_COMPLETION_CONTENT: "false" });
+    const app = await startSecondApp(test, { GATEWAY_CAPTURE_CONTENT: "false" });
     try {
       await post(JSON.stringify(chat), { "openai-project": project }, `${app.url}/v1`);
       const [call] = await recorded(project);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   test = await startGateway({
     settings: {
       UPSTREAM_FIRST_BYTE_TIMEOUT_MS: "3000",
-      UPSTREAM_SILENCE_TIMEOUT_MS: "3000",
+      UPSTREAM_IDLE_TIMEOUT_MS: "3000",
     },
     upstream: { usageByDefault: false },
   });

@@ -26,7 +26,7 @@ function startProcess(): Promise<TestApp> {
       DATA_DIR: store.dir,
       KEY_MAX_LIFETIME_DAYS: String(MAX_DAYS),
       MAX_KEYS_PER_PROJECT: String(MAX_PER_PROJECT),
-      MAX_KEYS_MADE_BY_KEY: String(MAX_MADE),
+      MAX_KEYS_CREATED_PER_KEY: String(MAX_MADE),
       FAILED_AUTH_PER_MINUTE: "1000000",
     },
     deps: { clock: { now: () => nowMs }, steady: { now: () => steadyMs } },

@@ -124,19 +124,19 @@ describe("GET /metrics", () => {
       payload: { batch: [call, { ...call, id: "c2" }] },
     });
     await ask("POST", "/trace/usage", { payload: { project_id, include_costs: true } });
-    expect(await metric("sumtree_http_request_seconds_count")).toContainEqual(
+    expect(await metric("sumtree_http_request_duration_seconds_count")).toContainEqual(
       expect.stringMatching(
         /method="POST",route="\/v2\/:entity\/:project\/calls\/complete",status="200"} \d/,
       ),
     );
-    expect(await metric('sumtree_store_statement_seconds_count{name="calls_add",outcome="ok"}')).toHaveLength(
+    expect(await metric('sumtree_store_statement_duration_seconds_count{name="calls_add",outcome="ok"}')).toHaveLength(
       1,
     );
     expect(await metric('sumtree_store_written_rows_total{name="calls_add"}')).toHaveLength(1);
     expect(await metric('sumtree_store_read_rows_total{name="usage_')).not.toHaveLength(0);
     expect(await metric('sumtree_write_batch_items_count{name="calls_write"}')).toHaveLength(1);
-    expect(await metric("sumtree_usage_calls_count")).toEqual(["sumtree_usage_calls_count 1"]);
-    expect(await metric('sumtree_unknown_price_answers_total{llm="made-up-model"}')).toHaveLength(1);
+    expect(await metric("sumtree_trace_usage_calls_count")).toEqual(["sumtree_trace_usage_calls_count 1"]);
+    expect(await metric('sumtree_unpriced_responses_total{llm="made-up-model"}')).toHaveLength(1);
     expect(await metric("sumtree_store_open_statements")).toEqual(["sumtree_store_open_statements 0"]);
     expect(await metric("sumtree_gateway_open_requests")).toHaveLength(1);
     expect(await metric("process_resident_memory_bytes")).toHaveLength(1);

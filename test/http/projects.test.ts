@@ -222,10 +222,10 @@ describe("deleting calls", () => {
     );
     return rows.map((row) => row.id);
   };
-  const inLedger = async (): Promise<readonly string[]> => {
+  const inRollup = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ thread: string }>(
       sql`SELECT DISTINCT thread_id AS thread FROM usage_rollup
-          WHERE project_id = ${param("String", project_id)} AND is_entry = 1 ORDER BY thread`,
+          WHERE project_id = ${param("String", project_id)} AND is_record = 1 ORDER BY thread`,
       options,
     );
     return rows.map((row) => row.thread);
@@ -240,7 +240,7 @@ describe("deleting calls", () => {
     }
     for (const id of ["pending-gone", "pending-stays"]) await test.post("/call/end", { end: end(id) });
     await settleAll(test.engine);
-    expect(await inLedger()).toEqual(["gone", "stays"]);
+    expect(await inRollup()).toEqual(["gone", "stays"]);
     const call_ids = ["gone", "pending-gone"];
     const { deletion_id, num_deleted } = (await test.post("/calls/delete", { project_id, call_ids })).json();
     expect(num_deleted).toBe(1);
@@ -249,11 +249,11 @@ describe("deleting calls", () => {
 
     await seeItThrough();
     await until(async () => (await secrets()).join() === "pending-stays,stays");
-    await until(async () => (await inLedger()).length === 0);
+    await until(async () => (await inRollup()).length === 0);
     await seeItThrough();
     expect(await stateOf(deletion_id)).toBe("running");
     await settleAll(test.engine);
-    expect(await inLedger()).toEqual(["stays"]);
+    expect(await inRollup()).toEqual(["stays"]);
 
     await keepOldParts(0);
     await until(async () => (await stateOf(deletion_id)) === "done");
@@ -280,7 +280,7 @@ describe("deleting calls", () => {
       "ended_at",
       "deleted_at",
       "inclusive",
-      "reported_by",
+      "usage_source",
       "fingerprint",
     ];
     const rows = await test.engine.rows<{ name: string }>(

@@ -104,9 +104,9 @@ describe("POST /call/receipt", () => {
     const outer = (await receipt("outer")).json();
     expect(outer.completion).toEqual({
       id,
-      reported_by: "client",
-      told_by: ["inner", "outer"],
-      borne_by: "inner",
+      usage_source: "client",
+      call_ids: ["inner", "outer"],
+      counted_call_id: "inner",
     });
     expect(outer.usage[0].own.prompt_tokens).toBe(0);
     expect(outer.lines.map((line: { of: string; unit: string }) => [line.of, line.unit])).toEqual([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { noteStarts, type CallRow } from "../../src/calls/place/note-starts.ts";
-import { createTraceNotes } from "../../src/calls/place/note-traces.ts";
+import { indexCallKeys, type CallRow } from "../../src/calls/storage-key/index-call-keys.ts";
+import { createTraceHourIndex } from "../../src/calls/storage-key/index-trace-hours.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { sql, trusted, type Sql } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
@@ -66,8 +66,8 @@ async function storeHours(from: number, to: number): Promise<void> {
     if (call % 2 === 0) rows.push({ ...key, ...start, ...end });
     else rows.push({ ...key, ...start }, { ...key, ...end });
   }
-  await createTraceNotes(test.engine)(rows);
-  await noteStarts(test.engine, rows);
+  await createTraceHourIndex(test.engine)(rows);
+  await indexCallKeys(test.engine, rows);
   await test.engine.insert("calls", rows, { name: "test_calls" });
 }
 

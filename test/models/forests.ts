@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { INCLUSIVE } from "../../src/calls/parts/message-columns.ts";
-import type { Inclusive } from "../../src/calls/parts/message-columns.ts";
-import type { Reporter } from "../../src/calls/parts/completion.ts";
+import { INCLUSIVE } from "../../src/calls/events/message-columns.ts";
+import type { Inclusive } from "../../src/calls/events/message-columns.ts";
+import type { UsageSource } from "../../src/calls/events/completion.ts";
 import { unitNames, unitsOf, type UnitCounts } from "../../src/usage/units.ts";
 import { isNothing, type Usage } from "../../src/usage/usage.ts";
 
@@ -19,7 +19,7 @@ export interface CallRow {
   /** The completion whose usage it is. */
   readonly completionId?: string | undefined;
   /** Default: a client. */
-  readonly reportedBy?: Reporter;
+  readonly reportedBy?: UsageSource;
 }
 
 const LLMS = ["gpt-4o", "claude-sonnet-4-5", "no-such-model"] as const;
@@ -80,7 +80,7 @@ export function forest(options: ForestOptions): fc.Arbitrary<CallRow[]> {
         startedAtMs: fc.nat(1_000_000),
         ...(options.shared === true && {
           completionId: fc.option(fc.constantFrom(...COMPLETIONS), { nil: undefined, freq: 4 }),
-          reportedBy: fc.constantFrom<Reporter>("client", "client", "client", "gateway", "estimate"),
+          reportedBy: fc.constantFrom<UsageSource>("client", "client", "client", "gateway", "estimate"),
         }),
       }),
       { minLength: 1, maxLength: options.maxCalls },

@@ -39,7 +39,7 @@ export class SettledTraces {
     const under = isOwn
       ? [{ hour: group.first, traceSetHash: this.#excludedUnder(group.first) }]
       : this.spanning().filter((one) => spanKey(one) === spanKey(group));
-    return under.flatMap(({ hour, traceSetHash: traceSetHash }) =>
+    return under.flatMap(({ hour, traceSetHash }) =>
       Array.from({ length: parts }, (_, part): Kept => {
         const members = [...this.#traces].filter(
           ([trace, versions]) =>
@@ -85,7 +85,7 @@ export class SettledTraces {
   counts(
     hours: readonly number[],
     {
-      manifests: manifests,
+      manifests,
       groups,
       unmaterializedHours: liveHours,
       unmaterializedSpanHours: hoursOfLiveGroups,

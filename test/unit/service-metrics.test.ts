@@ -8,7 +8,7 @@ describe("models without a price", () => {
     const metrics = createServiceMetrics(registry);
     for (let model = 0; model < 250; model++) metrics.priceUnknown(`model-${model}-${"x".repeat(500)}\n"\\`);
     metrics.priceUnknown(`model-3-${"x".repeat(500)}\n"\\`);
-    const { values } = await registry.getSingleMetric("sumtree_unknown_price_answers_total")!.get();
+    const { values } = await registry.getSingleMetric("sumtree_unpriced_responses_total")!.get();
     const counts = new Map(values.map(({ labels, value }) => [String(labels["llm"]), value]));
     expect(counts.size).toBe(101);
     expect(counts.get("(other)")).toBe(150);

@@ -203,9 +203,9 @@ function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt
         <div>
           <dt>completion</dt>
           <dd>
-            <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.told_by.length}{" "}
-            {completion.told_by.length === 1 ? "call" : "calls"}, counted in{" "}
-            {completion.borne_by === call_id ? "this one" : <bdi>{oneLine(completion.borne_by, 80)}</bdi>}
+            <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.call_ids.length}{" "}
+            {completion.call_ids.length === 1 ? "call" : "calls"}, counted in{" "}
+            {completion.counted_call_id === call_id ? "this one" : <bdi>{oneLine(completion.counted_call_id, 80)}</bdi>}
           </dd>
         </div>
       )}

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { raiseFences } from "../../calls/place/project-fences.ts";
+import { bumpGenerations } from "../../calls/storage-key/project-generations.ts";
 import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -73,7 +73,7 @@ async function deleteProjects(
   const change = sql`DELETE WHERE project_id IN ${param("Array(String)", projects)}`;
   await deps.whileNoInsertRuns(async () => {
     for (const table of tables) started.push(...(await mutations.start({ table, projects, tag }, change)));
-    await raiseFences(deps.engine, projects);
+    await bumpGenerations(deps.engine, projects);
   });
   const numbers = await mutations.numbers(tag, started);
   const running = projects.map((project): Deletion => ({

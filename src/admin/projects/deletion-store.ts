@@ -17,7 +17,7 @@ const STEPS = ["asked", "running", "done"] as const;
 export interface Deletion {
   readonly id: string;
   readonly project: Project;
-  readonly what: DeletionKind;
+  readonly kind: DeletionKind;
   readonly requestedAtMs: number;
   readonly step: (typeof STEPS)[number];
   /** The mutations that delete it; empty until they are started. */
@@ -36,11 +36,11 @@ export interface DeletionStore {
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;
 }
 
-export function newDeletion(project: Project, what: DeletionKind, clock: Clock): Deletion {
+export function newDeletion(project: Project, kind: DeletionKind, clock: Clock): Deletion {
   return {
     id: randomUUID(),
     project,
-    what,
+    kind,
     requestedAtMs: clock.now(),
     step: "asked",
     mutations: {},
@@ -51,7 +51,7 @@ export function newDeletion(project: Project, what: DeletionKind, clock: Clock):
 export function createDeletionStore(engine: Engine): DeletionStore {
   const read = (from: Sql): Promise<Deletion[]> =>
     engine.rows<Deletion>(
-      sql`SELECT id, project_id AS project, what, requested_at_ms AS requestedAtMs, mutations, done_at_ms AS doneAtMs,
+      sql`SELECT id, project_id AS project, kind, requested_at_ms AS requestedAtMs, mutations, done_at_ms AS doneAtMs,
             ${param("Array(String)", STEPS)}[step + 1] AS step FROM ${from}`,
       { name: "deletions_read" },
     );
@@ -67,7 +67,7 @@ export function createDeletionStore(engine: Engine): DeletionStore {
       const rows = await engine.rows<{ project_id: Project }>(
         sql`SELECT project_id FROM
               (SELECT project_id, min(step) AS first, rand() AS draw FROM deletions FINAL
-               WHERE what = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)}) GROUP BY project_id)
+               WHERE kind = 'calls' AND (step = 0 OR requested_at_ms >= ${param("Int64", sinceMs)}) GROUP BY project_id)
             ORDER BY row_number() OVER (PARTITION BY ${ENTITY} ORDER BY first, draw), first, draw
             LIMIT ${param("UInt32", MAX_PROJECTS)}`,
         { name: "deletions_projects" },

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
-import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
-import { keyHours } from "../../query/key-hours.ts";
+import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";
+import { hourBucketsOf } from "../../query/hour-buckets.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
@@ -99,9 +99,9 @@ async function expiredRows(engine: Engine, projects: readonly Project[], beforeM
   const isBefore = sql`hour < ${param("Int64", firstHour)}`;
   // a call lies under the hour of its first start, and a later one can be on the other side of the instant
   const startedIn = (range: HourRange): Sql =>
-    sql`hour IN (${keyHours(ofProjects, { kind: "started", range })})`;
-  const kept = sql`${isBefore} AND ${startedIn({ ...EVER, from: firstHour })} WHERE started_at >= ${instant}`;
-  const moved = sql`NOT ${isBefore} AND ${startedIn({ ...EVER, to: firstHour - 1 })} WHERE started_at < ${instant}`;
+    sql`hour IN (${hourBucketsOf(ofProjects, { kind: "started", range })})`;
+  const kept = sql`${isBefore} AND ${startedIn({ ...ALL_HOURS, from: firstHour })} WHERE started_at >= ${instant}`;
+  const moved = sql`NOT ${isBefore} AND ${startedIn({ ...ALL_HOURS, to: firstHour - 1 })} WHERE started_at < ${instant}`;
   const read = async <Found>(what: Sql, calls: Sql): Promise<readonly Found[]> => {
     const rows = await engine.rows<{ found: Found }>(
       sql`SELECT DISTINCT ${what} AS found FROM calls FINAL PREWHERE ${ofProjects} AND ${calls}`,

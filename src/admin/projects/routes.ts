@@ -70,7 +70,7 @@ function toResponse(deletion: Deletion) {
   return {
     id: deletion.id,
     project_id: deletion.project,
-    what: deletion.what,
+    what: deletion.kind,
     requested_at: new Date(deletion.requestedAtMs).toISOString(),
     state: deletion.step === "done" ? ("done" as const) : ("running" as const),
     done_at: deletion.doneAtMs === null ? null : new Date(deletion.doneAtMs).toISOString(),

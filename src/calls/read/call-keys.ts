@@ -2,7 +2,7 @@ import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import { sql } from "../../query/sql.ts";
 
 /** Where a call is stored, and when it began. */
-export interface CallKey {
+export interface CallRowKey {
   readonly hour: number;
   readonly traceId: string;
   readonly id: string;
@@ -12,7 +12,7 @@ export interface CallKey {
 /** What `readKeys` reads. */
 export const KEY_COLUMNS = sql`trace_id, id, toInt64(hour), toUnixTimestamp64Micro(assumeNotNull(started_at))`;
 
-export function* readKeys(bytes: Buffer): Generator<CallKey, undefined> {
+export function* readKeys(bytes: Buffer): Generator<CallRowKey, undefined> {
   const reader = new RowBinaryReader(bytes);
   while (!reader.done) {
     const [traceId, id] = [reader.string(), reader.string()];

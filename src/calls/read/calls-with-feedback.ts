@@ -26,10 +26,10 @@ export async function* callsWithFeedback(
   pages: AsyncIterable<readonly StoredCall[]>,
   reading: FeedbackReading,
 ): AsyncGenerator<readonly CallAndFeedback[]> {
-  for await (const page of pages) yield* partsOf(page, reading);
+  for await (const page of pages) yield* eventsOf(page, reading);
 }
 
-async function* partsOf(
+async function* eventsOf(
   calls: readonly StoredCall[],
   reading: FeedbackReading,
 ): AsyncGenerator<readonly CallAndFeedback[]> {
@@ -46,8 +46,8 @@ async function* partsOf(
   }
   if (calls.length === 1) throw tooMuch();
   const half = Math.ceil(calls.length / 2);
-  yield* partsOf(calls.slice(0, half), reading);
-  yield* partsOf(calls.slice(half), reading);
+  yield* eventsOf(calls.slice(0, half), reading);
+  yield* eventsOf(calls.slice(half), reading);
 }
 
 function tooMuch(): AppError {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { invalid } from "../../shared/errors.ts";
 import { parseJson } from "../../shared/json.ts";
-import type { CallKey } from "./call-keys.ts";
+import type { CallRowKey } from "./call-keys.ts";
 
 export type TimeOrder = "asc" | "desc";
 
@@ -27,7 +27,7 @@ export const MAX_TOKEN_LENGTH = 10_000;
 
 const fields = z.tuple([z.enum(["asc", "desc"]), z.int(), z.string(), z.string(), z.string()]);
 
-export function tokenAfter({ startedAtUs, id, traceId }: CallKey, { order, selection }: Pages): string {
+export function tokenAfter({ startedAtUs, id, traceId }: CallRowKey, { order, selection }: Pages): string {
   return Buffer.from(JSON.stringify([order, startedAtUs, id, traceId, selection])).toString("base64url");
 }
 
@@ -41,7 +41,7 @@ export function readToken(token: string, ofSelection: string): Cursor {
 }
 
 /** Short, and equal for equal selections. */
-export function digestOf(selection: readonly unknown[]): string {
+export function selectionHash(selection: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(selection)).digest("base64url").slice(0, 16);
 }
 

@@ -7,12 +7,12 @@ import {
   type SelectionLimits,
   type SortKey,
 } from "../../query/index.ts";
-import { EVER, meet, type HourRange } from "../../query/bounds/time-range.ts";
+import { ALL_HOURS, intersect, type HourRange } from "../../query/bounds/time-range.ts";
 import { invalid } from "../../shared/errors.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import {
-  digestOf,
+  selectionHash,
   isAfter,
   readToken,
   refusedToken,
@@ -45,7 +45,7 @@ export interface ListPlan extends Pick<
 /** Errors: validation, with the issues of query and order together. */
 export function planList(project: Project, question: CallsQuestion, limits: SelectionLimits): ListPlan {
   const { filter, page_token } = question;
-  const selection = digestOf([project, filter, question.query]);
+  const selection = selectionHash([project, filter, question.query]);
   const cursor = page_token == null ? undefined : readToken(page_token, selection);
   const sort_by = question.sort_by?.length ? question.sort_by : orderOf(cursor);
   const query = question.query == null ? undefined : compileQuery(question.query, { project, limits });
@@ -61,7 +61,7 @@ export function planList(project: Project, question: CallsQuestion, limits: Sele
     filter,
     query,
     pages: order && { order, selection },
-    startedIn: meet(query?.bounds.started, cursor && hoursFrom(cursor)),
+    startedIn: intersect(query?.bounds.started, cursor && hoursFrom(cursor)),
     namesCalls: keyRangeOf({ filter, query }).in !== "project",
     withoutRoot: filter?.traces_without_root === true,
     ...(cursor !== undefined && { also: isAfter(cursor) }),
@@ -82,5 +82,5 @@ function timeOrderOf(keys: readonly SortKey[]): TimeOrder | undefined {
 
 function hoursFrom({ order, startedAtUs }: Cursor): HourRange {
   const hour = hourOf(startedAtUs);
-  return order === "asc" ? { ...EVER, from: hour } : { ...EVER, to: hour };
+  return order === "asc" ? { ...ALL_HOURS, from: hour } : { ...ALL_HOURS, to: hour };
 }

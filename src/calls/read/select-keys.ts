@@ -1,15 +1,15 @@
 import type { Engine } from "../../store/engine.ts";
 import { selectCalls } from "../../query/index.ts";
-import { AT_HOUR, ofProject, saysHour } from "../../query/key-hours.ts";
+import { AT_HOUR, ofProject, eventInHours } from "../../query/hour-buckets.ts";
 import { param, sql } from "../../query/sql.ts";
-import { EVER, type HourRange } from "../../query/bounds/time-range.ts";
-import { hasMoreThan, KEY_COLUMNS, readKeys, type CallKey } from "./call-keys.ts";
+import { ALL_HOURS, type HourRange } from "../../query/bounds/time-range.ts";
+import { hasMoreThan, KEY_COLUMNS, readKeys, type CallRowKey } from "./call-keys.ts";
 import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
 import type { ListPlan } from "./plan.ts";
 
 /** The selected calls, in order. They stay encoded: a million of them take about 80 MB. */
 export interface SelectedCalls {
-  readonly keys: Iterator<CallKey>;
+  readonly keys: Iterator<CallRowKey>;
   /** More calls match than the limit allows. */
   readonly truncated: boolean;
   /** Where the next page begins, if there is one and the order supports pages. */
@@ -64,8 +64,8 @@ async function walk(
   { limit, offset, signal }: Page,
 ): Promise<SelectedCalls> {
   const wanted = offset + limit + 1;
-  const found: CallKey[] = [];
-  let rest = plan.startedIn ?? EVER;
+  const found: CallRowKey[] = [];
+  let rest = plan.startedIn ?? ALL_HOURS;
   let count = 1;
   while (found.length < wanted) {
     const before = found.length;
@@ -109,7 +109,7 @@ async function nextHours(
 ): Promise<HourRange | undefined> {
   const [row] = await engine.rows<{ first: number; last: number; hours: number }>(
     sql`SELECT min(at_hour) AS first, max(at_hour) AS last, count() AS hours FROM
-          (SELECT ${AT_HOUR.started} AS at_hour FROM calls WHERE ${saysHour(ofProject(project), { kind: "started", range: within })}
+          (SELECT ${AT_HOUR.started} AS at_hour FROM calls WHERE ${eventInHours(ofProject(project), { kind: "started", range: within })}
            GROUP BY at_hour ORDER BY at_hour ${pages.order === "asc" ? sql`ASC` : sql`DESC`} LIMIT ${param("UInt32", count)})
         SETTINGS apply_mutations_on_fly = 0`,
     { name: "calls_hours", limits: "heavy", signal },

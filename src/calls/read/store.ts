@@ -5,7 +5,7 @@ import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import { turn } from "../../shares/turns.ts";
 import type { Project } from "../../shared/project.ts";
-import type { CallKey } from "./call-keys.ts";
+import type { CallRowKey } from "./call-keys.ts";
 import type { ListPlan } from "./plan.ts";
 import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
 
@@ -15,7 +15,7 @@ const CALLS_PER_TURN = 1000;
 /** Calls in the order of their keys, page by page. Calls deleted since are left out. Errors: `StorageError`. */
 export async function* readListed(
   engine: Engine,
-  keys: Iterator<CallKey>,
+  keys: Iterator<CallRowKey>,
   {
     project,
     payloads,

@@ -2,25 +2,25 @@ import type { Engine } from "../../store/engine.ts";
 import { createGroupCommit, type GroupCommitSettings } from "../../store/group-commit.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-import { contestedPart, isStart, type CallPart, type ProjectPart } from "../parts/call-part.ts";
-import { chooseHours } from "../place/choose-hours.ts";
-import { joinParts } from "./join-parts.ts";
-import { noteStarts } from "../place/note-starts.ts";
-import { createTraceNotes, type NoteTraces } from "../place/note-traces.ts";
+import { orderSensitiveEvent, isStart, type CallEvent, type ProjectEvent } from "../events/call-event.ts";
+import { assignHourBuckets } from "../storage-key/assign-hour-buckets.ts";
+import { mergeEvents } from "./merge-events.ts";
+import { indexCallKeys } from "../storage-key/index-call-keys.ts";
+import { createTraceHourIndex, type IndexTraceHours } from "../storage-key/index-trace-hours.ts";
 import {
-  findForgotten,
-  findMarks,
+  findOrphaned,
+  findPendingHeaders,
   addPending,
-  createMarkCheck,
-  type HaveMarks,
+  createPendingCheck,
+  type HasPending,
   toPending,
-  type PendingMark,
-  type PendingPart,
-} from "./pending-parts.ts";
-import { keepTraces, keyOf, placeParts, type Placed } from "../place/place-parts.ts";
-import { readFences, type Fence } from "../place/project-fences.ts";
+  type PendingHeader,
+  type PendingEvent,
+} from "./pending-events.ts";
+import { pinTraceIds, keyOf, resolveStorageKeys, type RoutedEvent } from "../storage-key/resolve-keys.ts";
+import { readGenerations, type ProjectGeneration } from "../storage-key/project-generations.ts";
 import { writePending } from "./write-pending.ts";
-import { keyText, type CallKey, type PlaceLookup } from "../place/place-lookup.ts";
+import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 
 /** The only way to store calls. */
 export interface CallWriter {
@@ -31,11 +31,11 @@ export interface CallWriter {
    */
   write(
     project: Project,
-    parts: readonly CallPart[],
-    since?: Fence,
+    events: readonly CallEvent[],
+    since?: ProjectGeneration,
   ): Promise<readonly (string | undefined)[]>;
   /** Does some work while no insert is running. */
-  readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Resolves when all accepted parts are durable. */
   drain(): Promise<void>;
   /** Writes the pending parts of known calls that a killed writer left behind; returns the number of calls. */
@@ -45,7 +45,7 @@ export interface CallWriter {
 
 interface WriterDeps {
   readonly engine: Engine;
-  readonly traces: PlaceLookup;
+  readonly traces: StorageKeyLookup;
   readonly clock: Clock;
 }
 
@@ -69,45 +69,45 @@ export function createCallWriter(
   const tools: Tools = {
     engine,
     traces,
-    noteTraces: createTraceNotes(engine),
-    haveMarks: createMarkCheck(engine),
+    noteTraces: createTraceHourIndex(engine),
+    haveMarks: createPendingCheck(engine),
     nextVersion: versions(clock),
   };
-  const commit = createGroupCommit<Placed>({
+  const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
     prepare: [
       (items) => place(tools, items),
-      (items) => chooseHours(tools, items),
+      (items) => assignHourBuckets(tools, items),
       (items) => note(tools, items),
     ],
-    placeOf: monthOf,
-    maxPlaces: MAX_BATCH_MONTHS,
+    keyOf: monthOf,
+    maxKeys: MAX_BATCH_MONTHS,
     flush: (items) => store(tools, items),
-    sizeOf: (item) => sizeOf(item.part),
+    sizeOf: (item) => sizeOf(item.event),
     ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
     minBytesBeside: MIN_BYTES_BESIDE,
   });
   return {
-    async write(project, parts, since) {
-      const items = parts.map((part): Placed => ({
+    async write(project, events, since) {
+      const items = events.map((event): RoutedEvent => ({
         project,
-        part,
-        since,
-        call: keyText({ project, id: part.id }),
-        placedUnder: undefined,
-        traceId: part.traceId,
-        hour: part.hour,
+        event,
+        readAtGeneration: since,
+        call: keyText({ project, id: event.id }),
+        resolvedAtGeneration: undefined,
+        traceId: event.traceId,
+        hour: event.hour,
       }));
       await commit.write(items);
       return items.map((item) => item.traceId);
     },
-    whileNoInsertRuns: (work) => commit.whileNoInsertRuns(work),
+    runExclusive: (work) => commit.whileNoInsertRuns(work),
     drain: () => commit.drain(),
     pendingBytes: () => commit.pendingBytes(),
     sweep: () =>
       commit.whileNoInsertRuns(async () => {
-        const forgotten = await findForgotten(engine, SWEEP_LIMIT);
+        const forgotten = await findOrphaned(engine, SWEEP_LIMIT);
         await writePending(tools, forgotten);
         return forgotten.length;
       }),
@@ -118,49 +118,49 @@ type NextVersion = (newest: number) => number;
 
 interface Tools {
   readonly engine: Engine;
-  readonly traces: PlaceLookup;
-  readonly noteTraces: NoteTraces;
-  readonly haveMarks: HaveMarks;
+  readonly traces: StorageKeyLookup;
+  readonly noteTraces: IndexTraceHours;
+  readonly haveMarks: HasPending;
   readonly nextVersion: NextVersion;
 }
 
-async function place({ traces }: Tools, items: readonly Placed[]): Promise<void> {
-  await refreshFences(items, traces);
-  await placeParts(items, traces);
-  if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) keepTraces(items);
+async function place({ traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
+  await refreshGenerations(items, traces);
+  await resolveStorageKeys(items, traces);
+  if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) pinTraceIds(items);
 }
 
 /** Which partition the call is in. */
-function monthOf({ hour }: Placed): number | undefined {
+function monthOf({ hour }: RoutedEvent): number | undefined {
   if (hour === undefined) return undefined;
   const date = new Date(hour * 3_600_000);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
 /** Notes where calls begin. Notes about parts that are never written do no harm. */
-async function note({ engine, traces }: Tools, items: readonly Placed[]): Promise<void> {
+async function note({ engine, traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
   const starts = items
-    .filter(({ part }) => isStart(part))
-    .map(({ project, part, traceId, hour }) => ({
+    .filter(({ event }) => isStart(event))
+    .map(({ project, event, traceId, hour }) => ({
       project_id: project,
       trace_id: traceId!,
-      id: part.id,
+      id: event.id,
       hour: hour!,
     }));
-  await noteStarts(engine, starts);
+  await indexCallKeys(engine, starts);
   for (const { project_id: project, id, trace_id: traceId, hour } of starts)
     traces.remember({ project, id }, { traceId, hour });
 }
 
-async function store(tools: Tools, given: readonly Placed[]): Promise<void> {
+async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void> {
   const { engine, traces, nextVersion } = tools;
   const items = await dropIfProjectDeleted(engine, given);
-  await engine.insert("calls", joinParts(items), { name: "calls_add" });
-  const [marks, doubted] = await Promise.all([marksOf(tools, items), placedByMemory(items, traces)]);
+  await engine.insert("calls", mergeEvents(items), { name: "calls_add" });
+  const [marks, doubted] = await Promise.all([marksOf(tools, items), resolvedFromCache(items, traces)]);
   const waiting = items.flatMap((item) => {
     const isUnknown = item.traceId === undefined || doubted.has(item);
-    const part = isUnknown ? item.part : marks.has(item.call) && contestedPart(item.part);
-    return part ? [{ project: item.project, part, isUnknown }] : [];
+    const event = isUnknown ? item.event : marks.has(item.call) && orderSensitiveEvent(item.event);
+    return event ? [{ project: item.project, event, isUnknown }] : [];
   });
   const pending = queue(waiting, marks, nextVersion);
   if (pending.length > 0) await addPending(engine, pending);
@@ -170,54 +170,63 @@ async function store(tools: Tools, given: readonly Placed[]): Promise<void> {
 
 async function marksOf(
   { engine, haveMarks }: Tools,
-  items: readonly Placed[],
-): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
+  items: readonly RoutedEvent[],
+): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
   const projects = [...new Set(items.map(({ project }) => project))];
   if (!(await haveMarks(projects))) return new Map();
-  return findMarks(engine, distinct(items.map(keyOf)));
+  return findPendingHeaders(engine, distinct(items.map(keyOf)));
 }
 
 /** A start sent again goes where the first one went, unless that was deleted with its project. */
-async function refreshFences(items: readonly Placed[], traces: PlaceLookup): Promise<void> {
-  const again = items.filter((item) => isStart(item.part) && traces.recall(keyOf(item)) !== undefined);
-  if (again.length > 0) await traces.readFences([...new Set(again.map(({ project }) => project))]);
+async function refreshGenerations(items: readonly RoutedEvent[], traces: StorageKeyLookup): Promise<void> {
+  const again = items.filter((item) => isStart(item.event) && traces.recall(keyOf(item)) !== undefined);
+  if (again.length > 0) await traces.readGenerations([...new Set(again.map(({ project }) => project))]);
 }
 
 /** Tombstones for calls read from the store must not reach calls that come after the project was deleted. */
-async function dropIfProjectDeleted(engine: Engine, items: readonly Placed[]): Promise<readonly Placed[]> {
-  const asked = [...new Set(items.flatMap(({ since }) => since?.project ?? []))];
+async function dropIfProjectDeleted(
+  engine: Engine,
+  items: readonly RoutedEvent[],
+): Promise<readonly RoutedEvent[]> {
+  const asked = [...new Set(items.flatMap(({ readAtGeneration: since }) => since?.project ?? []))];
   if (asked.length === 0) return items;
-  const fences = await readFences(engine, asked);
-  return items.filter(({ since }) => since === undefined || since.fence === fences.get(since.project));
+  const generations = await readGenerations(engine, asked);
+  return items.filter(
+    ({ readAtGeneration: since }) =>
+      since === undefined || since.generation === generations.get(since.project),
+  );
 }
 
 /**
  * Parts placed by the cache whose project may have been deleted since: the call they were written to is gone, so their
  * call counts as unknown.
  */
-async function placedByMemory(items: readonly Placed[], traces: PlaceLookup): Promise<ReadonlySet<Placed>> {
-  const started = new Set(items.filter((item) => isStart(item.part)).map((item) => item.call));
+async function resolvedFromCache(
+  items: readonly RoutedEvent[],
+  traces: StorageKeyLookup,
+): Promise<ReadonlySet<RoutedEvent>> {
+  const started = new Set(items.filter((item) => isStart(item.event)).map((item) => item.call));
   const remembered = items.filter(
-    (item) => item.traceId !== undefined && item.part.traceId === undefined && !started.has(item.call),
+    (item) => item.traceId !== undefined && item.event.traceId === undefined && !started.has(item.call),
   );
   if (remembered.length === 0) return new Set();
-  const fences = await traces.readFences([...new Set(remembered.map((item) => item.project))]);
-  return new Set(remembered.filter((item) => item.placedUnder !== fences.get(item.project)));
+  const generations = await traces.readGenerations([...new Set(remembered.map((item) => item.project))]);
+  return new Set(remembered.filter((item) => item.resolvedAtGeneration !== generations.get(item.project)));
 }
 
 /** Queues parts behind those of their call. A part equal to the newest one is a repetition and is not queued again. */
 function queue(
-  waiting: readonly (ProjectPart & { readonly isUnknown: boolean })[],
-  marks: ReadonlyMap<string, readonly PendingMark[]>,
+  waiting: readonly (ProjectEvent & { readonly isUnknown: boolean })[],
+  marks: ReadonlyMap<string, readonly PendingHeader[]>,
   nextVersion: NextVersion,
-): readonly PendingPart[] {
-  const pending: PendingPart[] = [];
-  const newest = new Map<string, PendingMark>();
+): readonly PendingEvent[] {
+  const pending: PendingEvent[] = [];
+  const newest = new Map<string, PendingHeader>();
   for (const [text, ofCall] of marks) newest.set(text, ofCall.at(-1)!);
-  for (const { project, part, isUnknown } of waiting) {
-    const text = keyText({ project, id: part.id });
+  for (const { project, event, isUnknown } of waiting) {
+    const text = keyText({ project, id: event.id });
     const last = newest.get(text);
-    const one = toPending(project, part, nextVersion(last?.version ?? 0));
+    const one = toPending(project, event, nextVersion(last?.version ?? 0));
     const isSaid = last?.kind === one.kind && last.columnsHash === one.columnsHash;
     if (isSaid && !(isUnknown && last.resolved)) continue;
     newest.set(text, one);
@@ -239,8 +248,8 @@ function distinct(keys: readonly CallKey[]): CallKey[] {
   return [...new Map(keys.map((key) => [keyText(key), key])).values()];
 }
 
-function sizeOf(part: CallPart): number {
+function sizeOf(event: CallEvent): number {
   let bytes = 256;
-  for (const value of Object.values(part.columns)) if (typeof value === "string") bytes += value.length;
+  for (const value of Object.values(event.columns)) if (typeof value === "string") bytes += value.length;
   return bytes;
 }

@@ -1,12 +1,17 @@
 import type { Engine } from "../../store/engine.ts";
-import type { CallRow } from "../place/note-starts.ts";
-import { findMarks, findParts, resolvePending, type PendingPart } from "./pending-parts.ts";
-import { keyText, type CallKey, type PlaceLookup } from "../place/place-lookup.ts";
+import type { CallRow } from "../storage-key/index-call-keys.ts";
+import {
+  findPendingHeaders,
+  findPendingEvents,
+  resolvePending,
+  type PendingEvent,
+} from "./pending-events.ts";
+import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 interface PendingDeps {
   readonly engine: Engine;
-  readonly traces: PlaceLookup;
+  readonly traces: StorageKeyLookup;
 }
 
 const KEYS_PER_ROUND = 1000;
@@ -26,17 +31,17 @@ export async function writePending(deps: PendingDeps, keys: readonly CallKey[]):
 async function writeChunk({ engine, traces }: PendingDeps, keys: readonly CallKey[]): Promise<void> {
   const known = await traces.find(keys, { fresh: true });
   let open = keys.filter((key) => known.has(keyText(key)));
-  const written = new Map<string, PendingPart>();
+  const written = new Map<string, PendingEvent>();
   for (let round = 0; round < MAX_ROUNDS && open.length > 0; round++) {
     const from = await firstToWrite(engine, open, written);
     if (from.size === 0) break;
-    const parts = [...(await findParts(engine, from)).values()].flat();
-    const rows = parts.map((one): CallRow => {
+    const events = [...(await findPendingEvents(engine, from)).values()].flat();
+    const rows = events.map((one): CallRow => {
       const { traceId, hour } = known.get(keyText(one))!;
-      return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.part.columns };
+      return { project_id: one.project, hour, trace_id: traceId, id: one.id, ...one.event.columns };
     });
     await engine.insert("calls", rows, { name: "calls_add_pending" });
-    for (const one of parts) written.set(partText(one), one);
+    for (const one of events) written.set(eventText(one), one);
     open = [...from.values()].map(({ key }) => key);
   }
   await resolvePending(engine, [...written.values()]);
@@ -46,14 +51,14 @@ async function writeChunk({ engine, traces }: PendingDeps, keys: readonly CallKe
 async function firstToWrite(
   engine: Engine,
   keys: readonly CallKey[],
-  written: ReadonlyMap<string, PendingPart>,
+  written: ReadonlyMap<string, PendingEvent>,
 ): Promise<ReadonlyMap<string, { key: CallKey; version: number }>> {
   const from = new Map<string, { key: CallKey; version: number }>();
-  for (const [text, marks] of await findMarks(engine, keys)) {
-    const oldest = marks.find((mark) => written.has(partText(mark)));
+  for (const [text, marks] of await findPendingHeaders(engine, keys)) {
+    const oldest = marks.find((mark) => written.has(eventText(mark)));
     const first = marks.find(
       (mark) =>
-        !written.has(partText(mark)) &&
+        !written.has(eventText(mark)) &&
         (oldest === undefined ? !mark.resolved : !mark.resolved || mark.version > oldest.version),
     );
     if (first !== undefined) from.set(text, { key: first, version: first.version });
@@ -61,6 +66,6 @@ async function firstToWrite(
   return from;
 }
 
-function partText(mark: Omit<PendingPart, "part">): string {
+function eventText(mark: Omit<PendingEvent, "event">): string {
   return JSON.stringify([keyText(mark), mark.version, mark.kind, mark.columnsHash]);
 }

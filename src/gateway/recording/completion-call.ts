@@ -1,14 +1,14 @@
-import { completePart, endPart, type CallPart } from "../../calls/parts/call-part.ts";
-import { columnsOf, startMembers } from "../../calls/parts/message-columns.ts";
+import { completeEvent, endEvent, type CallEvent } from "../../calls/events/call-event.ts";
+import { columnsOf, startMembers } from "../../calls/events/message-columns.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
 /** Of records in a journal of an earlier version, which name none. */
 const CHAT_OP = "openai.chat.completions.create";
 
 /** A recorded completion as a call, which is stored as every other call is. */
-export function completionPart(completion: RecordedCompletion): CallPart {
+export function completionEvent(completion: RecordedCompletion): CallEvent {
   const { callId, traceId, parentId, inputs, attributes, output, summary, exception } = completion;
-  return completePart(
+  return completeEvent(
     {
       id: callId,
       traceId,
@@ -36,9 +36,9 @@ export function completionPart(completion: RecordedCompletion): CallPart {
 }
 
 /** The end of a call that has begun as a response of the Responses API. */
-export function endOfResponse(completion: RecordedCompletion): CallPart {
+export function endOfResponse(completion: RecordedCompletion): CallEvent {
   const { callId: id, endedAtMs, output, summary, exception, attributes } = completion;
   const endedAt = (endedAtMs ?? completion.startedAtMs) * 1000;
-  const part = endPart({ id, endedAt, output, summary, exception, reportedBy: "gateway" });
-  return { ...part, columns: { ...part.columns, ...columnsOf(startMembers, { attributes }) } };
+  const event = endEvent({ id, endedAt, output, summary, exception, reportedBy: "gateway" });
+  return { ...event, columns: { ...event.columns, ...columnsOf(startMembers, { attributes }) } };
 }

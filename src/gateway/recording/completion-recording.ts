@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-import { gatewayId } from "../../calls/parts/gateway-id.ts";
+import { gatewayId } from "../../calls/events/gateway-id.ts";
 import { ResponseCopy } from "./response-copy.ts";
 import { AskedRequest } from "./asked-request.ts";
 import type { AnswerReader, Door, SeenResponse } from "../doors/door.ts";

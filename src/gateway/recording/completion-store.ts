@@ -1,6 +1,6 @@
-import type { NamedCalls } from "../../calls/place/named-calls.ts";
+import type { NamedCalls } from "../../calls/storage-key/named-calls.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
-import { keyText, type PlaceLookup } from "../../calls/place/place-lookup.ts";
+import { keyText, type StorageKeyLookup } from "../../calls/storage-key/key-lookup.ts";
 import { actingFor } from "../../shares/holder.ts";
 import type { ResponseMakers } from "../responses/known-responses.ts";
 import { noteId } from "../responses/response-id.ts";
@@ -10,14 +10,14 @@ import { partsOfCompletion } from "./response-calls.ts";
 /** Completions are stored as all other calls are. */
 export function completionStore(
   writer: CallWriter,
-  traces: PlaceLookup,
+  traces: StorageKeyLookup,
   named: NamedCalls,
 ): CompletionStore & ResponseMakers {
   return {
     async write(project, completion) {
       const holder = { project, key: completion.apiKey };
-      const parts = await partsOfCompletion(project, completion, named);
-      if (parts.length > 0) await actingFor(holder, () => writer.write(project, parts));
+      const events = await partsOfCompletion(project, completion, named);
+      if (events.length > 0) await actingFor(holder, () => writer.write(project, events));
     },
     async findStored(calls) {
       const keys = calls.map(({ project, callId }) => ({ project, id: callId }));
@@ -26,8 +26,8 @@ export function completionStore(
     },
     async findMaker(project, id, upstreams) {
       const names = upstreams.map((upstream) => noteId(upstream, id));
-      const noted = await named.firstNoted(project, names);
-      return noted === undefined ? undefined : upstreams[names.indexOf(noted)];
+      const indexed = await named.firstIndexed(project, names);
+      return indexed === undefined ? undefined : upstreams[names.indexOf(indexed)];
     },
   };
 }

@@ -1,10 +1,10 @@
-import type { NamedCalls } from "../../calls/place/named-calls.ts";
-import type { CallPart } from "../../calls/parts/call-part.ts";
+import type { NamedCalls } from "../../calls/storage-key/named-calls.ts";
+import type { CallEvent } from "../../calls/events/call-event.ts";
 import { hourOf } from "../../shared/instant.ts";
 import { isJsonObject, parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
 import { noteId } from "../responses/response-id.ts";
-import { completionPart, endOfResponse } from "./completion-call.ts";
+import { completionEvent, endOfResponse } from "./completion-call.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
 /** The parts to write for a completion, once the note of its response is durable. Errors: `StorageError`. */
@@ -12,19 +12,19 @@ export async function partsOfCompletion(
   project: Project,
   completion: RecordedCompletion,
   calls: NamedCalls,
-): Promise<readonly CallPart[]> {
+): Promise<readonly CallEvent[]> {
   const { response, traceId, startedAtMs } = completion;
-  if (response === undefined) return [completionPart(completion)];
+  if (response === undefined) return [completionEvent(completion)];
   if (response.sighting === "known") return [endOfResponse(completion)];
   const name = { project, name: noteId(response.upstream, response.id) };
   if (response.sighting === undefined) {
     await calls.note(name, { traceId, hour: hourOf(startedAtMs * 1000) });
-    return [completionPart(completion)];
+    return [completionEvent(completion)];
   }
   const call = await calls.find(name, response.id);
   if (call === undefined) {
     // what was made elsewhere and used nothing is no call of this project
-    return Object.keys(completion.summary.usage).length === 0 ? [] : [completionPart(completion)];
+    return Object.keys(completion.summary.usage).length === 0 ? [] : [completionEvent(completion)];
   }
   if (call.hasEnded) return [];
   const { sumtree } = completion.attributes;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-import { gatewayId } from "../../calls/parts/gateway-id.ts";
+import { gatewayId } from "../../calls/events/gateway-id.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import type { Caller } from "./caller.ts";
 import type { EndedCompletion } from "./recorded-completion.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { GATEWAY_ID_START, gatewayId } from "../../calls/parts/gateway-id.ts";
+import { GATEWAY_ID_START, gatewayId } from "../../calls/events/gateway-id.ts";
 import type { Project } from "../../shared/project.ts";
 import { plainPath } from "../doors/paths.ts";
 

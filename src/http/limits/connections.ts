@@ -79,7 +79,7 @@ export function registerConnections(
   app.addHook("onRequest", async (request, reply) => {
     if (!refused.has(request.raw.socket)) return;
     void reply.header("connection", "close");
-    closed.inc({ why: "full" });
+    closed.inc({ reason: "full" });
     if (request.routeOptions.config.access !== "public") throw tooManyConnections();
   });
   app.addHook("onSend", async ({ raw: { socket, complete } }, reply, payload) => {
@@ -119,7 +119,7 @@ function endStalledUploads(open: ReadonlyMap<Socket, ServerResponse>): NodeJS.Ti
 
 type Why = "anonymous" | "idle" | "full";
 
-function meter(registry: Registry, count: () => number): Counter<"why"> {
+function meter(registry: Registry, count: () => number): Counter<"reason"> {
   const open: Gauge = new Gauge({
     name: "sumtree_http_open_connections",
     help: "Connections of clients",
@@ -128,9 +128,9 @@ function meter(registry: Registry, count: () => number): Counter<"why"> {
   });
   registry.registerMetric(open);
   return new Counter({
-    name: "sumtree_http_closed_connections_total",
+    name: "sumtree_http_connections_closed_total",
     help: "Connections closed because there were too many: one without a valid key, an idle one, or a new one when there was neither",
-    labelNames: ["why"],
+    labelNames: ["reason"],
     registers: [registry],
   });
 }

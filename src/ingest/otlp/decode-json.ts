@@ -6,7 +6,7 @@ import { isTooDeep } from "../../shared/json.ts";
 import { readAttributes } from "./attributes.ts";
 import { fromMessage, MAX_SPAN_ITEMS, TOO_LARGE, UNREADABLE } from "./decode-span.ts";
 import { MAX_REQUEST_ITEMS, tooManyItems } from "./limits.ts";
-import { nest } from "./nest.ts";
+import { unflatten } from "./unflatten.ts";
 import { InstrumentationScopeSchema, ResourceSchema, SpanSchema } from "./otlp_pb.ts";
 import { TooManyItems, toProtobufJson } from "./protobuf-json.ts";
 import type { OtelSpan, SentSpan, SpanOrigin } from "./span.ts";
@@ -58,7 +58,7 @@ function readOrigin(resource: unknown, scope: unknown): SpanOrigin | string {
     const { name, version } = fromJson(InstrumentationScopeSchema, toJson(scope), options);
     const { attributes } = fromJson(ResourceSchema, toJson(resource), options);
     const read = readAttributes(attributes);
-    return { resource: read, nestedResource: nest(read), scopeName: name, scopeVersion: version };
+    return { resource: read, nestedResource: unflatten(read), scopeName: name, scopeVersion: version };
   } catch {
     return UNREADABLE_ORIGIN;
   }

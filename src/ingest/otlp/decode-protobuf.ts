@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import { readAttributes } from "./attributes.ts";
 import { fromMessage, MAX_SPAN_ITEMS, TOO_LARGE, UNREADABLE } from "./decode-span.ts";
 import { MAX_REQUEST_ITEMS, tooManyItems } from "./limits.ts";
-import { nest } from "./nest.ts";
+import { unflatten } from "./unflatten.ts";
 import { countItems } from "./measure.ts";
 import { ExportTraceServiceRequestSchema, SpanSchema, type ExportTraceServiceRequest } from "./otlp_pb.ts";
 import type { OtelSpan, SentSpan } from "./span.ts";
@@ -14,7 +14,7 @@ const options = { readUnknownFields: false };
 export function spansOfProtobuf(body: Uint8Array): readonly SentSpan[] {
   return decodeRequest(body).resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const attributes = readAttributes(resource?.attributes ?? []);
-    const nestedResource = nest(attributes);
+    const nestedResource = unflatten(attributes);
     return scopeSpans.flatMap(({ scope, spans }) => {
       const origin = {
         resource: attributes,

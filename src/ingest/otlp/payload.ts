@@ -1,7 +1,7 @@
 import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
 import { INPUTS, OUTPUT } from "./attribute-rows.ts";
 import type { Attributes } from "./attributes.ts";
-import { nest } from "./nest.ts";
+import { unflatten } from "./unflatten.ts";
 
 export interface Payload {
   /** Undefined if there are none; so is `output`. */
@@ -12,7 +12,7 @@ export interface Payload {
 }
 
 /** Extracts inputs and output from attributes. Text that is a JSON object or list is parsed. */
-export function takePayload(attributes: Attributes): Payload {
+export function extractPayload(attributes: Attributes): Payload {
   const rest = new Map(attributes);
   const lists = keysOfLists(attributes);
   const take = (key: string): unknown => {
@@ -55,7 +55,7 @@ function keysOfLists(attributes: Attributes): ReadonlyMap<string | undefined, re
 
 function listOf(key: string, keys: readonly string[], attributes: Map<string, unknown>): unknown {
   const items = keys.map((one) => [`list${one.slice(key.length)}`, takeKey(attributes, one)] as const);
-  return nest(items)["list"];
+  return unflatten(items)["list"];
 }
 
 function readText(value: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { Inclusive } from "../../calls/parts/message-columns.ts";
+import type { Inclusive } from "../../calls/events/message-columns.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { modelOfGeneration } from "./generations.ts";
 import { responseInMembers, responseInPythonText, type FoundResponse } from "./responses.ts";

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { textOf, type Attributes } from "./attributes.ts";
 import { documentIn } from "./document-in.ts";
-import { nest } from "./nest.ts";
+import { unflatten } from "./unflatten.ts";
 import { readPythonText } from "./python-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export function responseInMembers(attributes: Attributes): FoundResponse | undef
   const members = [...attributes].flatMap(([key, value]) =>
     key.startsWith(RAW) && value !== "null" ? [[key.slice(RAW.length), value] as const] : [],
   );
-  return members.length === 0 ? undefined : responseIn(nest(members));
+  return members.length === 0 ? undefined : responseIn(unflatten(members));
 }
 
 /** The outermost object with a usage. The text that it was read from bounds the depth. */

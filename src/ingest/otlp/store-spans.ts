@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CallPart } from "../../calls/parts/call-part.ts";
+import type { CallEvent } from "../../calls/events/call-event.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Rejections } from "./response.ts";
 import type { Attributes } from "./attributes.ts";
 import type { SentSpan } from "./span.ts";
-import { toCallPart } from "./to-call-part.ts";
+import { toCallEvent } from "./to-call-event.ts";
 
 /** Spans read before the event loop runs other work. */
 const SPANS_PER_TURN = 200;
@@ -35,15 +35,15 @@ export async function storeSpans(
     const { resource } = sent.origin;
     const destination = destinations.get(resource) ?? findDestination(resource, projectOf);
     destinations.set(resource, destination);
-    const part = destination instanceof AppError ? reasonOf(destination) : readPart(sent, apiKey);
-    if (typeof part === "string") rejections.set(part, (rejections.get(part) ?? 0) + 1);
-    else if (!(destination instanceof AppError)) destination.parts.push(part);
+    const event = destination instanceof AppError ? reasonOf(destination) : readEvent(sent, apiKey);
+    if (typeof event === "string") rejections.set(event, (rejections.get(event) ?? 0) + 1);
+    else if (!(destination instanceof AppError)) destination.events.push(event);
   }
   const found = [...destinations.values()];
   const [refusal] = found.filter((one) => one instanceof AppError);
   if (refusal !== undefined && found.every((one) => one instanceof AppError)) throw refusal;
   const written = found.flatMap((one) =>
-    one instanceof AppError ? [] : writer.write(one.project, one.parts),
+    one instanceof AppError ? [] : writer.write(one.project, one.events),
   );
   await Promise.all(written);
   return rejections;
@@ -52,21 +52,21 @@ export async function storeSpans(
 /** The project of one resource's spans. */
 interface Destination {
   readonly project: Project;
-  readonly parts: CallPart[];
+  readonly events: CallEvent[];
 }
 
 function findDestination(resource: Attributes, projectOf: Sender["projectOf"]): Destination | AppError {
   try {
-    return { project: projectOf(resource), parts: [] };
+    return { project: projectOf(resource), events: [] };
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
   }
 }
 
-function readPart({ origin, decode }: SentSpan, apiKey: string): CallPart | string {
+function readEvent({ origin, decode }: SentSpan, apiKey: string): CallEvent | string {
   const span = decode();
-  return typeof span === "string" ? span : toCallPart(span, origin, apiKey);
+  return typeof span === "string" ? span : toCallEvent(span, origin, apiKey);
 }
 
 function reasonOf(error: AppError): string {

@@ -100,9 +100,11 @@ function langSmithOutput(details: Json): Counts {
  * The parts of a side add up to its count.
  */
 function langfuseUsage(details: Json): Counts {
-  const sumOf = (isPart: (key: string) => boolean): number | undefined => {
-    const parts = Object.entries(details).filter(([key, value]) => typeof value === "number" && isPart(key));
-    return parts.length === 0 ? undefined : parts.reduce((sum, [, value]) => sum + toCount(value), 0);
+  const sumOf = (isEvent: (key: string) => boolean): number | undefined => {
+    const events = Object.entries(details).filter(
+      ([key, value]) => typeof value === "number" && isEvent(key),
+    );
+    return events.length === 0 ? undefined : events.reduce((sum, [, value]) => sum + toCount(value), 0);
   };
   const isInput = (key: string): boolean => key.includes("input");
   const isWritten = (key: string): boolean => /write|creation/.test(key);

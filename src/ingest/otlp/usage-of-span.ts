@@ -1,4 +1,4 @@
-import type { UsageReading } from "../../calls/parts/usage-basis.ts";
+import type { UsageReading } from "../../calls/events/usage-basis.ts";
 import { toCount } from "../../usage/to-count.ts";
 import { ANSWERED, MODEL, NO_REQUESTS, TOKENS, UNITS } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";

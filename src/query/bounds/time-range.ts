@@ -15,7 +15,7 @@ export interface TimeRange {
 }
 
 /** All hours that the store supports. */
-export const EVER: HourRange = { from: -1_000_000, to: 2_500_200 };
+export const ALL_HOURS: HourRange = { from: -1_000_000, to: 2_500_200 };
 
 /** The hours that conditions joined by AND allow. No possible hour is left out. */
 export function timeRangeOf(conjuncts: readonly Condition[]): TimeRange {
@@ -26,14 +26,14 @@ export function timeRangeOf(conjuncts: readonly Condition[]): TimeRange {
 }
 
 /** Whether a condition only restricts when a call started or ended. */
-export function saysWhen(condition: Condition): boolean {
+export function isTimeOnly(condition: Condition): boolean {
   return ["started_at", "ended_at"].some(
     (name) => rangeOfCondition(columns.get(name)!, condition) !== undefined,
   );
 }
 
 /** The intersection. */
-export function meet(one: HourRange | undefined, other: HourRange | undefined): HourRange | undefined {
+export function intersect(one: HourRange | undefined, other: HourRange | undefined): HourRange | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
 }
@@ -47,7 +47,7 @@ function rangeOf(
   const ranges = conditions.map((one) => rangeOfCondition(column, one, isDenied));
   const known = ranges.filter((range) => range !== undefined);
   if (known.length === 0 || (isAny && known.length < ranges.length)) return undefined;
-  return isAny ? hullOf(known) : known.reduce((one, other) => meet(one, other)!);
+  return isAny ? hullOf(known) : known.reduce((one, other) => intersect(one, other)!);
 }
 
 /** `isDenied`: of the calls for which it is false. Those for which it is unknown are selected neither way. */
@@ -85,9 +85,9 @@ function rangeOfComparison(
   if (hour === undefined) return undefined;
   if (operator === "$eq") return { from: hour, to: hour };
   const isLower = (operator === "$gt" || operator === "$gte") !== isTurned;
-  if (isLower) return { from: hour, to: EVER.to };
+  if (isLower) return { from: hour, to: ALL_HOURS.to };
   const isBefore = operator === "$lt" || operator === "$gt";
-  return { from: EVER.from, to: isBefore && beginsHour(constant) ? hour - 1 : hour };
+  return { from: ALL_HOURS.from, to: isBefore && beginsHour(constant) ? hour - 1 : hour };
 }
 
 /** Whether a constant is the first instant of its hour: what is before it is in earlier hours. */
@@ -106,5 +106,5 @@ function isColumn(value: Value, column: Column): boolean {
 /** The hour of a constant instant. */
 function hourOfValue(value: Value): number | undefined {
   if (value.kind !== "constant" || value.type !== "instant") return undefined;
-  return hourOf(Math.min(Math.max(value.value, EVER.from * HOUR_MICROS), EVER.to * HOUR_MICROS));
+  return hourOf(Math.min(Math.max(value.value, ALL_HOURS.from * HOUR_MICROS), ALL_HOURS.to * HOUR_MICROS));
 }

@@ -28,7 +28,7 @@ export interface Column {
 }
 
 /** A call that has started and is not deleted. */
-export const LIVE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
+export const IS_VISIBLE = sql`deleted_at IS NULL AND started_at IS NOT NULL`;
 
 /** Whether a call has ended, 1 or 0. */
 export const HAS_ENDED = sql`ifNull(ended_at < ${trusted(`toDateTime64('${CLEARED_INSTANT}', 6, 'UTC')`)}, 0)`;

@@ -1,6 +1,6 @@
 import { release } from "../../shared/buffers.ts";
 import { areZero } from "../../usage/count-fields.ts";
-import { standAlone } from "../../usage/units.ts";
+import { hasNonTokenUnits } from "../../usage/units.ts";
 import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { LlmNames } from "../table/llm-names.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
@@ -17,7 +17,8 @@ export function eachAlone(calls: CallTable, names: LlmNames): CallTable {
   usage.reserve(calls.usage.length);
   for (let call = 0; call < calls.count; call++) {
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
-      if (!areZero(own.counts, used) || standAlone(own.units.get(used))) usage.copy(calls.usage, used, own);
+      if (!areZero(own.counts, used) || hasNonTokenUnits(own.units.get(used)))
+        usage.copy(calls.usage, used, own);
     }
     usageEnd[call] = usage.length;
   }

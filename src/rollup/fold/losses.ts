@@ -1,4 +1,4 @@
-import type { Reporter } from "../../calls/parts/completion.ts";
+import type { UsageSource } from "../../calls/events/completion.ts";
 import { release } from "../../shared/buffers.ts";
 import { inclusiveOf, NONE, reporterOf, usageStartOf, type CallTable } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
@@ -189,7 +189,7 @@ class Rounds {
 }
 
 /** From the least exact on. */
-const EXACTNESS: Readonly<Record<Reporter, number>> = { estimate: 0, client: 1, gateway: 2 };
+const EXACTNESS: Readonly<Record<UsageSource, number>> = { estimate: 0, client: 1, gateway: 2 };
 
 /**
  * The gateway's count ranks before a client's, and that before an estimate; then the deepest, the one with more counts,

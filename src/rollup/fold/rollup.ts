@@ -4,7 +4,7 @@ import { release } from "../../shared/buffers.ts";
 import { AppError } from "../../shared/errors.ts";
 import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
-import { addUnits, lessUnits, standAlone, type UnitCounts } from "../../usage/units.ts";
+import { addUnits, lessUnits, hasNonTokenUnits, type UnitCounts } from "../../usage/units.ts";
 import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { lossesOf, releaseLosses, type Losses } from "./losses.ts";
 import { entryBound } from "./entry-bound.ts";
@@ -197,7 +197,7 @@ function addOwn(call: number, fold: Fold): void {
     if (explained !== undefined) takeFrom(explained, own);
     const llm = calls.usage.llms[used]!;
     if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
-    if (inclusive !== false && areZero(own.counts) && !standAlone(own.units)) continue;
+    if (inclusive !== false && areZero(own.counts) && !hasNonTokenUnits(own.units)) continue;
     if (fold.kept !== undefined) keep(used, own, fold.kept);
     const entry = entryFor(llm, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)

@@ -1,4 +1,4 @@
-import { isUniqueId, REPORTERS, type Reporter } from "../../calls/parts/completion.ts";
+import { isUniqueId, USAGE_SOURCES, type UsageSource } from "../../calls/events/completion.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
 import { addsUp, inclusiveOf, NONE, reporterOf } from "../table/call-table.ts";
@@ -89,8 +89,8 @@ function completionsOf(calls: readonly number[], read: Read): readonly (readonly
   return chainsOf(calls.map((call) => reportOf(call, read)));
 }
 
-function byGateway(reporter: Reporter): boolean {
-  return reporter !== REPORTERS[0];
+function byGateway(reporter: UsageSource): boolean {
+  return reporter !== USAGE_SOURCES[0];
 }
 
 function reportOf(call: number, { source, rows, usage }: Read): Report {

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import { LIVE } from "../../query/index.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { CallsPlan } from "../plan.ts";
 import type { SelectedTrace } from "../selection.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import { inTraces, LIVE } from "../../query/index.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 import type { Project } from "../../shared/project.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { keyRangeOf, LIVE, tracesWithoutRoot, whereSelected } from "../../query/index.ts";
 import type { CallsSelection } from "../../query/key-range.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
 import { LIVE } from "../../query/index.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Selection } from "../selection.ts";
 
@@ -18,7 +18,7 @@ export interface RowsToRead extends Selection {
 /** The narrow columns of some calls, for `readCallTable`. */
 export function rowBytes(engine: Engine, read: RowsToRead, signal: AbortSignal): Promise<Buffer> {
   return engine.bytes(
-    sql`SELECT ${read.ofTraces ? sql`trace_id,` : sql``} id, parent_id, completion_id, ended_at, inclusive, reported_by,
+    sql`SELECT ${read.ofTraces ? sql`trace_id,` : sql``} id, parent_id, completion_id, ended_at, inclusive, usage_source,
           CAST(ifNull(${read.condition}, 0), 'UInt8'), assumeNotNull(started_at), usage${read.more ?? sql``}
         FROM calls FINAL PREWHERE ${ofProject(read.project)} AND ${read.where}
         WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
 import { inTraces, LIVE } from "../../query/index.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";

@@ -13,7 +13,7 @@ import type { Usage } from "../../usage/usage.ts";
 import { amountOf, billedOf, linesOf, type Line } from "./lines.ts";
 import { partsOf, type Part } from "./parts.ts";
 import type { Receipt } from "./schema.ts";
-import { USAGE_BASES } from "../../calls/parts/usage-basis.ts";
+import { USAGE_BASES } from "../../calls/events/usage-basis.ts";
 import { subtreeOf, type Subtree } from "./subtree.ts";
 import { isoOf } from "../../shared/instant.ts";
 
@@ -116,9 +116,9 @@ function completionOf(call: number, { calls, names, completionId: id }: Sources)
   const counting = reports.find(([, usages]) => usages.length > 0)?.[0];
   return {
     id,
-    reported_by: reporterOf(calls, call),
-    told_by: alike.map((one) => idOf(calls, one)).toSorted(),
-    borne_by: idOf(calls, counting ?? call),
+    usage_source: reporterOf(calls, call),
+    call_ids: alike.map((one) => idOf(calls, one)).toSorted(),
+    counted_call_id: idOf(calls, counting ?? call),
   };
 }
 

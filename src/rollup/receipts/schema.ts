@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { anyInteger, isoInstant, projectId } from "../../http/schemas/fields.ts";
 import { costFields } from "../../prices/cost-fields.ts";
-import { REPORTERS } from "../../calls/parts/completion.ts";
-import { USAGE_BASES } from "../../calls/parts/usage-basis.ts";
+import { USAGE_SOURCES } from "../../calls/events/completion.ts";
+import { USAGE_BASES } from "../../calls/events/usage-basis.ts";
 import type { CountWire } from "../../usage/count-fields.ts";
 import { unitNames } from "../../usage/units.ts";
 
@@ -108,9 +108,9 @@ const receipt = z
     completion: z
       .object({
         id: z.string(),
-        reported_by: z.enum(REPORTERS),
-        told_by: z.array(z.string()).describe("All calls of the trace that report it"),
-        borne_by: z.string().describe("The call that counts it"),
+        usage_source: z.enum(USAGE_SOURCES),
+        call_ids: z.array(z.string()).describe("All calls of the trace that report it"),
+        counted_call_id: z.string().describe("The call that counts it"),
       })
       .nullable(),
     lines: z.array(line).describe("They add up to `total`"),

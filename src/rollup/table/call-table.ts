@@ -1,5 +1,5 @@
-import { INCLUSIVE, type Inclusive } from "../../calls/parts/message-columns.ts";
-import { REPORTERS, type Reporter } from "../../calls/parts/completion.ts";
+import { INCLUSIVE, type Inclusive } from "../../calls/events/message-columns.ts";
+import { USAGE_SOURCES, type UsageSource } from "../../calls/events/completion.ts";
 import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";
@@ -9,7 +9,7 @@ export const NONE = -1;
 
 const FINISHED = 1;
 const SELECTED = 2;
-/** Two bits for each of the columns `inclusive` and `reported_by`. */
+/** Two bits for each of the columns `inclusive` and `usage_source`. */
 const INCLUSIVE_SHIFT = 2;
 const REPORTER_SHIFT = 4;
 const TWO_BITS = 3;
@@ -58,7 +58,7 @@ export function usageStartOf(calls: CallTable, call: number): number {
 export interface Flags {
   readonly finished: boolean;
   readonly selected: boolean;
-  /** The columns `inclusive` and `reported_by`. */
+  /** The columns `inclusive` and `usage_source`. */
   readonly inclusive: number;
   readonly reportedBy: number;
 }
@@ -90,8 +90,8 @@ export function addsUp(flags: number): number {
   return flags & ~(TWO_BITS << INCLUSIVE_SHIFT);
 }
 
-export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): Reporter {
-  return REPORTERS[(flags[call]! >> REPORTER_SHIFT) & TWO_BITS] ?? "client";
+export function reporterOf({ flags }: Pick<CallTable, "flags">, call: number): UsageSource {
+  return USAGE_SOURCES[(flags[call]! >> REPORTER_SHIFT) & TWO_BITS] ?? "client";
 }
 
 export function withSelected(flags: number, selected: boolean): number {

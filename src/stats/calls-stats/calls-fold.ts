@@ -76,7 +76,7 @@ export class CallsFold {
     if ((this.models.length + 1) * plan.buckets.startsUs.length > maxCells) {
       throw new AppError(
         "too_many_calls",
-        `The question has more than ${maxCells} models in buckets. Ask for a larger granularity or a shorter window, or raise MAX_STATS_CELLS.`,
+        `The question has more than ${maxCells} models in buckets. Ask for a larger granularity or a shorter window, or raise MAX_STATS_AGGREGATES.`,
       );
     }
     const model = this.models.push(llm) - 1;

@@ -48,7 +48,7 @@ export class Cells {
       throw new AppError(
         "too_many_calls",
         `The question has more than ${this.maxCells} groups in buckets. ` +
-          "Ask for a larger granularity, a shorter window or fewer groups, or raise MAX_STATS_CELLS.",
+          "Ask for a larger granularity, a shorter window or fewer groups, or raise MAX_STATS_AGGREGATES.",
       );
     }
     this.numbers.set(group * this.buckets + bucket, this.sums.length);

@@ -15,7 +15,7 @@ import {
   type CostKind,
 } from "../../prices/cost-fields.ts";
 import { areZero, COUNT_SLOTS, countsAt, countSlots } from "../../usage/count-fields.ts";
-import { standAlone } from "../../usage/units.ts";
+import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
 import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "../read/call-columns.ts";
@@ -91,7 +91,7 @@ export class WindowFold {
     let callCell = NONE;
     let most = NOTHING_YET;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
-      if (areZero(own.counts, used) && !standAlone(own.units.get(used))) continue;
+      if (areZero(own.counts, used) && !hasNonTokenUnits(own.units.get(used))) continue;
       const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
       this.addUsage(cell, used, { ...read, startedAtUs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;

@@ -11,7 +11,7 @@ import {
   type SelectionLimits,
 } from "../../query/index.ts";
 import { inHoursOf } from "../../query/key-range.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
 import { hoursOfWindow } from "../../rollup/plan.ts";
 import { toStoreText } from "../../shared/instant.ts";

@@ -1,6 +1,6 @@
 import { columns } from "../../query/fields/columns.ts";
 import { inPlaces, LIVE } from "../../query/index.ts";
-import { ofProject } from "../../query/key-hours.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { toIso } from "../../shared/instant.ts";

@@ -18,7 +18,7 @@ import { Sums } from "../../stats/sums/sums.ts";
 import { Unpriced } from "../../stats/sums/unpriced.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import { areZero, COUNT_SLOTS, countsAt } from "../../usage/count-fields.ts";
-import { standAlone } from "../../usage/units.ts";
+import { hasNonTokenUnits } from "../../usage/units.ts";
 import type { Usage } from "../../usage/usage.ts";
 import type { TraceColumns } from "./trace-columns.ts";
 
@@ -102,7 +102,7 @@ export class TraceSums {
     const withFailed = isError && this.details.length > 0;
     if (withFailed) this.failed.addCall(row, true);
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
-      if (areZero(own.counts, used) && !standAlone(own.units.get(used))) continue;
+      if (areZero(own.counts, used) && !hasNonTokenUnits(own.units.get(used))) continue;
       const at = used * COUNT_SLOTS;
       const usage = usageOf(
         used,

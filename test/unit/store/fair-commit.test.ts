@@ -50,8 +50,8 @@ describe("createGroupCommit, with many writers", () => {
               },
               turn,
             ],
-            placeOf: ({ place }) => place,
-            maxPlaces: MAX_PLACES,
+            keyOf: ({ place }) => place,
+            maxKeys: MAX_PLACES,
             flush: async (items) => {
               const places = new Set(items.map(({ place }) => place).filter((place) => place !== undefined));
               expect(places.size).toBeLessThanOrEqual(MAX_PLACES);

@@ -10,7 +10,7 @@ import {
   type KeyValue,
 } from "../../../../src/ingest/otlp/otlp_pb.ts";
 import type { SentSpan } from "../../../../src/ingest/otlp/span.ts";
-import { toCallPart } from "../../../../src/ingest/otlp/to-call-part.ts";
+import { toCallEvent } from "../../../../src/ingest/otlp/to-call-event.ts";
 import { parseJson } from "../../../../src/shared/json.ts";
 import { runs } from "../../../helpers/runs.ts";
 
@@ -108,7 +108,7 @@ const span = fc
 
 function partOf(sent: SentSpan | undefined): unknown {
   const decoded = sent!.decode();
-  return typeof decoded === "string" ? decoded : toCallPart(decoded, sent!.origin, "a-key");
+  return typeof decoded === "string" ? decoded : toCallEvent(decoded, sent!.origin, "a-key");
 }
 
 describe("the two encodings of OTLP", () => {

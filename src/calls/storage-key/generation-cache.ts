@@ -2,13 +2,13 @@ import { LRUCache } from "lru-cache";
 import type { Project } from "../../shared/project.ts";
 
 interface Known {
-  readonly fence: string;
+  readonly generation: string;
   /** The read that brought it. */
   readonly turn: number;
 }
 
 /** The fences of projects as they were last read. Of two reads that overlap, the one that began later counts, whichever ends first. */
-export class FenceMemory {
+export class GenerationCache {
   readonly #known: LRUCache<Project, Known>;
   #turns = 0;
 
@@ -23,13 +23,13 @@ export class FenceMemory {
 
   /** Remembers what a read brought. */
   learn(turn: number, read: ReadonlyMap<Project, string>): void {
-    for (const [project, fence] of read) {
+    for (const [project, generation] of read) {
       const known = this.#known.get(project);
-      if (known === undefined || known.turn < turn) this.#known.set(project, { fence, turn });
+      if (known === undefined || known.turn < turn) this.#known.set(project, { generation, turn });
     }
   }
 
-  fenceOf(project: Project): string | undefined {
-    return this.#known.get(project)?.fence;
+  generationOf(project: Project): string | undefined {
+    return this.#known.get(project)?.generation;
   }
 }

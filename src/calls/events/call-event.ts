@@ -2,7 +2,7 @@ import { hourOf, type EpochMicros } from "../../shared/instant.ts";
 import { readUsage } from "../../usage/read-usage.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Usage } from "../../usage/usage.ts";
-import type { Reporter } from "./completion.ts";
+import type { UsageSource } from "./completion.ts";
 import type { UsageReading } from "./usage-basis.ts";
 import {
   columnsOf,
@@ -51,14 +51,14 @@ export interface CallEnd {
   /** The provider's id of the completion whose usage this is, '' for none. Default: read from `output`. */
   readonly completionId?: string | undefined;
   /** Default: the client. */
-  readonly reportedBy?: Reporter;
+  readonly reportedBy?: UsageSource;
 }
 
 /**
  * One part of a call as it is stored: the columns that it writes, and its trace if the part names one. If two parts
  * write the same column, the one acknowledged last wins.
  */
-export interface CallPart {
+export interface CallEvent {
   readonly id: string;
   readonly kind: "start" | "complete" | "end" | "rename" | "delete";
   readonly traceId: string | undefined;
@@ -70,12 +70,12 @@ export interface CallPart {
 }
 
 /** A part, and the project that it belongs to. */
-export interface ProjectPart {
+export interface ProjectEvent {
   readonly project: Project;
-  readonly part: CallPart;
+  readonly event: CallEvent;
 }
 
-export function startPart(start: CallStart): CallPart {
+export function startEvent(start: CallStart): CallEvent {
   return {
     id: start.id,
     kind: "start",
@@ -86,7 +86,7 @@ export function startPart(start: CallStart): CallPart {
 }
 
 /** A whole call or, without `endedAt`, a call that is still running. */
-export function completePart(start: CallStart, end: CallEnd): CallPart {
+export function completeEvent(start: CallStart, end: CallEnd): CallEvent {
   return {
     id: start.id,
     kind: "complete",
@@ -96,7 +96,7 @@ export function completePart(start: CallStart, end: CallEnd): CallPart {
   };
 }
 
-export function endPart(end: CallEnd): CallPart {
+export function endEvent(end: CallEnd): CallEvent {
   return {
     id: end.id,
     kind: "end",
@@ -113,34 +113,34 @@ function endColumns(end: CallEnd): Columns {
   return columnsOf(endMembers, { ...end, usage });
 }
 
-export function renamePart(id: string, displayName: string | null): CallPart {
+export function renameEvent(id: string, displayName: string | null): CallEvent {
   const columns = columnsOf(renameMembers, { displayName });
   return { id, kind: "rename", traceId: undefined, hour: undefined, columns };
 }
 
 /** `place`: where the call is stored, if known. */
-export function deletePart(
+export function deleteEvent(
   id: string,
-  place: { readonly traceId: string; readonly hour: number } | undefined,
+  key: { readonly traceId: string; readonly hour: number } | undefined,
   deletedAt: EpochMicros,
-): CallPart {
+): CallEvent {
   const columns = columnsOf(deleteMembers, { deletedAt });
-  return { id, kind: "delete", traceId: place?.traceId, hour: place?.hour, columns };
+  return { id, kind: "delete", traceId: key?.traceId, hour: key?.hour, columns };
 }
 
-export function isStart(part: CallPart): boolean {
-  return part.kind === "start" || part.kind === "complete";
+export function isStart(event: CallEvent): boolean {
+  return event.kind === "start" || event.kind === "complete";
 }
 
 /**
  * The columns of a part that a pending part may write too; undefined if there are none. Tombstones are all equal, so
  * their order does not matter.
  */
-export function contestedPart(part: CallPart): CallPart | undefined {
-  if (part.kind === "end" || part.kind === "rename") return part;
-  if (part.kind !== "complete") return undefined;
+export function orderSensitiveEvent(event: CallEvent): CallEvent | undefined {
+  if (event.kind === "end" || event.kind === "rename") return event;
+  if (event.kind !== "complete") return undefined;
   const columns = Object.fromEntries(
-    Object.entries(part.columns).filter(([name]) => !startColumnNames.has(name)),
+    Object.entries(event.columns).filter(([name]) => !startColumnNames.has(name)),
   );
-  return { id: part.id, kind: "end", traceId: part.traceId, hour: part.hour, columns };
+  return { id: event.id, kind: "end", traceId: event.traceId, hour: event.hour, columns };
 }

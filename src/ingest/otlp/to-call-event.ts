@@ -1,11 +1,11 @@
-import { completePart, type CallPart, type CallStart } from "../../calls/parts/call-part.ts";
+import { completeEvent, type CallEvent, type CallStart } from "../../calls/events/call-event.ts";
 import { readUsage } from "../../usage/read-usage.ts";
 import { serviceOf } from "../../usage/read-service.ts";
 import { toCount } from "../../usage/to-count.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { fromUnixNanos, toIso, toStoreText, type EpochMicros } from "../../shared/instant.ts";
 import { isTooDeep } from "../../shared/json.ts";
-import { completionIdOf, storedId } from "../../calls/parts/completion.ts";
+import { completionIdOf, storedId } from "../../calls/events/completion.ts";
 import {
   COMPLETION_ID,
   DISPLAY_NAME,
@@ -18,8 +18,8 @@ import {
   WEAVE_CALL,
 } from "./attribute-rows.ts";
 import { textOf, type Attributes } from "./attributes.ts";
-import { nest } from "./nest.ts";
-import { takePayload } from "./payload.ts";
+import { unflatten } from "./unflatten.ts";
+import { extractPayload } from "./payload.ts";
 import type { OtelEvent, OtelSpan, SpanOrigin } from "./span.ts";
 import { factsOf, inclusiveOf, type SpanOfProducer } from "./producers.ts";
 import { serviceOfSpan } from "./service-of-span.ts";
@@ -37,7 +37,7 @@ const MAX_ID_LENGTH = 512;
  * A span as a call, with id, trace and parent in lower-case hex. `apiKey`: the id of the key that sent it. Errors: the reason
  * why it cannot be stored.
  */
-export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallPart | string {
+export function toCallEvent(span: OtelSpan, origin: SpanOrigin, apiKey: string): CallEvent | string {
   if (!TRACE_ID.test(span.traceId) || !SPAN_ID.test(span.spanId))
     return "a span has no trace id or no span id";
   const startedAt = toMicros(span.startedAtNanos);
@@ -46,7 +46,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
   if (endedAt === undefined && span.endedAtNanos !== 0n) return "a span has an end time out of range";
 
   const attributes = withPayloadEvents(span);
-  const { inputs, output, rest } = takePayload(attributes);
+  const { inputs, output, rest } = extractPayload(attributes);
   const sent = {
     name: span.name,
     scopeName: origin.scopeName,
@@ -54,7 +54,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
     attributes,
   };
   const reported = usageOfSpan(sent);
-  const nested = nest(rest);
+  const nested = unflatten(rest);
   const stored = {
     ...nested,
     otel: {
@@ -72,7 +72,7 @@ export function toCallPart(span: OtelSpan, origin: SpanOrigin, apiKey: string): 
   const responseId = firstText(attributes, COMPLETION_ID) ?? reported?.responseId ?? null;
   const completionId = storedId(responseId) || completionIdOf(output);
   // leave absent members undefined: an earlier message may have set them
-  const part = completePart(start, {
+  const part = completeEvent(start, {
     id: span.spanId,
     endedAt,
     output,
@@ -162,7 +162,7 @@ function besideAttributes(span: OtelSpan, origin: SpanOrigin): object {
       links: span.links.map((link) => ({
         trace_id: link.traceId,
         span_id: link.spanId,
-        attributes: nest(link.attributes),
+        attributes: unflatten(link.attributes),
       })),
     }),
   };
@@ -173,6 +173,6 @@ function eventBlock({ name, atNanos, attributes }: OtelEvent): object {
   return {
     name,
     ...(at !== undefined && { at: toIso(toStoreText(at)) }),
-    attributes: PAYLOAD_EVENTS.has(name) ? {} : nest(attributes),
+    attributes: PAYLOAD_EVENTS.has(name) ? {} : unflatten(attributes),
   };
 }

@@ -4,9 +4,9 @@ import { isJsonObject } from "../../shared/json.ts";
  * Who reports a completion: a client, the gateway with the provider's counts, or the gateway with its own estimate
  * because the provider sent no counts.
  */
-export type Reporter = (typeof REPORTERS)[number];
-/** The column `reported_by` holds an index into this list. */
-export const REPORTERS = ["client", "gateway", "estimate"] as const;
+export type UsageSource = (typeof USAGE_SOURCES)[number];
+/** The column `usage_source` holds an index into this list. */
+export const USAGE_SOURCES = ["client", "gateway", "estimate"] as const;
 
 /** No provider sends longer ids. */
 const MAX_ID_LENGTH = 256;

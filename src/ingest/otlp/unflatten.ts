@@ -8,7 +8,7 @@ type Branch = Map<string, unknown>;
  * `gen_ai.request.model` as a path. If a key is also the beginning of others, those are not split: `a` and `a.b.c` become
  * `{a, "a.b.c"}`.
  */
-export function nest(attributes: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+export function unflatten(attributes: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const root: Branch = new Map();
   // put a key before the longer ones that begin with it, in any order of arrival
   const sorted = [...attributes].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

@@ -2,7 +2,7 @@ import type { Project } from "../shared/project.ts";
 import type { HourRange } from "./bounds/time-range.ts";
 import { param, sql, type Sql } from "./sql.ts";
 
-/** The hour in which a call started, or ended: written as in the projection `hours` of `calls`, so that it is read of that. */
+/** The hour in which a call started, or ended: written as in the projection `hour_fingerprints` of `calls`, so that it is read of that. */
 export const AT_HOUR = {
   started: sql`dateDiff('hour', toDateTime64(0, 0, 'UTC'), started_at)`,
   ended: sql`dateDiff('hour', toDateTime64(0, 0, 'UTC'), ended_at)`,
@@ -14,7 +14,7 @@ export interface InHours {
 }
 
 /** True for the parts of calls that say so. `ofProjects`: a condition on `project_id`. */
-export function saysHour(ofProjects: Sql, { kind, range: { from, to } }: InHours): Sql {
+export function eventInHours(ofProjects: Sql, { kind, range: { from, to } }: InHours): Sql {
   return sql`${ofProjects} AND ${AT_HOUR[kind]} BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
 }
 
@@ -23,8 +23,8 @@ export function saysHour(ofProjects: Sql, { kind, range: { from, to } }: InHours
  * may say what a later one has changed. Deletions that wait are not applied, since then the engine would read all rows
  * instead of the projection.
  */
-export function keyHours(ofProjects: Sql, inHours: InHours): Sql {
-  return sql`SELECT hour FROM calls WHERE ${saysHour(ofProjects, inHours)} GROUP BY hour SETTINGS apply_mutations_on_fly = 0`;
+export function hourBucketsOf(ofProjects: Sql, inHours: InHours): Sql {
+  return sql`SELECT hour FROM calls WHERE ${eventInHours(ofProjects, inHours)} GROUP BY hour SETTINGS apply_mutations_on_fly = 0`;
 }
 
 export function ofProject(project: Project): Sql {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toCallPart } from "../../../../src/ingest/otlp/to-call-part.ts";
+import { toCallEvent } from "../../../../src/ingest/otlp/to-call-event.ts";
 import { ORIGIN, otelSpan, storedSpan } from "../../../helpers/otel-span.ts";
 
 describe("toCallPart", () => {
@@ -13,7 +13,7 @@ describe("toCallPart", () => {
     ["a start beyond all times", { startedAtNanos: 2n ** 64n - 1n }],
     ["an end beyond all times", { endedAtNanos: 2n ** 64n - 1n }],
   ])("rejects a span with %s", (_, more) => {
-    expect(toCallPart(otelSpan({}, more), ORIGIN, "a-key")).toBeTypeOf("string");
+    expect(toCallEvent(otelSpan({}, more), ORIGIN, "a-key")).toBeTypeOf("string");
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe("toCallPart", () => {
   it("takes its usage to hold that of the spans below it, unless its producer is known to add", () => {
     expect(storedSpan({ "gen_ai.operation.name": "invoke_agent" })["inclusive"]).toBe(2);
     expect(storedSpan({ "gen_ai.operation.name": "chat" })["inclusive"]).toBe(2);
-    const langSmith = toCallPart(otelSpan(), { ...ORIGIN, scopeName: "langsmith" }, "a-key");
+    const langSmith = toCallEvent(otelSpan(), { ...ORIGIN, scopeName: "langsmith" }, "a-key");
     expect(langSmith).toMatchObject({ columns: { inclusive: 0 } });
   });
 

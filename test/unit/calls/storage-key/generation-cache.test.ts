@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FenceMemory } from "../../../../src/calls/place/fence-memory.ts";
+import { GenerationCache } from "../../../../src/calls/storage-key/generation-cache.ts";
 import type { Project } from "../../../../src/shared/project.ts";
 
 const project = "acme/fenced" as Project;
@@ -12,23 +12,23 @@ describe("the memory of fences", () => {
       .chain((count) => fc.shuffledSubarray(Array.from({ length: count }, (_, at) => at)));
     fc.assert(
       fc.property(ends, (order) => {
-        const memory = new FenceMemory(10);
+        const memory = new GenerationCache(10);
         const turns = Array.from({ length: 8 }, () => memory.begin());
         for (const [at, read] of order.entries()) {
           memory.learn(turns[read]!, new Map([[project, `fence ${read}`]]));
-          expect(memory.fenceOf(project)).toBe(`fence ${Math.max(...order.slice(0, at + 1))}`);
+          expect(memory.generationOf(project)).toBe(`fence ${Math.max(...order.slice(0, at + 1))}`);
         }
       }),
     );
   });
 
   it("takes a new fence of a read that begins after the last one", () => {
-    const memory = new FenceMemory(10);
-    for (const fence of ["first", "second", "third"]) {
-      memory.learn(memory.begin(), new Map([[project, fence]]));
-      expect(memory.fenceOf(project)).toBe(fence);
+    const memory = new GenerationCache(10);
+    for (const generation of ["first", "second", "third"]) {
+      memory.learn(memory.begin(), new Map([[project, generation]]));
+      expect(memory.generationOf(project)).toBe(generation);
     }
     memory.learn(memory.begin(), new Map());
-    expect(memory.fenceOf(project)).toBe("third");
+    expect(memory.generationOf(project)).toBe("third");
   });
 });

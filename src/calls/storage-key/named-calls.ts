@@ -1,8 +1,8 @@
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
-import { noteStarts } from "./note-starts.ts";
-import { keyText, type CallPlace, type PlaceLookup } from "./place-lookup.ts";
+import { indexCallKeys } from "./index-call-keys.ts";
+import { keyText, type StorageKey, type StorageKeyLookup } from "./key-lookup.ts";
 
 /** A call that is found by another name than its id. */
 export interface NamedCall {
@@ -21,19 +21,19 @@ export interface CallName {
 /** Names of calls, noted beside the places of calls, so that every replica finds them. Errors: `StorageError`. */
 export interface NamedCalls {
   /** Resolves when it is durable. Names that are noted at once share an insert. */
-  note(name: CallName, place: CallPlace): Promise<void>;
+  note(name: CallName, place: StorageKey): Promise<void>;
   /** The one of a project that has this name and reports this completion. */
   find(name: CallName, completionId: string): Promise<NamedCall | undefined>;
   /** The first of some names that is noted. */
-  firstNoted(project: Project, names: readonly string[]): Promise<string | undefined>;
+  firstIndexed(project: Project, names: readonly string[]): Promise<string | undefined>;
 }
 
 interface Batch {
-  readonly rows: Parameters<typeof noteStarts>[1][number][];
+  readonly rows: Parameters<typeof indexCallKeys>[1][number][];
   readonly written: Promise<void>;
 }
 
-export function createNamedCalls(engine: Engine, traces: PlaceLookup): NamedCalls {
+export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): NamedCalls {
   let batch: Batch | undefined;
   return {
     note({ project, name }, { traceId, hour }) {
@@ -46,7 +46,7 @@ export function createNamedCalls(engine: Engine, traces: PlaceLookup): NamedCall
       const written = new Promise<void>((resolve, reject) => {
         setImmediate(() => {
           batch = undefined;
-          noteStarts(engine, rows).then(() => resolve(), reject);
+          indexCallKeys(engine, rows).then(() => resolve(), reject);
         });
       });
       batch = { rows, written };
@@ -64,7 +64,7 @@ export function createNamedCalls(engine: Engine, traces: PlaceLookup): NamedCall
       );
       return call && { id: call.id, hasEnded: call.ended === 1, attributes: call.attributes ?? "{}" };
     },
-    async firstNoted(project, names) {
+    async firstIndexed(project, names) {
       const keys = names.map((name) => ({ project, id: name }));
       const found = await traces.find(keys);
       return names.find((_, index) => found.has(keyText(keys[index]!)));

@@ -4,31 +4,31 @@ import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 
 /** Invalidates what every replica has cached about some projects. Call it once their rows are invisible. */
-export async function raiseFences(engine: Engine, projects: readonly Project[]): Promise<void> {
-  const rows = projects.map((project) => ({ project_id: project, fence: randomUUID() }));
+export async function bumpGenerations(engine: Engine, projects: readonly Project[]): Promise<void> {
+  const rows = projects.map((project) => ({ project_id: project, generation: randomUUID() }));
   await engine.insert("project_generations", rows, { name: "project_generations_raise" });
 }
 
 /** A project's fence at the time of a read. It differs if the project has been deleted since. */
-export interface Fence {
+export interface ProjectGeneration {
   readonly project: Project;
   /** Undefined: never deleted. */
-  readonly fence: string | undefined;
+  readonly generation: string | undefined;
 }
 
-export async function readFence(engine: Engine, project: Project): Promise<Fence> {
-  return { project, fence: (await readFences(engine, [project])).get(project) };
+export async function readGeneration(engine: Engine, project: Project): Promise<ProjectGeneration> {
+  return { project, generation: (await readGenerations(engine, [project])).get(project) };
 }
 
 /** The fences of the projects that have one. */
-export async function readFences(
+export async function readGenerations(
   engine: Engine,
   projects: readonly Project[],
 ): Promise<ReadonlyMap<Project, string>> {
-  const rows = await engine.rows<{ project_id: Project; fence: string }>(
-    sql`SELECT project_id, fence FROM project_generations FINAL
+  const rows = await engine.rows<{ project_id: Project; generation: string }>(
+    sql`SELECT project_id, generation FROM project_generations FINAL
         WHERE project_id IN ${param("Array(String)", projects)}`,
     { name: "project_generations_read", limits: "ingest" },
   );
-  return new Map(rows.map((row) => [row.project_id, row.fence]));
+  return new Map(rows.map((row) => [row.project_id, row.generation]));
 }

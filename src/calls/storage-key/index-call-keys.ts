@@ -13,7 +13,7 @@ export interface CallRow {
  * Notes in `call_keys`, by the ids of calls that start, where they will be stored, before they are written: every stored call
  * is noted, though a noted call may not be stored. `NoteTraces` has noted their traces.
  */
-export function noteStarts(engine: Engine, starts: readonly CallRow[]): Promise<void> {
+export function indexCallKeys(engine: Engine, starts: readonly CallRow[]): Promise<void> {
   return engine.insert(
     "call_keys",
     starts.map(({ project_id, id, trace_id, hour }) => ({ project_id, id, trace_id, hour })),

@@ -3,15 +3,15 @@ import type { Engine } from "../../store/engine.ts";
 import { TableMemory } from "../../store/table-memory.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
-import type { CallPart } from "../parts/call-part.ts";
-import { keyText, type CallKey } from "../place/place-lookup.ts";
+import type { CallEvent } from "../events/call-event.ts";
+import { keyText, type CallKey } from "../storage-key/key-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 /** A part that is pending, or was within the last day, without its columns. */
-export interface PendingMark {
+export interface PendingHeader {
   readonly project: Project;
   readonly id: string;
-  readonly kind: CallPart["kind"];
+  readonly kind: CallEvent["kind"];
   /** Of two parts of a call, the one acknowledged later has the larger version. */
   readonly version: number;
   readonly columnsHash: string;
@@ -19,14 +19,14 @@ export interface PendingMark {
   readonly resolved: boolean;
 }
 
-export interface PendingPart extends PendingMark {
-  readonly part: CallPart;
+export interface PendingEvent extends PendingHeader {
+  readonly event: CallEvent;
 }
 
 interface MarkRow {
   readonly project_id: Project;
   readonly id: string;
-  readonly kind: CallPart["kind"];
+  readonly kind: CallEvent["kind"];
   readonly version: number;
   readonly columns_hash: string;
   readonly resolved: 0 | 1;
@@ -35,12 +35,12 @@ interface MarkRow {
 const IDS_PER_QUERY = 2000;
 const MAX_REMEMBERED = 10_000;
 
-export function toPending(project: Project, part: CallPart, version: number): PendingPart {
-  const columnsHash = createHash("sha256").update(JSON.stringify(part.columns)).digest("hex");
-  return { project, id: part.id, kind: part.kind, version, columnsHash, resolved: false, part };
+export function toPending(project: Project, event: CallEvent, version: number): PendingEvent {
+  const columnsHash = createHash("sha256").update(JSON.stringify(event.columns)).digest("hex");
+  return { project, id: event.id, kind: event.kind, version, columnsHash, resolved: false, event };
 }
 
-export async function addPending(engine: Engine, pending: readonly PendingPart[]): Promise<void> {
+export async function addPending(engine: Engine, pending: readonly PendingEvent[]): Promise<void> {
   await engine.insert(
     "pending_call_events",
     pending.map((one) => toRow(one, 0)),
@@ -49,7 +49,7 @@ export async function addPending(engine: Engine, pending: readonly PendingPart[]
 }
 
 /** Marks parts as written to their calls. */
-export async function resolvePending(engine: Engine, written: readonly PendingPart[]): Promise<void> {
+export async function resolvePending(engine: Engine, written: readonly PendingEvent[]): Promise<void> {
   const pending = written.filter((one) => !one.resolved);
   await engine.insert(
     "pending_call_events",
@@ -59,10 +59,10 @@ export async function resolvePending(engine: Engine, written: readonly PendingPa
 }
 
 /** Whether some projects have any marks: most have none, and then no calls need to be looked up. */
-export type HaveMarks = (projects: readonly Project[]) => Promise<boolean>;
+export type HasPending = (projects: readonly Project[]) => Promise<boolean>;
 
 /** It remembers the projects without marks, where a single process writes. */
-export function createMarkCheck(engine: Engine): HaveMarks {
+export function createPendingCheck(engine: Engine): HasPending {
   const without = new TableMemory<true>(engine, "pending_call_events", MAX_REMEMBERED);
   return async (projects) => {
     const began = without.begin();
@@ -83,12 +83,12 @@ export function createMarkCheck(engine: Engine): HaveMarks {
 }
 
 /** The marks of each call that has any, ordered by version, by `keyText`. */
-export async function findMarks(
+export async function findPendingHeaders(
   engine: Engine,
   keys: readonly CallKey[],
-): Promise<ReadonlyMap<string, readonly PendingMark[]>> {
+): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
   const asked = new Set(keys.map(keyText));
-  const found: PendingMark[] = [];
+  const found: PendingHeader[] = [];
   for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
     const rows = await engine.rows<MarkRow>(
       sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_call_events FINAL
@@ -101,10 +101,10 @@ export async function findMarks(
 }
 
 /** The parts of some calls from a version on, ordered by version, by `keyText`. */
-export async function findParts(
+export async function findPendingEvents(
   engine: Engine,
   from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
-): Promise<ReadonlyMap<string, readonly PendingPart[]>> {
+): Promise<ReadonlyMap<string, readonly PendingEvent[]>> {
   const rows = await engine.rows<MarkRow & { readonly columns: string }>(
     sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM pending_call_events FINAL
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
@@ -112,19 +112,19 @@ export async function findParts(
         ORDER BY version, stored_at`,
     { name: "pending_call_events_read", limits: "ingest", mustBeCurrent: true },
   );
-  const found = rows.flatMap((row): PendingPart[] => {
+  const found = rows.flatMap((row): PendingEvent[] => {
     const first = from.get(keyText(keyOf(row)))?.version;
     if (first === undefined || row.version < first) return [];
-    const columns = JSON.parse(row.columns) as CallPart["columns"];
+    const columns = JSON.parse(row.columns) as CallEvent["columns"];
     return [
-      { ...toMark(row), part: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns } },
+      { ...toMark(row), event: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns } },
     ];
   });
   return Map.groupBy(found, keyText);
 }
 
 /** Known calls with pending parts: left behind by writers that died between two steps. */
-export async function findForgotten(engine: Engine, limit: number): Promise<readonly CallKey[]> {
+export async function findOrphaned(engine: Engine, limit: number): Promise<readonly CallKey[]> {
   const rows = await engine.rows<{ project_id: Project; id: string }>(
     sql`SELECT DISTINCT project_id, id FROM pending_call_events FINAL
         WHERE resolved = 0 AND (project_id, id) IN
@@ -147,18 +147,18 @@ function keyOf(row: { readonly project_id: Project; readonly id: string }): Call
   return { project: row.project_id, id: row.id };
 }
 
-function toMark(row: MarkRow): PendingMark {
+function toMark(row: MarkRow): PendingHeader {
   const { kind, version, columns_hash: columnsHash } = row;
   return { ...keyOf(row), kind, version, columnsHash, resolved: row.resolved === 1 };
 }
 
-function toRow({ project, id, kind, version, columnsHash, part }: PendingPart, resolved: 0 | 1) {
+function toRow({ project, id, kind, version, columnsHash, event }: PendingEvent, resolved: 0 | 1) {
   return {
     project_id: project,
     id,
     kind,
     columns_hash: columnsHash,
-    columns: JSON.stringify(part.columns),
+    columns: JSON.stringify(event.columns),
     version,
     resolved,
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { completionIdOf, isUniqueId } from "../../../../src/calls/parts/completion.ts";
+import { completionIdOf, isUniqueId } from "../../../../src/calls/events/completion.ts";
 
 const generated = (kwargs: object) => ({ generations: [[{ text: "hi", message: { lc: 1, kwargs } }]] });
 

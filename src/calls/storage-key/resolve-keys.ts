@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
-import { isStart, type CallPart, type ProjectPart } from "../parts/call-part.ts";
-import type { Fence } from "./project-fences.ts";
-import { keyText, type CallKey, type PlaceLookup } from "./place-lookup.ts";
+import { isStart, type CallEvent, type ProjectEvent } from "../events/call-event.ts";
+import type { ProjectGeneration } from "./project-generations.ts";
+import { keyText, type CallKey, type StorageKeyLookup } from "./key-lookup.ts";
 
 /** A part on its way into the store. */
-export interface Placed extends ProjectPart {
-  part: CallPart;
+export interface RoutedEvent extends ProjectEvent {
+  event: CallEvent;
   /** The project's fence before the store was read for what the part says. */
-  readonly since: Fence | undefined;
+  readonly readAtGeneration: ProjectGeneration | undefined;
   /** The `keyText` of its call. */
   readonly call: string;
   /** The project's fence when the part was placed. */
-  placedUnder: string | undefined;
+  resolvedAtGeneration: string | undefined;
   /** Undefined while its call is unknown. */
   traceId: string | undefined;
   /** The hour in the call's key; undefined while its call is unknown. */
   hour: number | undefined;
 }
 
-export function keyOf({ project, part }: ProjectPart): CallKey {
-  return { project, id: part.id };
+export function keyOf({ project, event }: ProjectEvent): CallKey {
+  return { project, id: event.id };
 }
 
 /**
@@ -27,22 +27,25 @@ export function keyOf({ project, part }: ProjectPart): CallKey {
  * has in the store. A start without a trace joins its parent's, else one derived from its own id: sending it again gives
  * the same trace. The trace stays undefined if the call is unknown. All parts of a call get the hour of its first start.
  */
-export async function placeParts(items: readonly Placed[], traces: PlaceLookup): Promise<void> {
+export async function resolveStorageKeys(
+  items: readonly RoutedEvent[],
+  traces: StorageKeyLookup,
+): Promise<void> {
   const traceOf = new Map<string, string>();
-  const open = new Map<string, Placed>();
+  const open = new Map<string, RoutedEvent>();
   const unsure: CallKey[] = [];
   for (const item of items) {
-    item.placedUnder = traces.fenceOf(item.project);
-    item.traceId = item.part.traceId;
-    item.hour = item.part.hour;
-    if (!isStart(item.part)) continue;
+    item.resolvedAtGeneration = traces.generationOf(item.project);
+    item.traceId = item.event.traceId;
+    item.hour = item.event.hour;
+    if (!isStart(item.event)) continue;
     if (item.traceId === undefined) open.set(item.call, item);
     else traceOf.set(item.call, item.traceId);
   }
   for (const item of items) {
     if (item.traceId !== undefined) continue;
     if (!traceOf.has(item.call)) unsure.push(keyOf(item));
-    const parent = isStart(item.part) ? parentOf(item) : undefined;
+    const parent = isStart(item.event) ? parentOf(item) : undefined;
     if (parent !== undefined && !traceOf.has(keyText(parent))) unsure.push(parent);
   }
   const known = await traces.find(unsure);
@@ -61,13 +64,13 @@ export async function placeParts(items: readonly Placed[], traces: PlaceLookup):
 }
 
 /** A start whose trace is known. */
-export type Start = Placed & { readonly traceId: string; readonly hour: number };
+export type Start = RoutedEvent & { readonly traceId: string; readonly hour: number };
 
 /** The first start of each call, by its id. An id that starts in two traces is two calls. */
-export function firstStarts(items: readonly Placed[]): ReadonlyMap<string, readonly Start[]> {
+export function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, readonly Start[]> {
   const first = new Map<string, Start[]>();
   for (const item of items) {
-    if (!isPlaced(item)) continue;
+    if (!isRouted(item)) continue;
     const ofId = first.get(item.call);
     if (ofId === undefined) first.set(item.call, [item]);
     else if (!ofId.some(({ traceId }) => traceId === item.traceId)) ofId.push(item);
@@ -75,19 +78,23 @@ export function firstStarts(items: readonly Placed[]): ReadonlyMap<string, reado
   return first;
 }
 
-function isPlaced(item: Placed): item is Start {
-  return isStart(item.part) && item.traceId !== undefined && item.hour !== undefined;
+function isRouted(item: RoutedEvent): item is Start {
+  return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
 }
 
 /** Where the calls of a batch go does not depend on who else is in it any more: it can be divided. */
-export function keepTraces(items: readonly Placed[]): void {
+export function pinTraceIds(items: readonly RoutedEvent[]): void {
   for (const item of items) {
-    if (isStart(item.part)) item.part = { ...item.part, traceId: item.traceId };
+    if (isStart(item.event)) item.event = { ...item.event, traceId: item.traceId };
   }
 }
 
 /** Goes up to the first ancestor with a known trace. All calls on the way get that trace. */
-function deriveTrace(item: Placed, open: ReadonlyMap<string, Placed>, traceOf: Map<string, string>): void {
+function deriveTrace(
+  item: RoutedEvent,
+  open: ReadonlyMap<string, RoutedEvent>,
+  traceOf: Map<string, string>,
+): void {
   const way = new Set<string>();
   let key = keyOf(item);
   while (!traceOf.has(keyText(key)) && !way.has(keyText(key))) {
@@ -101,8 +108,8 @@ function deriveTrace(item: Placed, open: ReadonlyMap<string, Placed>, traceOf: M
   for (const text of way) traceOf.set(text, traceId);
 }
 
-function parentOf({ project, part }: Placed): CallKey | undefined {
-  const parentId = part.columns["parent_id"];
+function parentOf({ project, event }: RoutedEvent): CallKey | undefined {
+  const parentId = event.columns["parent_id"];
   return typeof parentId === "string" && parentId !== "" ? { project, id: parentId } : undefined;
 }
 

@@ -24,7 +24,7 @@ describe("of a project with many calls", () => {
   const last = 490_019;
   /** Fails unless it is read of the projection, on each shard. */
   const forced = (query: Sql): Sql =>
-    sql`SELECT * FROM (${query}) SETTINGS force_optimize_projection_name = 'hours'`;
+    sql`SELECT * FROM (${query}) SETTINGS force_optimize_projection_name = 'hour_fingerprints'`;
   const engine = (): TestEngine["engine"] => ({
     ...test.engine,
     rows: (query, given) => test.engine.rows(forced(query), { ...given, tables: "each" }),

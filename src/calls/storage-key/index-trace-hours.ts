@@ -15,7 +15,7 @@ export interface TraceHour {
 /** All hours of each trace, by `pairKey`. */
 type HoursOfTraces = ReadonlyMap<string, readonly number[]>;
 
-export type NoteTraces = (places: readonly TraceHour[]) => Promise<HoursOfTraces>;
+export type IndexTraceHours = (places: readonly TraceHour[]) => Promise<HoursOfTraces>;
 
 interface Trace {
   readonly project_id: Project;
@@ -39,16 +39,17 @@ const MAX_REMEMBERED = 50_000;
  * It notes first and then looks: if two writers begin a trace in two hours at once, the second one sees both hours. A
  * single process that writes may look while it notes, and remembers what it has noted and seen.
  */
-export function createTraceNotes(engine: Engine): NoteTraces {
+export function createTraceHourIndex(engine: Engine): IndexTraceHours {
   const memory = new TableMemory<readonly number[]>(engine, "trace_hours", MAX_REMEMBERED);
 
   const noteAndLook = async (began: TableState, open: readonly OpenTrace[]): Promise<HoursOfTraces> => {
-    const rows = open.flatMap(({ trace, missing }) => missing.map((hour) => placeOf(trace, hour)));
-    const noted = engine.insert("trace_hours", rows, { name: "trace_hours_add" });
-    const looked = began === undefined ? noted.then(() => readHours(engine, open)) : readHours(engine, open);
+    const rows = open.flatMap(({ trace, missing }) => missing.map((hour) => keyOf(trace, hour)));
+    const indexed = engine.insert("trace_hours", rows, { name: "trace_hours_add" });
+    const looked =
+      began === undefined ? indexed.then(() => readHours(engine, open)) : readHours(engine, open);
     // one that fails leaves nothing behind that is still being written
-    await Promise.allSettled([noted, looked]);
-    const [hours] = await Promise.all([looked, noted]);
+    await Promise.allSettled([indexed, looked]);
+    const [hours] = await Promise.all([looked, indexed]);
     return began === undefined || memory.holds(began, OWN_INSERTS) ? hours : readHours(engine, open);
   };
 
@@ -69,7 +70,7 @@ export function createTraceNotes(engine: Engine): NoteTraces {
     for (const [key, { trace }] of open) {
       const hours = [...new Set([...(found.get(key) ?? []), ...trace.hours])];
       hoursOf.set(key, hours);
-      if (hours.length > 1) spanning.push(...hours.map((hour) => placeOf(trace, hour)));
+      if (hours.length > 1) spanning.push(...hours.map((hour) => keyOf(trace, hour)));
     }
     await engine.insert("multi_hour_traces", spanning, { name: "multi_hour_traces_add" });
     memory.learn(
@@ -94,7 +95,7 @@ function tracesOf(places: readonly TraceHour[]): ReadonlyMap<string, Trace> {
   return traces;
 }
 
-function placeOf({ project_id, trace_id }: Trace, hour: number): TraceHour {
+function keyOf({ project_id, trace_id }: Trace, hour: number): TraceHour {
   return { project_id, trace_id, hour };
 }
 

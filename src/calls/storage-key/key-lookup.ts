@@ -5,8 +5,8 @@ import { param, sql } from "../../query/sql.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
-import { FenceMemory } from "./fence-memory.ts";
-import { readFences } from "./project-fences.ts";
+import { GenerationCache } from "./generation-cache.ts";
+import { readGenerations } from "./project-generations.ts";
 
 export interface CallKey {
   readonly project: Project;
@@ -14,23 +14,23 @@ export interface CallKey {
 }
 
 /** Where a call is stored: together with project and id, its key in `calls`. */
-export interface CallPlace {
+export interface StorageKey {
   readonly traceId: string;
   /** Hours since the epoch. */
   readonly hour: number;
 }
 
 /** Finds where calls are stored: first in a cache of recent starts, then in the store. */
-export interface PlaceLookup {
-  remember(key: CallKey, place: CallPlace): void;
+export interface StorageKeyLookup {
+  remember(key: CallKey, place: StorageKey): void;
   /** Looks only in the cache. */
-  recall(key: CallKey): CallPlace | undefined;
+  recall(key: CallKey): StorageKey | undefined;
   /** The known places, by `keyText`. `fresh` reads all of them from the store. */
-  find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, CallPlace>>;
+  find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, StorageKey>>;
   /** The project's fence as last read. The cache keeps each entry with the fence of that moment. */
-  fenceOf(project: Project): string | undefined;
+  generationOf(project: Project): string | undefined;
   /** Reads the current fences. Cache entries with another fence are no longer used. */
-  readFences(projects: readonly Project[]): Promise<ReadonlyMap<Project, string>>;
+  readGenerations(projects: readonly Project[]): Promise<ReadonlyMap<Project, string>>;
 }
 
 const RECENT_STARTS = 100_000;
@@ -40,22 +40,25 @@ export function keyText(key: CallKey): string {
   return pairKey(key.project, key.id);
 }
 
-export function createPlaceLookup(engine: Engine): PlaceLookup {
+export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
   const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
-  const fences = new FenceMemory(RECENT_STARTS);
+  const generations = new GenerationCache(RECENT_STARTS);
   // '' for none
   const current = new TableMemory<string>(engine, "project_generations", RECENT_STARTS);
 
-  const recall = (key: CallKey): CallPlace | undefined => {
+  const recall = (key: CallKey): StorageKey | undefined => {
     const entry = recent.get(keyText(key));
-    return entry === undefined || entry.fence !== fences.fenceOf(key.project) ? undefined : entry.place;
+    return entry === undefined || entry.generation !== generations.generationOf(key.project)
+      ? undefined
+      : entry.key;
   };
 
   return {
-    remember: (key, place) => recent.set(keyText(key), { place, fence: fences.fenceOf(key.project) }),
+    remember: (key, place) =>
+      recent.set(keyText(key), { key: place, generation: generations.generationOf(key.project) }),
     recall,
     async find(keys, { fresh } = { fresh: false }) {
-      const found = new Map<string, CallPlace>();
+      const found = new Map<string, StorageKey>();
       const unknown: CallKey[] = [];
       for (const key of keys) {
         const place = fresh ? undefined : recall(key);
@@ -70,16 +73,16 @@ export function createPlaceLookup(engine: Engine): PlaceLookup {
       }
       return found;
     },
-    fenceOf: (project) => fences.fenceOf(project),
-    async readFences(projects) {
+    generationOf: (project) => generations.generationOf(project),
+    async readGenerations(projects) {
       const began = current.begin();
       const known = projects.map((project) => [project, current.get(project)] as const);
-      if (known.every(([, fence]) => fence !== undefined)) {
+      if (known.every(([, generation]) => generation !== undefined)) {
         return new Map(known.filter((one): one is [Project, string] => one[1] !== ""));
       }
-      const turn = fences.begin();
-      const read = await readFences(engine, projects);
-      fences.learn(turn, read);
+      const turn = generations.begin();
+      const read = await readGenerations(engine, projects);
+      generations.learn(turn, read);
       current.learn(
         began,
         0,
@@ -91,8 +94,8 @@ export function createPlaceLookup(engine: Engine): PlaceLookup {
 }
 
 interface Remembered {
-  readonly place: CallPlace;
-  readonly fence: string | undefined;
+  readonly key: StorageKey;
+  readonly generation: string | undefined;
 }
 
 interface TraceRow {

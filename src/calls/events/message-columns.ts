@@ -3,7 +3,7 @@ import { toStoreText, type EpochMicros } from "../../shared/instant.ts";
 import { stringifyJson } from "../../shared/json.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { encodeUsage } from "../../usage/usage-column.ts";
-import { completionIdOf, REPORTERS, type Reporter } from "./completion.ts";
+import { completionIdOf, USAGE_SOURCES, type UsageSource } from "./completion.ts";
 import { refsText } from "./refs.ts";
 
 /** A member of a message: undefined leaves the stored value, null clears it, a value replaces it. */
@@ -64,7 +64,7 @@ export const endMembers = {
   },
   summary: (value: unknown, row: Written) => {
     row["summary"] = stringifyJson(value ?? {});
-    row["reported_by"] = REPORTERS.indexOf("client");
+    row["usage_source"] = USAGE_SOURCES.indexOf("client");
   },
   exception: text("exception"),
   usage: (value: readonly Usage[] | null, row: Written) => {
@@ -72,8 +72,8 @@ export const endMembers = {
   },
   // these override what output and summary say
   completionId: text("completion_id"),
-  reportedBy: (value: Reporter | null, row: Written) => {
-    row["reported_by"] = REPORTERS.indexOf(value ?? "client");
+  reportedBy: (value: UsageSource | null, row: Written) => {
+    row["usage_source"] = USAGE_SOURCES.indexOf(value ?? "client");
   },
 } satisfies Members;
 

@@ -1,9 +1,9 @@
 import type { Project } from "../shared/project.ts";
-import { ofProject } from "./key-hours.ts";
+import { ofProject } from "./hour-buckets.ts";
 import { param, sql, type Sql } from "./sql.ts";
 
 /** An hour under which a trace has calls. */
-export interface Place {
+export interface TraceHourKey {
   readonly hour: number;
   readonly traceId: string;
 }
@@ -30,7 +30,7 @@ function named(traces: Traces): Sql {
  * All calls of the traces that have calls under some hours, which `inHours` says. Only traces with calls under several hours
  * are looked up, so the cost depends on the hours, not on the project.
  */
-export function aroundHours(project: Project, inHours: Sql): Sql {
+export function inTracesOfHours(project: Project, inHours: Sql): Sql {
   const spanning = sql`(SELECT trace_id FROM multi_hour_traces WHERE ${ofProject(project)} AND ${inHours})`;
   return sql`(${inHours} OR ${inTraces(project, spanning)})`;
 }
@@ -39,7 +39,7 @@ export function aroundHours(project: Project, inHours: Sql): Sql {
  * All calls of some traces with known hours: `places` contains each trace with each of its hours. If all traces have the
  * same hours, two lists say the same as pairs, and cost a tenth less to read by.
  */
-export function inPlaces(places: readonly Place[]): Sql {
+export function inTraceHours(places: readonly TraceHourKey[]): Sql {
   const pairs = [...new Map(places.map((place) => [`${place.hour} ${place.traceId}`, place])).values()];
   const hours = [...new Set(pairs.map(({ hour }) => hour))];
   const traceIds = [...new Set(pairs.map(({ traceId }) => traceId))];

@@ -2,17 +2,17 @@ import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
-import type { NoteTraces } from "./note-traces.ts";
-import { firstStarts, keyOf, type Placed, type Start } from "./place-parts.ts";
-import { keyText, type PlaceLookup } from "./place-lookup.ts";
+import type { IndexTraceHours } from "./index-trace-hours.ts";
+import { firstStarts, keyOf, type RoutedEvent, type Start } from "./resolve-keys.ts";
+import { keyText, type StorageKeyLookup } from "./key-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
 const KEYS_PER_QUERY = 2000;
 
 interface HourDeps {
   readonly engine: Engine;
-  readonly traces: PlaceLookup;
-  readonly noteTraces: NoteTraces;
+  readonly traces: StorageKeyLookup;
+  readonly noteTraces: IndexTraceHours;
 }
 
 /**
@@ -20,9 +20,9 @@ interface HourDeps {
  * call have one key. It looks a call up only if its trace has calls in other hours: a look-up for each call would cost
  * more than storing it. Other parts of the batch get the hour of their call's start. It notes the traces on the way.
  */
-export async function chooseHours(
+export async function assignHourBuckets(
   { engine, traces, noteTraces }: HourDeps,
-  items: readonly Placed[],
+  items: readonly RoutedEvent[],
 ): Promise<void> {
   const first = firstStarts(items);
   const hours = new Map<Start, number>();
@@ -33,11 +33,11 @@ export async function chooseHours(
     hours.set(start, isKnown ? known.hour : start.hour);
     if (!isKnown) unsure.push(start);
   }
-  const noted = await noteTraces(
+  const indexed = await noteTraces(
     [...hours].map(([{ project, traceId }, hour]) => ({ project_id: project, trace_id: traceId, hour })),
   );
   const isElsewhere = ({ project, traceId, hour }: Start): boolean =>
-    noted.get(pairKey(project, traceId))?.some((other) => other !== hour) ?? false;
+    indexed.get(pairKey(project, traceId))?.some((other) => other !== hour) ?? false;
   for (const [start, hour] of await storedHours(engine, unsure.filter(isElsewhere))) hours.set(start, hour);
   for (const item of items) {
     const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
@@ -58,7 +58,7 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
       sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_keys
           WHERE project_id IN ${param("Array(String)", [...new Set(chunk.map(({ project }) => project))])} AND id IN ${param(
             "Array(String)",
-            chunk.map(({ part }) => part.id),
+            chunk.map(({ event }) => event.id),
           )}
           GROUP BY project_id, trace_id, id`,
       { name: "call_hours_find", limits: "ingest", mustBeCurrent: true },

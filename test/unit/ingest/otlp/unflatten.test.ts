@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nest } from "../../../../src/ingest/otlp/nest.ts";
+import { unflatten } from "../../../../src/ingest/otlp/unflatten.ts";
 
 describe("nest", () => {
   it.each([
@@ -21,11 +21,11 @@ describe("nest", () => {
       JSON.parse('{"__proto__":{"x":1},"constructor":{"name":"c"}}'),
     ],
   ])("nests %s", (_, flat, nested) => {
-    expect(JSON.stringify(nest(Object.entries(flat)))).toBe(JSON.stringify(sorted(nested)));
+    expect(JSON.stringify(unflatten(Object.entries(flat)))).toBe(JSON.stringify(sorted(nested)));
   });
 
   it("keeps the rest of a very long key in one piece", () => {
-    const text = JSON.stringify(nest([["a.".repeat(100_000), 1]]));
+    const text = JSON.stringify(unflatten([["a.".repeat(100_000), 1]]));
     expect(text.startsWith('{"a":'.repeat(31))).toBe(true);
     expect(text.startsWith('{"a":'.repeat(32))).toBe(false);
   });
@@ -37,9 +37,9 @@ describe("nest", () => {
     fc.assert(
       fc.property(fc.uniqueArray(key, { maxLength: 12 }), (keys) => {
         const flat = keys.map((one, index) => [one, `v${index}`] as const);
-        const text = JSON.stringify(nest(flat));
+        const text = JSON.stringify(unflatten(flat));
         for (const [, value] of flat) expect(text.split(`"${value}"`)).toHaveLength(2);
-        expect(JSON.stringify(nest(flat.toReversed()))).toBe(text);
+        expect(JSON.stringify(unflatten(flat.toReversed()))).toBe(text);
       }),
     );
   });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  createTraceNotes,
-  type NoteTraces,
+  createTraceHourIndex,
+  type IndexTraceHours,
   type TraceHour,
-} from "../../../../src/calls/place/note-traces.ts";
+} from "../../../../src/calls/storage-key/index-trace-hours.ts";
 import { ChangeCounts } from "../../../../src/store/change-counts.ts";
 import type { Engine, QueryOptions } from "../../../../src/store/engine.ts";
 import type { Project } from "../../../../src/shared/project.ts";
@@ -80,7 +80,7 @@ class Notes {
   }
 }
 
-const writerOf = (store: Notes): NoteTraces => createTraceNotes(store.engine);
+const writerOf = (store: Notes): IndexTraceHours => createTraceHourIndex(store.engine);
 
 const step = fc.oneof(
   {
