@@ -15,13 +15,13 @@ const rooms = {
   http: ["store", "buckets", "query", "shares", "shared"],
   prices: ["http", "store", "query", "usage", "shared"],
   calls: ["prices", "http", "store", "query", "usage", "shares", "shared"],
-  rollup: ["calls", "prices", "http", "store", "query", "buckets", "usage", "shares", "shared"],
-  "usage-rollup": ["rollup", "prices", "store", "query", "buckets", "usage", "shares", "shared"],
-  stats: ["usage-rollup", "rollup", "prices", "http", "store", "query", "usage", "shares", "shared"],
+  "trace-usage": ["calls", "prices", "http", "store", "query", "buckets", "usage", "shares", "shared"],
+  "usage-rollup": ["trace-usage", "prices", "store", "query", "buckets", "usage", "shares", "shared"],
+  stats: ["usage-rollup", "trace-usage", "prices", "http", "store", "query", "usage", "shares", "shared"],
   traces: [
     "stats",
     "usage-rollup",
-    "rollup",
+    "trace-usage",
     "calls",
     "prices",
     "http",
@@ -50,8 +50,8 @@ const cores = {
   "calls/events": ["query", "usage", "shared"],
   "calls/storage-key": ["store", "query", "usage", "shared"],
   "calls/write": ["store", "query", "usage", "shared"],
-  "rollup/table": ["calls", "store", "query", "usage", "shared"],
-  "rollup/fold": ["calls", "prices", "usage", "shared"],
+  "trace-usage/table": ["calls", "store", "query", "usage", "shared"],
+  "trace-usage/fold": ["calls", "prices", "usage", "shared"],
   "gateway/stream": ["shared"],
 } as const satisfies Record<`${Room}/${string}`, readonly Room[]>;
 

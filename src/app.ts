@@ -76,8 +76,8 @@ import { completionStore } from "./gateway/recording/completion-store.ts";
 import { registerHello } from "./gateway/hello.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { gatewayErrors } from "./gateway/schema.ts";
-import { receiptRoutes } from "./rollup/receipts/routes.ts";
-import { traceUsageRoutes } from "./rollup/answer/routes.ts";
+import { receiptRoutes } from "./trace-usage/receipts/routes.ts";
+import { traceUsageRoutes } from "./trace-usage/response/routes.ts";
 import { tracesRoutes } from "./calls/read/trace/routes.ts";
 import { usageStatsRoutes } from "./stats/routes.ts";
 import { traceListRoutes } from "./traces/routes.ts";
@@ -164,7 +164,11 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     providerOf: (llm: string, servedBy: string | undefined) => prices.providerOf(llm, servedBy),
   };
   const maxCells = config.MAX_STATS_AGGREGATES;
-  await app.register(usageStatsRoutes, { ...adding, maxPercentiles: config.MAX_PERCENTILES, maxCells });
+  await app.register(usageStatsRoutes, {
+    ...adding,
+    maxPercentiles: config.MAX_PERCENTILES,
+    maxAggregates: maxCells,
+  });
   await app.register(traceListRoutes, { ...adding, maxTraces: maxCells });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { engine, clock, limits: feedbackStatsLimits(config) });

@@ -54,7 +54,7 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     total_tokens UInt64 CODEC(T64, LZ4),
     cache_read_input_tokens UInt64 CODEC(T64, LZ4),
     cache_creation_input_tokens UInt64 CODEC(T64, LZ4),
-    -- what is charged where the counts do not say it: see src/prices/cost-of-cell.ts
+    -- what is charged where the counts do not say it: see src/prices/cost-of-aggregate.ts
     uncached_prompt_tokens UInt64 CODEC(T64, LZ4),
     billed_requests UInt64 CODEC(T64, LZ4),
     -- the units that `price_key` names

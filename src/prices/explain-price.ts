@@ -9,7 +9,7 @@ import type { Rates, TokenPrices } from "./rates.ts";
 import { unitNames } from "../usage/units.ts";
 import { pricedUnits } from "./units.ts";
 
-export interface PriceQuestion {
+export interface PriceQuery {
   readonly llmId: string;
   /** Microseconds since the epoch. */
   readonly atUs: number;
@@ -18,7 +18,7 @@ export interface PriceQuestion {
 
 /** Explains, as text for people, which entry of the public list prices a model at an instant, its rates, and a bill for a
  * usage. */
-export function explainPrice(builtIn: BuiltInPrices, { llmId, atUs, usage }: PriceQuestion): string {
+export function explainPrice(builtIn: BuiltInPrices, { llmId, atUs, usage }: PriceQuery): string {
   const entry = builtIn.find(llmId);
   if (entry === null) {
     const tried = modelNames(llmId).map(({ id, seller }) =>

@@ -3,9 +3,9 @@ import type { BuiltInPrices } from "./list/built-in-prices.ts";
 import { providerNamed } from "./project/cost-factors.ts";
 import type { CallCost } from "./cost-fields.ts";
 import { costOfCall } from "./cost-of-call.ts";
-import { modelNames, sellerNamed } from "./list/model-names.ts";
+import { modelNames, listProviderOf } from "./list/model-names.ts";
 import type { ListedModel } from "./list/price-list.ts";
-import { ownNames } from "./project/own-names.ts";
+import { projectPriceNames } from "./project/project-price-names.ts";
 import {
   NO_PRICE,
   scheduleKey,
@@ -29,7 +29,7 @@ export interface PriceBook {
   /** The rates that `cost` uses. */
   ratesAt(llmId: string, startedAtUs: number, service: Service | undefined): Rates | null;
   /** These rates hold from an instant until this later one, or longer. */
-  steadyUntil(llmId: string, atUs: number, service: Service | undefined): number;
+  nextPriceChange(llmId: string, atUs: number, service: Service | undefined): number;
   /** The price used for that; null if none is known. */
   priceOf(llmId: string, startedAtUs: number, service: Service | undefined): FoundPrice | null;
   /** Who served it, as returned by `providerNamed`; null if neither the call, its price nor the id says so. */
@@ -90,7 +90,7 @@ export function createPriceBook(options: BookOptions): PriceBook {
   return {
     cost: (llmId, startedAtUs, usage) => costOfCall(usage, ratesAt(llmId, startedAtUs, usage.service)),
     ratesAt,
-    steadyUntil: (llmId, atUs, service) => pricesOf(llmId, service).at(atUs).untilUs,
+    nextPriceChange: (llmId, atUs, service) => pricesOf(llmId, service).at(atUs).untilUs,
     priceOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).find(startedAtUs),
     providerOf: (llmId, startedAtUs, service) => pricesOf(llmId, service).servedBy(startedAtUs),
   };
@@ -106,7 +106,7 @@ class Prices {
 
   constructor(llmId: string, { provider, tier }: Service, { builtIn, project }: BookOptions) {
     const listed = builtIn.find(llmId, provider);
-    const seller = sellerNamed(provider)?.id ?? listed?.provider;
+    const seller = listProviderOf(provider)?.id ?? listed?.provider;
     const tiers = tier !== "" && includesTier(tier, seller) ? [tier, ""] : [tier];
     const schedule = listed === null ? null : scheduleAtTier(listed, tier);
     this.#own = project.size === 0 ? [] : tiers.flatMap((one) => ownSchedules(llmId, one, project));
@@ -153,7 +153,7 @@ class Prices {
 }
 
 function ownSchedules(llmId: string, tier: string, project: ProjectSchedules): readonly ProjectSchedule[] {
-  return [...ownNames(llmId)]
+  return [...projectPriceNames(llmId)]
     .map((id) => project.get(scheduleKey(id, tier)))
     .filter((schedule) => schedule !== undefined);
 }

@@ -20,12 +20,12 @@ export function priceGrid(prices: ModelInfo["prices"], ratesAt: (atMs: number) =
 }
 
 function daily(hours: readonly number[], ratesAt: (timeUs: number) => Rates | null): Schedule {
-  const cells = hours.map(ratesAt);
-  if (cells.length === 1) return constant(cells[0]!);
+  const aggregates = hours.map(ratesAt);
+  if (aggregates.length === 1) return constant(aggregates[0]!);
   return (atUs) => {
     const dayStartUs = Math.floor(atUs / dayUs) * dayUs;
     const now = hours.findLastIndex((timeUs) => timeUs <= atUs - dayStartUs);
-    return { rates: cells[now]!, sinceUs: null, untilUs: dayStartUs + (hours[now + 1] ?? dayUs) };
+    return { rates: aggregates[now]!, sinceUs: null, untilUs: dayStartUs + (hours[now + 1] ?? dayUs) };
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Project } from "../shared/project.ts";
 import { createBuiltInPrices } from "./list/built-in-prices.ts";
 import type { CostOf } from "./cost-of-call.ts";
-import { sellerNamed } from "./list/model-names.ts";
+import { listProviderOf } from "./list/model-names.ts";
 import { createPriceBook, type BookOptions, type PriceBook } from "./price-book.ts";
 import type { PriceList } from "./list/price-list.ts";
 import type { PriceStore } from "./project/price-store.ts";
@@ -26,7 +26,7 @@ export function createPrices(store: PriceStore, { list, ...options }: PricesOpti
   const builtIn = createBuiltInPrices(list);
   return {
     providerOf: (llmId, servedBy = "") =>
-      sellerNamed(servedBy)?.id ?? (servedBy || (builtIn.find(llmId)?.provider ?? null)),
+      listProviderOf(servedBy)?.id ?? (servedBy || (builtIn.find(llmId)?.provider ?? null)),
     async bookFor(project) {
       return createPriceBook({
         ...options,

@@ -18,8 +18,8 @@ import { planStats, type PlanSettings } from "./plan/plan-stats.ts";
 import type { WindowLimits } from "./read/read-window.ts";
 import { sumWindow } from "./sum-window.ts";
 import type { ProviderOf } from "./sums/window-fold.ts";
-import { printAnswer } from "./answer/print-answer.ts";
-import { printCsv } from "./answer/print-csv.ts";
+import { printAnswer } from "./response/print-answer.ts";
+import { printCsv } from "./response/print-csv.ts";
 import { printCallsStats } from "./calls-stats/answer.ts";
 import { planCallsStats } from "./calls-stats/plan.ts";
 import { callsStatsRequest } from "./calls-stats/schema.ts";
@@ -32,7 +32,7 @@ export interface UsageStatsDeps {
   readonly maxPercentiles: number;
   /** The most calls that are read for one answer, and the most sums that are kept for it. */
   readonly maxCalls: number;
-  readonly maxCells: number;
+  readonly maxAggregates: number;
   /** The prices that hold for a project. */
   readonly bookFor: (project: Project) => Promise<PriceBook>;
   readonly providerOf: ProviderOf;
@@ -41,7 +41,8 @@ export interface UsageStatsDeps {
 /** What was used and spent, by anything, over local time; and the same as the Weave SDKs ask for it. */
 export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
-  const { engine, selectionLimits, maxPercentiles, maxCalls, maxCells, clock, bookFor, providerOf } = deps;
+  const { engine, selectionLimits, maxPercentiles, maxCalls, maxAggregates, clock, bookFor, providerOf } =
+    deps;
   const limits = { selection: selectionLimits, maxPercentiles };
   const config = { access: readAccess, tag: "usage" };
   const settings = (): PlanSettings => ({ selectionLimits, nowMs: clock.now() });
@@ -53,7 +54,7 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
     const plan = planStats(project, request.body, settings());
     const reading = readingFor(reply);
     const book = plan.withCosts ? await bookFor(project) : undefined;
-    const fold = await sumWindow(engine, { plan, book, providerOf, maxCells }, reading);
+    const fold = await sumWindow(engine, { plan, book, providerOf, maxAggregates }, reading);
     if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, plan));
     return send(reply.type(JSON_TYPE), printAnswer(fold, plan));
   });
@@ -64,7 +65,7 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
     const plan = planCallsStats(project, request.body, settings());
     const reading = readingFor(reply);
     const book = plan.withCosts ? await bookFor(project) : undefined;
-    const fold = await sumCalls(engine, { plan, book, maxCells }, reading);
+    const fold = await sumCalls(engine, { plan, book, maxAggregates }, reading);
     return send(reply.type(JSON_TYPE), printCallsStats(fold, plan));
   });
 }

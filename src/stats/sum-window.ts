@@ -4,8 +4,8 @@ import type { Engine } from "../store/engine.ts";
 import type { UsageAggregate } from "../usage-rollup/aggregate.ts";
 import { readOwnUsage } from "../usage-rollup/read-own-usage.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import type { CallsPlan } from "../rollup/plan.ts";
-import { LlmNames } from "../rollup/table/llm-names.ts";
+import type { CallsPlan } from "../trace-usage/plan.ts";
+import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
 import type { StatsPlan } from "./plan/plan-stats.ts";
 import { WindowFold, type FoldOptions } from "./sums/window-fold.ts";
 import { foldCalls, type WindowLimits } from "./read/read-window.ts";
@@ -16,35 +16,36 @@ import { foldCalls, type WindowLimits } from "./read/read-window.ts";
  */
 export async function sumWindow(
   engine: Engine,
-  asked: Pick<FoldOptions, "plan" | "book" | "providerOf" | "maxCells">,
+  asked: Pick<FoldOptions, "plan" | "book" | "providerOf" | "maxAggregates">,
   limits: WindowLimits,
 ): Promise<WindowFold> {
-  const names = new LlmNames();
+  const names = new LlmDictionary();
   const fold = new WindowFold({ ...asked, names });
-  const { cells, live } = await readWindow(engine, asked.plan, asked.book, limits);
-  await inTurns(eachItem(cells, (cell) => fold.addCell(cell)));
+  const { aggregates: cells, live } = await readWindow(engine, asked.plan, asked.book, limits);
+  await inTurns(eachItem(cells, (aggregate) => fold.addAggregate(aggregate)));
   await foldCalls(engine, { plan: asked.plan, names, fold }, live, limits);
   return fold;
 }
 
 interface WindowRead {
-  readonly cells: Iterable<UsageAggregate>;
+  readonly aggregates: Iterable<UsageAggregate>;
   /** The calls that the cells do not have. */
   readonly live: CallsPlan;
 }
 
 async function readWindow(
   engine: Engine,
-  { ledger: question, ...plan }: StatsPlan,
+  { rollupQuery: question, ...plan }: StatsPlan,
   book: PriceBook | undefined,
   { signal }: WindowLimits,
 ): Promise<WindowRead> {
   const { selection } = plan;
-  if (question === undefined || plan.buckets.startsUs.length === 0) return { cells: [], live: selection };
-  const { aggregates: cells, uncoveredTraces: traces } = await readOwnUsage(
+  if (question === undefined || plan.buckets.startsUs.length === 0)
+    return { aggregates: [], live: selection };
+  const { aggregates, uncoveredTraces: traces } = await readOwnUsage(
     engine,
     { ...plan, query: question, book },
     signal,
   );
-  return { cells, live: { ...selection, strategy: { kind: "known traces", traces } } };
+  return { aggregates, live: { ...selection, strategy: { kind: "known traces", traces } } };
 }

@@ -45,7 +45,10 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
     const book = include_costs ? await bookFor(project) : undefined;
     const { start, filter, query, any, totals, order_by, direction } = question;
     const digest = digestOf([project_id, start, filter, query, any, totals, order_by, direction]);
-    return sendJsonText(reply, await answerTraces({ ...deps, book, signal }, { plan, question, digest }));
+    return sendJsonText(
+      reply,
+      await answerTraces({ ...deps, book, signal }, { plan, query: question, digest }),
+    );
   });
 
   const facets = { ...schemas.traceFacets, body: traceFacetsRequest(selectionLimits) };

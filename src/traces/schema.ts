@@ -5,7 +5,7 @@ import { whenValid, wholeNumber } from "../http/schemas/zod-issues.ts";
 import type { SelectionLimits } from "../query/index.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "../stats/plan/members.ts";
 import { knownMembers, oneOfNames } from "./known-names.ts";
-import { range, STATUSES, tracesFields } from "./which-traces.ts";
+import { range, STATUSES, tracesFields } from "./trace-selection.ts";
 import { KEY_NAMES, rootKey } from "./plan/root-key.ts";
 
 export const MAX_ROWS = 500;

@@ -1,5 +1,10 @@
 import { costOfCall } from "../prices/cost-of-call.ts";
-import { costOfCell, costOfEqual, unitsOfEqual, type CellCost } from "../prices/cost-of-cell.ts";
+import {
+  costOfAggregate,
+  costOfEqual,
+  unitsOfEqual,
+  type AggregateCost,
+} from "../prices/cost-of-aggregate.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { pricesFor, type Rates } from "../prices/rates.ts";
 import { countsAt } from "../usage/count-fields.ts";
@@ -40,7 +45,7 @@ export interface AggregatedUsage {
   readonly counts: Float64Array;
   readonly units: UnitCounts | undefined;
   /** Undefined: not asked for. */
-  readonly costs: CellCost | undefined;
+  readonly costs: AggregateCost | undefined;
 }
 
 /** What an engine adds up of records that are priced alike. */
@@ -93,10 +98,10 @@ function costsOf(
     units = {},
   }: Omit<SummedUsage, "units"> & Pick<AggregatedUsage, "units">,
   { rates, input }: { readonly rates: Rates | null; readonly input: number },
-): CellCost {
+): AggregateCost {
   if (exact !== undefined) return costOfEqual(usages, costOfCall(exact, rates));
   const { completionTokens, cacheReadTokens, cacheCreationTokens } = countsAt(counts, 0);
   const tokens = [uncached, completionTokens, cacheReadTokens, cacheCreationTokens];
   const prices = rates === null ? null : pricesFor(rates, input);
-  return costOfCell({ tokens, units, requests: chargedRequests }, kinds, prices);
+  return costOfAggregate({ tokens, units, requests: chargedRequests }, kinds, prices);
 }

@@ -1,9 +1,9 @@
 import { inTurns } from "../shares/turns.ts";
 import type { Engine } from "../store/engine.ts";
-import { eachOwnUsage } from "../rollup/fold/own-usage.ts";
-import { releaseCalls, type CallTable } from "../rollup/table/call-table.ts";
-import { LlmNames } from "../rollup/table/llm-names.ts";
-import { callTableSteps } from "../rollup/table/read-call-table.ts";
+import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
+import { releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";
+import { LlmDictionary } from "../trace-usage/table/llm-dictionary.ts";
+import { callTableSteps } from "../trace-usage/table/read-call-table.ts";
 import type { Sql } from "../query/sql.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
@@ -35,7 +35,7 @@ export async function foldRecords(
   signal: AbortSignal,
 ): Promise<FoldedRecords | undefined> {
   const bytes = await readRecordBytes(engine, toRead, signal);
-  const names = new LlmNames();
+  const names = new LlmDictionary();
   const columns = new RecordColumns(bytes);
   const options = { readMore: columns.readBlock, forOwn: true };
   const calls = await inTurns(callTableSteps(bytes, undefined, names, options));
@@ -54,7 +54,7 @@ export async function foldRecords(
 function* recordsOf(
   calls: CallTable,
   columns: RecordColumns,
-  names: LlmNames,
+  names: LlmDictionary,
 ): Steps<Pick<FoldedRecords, "records" | "hours"> | undefined> {
   const records: UsageRecord[] = [];
   const hours: number[] = [];

@@ -25,7 +25,7 @@ export function priceBreakpoints(
   const maxInput = Math.max(0, ...served.map((one) => one.maxInput));
   let lookups = 0;
   for (const { llm, service } of served) {
-    for (let atUs = fromUs; atUs <= toUs; atUs = book.steadyUntil(llm, atUs, service)) {
+    for (let atUs = fromUs; atUs <= toUs; atUs = book.nextPriceChange(llm, atUs, service)) {
       if (++lookups > MAX_LOOKUPS) return undefined;
       instants.add(atUs);
       for (const { aboveTokens } of book.ratesAt(llm, atUs, service)?.tiers ?? [])

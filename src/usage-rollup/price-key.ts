@@ -1,4 +1,4 @@
-import { chargedOf, usedKindsOf, type UsedKinds } from "../prices/cost-of-cell.ts";
+import { chargedOf, usedKindsOf, type UsedKinds } from "../prices/cost-of-aggregate.ts";
 import { parseJsonText } from "../shared/escaped-keys.ts";
 import { countRow, countsAt } from "../usage/count-fields.ts";
 import type { Unit, UnitCounts } from "../usage/units.ts";

@@ -1,9 +1,9 @@
 import type { Engine } from "../store/engine.ts";
 import { isNotCurrent } from "../store/storage-error.ts";
 import { sql, type Sql } from "../query/sql.ts";
-import type { Selection, SelectedTrace } from "../rollup/selection.ts";
-import { hoursOfWindow } from "../rollup/plan.ts";
-import { countTraces } from "../rollup/read/count-traces.ts";
+import type { Selection, SelectedTrace } from "../trace-usage/selection.ts";
+import { hoursOfWindow } from "../trace-usage/plan.ts";
+import { countTraces } from "../trace-usage/read/count-traces.ts";
 import type { UsageAggregate } from "./aggregate.ts";
 import { aggregatesOf } from "./price-sums.ts";
 import { isSameCoverage, findCoverage, type RollupCoverage } from "./coverage.ts";

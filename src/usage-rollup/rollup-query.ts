@@ -2,7 +2,7 @@ import type { Buckets, TimeWindow } from "../buckets/buckets.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import { compileFilter, type CallsFilter } from "../query/index.ts";
 import type { Sql } from "../query/sql.ts";
-import type { CallsPlan } from "../rollup/plan.ts";
+import type { CallsPlan } from "../trace-usage/plan.ts";
 import { CALL_FIELDS, type CallField } from "./usage-record.ts";
 
 export interface OwnUsageQuery {

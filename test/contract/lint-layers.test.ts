@@ -5,11 +5,11 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const REFUSED = {
-  "src/rollup/answer/json/deep.ts": `import "../../feedback/routes.ts";`,
+  "src/trace-usage/response/json/deep.ts": `import "../../feedback/routes.ts";`,
   "src/ingest/otlp/one.ts": `import "../../gateway/routes.ts";`,
   "src/gateway/relay/deep.ts": `import "../../rollup/plan.ts";`,
   "src/gateway/relay/calls-out.ts": `import "undici";`,
-  "src/rollup/fold/deep.ts": `import "../../http/errors.ts";`,
+  "src/trace-usage/fold/deep.ts": `import "../../http/errors.ts";`,
   "src/http/openapi/deep.ts": `import "../../gateway/routes.ts";`,
   "src/calls/write/metrics.ts": `import "../../service-metrics.ts";`,
   "src/calls/write/answers.ts": `import "../../http/errors.ts";`,
@@ -23,7 +23,7 @@ const REFUSED = {
 };
 
 const ALLOWED = {
-  "src/rollup/answer/routes.ts": `import "fastify";\nimport "../plan.ts";\nimport "../../http/errors.ts";`,
+  "src/trace-usage/response/routes.ts": `import "fastify";\nimport "../plan.ts";\nimport "../../http/errors.ts";`,
   "src/gateway/relay/upstream.ts": `import "undici";`,
   "src/gateway/stream/near.ts": `import "../relay/response.ts";`,
   "src/store/drives.ts": `import "chdb";`,

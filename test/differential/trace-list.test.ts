@@ -4,8 +4,8 @@ import { loadPriceList } from "../../src/prices/list/load-price-list.ts";
 import { createPrices } from "../../src/prices/prices.ts";
 import { createPriceStore } from "../../src/prices/project/price-store.ts";
 import { defaultSelectionLimits } from "../../src/query/index.ts";
-import { hoursOfWindow } from "../../src/rollup/plan.ts";
-import { LlmNames } from "../../src/rollup/table/llm-names.ts";
+import { hoursOfWindow } from "../../src/trace-usage/plan.ts";
+import { LlmDictionary } from "../../src/trace-usage/table/llm-dictionary.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { totalText } from "../../src/traces/answer/totals.ts";
 import { planTraces } from "../../src/traces/plan/plan-traces.ts";
@@ -133,7 +133,7 @@ async function expectLedger(project_id: string): Promise<void> {
     const { sums } = await sumTraces(test.engine, traces, {
       project,
       hours: hoursOfWindow(plan.window),
-      names: new LlmNames(),
+      names: new LlmDictionary(),
       book: await prices.bookFor(project),
       providerOf: (llm, servedBy) => prices.providerOf(llm, servedBy),
       withDetails: false,

@@ -58,7 +58,7 @@ describe("1,024 descriptors", () => {
     expect(await read.json()).toMatchObject({ count: IDLE / 100 });
     const metrics = await (await fetch(`${url}/metrics`, { headers })).text();
     const shed = Number(
-      /^sumtree_http_connections_closed_total\{why="anonymous"\} (\d+)$/m.exec(metrics)?.[1],
+      /^sumtree_http_connections_closed_total\{reason="anonymous"\} (\d+)$/m.exec(metrics)?.[1],
     );
     expect(shed).toBeGreaterThan(IDLE - 1024);
     expect(Number(/^process_open_fds (\d+)$/m.exec(metrics)?.[1])).toBeLessThan(1000);

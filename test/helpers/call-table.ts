@@ -1,14 +1,14 @@
 import { INCLUSIVE } from "../../src/calls/events/message-columns.ts";
 import { USAGE_SOURCES } from "../../src/calls/events/completion.ts";
 import { encodeUsage } from "../../src/usage/usage-column.ts";
-import type { CallTable } from "../../src/rollup/table/call-table.ts";
-import type { LlmNames } from "../../src/rollup/table/llm-names.ts";
-import { readCallTable } from "../../src/rollup/table/read-call-table.ts";
+import type { CallTable } from "../../src/trace-usage/table/call-table.ts";
+import type { LlmDictionary } from "../../src/trace-usage/table/llm-dictionary.ts";
+import { readCallTable } from "../../src/trace-usage/table/read-call-table.ts";
 import type { CallRow } from "../models/forests.ts";
 import { nativeBlock } from "./native-bytes.ts";
 
 /** The table that the engine's rows for these calls give, when they come in two blocks. */
-export function tableOf(rows: readonly CallRow[], names: LlmNames): CallTable {
+export function tableOf(rows: readonly CallRow[], names: LlmDictionary): CallTable {
   const middle = rows.length >> 1;
   const blocks = [rows.slice(0, middle), rows.slice(middle)].filter((some) => some.length > 0);
   const bytes = Buffer.concat(blocks.map(blockOf));

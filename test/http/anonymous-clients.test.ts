@@ -117,7 +117,9 @@ describe("requests that are sent before the last one is answered", () => {
     const answered = async () => {
       const headers = { authorization: authorization() };
       const { payload } = await test.app.inject({ url: "/metrics", headers });
-      return Number(/^sumtree_http_request_duration_seconds_count\{.*"\/healthz".*\} (\d+)$/m.exec(payload)![1]);
+      return Number(
+        /^sumtree_http_request_duration_seconds_count\{.*"\/healthz".*\} (\d+)$/m.exec(payload)![1],
+      );
     };
     const before = await answered();
     const sent = Array.from({ length: 5 }, () => open(head("GET /healthz HTTP/1.1", "Host: x").repeat(2000)));

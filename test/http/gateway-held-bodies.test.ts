@@ -57,7 +57,7 @@ it.each(DOORS.map(({ path }) => path))("bodies that %s holds are counted, by pro
     const text = await (
       await fetch(`http://127.0.0.1:${test.port}/metrics`, { headers: { authorization: authorization() } })
     ).text();
-    return Number(/^sumtree_limiter_in_use\{share="bodies"\} (\S+)$/m.exec(text)![1]);
+    return Number(/^sumtree_limiter_in_use\{limiter="bodies"\} (\S+)$/m.exec(text)![1]);
   };
   await until(async () => (await held()) === 0);
 });

@@ -129,9 +129,9 @@ describe("GET /metrics", () => {
         /method="POST",route="\/v2\/:entity\/:project\/calls\/complete",status="200"} \d/,
       ),
     );
-    expect(await metric('sumtree_store_statement_duration_seconds_count{name="calls_add",outcome="ok"}')).toHaveLength(
-      1,
-    );
+    expect(
+      await metric('sumtree_store_statement_duration_seconds_count{name="calls_add",outcome="ok"}'),
+    ).toHaveLength(1);
     expect(await metric('sumtree_store_written_rows_total{name="calls_add"}')).toHaveLength(1);
     expect(await metric('sumtree_store_read_rows_total{name="usage_')).not.toHaveLength(0);
     expect(await metric('sumtree_write_batch_items_count{name="calls_write"}')).toHaveLength(1);

@@ -205,7 +205,11 @@ function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt
           <dd>
             <bdi>{oneLine(completion.id, 80)}</bdi>, reported by {completion.call_ids.length}{" "}
             {completion.call_ids.length === 1 ? "call" : "calls"}, counted in{" "}
-            {completion.counted_call_id === call_id ? "this one" : <bdi>{oneLine(completion.counted_call_id, 80)}</bdi>}
+            {completion.counted_call_id === call_id ? (
+              "this one"
+            ) : (
+              <bdi>{oneLine(completion.counted_call_id, 80)}</bdi>
+            )}
           </dd>
         </div>
       )}

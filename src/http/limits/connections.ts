@@ -39,8 +39,8 @@ export function registerConnections(
   const forget = (socket: Socket): void => {
     for (const some of all) some.delete(socket);
   };
-  const drop = (socket: Socket, why: Why): void => {
-    closed.inc({ why });
+  const drop = (socket: Socket, reason: Why): void => {
+    closed.inc({ reason });
     forget(socket);
     socket.destroy();
   };

@@ -1,5 +1,12 @@
 import { LRUCache } from "lru-cache";
-import { artifactOf, maxIdLength, modelNames, namesAt, sellerNamed, type ModelName } from "./model-names.ts";
+import {
+  artifactOf,
+  maxIdLength,
+  modelNames,
+  namesAt,
+  listProviderOf,
+  type ModelName,
+} from "./model-names.ts";
 import type { ListedModel, PriceList } from "./price-list.ts";
 
 /** The public list prices. They only change with a release or with `PRICES_FILE`. */
@@ -37,7 +44,7 @@ export function createBuiltInPrices(list: PriceList): BuiltInPrices {
 }
 
 function findAt(list: PriceList, llmId: string, provider: string): ListedModel | null {
-  const seller = sellerNamed(provider);
+  const seller = listProviderOf(provider);
   if (seller === undefined) return findIn(list, llmId);
   for (const name of namesAt(seller.id, llmId)) {
     const entry = findListed(list, name);

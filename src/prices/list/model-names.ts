@@ -72,7 +72,7 @@ const hosts = byName({
  * The list's name for a provider named by a convention, an SDK or an address (`aws.bedrock`, `openai.chat`); undefined if
  * unknown. `ownPrices`: it sells models of other makers at its own prices.
  */
-export function sellerNamed(
+export function listProviderOf(
   provider: string,
 ): { readonly id: string; readonly ownPrices: boolean } | undefined {
   for (let name = provider; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {

@@ -26,19 +26,19 @@ export function isUnbilled(tier: string): boolean {
 }
 
 /** Whether a tier costs the list price at a provider of the list. */
-export function isUsualTier(tier: string, provider: string | undefined): boolean {
+export function isStandardTier(tier: string, provider: string | undefined): boolean {
   if (tier === "" || (searchContexts.includes(tier) && provider !== "perplexity")) return true;
   return corrections.list_price_tiers.some((one) => one.provider === provider && one.tiers.includes(tier));
 }
 
 /** Whether a price set for the standard tier also applies to this one. */
 export function includesTier(tier: string, provider: string | undefined): boolean {
-  return isUsualTier(tier, provider) || searchContexts.includes(tier);
+  return isStandardTier(tier, provider) || searchContexts.includes(tier);
 }
 
 /** The prices over time of a listed model at a tier; null if unknown. The factors of a tier with several names multiply. */
 export function scheduleAtTier(listed: ListedModel, tier: string): Schedule | null {
-  if (isUsualTier(tier, listed.provider)) return listed.schedule;
+  if (isStandardTier(tier, listed.provider)) return listed.schedule;
   let { schedule } = listed;
   for (const name of tier.split("+")) {
     const known = corrections.tiers.find((one) => holdsFor(one, listed, name));

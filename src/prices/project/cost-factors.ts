@@ -1,4 +1,4 @@
-import { sellerNamed } from "../list/model-names.ts";
+import { listProviderOf } from "../list/model-names.ts";
 import { byPrecedence, type Dated } from "./precedence.ts";
 
 /** What a project pays a provider per dollar of list cost: discounts, taxes, another currency. */
@@ -20,7 +20,7 @@ export interface CostFactors {
 /** One name per provider, whether a convention, an SDK or the price list names it. */
 export function providerNamed(name: string): string {
   const plain = name.trim().toLowerCase().toWellFormed();
-  return sellerNamed(plain)?.id ?? plain;
+  return listProviderOf(plain)?.id ?? plain;
 }
 
 export function costFactors(factors: readonly CostFactor[]): CostFactors {

@@ -1,4 +1,4 @@
-import { pauses } from "../answer/pauses.ts";
+import { pauses } from "../response/pauses.ts";
 import { isoOf } from "../../shared/instant.ts";
 import type { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";

@@ -1,8 +1,8 @@
 import type { Steps } from "../../shared/steps.ts";
-import { eachOwnUsage } from "../../rollup/fold/own-usage.ts";
+import { eachOwnUsage } from "../../trace-usage/fold/own-usage.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
-import type { CallTable } from "../../rollup/table/call-table.ts";
-import type { LlmNames } from "../../rollup/table/llm-names.ts";
+import type { CallTable } from "../../trace-usage/table/call-table.ts";
+import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Usage } from "../../usage/usage.ts";
 import { bucketFinder } from "../sums/bucket-finder.ts";
@@ -13,9 +13,9 @@ import type { CallsStatsPlan } from "./plan.ts";
 
 interface FoldOptions {
   readonly plan: CallsStatsPlan;
-  readonly names: LlmNames;
+  readonly names: LlmDictionary;
   readonly costOf: CostOf | undefined;
-  readonly maxCells: number;
+  readonly maxAggregates: number;
 }
 
 /** The calls of a window by bucket, and what they themselves used by bucket and model. */
@@ -34,8 +34,8 @@ export class CallsFold {
     const { usageMetrics, callMetrics, buckets } = options.plan;
     const metrics = usageMetrics.length + callMetrics.length;
     this.options = options;
-    this.usage = usageMetrics.map((question) => new MetricRows(question, metrics));
-    this.calls = callMetrics.map((question) => new MetricRows(question, metrics));
+    this.usage = usageMetrics.map((query) => new MetricRows(query, metrics));
+    this.calls = callMetrics.map((query) => new MetricRows(query, metrics));
     this.bucketAt = bucketFinder(buckets.startsUs);
   }
 
@@ -72,11 +72,11 @@ export class CallsFold {
   private numberOf(llm: string): number {
     const known = this.modelOf.get(llm);
     if (known !== undefined) return known;
-    const { plan, maxCells } = this.options;
-    if ((this.models.length + 1) * plan.buckets.startsUs.length > maxCells) {
+    const { plan, maxAggregates } = this.options;
+    if ((this.models.length + 1) * plan.buckets.startsUs.length > maxAggregates) {
       throw new AppError(
         "too_many_calls",
-        `The question has more than ${maxCells} models in buckets. Ask for a larger granularity or a shorter window, or raise MAX_STATS_AGGREGATES.`,
+        `The question has more than ${maxAggregates} models in buckets. Ask for a larger granularity or a shorter window, or raise MAX_STATS_AGGREGATES.`,
       );
     }
     const model = this.models.push(llm) - 1;

@@ -1,8 +1,8 @@
 import { assertNever } from "../../shared/assert-never.ts";
 import type { Steps } from "../../shared/steps.ts";
-import { CellValues, MAX_VALUES, percentileOf, type SortedRows } from "../sums/cell-values.ts";
+import { AggregateValues, MAX_VALUES, percentileOf, type SortedRows } from "../sums/aggregate-values.ts";
 import { addUsd, usd, usdText, type Usd } from "../sums/usd.ts";
-import { isCost, type Aggregation, type MetricQuestion } from "./metrics.ts";
+import { isCost, type Aggregation, type MetricQuery } from "./metrics.ts";
 
 interface Row {
   /** A whole and a rest as dollars have them, so that no sum of large numbers is rounded. */
@@ -16,17 +16,17 @@ interface Row {
 
 /** The values of a metric, put together in rows. */
 export class MetricRows {
-  private readonly question: MetricQuestion<string>;
+  private readonly query: MetricQuery<string>;
   private readonly rows: Row[] = [];
   /** Rows that something was added to whose value is unknown. */
   private readonly unknown = new Set<number>();
-  private readonly values: CellValues | undefined;
+  private readonly values: AggregateValues | undefined;
   private sorted: SortedRows | undefined;
 
-  constructor(question: MetricQuestion<string>, metrics: number) {
-    this.question = question;
+  constructor(query: MetricQuery<string>, metrics: number) {
+    this.query = query;
     this.values =
-      question.percentiles.length > 0 ? new CellValues(Math.floor(MAX_VALUES / metrics)) : undefined;
+      query.percentiles.length > 0 ? new AggregateValues(Math.floor(MAX_VALUES / metrics)) : undefined;
   }
 
   add(row: number, value: number | null): void {
@@ -52,7 +52,7 @@ export class MetricRows {
 
   /** `,"sum_input_tokens":12`, one for each number asked for. Of no values, sums and counts are 0, the others null. */
   text(row: number): string {
-    const { metric, aggregations, percentiles } = this.question;
+    const { metric, aggregations, percentiles } = this.query;
     let text = "";
     for (const name of aggregations) text += `,"${name}_${metric}":${this.aggregate(name, row)}`;
     for (const percentile of percentiles)
@@ -90,7 +90,7 @@ export class MetricRows {
 
   /** Costs are kept in picodollars and written in dollars. */
   private get isCost(): boolean {
-    return isCost(this.question.metric);
+    return isCost(this.query.metric);
   }
 
   private get one(): number {

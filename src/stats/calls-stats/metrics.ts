@@ -47,7 +47,7 @@ function known(costs: readonly (number | null)[]): number | null {
 }
 
 /** What is asked of a metric. */
-export interface MetricQuestion<Name extends string> {
+export interface MetricQuery<Name extends string> {
   readonly metric: Name;
   readonly aggregations: readonly Aggregation[];
   /** 0 to 100. */
@@ -55,9 +55,9 @@ export interface MetricQuestion<Name extends string> {
 }
 
 /** One question for each metric, each number once; of a metric without any, the sum. */
-export function mergeQuestions<Name extends string>(
-  asked: readonly MetricQuestion<Name>[],
-): readonly MetricQuestion<Name>[] {
+export function mergeQueries<Name extends string>(
+  asked: readonly MetricQuery<Name>[],
+): readonly MetricQuery<Name>[] {
   return [...Map.groupBy(asked, ({ metric }) => metric)].map(([metric, same]) => {
     const aggregations = [
       ...new Set(

@@ -1,15 +1,15 @@
 import { bucketsOf } from "../../http/schemas/window-fields.ts";
-import { planCalls } from "../../rollup/plan.ts";
+import { planCalls } from "../../trace-usage/plan.ts";
 import type { Project } from "../../shared/project.ts";
 import { NO_DIMENSIONS } from "../plan/dimensions.ts";
 import type { PlanSettings, WindowPlan } from "../plan/plan-stats.ts";
-import { isCost, mergeQuestions, type CallMetric, type MetricQuestion, type UsageMetric } from "./metrics.ts";
+import { isCost, mergeQueries, type CallMetric, type MetricQuery, type UsageMetric } from "./metrics.ts";
 import type { CallsStatsRequest } from "./schema.ts";
 
 /** Everything that is decided before the store is asked. */
 export interface CallsStatsPlan extends WindowPlan {
-  readonly usageMetrics: readonly MetricQuestion<UsageMetric>[];
-  readonly callMetrics: readonly MetricQuestion<CallMetric>[];
+  readonly usageMetrics: readonly MetricQuery<UsageMetric>[];
+  readonly callMetrics: readonly MetricQuery<CallMetric>[];
 }
 
 /** Errors: validation. */
@@ -20,8 +20,8 @@ export function planCallsStats(
 ): CallsStatsPlan {
   const bucketed = bucketsOf(request, nowMs);
   const asked = { filter, window: bucketed.window };
-  const usageMetrics = mergeQuestions(usage_metrics);
-  const callMetrics = mergeQuestions(call_metrics);
+  const usageMetrics = mergeQueries(usage_metrics);
+  const callMetrics = mergeQueries(call_metrics);
   return {
     ...bucketed,
     selection: planCalls(project, asked, selectionLimits),

@@ -8,7 +8,7 @@ const MAX_METRICS = 100;
 
 /** `POST /calls/stats`, as the Weave SDKs send it. Members that are not known are ignored. */
 export function callsStatsRequest(limits: { selection: SelectionLimits; maxPercentiles: number }) {
-  const questions = {
+  const queries = {
     aggregations: z
       .array(z.enum(AGGREGATIONS))
       .max(MAX_METRICS)
@@ -20,8 +20,8 @@ export function callsStatsRequest(limits: { selection: SelectionLimits; maxPerce
       .nullish()
       .transform((percents) => percents ?? []),
   };
-  const usageMetric = z.object({ metric: z.enum(USAGE_METRICS), ...questions });
-  const callMetric = z.object({ metric: z.enum(CALL_METRICS), ...questions });
+  const usageMetric = z.object({ metric: z.enum(USAGE_METRICS), ...queries });
+  const callMetric = z.object({ metric: z.enum(CALL_METRICS), ...queries });
   return z
     .object({
       project_id: projectId,

@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import { LlmNames } from "../../rollup/table/llm-names.ts";
+import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import { foldCalls, type WindowLimits } from "../read/read-window.ts";
 import { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";
@@ -10,18 +10,18 @@ interface Asked {
   readonly plan: CallsStatsPlan;
   /** Undefined: costs are not asked for. */
   readonly book: PriceBook | undefined;
-  readonly maxCells: number;
+  readonly maxAggregates: number;
 }
 
 /** Adds up all calls of a window. Errors: `StorageError`; too_many_calls. */
 export async function sumCalls(
   engine: Engine,
-  { plan, book, maxCells }: Asked,
+  { plan, book, maxAggregates }: Asked,
   limits: WindowLimits,
 ): Promise<CallsFold> {
-  const names = new LlmNames();
+  const names = new LlmDictionary();
   const costOf: CostOf | undefined = book && ((usage, atUs) => book.cost(usage.llm, atUs, usage));
-  const fold = new CallsFold({ plan, names, costOf, maxCells });
+  const fold = new CallsFold({ plan, names, costOf, maxAggregates });
   await foldCalls(engine, { plan, names, fold }, plan.selection, limits);
   return fold;
 }

@@ -4,14 +4,14 @@ export const LATENCY_AGGREGATIONS = ["avg", "min", "max", "sum", "count"] as con
 type LatencyAggregation = (typeof LATENCY_AGGREGATIONS)[number];
 
 /** What is asked of latencies. */
-export interface LatencyQuestion {
+export interface LatencySpec {
   readonly aggregations: readonly LatencyAggregation[];
   /** 0 to 100. */
   readonly percentiles: readonly number[];
 }
 
 /** Each once; `avg` and `max` if none is named. */
-export function latencyQuestion(asked: LatencyQuestion | null | undefined): LatencyQuestion | undefined {
+export function latencyQuery(asked: LatencySpec | null | undefined): LatencySpec | undefined {
   if (asked == null) return undefined;
   const aggregations = [...new Set(asked.aggregations)];
   const percentiles = [...new Set(asked.percentiles)];
@@ -20,7 +20,7 @@ export function latencyQuestion(asked: LatencyQuestion | null | undefined): Late
 }
 
 /** The names of the answer's numbers, in their order: `avg`, `p95`. */
-export function latencyNames({ aggregations, percentiles }: LatencyQuestion): readonly string[] {
+export function latencyNames({ aggregations, percentiles }: LatencySpec): readonly string[] {
   return [...aggregations, ...percentiles.map((percentile) => `p${percentile}`)];
 }
 

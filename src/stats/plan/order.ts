@@ -1,4 +1,4 @@
-import { latencyNames, latencyQuestion, type LatencyQuestion } from "./latency.ts";
+import { latencyNames, latencyQuery, type LatencySpec } from "./latency.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "./members.ts";
 
 /** Which number of a total decides. */
@@ -9,14 +9,14 @@ export type Order =
 export interface RequestedOrder {
   readonly order_by?: string | null | undefined;
   readonly include_costs: boolean;
-  readonly latency?: LatencyQuestion | null | undefined;
+  readonly latency?: LatencySpec | null | undefined;
 }
 
 const LATENCY = "latency_ms.";
 
 /** What groups can be sorted by: the members of the totals that are asked for. */
 export function orders({ include_costs, latency }: RequestedOrder): ReadonlyMap<string, Order> {
-  const asked = latencyQuestion(latency);
+  const asked = latencyQuery(latency);
   const counts = COUNT_MEMBERS.map((name, slot) => [name, { kind: "count", slot }] as const);
   const costs = COST_MEMBERS.map((name, slot) => [name, { kind: "cost", slot }] as const);
   const latencies = asked === undefined ? [] : latencyNames(asked);

@@ -1,11 +1,11 @@
 import { bucketsOf, type BucketedWindow } from "../../http/schemas/window-fields.ts";
 import { rollupQueryOf, type RollupQuery } from "../../usage-rollup/rollup-query.ts";
 import type { SelectionLimits } from "../../query/index.ts";
-import { planCalls, type CallsPlan } from "../../rollup/plan.ts";
+import { planCalls, type CallsPlan } from "../../trace-usage/plan.ts";
 import { hourOf } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Dimensions } from "./dimensions.ts";
-import { latencyQuestion, type LatencyQuestion } from "./latency.ts";
+import { latencyQuery, type LatencySpec } from "./latency.ts";
 import { orderOf, type Order } from "./order.ts";
 import type { UsageStatsRequest } from "../schema.ts";
 
@@ -14,7 +14,7 @@ export interface WindowPlan extends BucketedWindow {
   readonly selection: CallsPlan;
   readonly dimensions: Dimensions;
   readonly withCosts: boolean;
-  readonly latency: LatencyQuestion | undefined;
+  readonly latency: LatencySpec | undefined;
 }
 
 /** Everything that is decided before the store is asked. */
@@ -23,7 +23,7 @@ export interface StatsPlan extends WindowPlan {
   /** How many groups are shown by themselves. */
   readonly maxGroups: number;
   /** What is asked of the ledger; undefined if it cannot tell. */
-  readonly ledger: RollupQuery | undefined;
+  readonly rollupQuery: RollupQuery | undefined;
 }
 
 export interface PlanSettings {
@@ -34,7 +34,7 @@ export interface PlanSettings {
 /** Errors: validation. */
 export function planStats(project: Project, request: UsageStatsRequest, settings: PlanSettings): StatsPlan {
   const bucketed = bucketsOf(request, settings.nowMs);
-  const latency = latencyQuestion(request.latency);
+  const latency = latencyQuery(request.latency);
   const selection = planCalls(
     project,
     { filter: request.filter, query: request.query, window: bucketed.window },
@@ -48,7 +48,7 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
     latency,
     order: orderOf(request),
     maxGroups: request.limit,
-    ledger: isRunning(bucketed.window.startUs, settings.nowMs)
+    rollupQuery: isRunning(bucketed.window.startUs, settings.nowMs)
       ? undefined
       : rollupQueryOf({
           filter: request.filter,

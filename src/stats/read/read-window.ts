@@ -1,8 +1,8 @@
 import type { Engine } from "../../store/engine.ts";
-import type { CallsPlan } from "../../rollup/plan.ts";
-import { readCalls, type MoreColumns } from "../../rollup/read-calls.ts";
-import { releaseCalls, type CallTable } from "../../rollup/table/call-table.ts";
-import type { LlmNames } from "../../rollup/table/llm-names.ts";
+import type { CallsPlan } from "../../trace-usage/plan.ts";
+import { readCalls, type ExtraColumns } from "../../trace-usage/read-calls.ts";
+import { releaseCalls, type CallTable } from "../../trace-usage/table/call-table.ts";
+import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { Steps } from "../../shared/steps.ts";
 import { inTurns } from "../../shares/turns.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -17,7 +17,7 @@ export interface WindowLimits {
 
 export interface WindowToFold {
   readonly plan: WindowPlan;
-  readonly names: LlmNames;
+  readonly names: LlmDictionary;
   /** Takes the calls of some whole traces. */
   readonly fold: { add(calls: CallTable, columns: CallColumns): Steps<void> };
 }
@@ -33,7 +33,7 @@ export async function foldCalls(
   { maxCalls, signal }: WindowLimits,
 ): Promise<void> {
   if (plan.buckets.startsUs.length === 0) return;
-  const columns: MoreColumns<CallColumns> = {
+  const columns: ExtraColumns<CallColumns> = {
     select: (selected) => CallColumns.select(plan, selected),
     open(bytes) {
       const more = new CallColumns(bytes, plan);

@@ -1,5 +1,5 @@
 import type { LatencySums } from "../../usage-rollup/aggregate.ts";
-import type { CellCost } from "../../prices/cost-of-cell.ts";
+import type { AggregateCost } from "../../prices/cost-of-aggregate.ts";
 import { PER_USD } from "../../prices/picodollars.ts";
 import { resize } from "../../shared/buffers.ts";
 import { COST_MEMBERS, COUNT_MEMBERS } from "../plan/members.ts";
@@ -86,7 +86,7 @@ export class Sums {
   }
 
   /** The same of several usages together, all of which have these costs or none. */
-  addCell(row: number, costs: CellCost): boolean {
+  addAggregate(row: number, costs: AggregateCost): boolean {
     for (const [slot, products] of costs.entries()) {
       if (products === null) continue;
       const at = row * COST_SLOTS + slot;

@@ -13,13 +13,13 @@ const COST_OF: Readonly<Partial<Record<keyof typeof countSlots, keyof CallCost>>
 };
 
 /** What a price would be of: an LLM, as somebody serves it, at one of its tiers. */
-interface Unserved {
+interface UnpricedKey {
   readonly llm: string;
   readonly provider: string | null;
   readonly tier: string | null;
 }
 
-export interface UnpricedUsage extends Unserved {
+export interface UnpricedUsage extends UnpricedKey {
   readonly counts: Float64Array;
   units: UnitCounts | undefined;
 }

@@ -1,11 +1,11 @@
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { OwnUsage } from "../../rollup/fold/rollup.ts";
-import { usageOf } from "../../rollup/fold/usage-of.ts";
-import { ownUsageSteps, releaseOwn } from "../../rollup/fold/own-usage.ts";
-import { isSelected, NONE, usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
-import type { LlmNames } from "../../rollup/table/llm-names.ts";
-import type { UsageEntries } from "../../rollup/table/usage-entries.ts";
+import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
+import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
+import { isSelected, NONE, usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
+import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
+import type { UsageEntries } from "../../trace-usage/table/usage-entries.ts";
 import {
   COST_SLOTS,
   costFields,
@@ -19,10 +19,10 @@ import { hasNonTokenUnits } from "../../usage/units.ts";
 import { isMore, NOTHING_YET } from "../../usage/most-used.ts";
 import { bucketFinder } from "./bucket-finder.ts";
 import type { CallColumns } from "../read/call-columns.ts";
-import { Cells } from "./cells.ts";
+import { AggregateTable } from "./aggregates.ts";
 import { Groups } from "./groups.ts";
 import type { UsageAggregate } from "../../usage-rollup/aggregate.ts";
-import { CellValues, MAX_VALUES } from "./cell-values.ts";
+import { AggregateValues, MAX_VALUES } from "./aggregate-values.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { Unpriced } from "./unpriced.ts";
 
@@ -31,17 +31,17 @@ export type ProviderOf = (llm: string, servedBy: string | undefined) => string |
 
 export interface FoldOptions {
   readonly plan: StatsPlan;
-  readonly names: LlmNames;
+  readonly names: LlmDictionary;
   /** Undefined: costs are not asked for. */
   readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
-  readonly maxCells: number;
+  readonly maxAggregates: number;
 }
 
 /** The calls of a window, added up by group and bucket: each with what is its own. */
 export class WindowFold {
   readonly groups: Groups;
-  readonly cells: Cells;
+  readonly aggregates: AggregateTable;
   readonly unpriced: Unpriced;
   private readonly options: FoldOptions;
   private readonly bucketAt: (us: number) => number;
@@ -60,11 +60,11 @@ export class WindowFold {
     this.bucketAt = bucketFinder(plan.buckets.startsUs);
     this.byUsage = plan.dimensions.all.some(({ source }) => source !== "call");
     this.byProvider = plan.dimensions.all.some(({ source }) => source === "provider");
-    this.cells = new Cells({
+    this.aggregates = new AggregateTable({
       buckets: plan.buckets.startsUs.length,
-      maxCells: options.maxCells,
+      maxAggregates: options.maxAggregates,
       withCosts: options.book !== undefined,
-      latencies: plan.latency?.percentiles.length ? new CellValues(MAX_VALUES) : undefined,
+      latencies: plan.latency?.percentiles.length ? new AggregateValues(MAX_VALUES) : undefined,
     });
   }
 
@@ -88,50 +88,51 @@ export class WindowFold {
     const bucket = this.bucketAt(startedAtUs);
     const key = columns.keyOf(call);
     const byLlm = this.groupsOf(key);
-    let callCell = NONE;
+    let callAggregate = NONE;
     let most = NOTHING_YET;
     for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
       if (areZero(own.counts, used) && !hasNonTokenUnits(own.units.get(used))) continue;
-      const cell = this.cells.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
-      this.addUsage(cell, used, { ...read, startedAtUs });
+      const aggregate = this.aggregates.at(this.groupOf(calls.usage, used, { byLlm, key }), bucket);
+      this.addUsage(aggregate, used, { ...read, startedAtUs });
       const tokens = own.counts[used * COUNT_SLOTS + countSlots.totalTokens]!;
       if (!isMore(tokens, most)) continue;
       most = tokens;
-      callCell = cell;
+      callAggregate = aggregate;
     }
-    if (callCell === NONE) callCell = this.cells.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
-    this.cells.sums.addCall(callCell, columns.isError(call));
+    if (callAggregate === NONE)
+      callAggregate = this.aggregates.at(this.groupOf(calls.usage, NONE, { byLlm, key }), bucket);
+    this.aggregates.sums.addCall(callAggregate, columns.isError(call));
     const latency = columns.latencyOf(call);
     if (latency === undefined) return;
-    this.cells.sums.addLatency(callCell, latency);
-    this.cells.latencies?.add(callCell, latency);
+    this.aggregates.sums.addLatency(callAggregate, latency);
+    this.aggregates.latencies?.add(callAggregate, latency);
   }
 
-  private addUsage(cell: number, used: number, read: Read & { readonly startedAtUs: number }): void {
+  private addUsage(aggregate: number, used: number, read: Read & { readonly startedAtUs: number }): void {
     const { book, names } = this.options;
-    const { sums } = this.cells;
+    const { sums } = this.aggregates;
     const { calls, own, startedAtUs } = read;
-    sums.addUsage(cell, own.counts, used * COUNT_SLOTS);
+    sums.addUsage(aggregate, own.counts, used * COUNT_SLOTS);
     if (book === undefined) return;
     const at = used * COUNT_SLOTS;
     const usage = usageOf(used, { counts: own.counts, at, units: own.units.get(used) }, { calls, names });
     const cost = book.cost(usage.llm, startedAtUs, usage);
     costsInto(this.costs, cost);
-    if (!sums.addCosts(cell, this.costs)) this.unpriced.add(usage, cost);
+    if (!sums.addCosts(aggregate, this.costs)) this.unpriced.add(usage, cost);
   }
 
   /** Adds calls that are added up already. */
-  addCell({ atUs, fields, calls, errors, latency, latencies, used }: UsageAggregate): void {
-    const { sums } = this.cells;
-    const names = { llm: used?.llm ?? null, provider: this.providerOfCell(used) };
+  addAggregate({ atUs, fields, calls, errors, latency, latencies, used }: UsageAggregate): void {
+    const { sums } = this.aggregates;
+    const names = { llm: used?.llm ?? null, provider: this.providerOfAggregate(used) };
     const group = this.groups.numberOf(fields.map(jsonOf).join("\n"), names);
-    const into = this.cells.at(group, this.bucketAt(atUs));
+    const into = this.aggregates.at(group, this.bucketAt(atUs));
     sums.addCalls(into, calls, errors);
     if (latency.count > 0) sums.addLatencies(into, latency);
-    for (const ms of latencies) this.cells.latencies?.add(into, ms);
+    for (const ms of latencies) this.aggregates.latencies?.add(into, ms);
     if (used === undefined) return;
     sums.addUsage(into, used.counts, 0, used.usages);
-    if (used.costs === undefined || sums.addCell(into, used.costs)) return;
+    if (used.costs === undefined || sums.addAggregate(into, used.costs)) return;
     const { costs, llm, service, units } = used;
     const unknown = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
     const usage = { llm, service, units, cacheOutsidePrompt: false, ...countsAt(used.counts, 0) };
@@ -139,7 +140,7 @@ export class WindowFold {
     this.unpriced.add(usage, cost as CallCost);
   }
 
-  private providerOfCell(used: UsageAggregate["used"]): string | null {
+  private providerOfAggregate(used: UsageAggregate["used"]): string | null {
     return used === undefined ? null : this.options.providerOf(used.llm, used.service?.provider || undefined);
   }
 

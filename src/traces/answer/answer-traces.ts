@@ -1,6 +1,6 @@
 import type { PriceBook } from "../../prices/price-book.ts";
-import { hoursOfWindow } from "../../rollup/plan.ts";
-import { LlmNames } from "../../rollup/table/llm-names.ts";
+import { hoursOfWindow } from "../../trace-usage/plan.ts";
+import { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import { isoOf } from "../../shared/instant.ts";
 import type { ProviderOf } from "../../stats/sums/window-fold.ts";
 import type { Engine } from "../../store/engine.ts";
@@ -11,7 +11,7 @@ import { readRoots } from "../read/read-roots.ts";
 import { sumTraces } from "../read/sum-traces.ts";
 import type { TraceSums } from "../read/trace-sums.ts";
 import type { TotalName, TracesQueryRequest } from "../schema.ts";
-import type { NumberRange } from "../which-traces.ts";
+import type { NumberRange } from "../trace-selection.ts";
 import { groupsText } from "./groups.ts";
 import { compareRanked, numberOf, rankOf, SUMMED, type Ranked } from "./order.ts";
 import { readToken, tokenAfter } from "./page-token.ts";
@@ -28,14 +28,14 @@ export interface AnswerDeps {
   readonly signal: AbortSignal;
 }
 
-type Question = Pick<
+type Query = Pick<
   TracesQueryRequest,
   "totals" | "order_by" | "direction" | "limit" | "page_token" | "include_total" | "group_by"
 >;
 
 interface Asked {
   readonly plan: TracesPlan;
-  readonly question: Question;
+  readonly query: Query;
   /** Of all that decides which traces there are, and their order. */
   readonly digest: string;
 }
@@ -50,8 +50,8 @@ interface Found {
 
 /** The text of a response. Errors: `StorageError`; too_many_calls; validation. */
 export async function answerTraces(deps: AnswerDeps, asked: Asked): Promise<string> {
-  const { plan, question } = asked;
-  const isByStart = question.order_by === "started_at" && question.totals == null && !question.include_total;
+  const { plan, query } = asked;
+  const isByStart = query.order_by === "started_at" && query.totals == null && !query.include_total;
   const found = await (isByStart ? findPageByStart(deps, asked) : findPage(deps, asked));
   const rows = await rowTexts(deps, plan, found.page);
   return (
@@ -60,8 +60,8 @@ export async function answerTraces(deps: AnswerDeps, asked: Asked): Promise<stri
   );
 }
 
-async function findPageByStart(deps: AnswerDeps, { plan, question, digest }: Asked): Promise<Found> {
-  const { direction, limit, page_token: token } = question;
+async function findPageByStart(deps: AnswerDeps, { plan, query, digest }: Asked): Promise<Found> {
+  const { direction, limit, page_token: token } = query;
   const last = token == null ? undefined : readToken(token, digest);
   const after = last === undefined ? undefined : { startedAtUs: last.rank?.[0] ?? 0, traceId: last.traceId };
   const found = await findByStart(deps.engine, plan, {
@@ -77,7 +77,7 @@ async function findPageByStart(deps: AnswerDeps, { plan, question, digest }: Ask
   return { page, total: undefined, nextToken };
 }
 
-async function findPage(deps: AnswerDeps, { plan, question, digest }: Asked): Promise<Found> {
+async function findPage(deps: AnswerDeps, { plan, query, digest }: Asked): Promise<Found> {
   const { engine, maxTraces: most, signal } = deps;
   const {
     totals,
@@ -87,7 +87,7 @@ async function findPage(deps: AnswerDeps, { plan, question, digest }: Asked): Pr
     page_token: token,
     include_total,
     group_by: key,
-  } = question;
+  } = query;
   const after = token == null ? undefined : readToken(token, digest);
   const all = await findAllTraces(engine, plan, { window: plan.window, most, key, signal });
   const needsSums =
@@ -159,7 +159,16 @@ function sum(
   withDetails = false,
 ): Promise<TraceSums> {
   const hours = hoursOfWindow(window);
-  const options = { project, hours, names: new LlmNames(), book, providerOf, withDetails, maxCalls, signal };
+  const options = {
+    project,
+    hours,
+    names: new LlmDictionary(),
+    book,
+    providerOf,
+    withDetails,
+    maxCalls,
+    signal,
+  };
   return sumTraces(engine, traces, options);
 }
 

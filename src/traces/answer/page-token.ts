@@ -7,8 +7,8 @@ import type { Ranked } from "./order.ts";
 const fields = z.tuple([z.string(), z.tuple([z.number(), z.number()]).nullable(), z.string()]);
 
 /** Short, and equal for equal questions. */
-export function digestOf(question: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(question)).digest("base64url").slice(0, 16);
+export function digestOf(query: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(query)).digest("base64url").slice(0, 16);
 }
 
 /** `of`: what the page is of, as `digestOf`. */

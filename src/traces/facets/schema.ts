@@ -5,7 +5,7 @@ import { wholeNumber } from "../../http/schemas/zod-issues.ts";
 import type { SelectionLimits } from "../../query/index.ts";
 import { oneOfNames } from "../known-names.ts";
 import { field } from "../schema.ts";
-import { tracesFields } from "../which-traces.ts";
+import { tracesFields } from "../trace-selection.ts";
 import { FACET_NAMES, planFacets } from "./plan-facets.ts";
 
 const MAX_FACETS = 12;

@@ -4,7 +4,7 @@ import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { invalid } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import { countSlots } from "../../usage/count-fields.ts";
-import type { AnyCall, NumberRange, STATUSES } from "../which-traces.ts";
+import type { AnyCall, NumberRange, STATUSES } from "../trace-selection.ts";
 import { textPattern } from "./text-pattern.ts";
 
 /** Conditions over the columns of `calls`: all must be true. */

@@ -13,10 +13,10 @@ import {
 import { inHoursOf } from "../../query/key-range.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { join, param, sql, type Sql } from "../../query/sql.ts";
-import { hoursOfWindow } from "../../rollup/plan.ts";
+import { hoursOfWindow } from "../../trace-usage/plan.ts";
 import { toStoreText } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
-import type { AnyCall } from "../which-traces.ts";
+import type { AnyCall } from "../trace-selection.ts";
 import { anyCallConditions, compiledQuery, conditionsOf, type CallConditions } from "./call-conditions.ts";
 
 /** Which traces are asked for: those that start in a window, and match conditions. */

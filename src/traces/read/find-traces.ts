@@ -1,7 +1,7 @@
 import type { TimeWindow } from "../../buckets/buckets.ts";
 import { computedColumns } from "../../query/fields/columns.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
-import type { SelectedTrace } from "../../rollup/selection.ts";
+import type { SelectedTrace } from "../../trace-usage/selection.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";

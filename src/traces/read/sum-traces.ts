@@ -3,8 +3,8 @@ import { eachItem } from "../../shared/steps.ts";
 import { readMaterializedTraces } from "../../usage-rollup/read-materialized-traces.ts";
 import type { HourRange } from "../../query/index.ts";
 import { sql } from "../../query/sql.ts";
-import { readCalls } from "../../rollup/read-calls.ts";
-import { releaseCalls } from "../../rollup/table/call-table.ts";
+import { readCalls } from "../../trace-usage/read-calls.ts";
+import { releaseCalls } from "../../trace-usage/table/call-table.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { Engine } from "../../store/engine.ts";
@@ -43,12 +43,12 @@ export async function sumTraces(
   );
   const callCount = traces.reduce((sum, trace) => sum + trace.callCount, 0);
   if (!withDetails && callCount > foldedAtOnce) {
-    const cells = await readMaterializedTraces(
+    const aggregates = await readMaterializedTraces(
       engine,
       { project, hours: hoursAround(traces, options.hours), book },
       signal,
     );
-    await inTurns(eachItem(cells, (cell) => all.addCell(cell)));
+    await inTurns(eachItem(aggregates, (aggregate) => all.addAggregate(aggregate)));
   }
   await foldTraces(engine, { traces: traces.filter((_, row) => !all.has(row)), into: all }, options);
   return all;

@@ -1,5 +1,5 @@
 import { sql, type Sql } from "../../query/sql.ts";
-import type { MoreColumns } from "../../rollup/read-calls.ts";
+import type { ExtraColumns } from "../../trace-usage/read-calls.ts";
 import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
 import { HAS_FAILED } from "../plan/call-conditions.ts";
 
@@ -39,7 +39,7 @@ export class TraceColumns {
   }
 }
 
-export const TRACE_COLUMNS: MoreColumns<TraceColumns> = {
+export const TRACE_COLUMNS: ExtraColumns<TraceColumns> = {
   select: (): Sql => sql`, toUInt8(${HAS_FAILED}), trace_id`,
   open(bytes) {
     const more = new TraceColumns(bytes);

@@ -8,11 +8,11 @@ import {
   type CostKind,
 } from "../../prices/cost-fields.ts";
 import type { PriceBook } from "../../prices/price-book.ts";
-import type { OwnUsage } from "../../rollup/fold/rollup.ts";
-import { ownUsageSteps, releaseOwn } from "../../rollup/fold/own-usage.ts";
-import { usageOf } from "../../rollup/fold/usage-of.ts";
-import { usageStartOf, type CallTable } from "../../rollup/table/call-table.ts";
-import type { LlmNames } from "../../rollup/table/llm-names.ts";
+import type { OwnUsage } from "../../trace-usage/fold/rollup.ts";
+import { ownUsageSteps, releaseOwn } from "../../trace-usage/fold/own-usage.ts";
+import { usageOf } from "../../trace-usage/fold/usage-of.ts";
+import { usageStartOf, type CallTable } from "../../trace-usage/table/call-table.ts";
+import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
 import { Sums } from "../../stats/sums/sums.ts";
 import { Unpriced } from "../../stats/sums/unpriced.ts";
@@ -23,7 +23,7 @@ import type { Usage } from "../../usage/usage.ts";
 import type { TraceColumns } from "./trace-columns.ts";
 
 export interface SumOptions {
-  readonly names: LlmNames;
+  readonly names: LlmDictionary;
   /** Undefined: costs are not asked for. */
   readonly book: PriceBook | undefined;
   readonly providerOf: ProviderOf;
@@ -81,14 +81,14 @@ export class TraceSums {
   }
 
   /** Adds calls that are added up already, without details. */
-  addCell({ fields: [traceId = ""], calls, errors, used }: UsageAggregate): void {
+  addAggregate({ fields: [traceId = ""], calls, errors, used }: UsageAggregate): void {
     const row = this.rows.get(traceId);
     if (row === undefined) return;
     this.seen[row] = 1;
     this.sums.addCalls(row, calls, errors);
     if (used === undefined) return;
     this.sums.addUsage(row, used.counts, 0, used.usages);
-    if (used.costs === undefined || this.sums.addCell(row, used.costs)) return;
+    if (used.costs === undefined || this.sums.addAggregate(row, used.costs)) return;
     const { costs, llm, service, units } = used;
     const known = (kind: CostKind): number | null => (costs[costSlots[kind]] === null ? null : 0);
     const cost = Object.fromEntries(costFields.map(({ kind }) => [kind, known(kind)])) as CallCost;

@@ -61,7 +61,7 @@ describe("how long a price holds", () => {
           }));
           const book = createPriceBook({ builtIn, project: projectSchedules(project) });
           const rates = book.ratesAt(llm, atUs, service);
-          const until = book.steadyUntil(llm, atUs, service);
+          const until = book.nextPriceChange(llm, atUs, service);
           expect(until).toBeGreaterThan(atUs);
           const last = Math.min(until, TO + 1) - 1;
           for (const place of [...places, 1]) {

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PER_USD } from "../../../src/prices/picodollars.ts";
 import { atOnce } from "../../../src/shared/steps.ts";
-import { firstOf } from "../../../src/stats/answer/first-of.ts";
-import { CellValues, percentileOf } from "../../../src/stats/sums/cell-values.ts";
+import { firstOf } from "../../../src/stats/response/first-of.ts";
+import { AggregateValues, percentileOf } from "../../../src/stats/sums/aggregate-values.ts";
 import { Sums } from "../../../src/stats/sums/sums.ts";
 import { compareUsd, usdText } from "../../../src/stats/sums/usd.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
@@ -37,7 +37,7 @@ function add(sums: Sums, { row, counts, costs, times, latency }: Used, isCell: b
       isCell ? times : 1,
     );
     if (isCell)
-      sums.addCell(
+      sums.addAggregate(
         row,
         costs.map((price) => (price === null ? null : [{ quantity: times, price }])),
       );
@@ -132,7 +132,7 @@ describe("percentiles", () => {
       .map(([some, times]) => Array.from({ length: times }, () => some).flat());
     fc.assert(
       fc.property(values, fc.nat(100), (all, percentile) => {
-        const cells = new CellValues(10_000);
+        const cells = new AggregateValues(10_000);
         for (const [cell, one] of all) cells.add(cell, one);
         const sorted = atOnce(cells.sortedRows((cell) => (cell === 5 ? -1 : cell % 2), 2));
         for (const row of [0, 1]) {
@@ -152,7 +152,7 @@ describe("percentiles", () => {
   });
 
   it("are refused beyond so many values", () => {
-    const cells = new CellValues(2);
+    const cells = new AggregateValues(2);
     cells.add(0, 1);
     cells.add(0, 2);
     expect(() => cells.add(0, 3)).toThrow("Percentiles of more than 2 values");

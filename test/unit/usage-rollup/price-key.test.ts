@@ -68,10 +68,10 @@ const rates: fc.Arbitrary<Rates> = fc.tuple(prices, prices, prices).map(([base, 
 }));
 
 /** The same prices for all LLMs but one, which has none. */
-function bookOf(before: Rates, after: Rates): Pick<PriceBook, "ratesAt" | "steadyUntil"> {
+function bookOf(before: Rates, after: Rates): Pick<PriceBook, "ratesAt" | "nextPriceChange"> {
   return {
     ratesAt: (llm, atUs) => (llm === "b" ? null : atUs < CHANGE_US ? before : after),
-    steadyUntil: (_, atUs) => (atUs < CHANGE_US ? CHANGE_US : Infinity),
+    nextPriceChange: (_, atUs) => (atUs < CHANGE_US ? CHANGE_US : Infinity),
   };
 }
 

@@ -1,0 +1,79 @@
+import { isoOf } from "../../shared/instant.ts";
+import { countFields } from "../../usage/count-fields.ts";
+import type { Steps } from "../../shared/steps.ts";
+import { firstOf } from "./first-of.ts";
+import { pauses } from "./pauses.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
+import { TotalsTable } from "./totals-table.ts";
+import type { WindowFold } from "../sums/window-fold.ts";
+
+const NOT_SHOWN = -1;
+
+/** The groups of an answer: those shown by themselves, the largest first, and how many are not. */
+export interface Ranking {
+  readonly shown: readonly number[];
+  readonly rest: number;
+  /** The place of a group among those shown, -1 for the others. */
+  readonly placeOf: Int32Array;
+}
+
+export function* rankGroups({ aggregates, groups }: WindowFold, plan: StatsPlan): Steps<Ranking> {
+  const count = groups.keys.length;
+  const totals = yield* TotalsTable.of(aggregates, plan, {
+    rows: count,
+    rowOf: (aggregate) => aggregates.groupOf[aggregate]!,
+  });
+  const shown = yield* firstOf(
+    count,
+    plan.maxGroups,
+    (a, b) => totals.compare(a, b, plan.order) || (groups.keys[a]! < groups.keys[b]! ? -1 : 1),
+  );
+  const placeOf = new Int32Array(count).fill(NOT_SHOWN);
+  for (const [place, group] of shown.entries()) placeOf[group] = place;
+  return { shown, rest: count - shown.length, placeOf };
+}
+
+/** The answer's text, piece by piece; an empty one is a pause. It is written directly: there can be a million totals. */
+export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<string> {
+  const { aggregates, groups, unpriced } = fold;
+  const { startsUs, sizeSeconds } = plan.buckets;
+  const ranking = yield* pauses(rankGroups(fold, plan));
+  const { shown, rest, placeOf } = ranking;
+  const placeOfAggregate = (aggregate: number): number => placeOf[aggregates.groupOf[aggregate]!]!;
+  const isOther = (aggregate: number): boolean => placeOfAggregate(aggregate) === NOT_SHOWN;
+  const view = (rows: number, rowOf: (aggregate: number) => number): Generator<string, TotalsTable> =>
+    pauses(TotalsTable.of(aggregates, plan, { rows, rowOf }));
+
+  const totals = yield* view(shown.length, placeOfAggregate);
+  yield (
+    `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","granularity":${sizeSeconds}` +
+      `,"timezone":${JSON.stringify(plan.timezone)},"groups":[`
+  );
+  for (const [place, group] of shown.entries())
+    yield `${place === 0 ? "" : ","}{"key":${groups.keys[group]},"total":${totals.text(place)}}`;
+
+  const other = yield* view(1, (aggregate) => (isOther(aggregate) ? 0 : NOT_SHOWN));
+  yield `],"other":${rest === 0 ? "null" : `{"groups":${rest},"total":${other.text(0)}}`}`;
+  yield `,"total":${(yield* view(1, () => 0)).text(0)},"buckets":[`;
+
+  const buckets = yield* view(startsUs.length, (aggregate) => aggregates.bucketOf[aggregate]!);
+  const others = yield* view(startsUs.length, (aggregate) =>
+    isOther(aggregate) ? aggregates.bucketOf[aggregate]! : NOT_SHOWN,
+  );
+  const single = yield* view(aggregates.sums.length, (aggregate) => aggregate);
+  for (const [bucket, startUs] of startsUs.entries()) {
+    const texts = shown.map((group) => {
+      const aggregate = aggregates.find(group, bucket);
+      return aggregate === undefined ? "null" : single.text(aggregate);
+    });
+    yield (
+      `${bucket === 0 ? "" : ","}{"timestamp":"${isoOf(startUs)}","total":${buckets.text(bucket)}` +
+        `,"groups":[${texts.join(",")}],"other":${others.isUsed(bucket) ? others.text(bucket) : "null"}}`
+    );
+  }
+  const left = unpriced.list().map(({ llm, provider, tier, counts, units = {} }) => {
+    const members = countFields.map(({ wire }, slot) => [wire, counts[slot]] as const);
+    return JSON.stringify({ llm, provider, service_tier: tier, ...Object.fromEntries(members), units });
+  });
+  yield `],"unpriced":${plan.withCosts ? `[${left.join(",")}]` : "null"}}`;
+}

@@ -1,0 +1,58 @@
+import { csvLines, csvText } from "../../http/csv.ts";
+import { isoOf } from "../../shared/instant.ts";
+import { parseJsonText } from "../../shared/escaped-keys.ts";
+import { rankGroups } from "./print-answer.ts";
+import type { StatsPlan } from "../plan/plan-stats.ts";
+import { pauses } from "./pauses.ts";
+import { columnNames, TotalsTable } from "./totals-table.ts";
+import type { WindowFold } from "../sums/window-fold.ts";
+
+const NOT_SHOWN = -1;
+type Fields = readonly (string | number | null)[];
+
+/**
+ * The answer as CSV: a line for every group in every bucket that has something of it, and one for the groups beyond
+ * `limit` together, whose `group` is `other`. No line is the sum of others, so that they can be added up. An empty text is a pause.
+ */
+export function* printCsv(fold: WindowFold, plan: StatsPlan): Generator<string> {
+  const { aggregates, groups } = fold;
+  const { shown, placeOf } = yield* pauses(rankGroups(fold, plan));
+  const labels = plan.dimensions.all.map(({ label }) => label);
+  yield csvLines([["timestamp", "group", ...labels.map(csvText), ...columnNames(plan)]]);
+
+  const single = yield* pauses(
+    TotalsTable.of(aggregates, plan, { rows: aggregates.sums.length, rowOf: (aggregate) => aggregate }),
+  );
+  const others = yield* pauses(
+    TotalsTable.of(aggregates, plan, {
+      rows: plan.buckets.startsUs.length,
+      rowOf: (aggregate) =>
+        placeOf[aggregates.groupOf[aggregate]!] === NOT_SHOWN ? aggregates.bucketOf[aggregate]! : NOT_SHOWN,
+    }),
+  );
+  const keys = shown.map((group) => keyFields(groups.keys[group]!, labels));
+  for (const [bucket, startUs] of plan.buckets.startsUs.entries()) {
+    const timestamp = isoOf(startUs);
+    const lines: Fields[] = shown.flatMap((group, place) => {
+      const aggregate = aggregates.find(group, bucket);
+      return aggregate === undefined
+        ? []
+        : [[timestamp, place + 1, ...keys[place]!, ...fields(single, aggregate)]];
+    });
+    if (others.isUsed(bucket))
+      lines.push([timestamp, "other", ...labels.map(() => null), ...fields(others, bucket)]);
+    if (lines.length > 0) yield csvLines(lines);
+  }
+}
+
+function fields(view: TotalsTable, row: number): Fields {
+  return view.numbers(row).map((text) => (text === "null" ? null : text));
+}
+
+function keyFields(key: string, labels: readonly string[]): Fields {
+  const values = parseJsonText(key) as Readonly<Record<string, unknown>>;
+  return labels.map((label) => {
+    const value = values[label] ?? null;
+    return typeof value === "string" ? csvText(value) : value === null ? null : JSON.stringify(value);
+  });
+}

@@ -1,0 +1,106 @@
+import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
+import type { AggregateTable } from "../sums/aggregates.ts";
+import { percentileOf, type SortedRows } from "../sums/aggregate-values.ts";
+import { aggregateOf, latencyNames, type LatencySpec } from "../plan/latency.ts";
+import { COST_MEMBERS, COUNT_MEMBERS, PARTIAL_MEMBER } from "../plan/members.ts";
+import type { Order } from "../plan/order.ts";
+import { Sums } from "../sums/sums.ts";
+import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
+
+/** What totals have. */
+export interface TotalShape {
+  readonly withCosts: boolean;
+  readonly latency: LatencySpec | undefined;
+}
+
+function memberNames({ withCosts }: TotalShape): readonly string[] {
+  return withCosts ? [...COUNT_MEMBERS, ...COST_MEMBERS, PARTIAL_MEMBER] : COUNT_MEMBERS;
+}
+
+function latencyMembers({ latency }: TotalShape): readonly string[] {
+  return latency === undefined ? [] : latencyNames(latency);
+}
+
+/** The numbers of a total, one after the other. */
+export function columnNames(shape: TotalShape): readonly string[] {
+  return [...memberNames(shape), ...latencyMembers(shape).map((name) => `latency_ms_${name}`)];
+}
+
+function costText(cost: Usd | null): string {
+  return cost === null ? "null" : usdText(cost);
+}
+
+/** Cells put together in rows: those of a group, of a bucket, of a window. */
+export class TotalsTable {
+  private readonly sums: Sums;
+  private readonly shape: TotalShape;
+  private sorted: SortedRows | undefined;
+
+  private constructor(shape: TotalShape, rows: number) {
+    this.shape = shape;
+    this.sums = Sums.ofRows(rows, shape);
+  }
+
+  /** `rowOf`: the row of a cell, -1 for none. */
+  static *of(
+    aggregates: AggregateTable,
+    shape: TotalShape,
+    { rows, rowOf }: { rows: number; rowOf: (aggregate: number) => number },
+  ): Steps<TotalsTable> {
+    const view = new TotalsTable(shape, rows);
+    for (let aggregate = 0; aggregate < aggregates.sums.length; aggregate++) {
+      const row = rowOf(aggregate);
+      if (row >= 0) view.sums.addFrom(aggregates.sums, aggregate, row);
+      if (aggregate % ROWS_PER_STEP === 0) yield;
+    }
+    if (aggregates.latencies !== undefined) view.sorted = yield* aggregates.latencies.sortedRows(rowOf, rows);
+    return view;
+  }
+
+  /** A group has usage of calls that count in another one, see `WindowFold`. */
+  isUsed(row: number): boolean {
+    return COUNT_MEMBERS.some((_, slot) => this.sums.countOf(row, slot) > 0);
+  }
+
+  /** The JSON of a row's total. */
+  text(row: number): string {
+    const numbers = this.numbers(row);
+    const members = memberNames(this.shape).map((name, place) => `"${name}":${numbers[place]}`);
+    const latencies = latencyMembers(this.shape).map(
+      (name, place) => `"${name}":${numbers[members.length + place]}`,
+    );
+    const latency = this.shape.latency === undefined ? [] : [`"latency_ms":{${latencies.join(",")}}`];
+    return `{${[...members, ...latency].join(",")}}`;
+  }
+
+  /** The numbers of a row as texts, in the order of `columnNames`; `null` for what is not known. */
+  numbers(row: number): readonly string[] {
+    const { sums, shape } = this;
+    const counts = COUNT_MEMBERS.map((_, slot) => String(sums.countOf(row, slot)));
+    const costs = shape.withCosts
+      ? [...COST_MEMBERS.map((_, slot) => costText(sums.costOf(row, slot))), String(sums.isPartial(row))]
+      : [];
+    return [...counts, ...costs, ...latencyMembers(shape).map((name) => String(this.latencyOf(row, name)))];
+  }
+
+  /** The larger row first; what is not known last. */
+  compare(one: number, other: number, order: Order): number {
+    if (order.kind === "count")
+      return this.sums.countOf(other, order.slot) - this.sums.countOf(one, order.slot);
+    if (order.kind === "latency")
+      return (
+        (this.latencyOf(other, order.name) ?? -Infinity) - (this.latencyOf(one, order.name) ?? -Infinity) || 0
+      );
+    const costs = [this.sums.costOf(one, order.slot), this.sums.costOf(other, order.slot)] as const;
+    if (costs[0] === null || costs[1] === null) return Number(costs[0] === null) - Number(costs[1] === null);
+    return compareUsd(costs[1], costs[0]);
+  }
+
+  private latencyOf(row: number, name: string): number | null {
+    const { aggregations } = this.shape.latency!;
+    const aggregation = aggregations.find((one) => one === name);
+    return aggregation === undefined
+      ? percentileOf(this.sorted!.of(row), Number(name.slice(1)))
+      : aggregateOf(aggregation, this.sums.latenciesOf(row));
+  }
+}

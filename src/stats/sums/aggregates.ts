@@ -1,0 +1,59 @@
+import { AppError } from "../../shared/errors.ts";
+import type { AggregateValues } from "./aggregate-values.ts";
+import { Sums } from "./sums.ts";
+
+/** The sums of every group in every bucket that has calls of it. What an answer's memory is bounded by. */
+export class AggregateTable {
+  readonly sums: Sums;
+  readonly latencies: AggregateValues | undefined;
+  readonly groupOf: number[] = [];
+  readonly bucketOf: number[] = [];
+  private readonly maxAggregates: number;
+  private readonly buckets: number;
+  private readonly numbers = new Map<number, number>();
+  /** Of each group the bucket and the cell that were asked for last: calls come in the order of time. */
+  private readonly lastBuckets: number[] = [];
+  private readonly lastAggregates: number[] = [];
+
+  constructor(options: {
+    buckets: number;
+    maxAggregates: number;
+    withCosts: boolean;
+    latencies: AggregateValues | undefined;
+  }) {
+    this.buckets = options.buckets;
+    this.maxAggregates = options.maxAggregates;
+    this.latencies = options.latencies;
+    this.sums = new Sums(options);
+  }
+
+  /** Undefined when nothing of the group is in the bucket. */
+  find(group: number, bucket: number): number | undefined {
+    return this.numbers.get(group * this.buckets + bucket);
+  }
+
+  /** Errors: too_many_calls when there are more than `maxAggregates`. */
+  at(group: number, bucket: number): number {
+    if (this.lastBuckets[group] === bucket) return this.lastAggregates[group]!;
+    const aggregate = this.findOrAdd(group, bucket);
+    this.lastBuckets[group] = bucket;
+    this.lastAggregates[group] = aggregate;
+    return aggregate;
+  }
+
+  private findOrAdd(group: number, bucket: number): number {
+    const known = this.find(group, bucket);
+    if (known !== undefined) return known;
+    if (this.sums.length === this.maxAggregates) {
+      throw new AppError(
+        "too_many_calls",
+        `The question has more than ${this.maxAggregates} groups in buckets. ` +
+          "Ask for a larger granularity, a shorter window or fewer groups, or raise MAX_STATS_AGGREGATES.",
+      );
+    }
+    this.numbers.set(group * this.buckets + bucket, this.sums.length);
+    this.groupOf.push(group);
+    this.bucketOf.push(bucket);
+    return this.sums.addRow();
+  }
+}

@@ -1,0 +1,323 @@
+import { COST_SLOTS, costsInto } from "../../prices/cost-fields.ts";
+import type { CostOf } from "../../prices/cost-of-call.ts";
+import { release } from "../../shared/buffers.ts";
+import { AppError } from "../../shared/errors.ts";
+import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
+import { areZero, COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { addUnits, lessUnits, hasNonTokenUnits, type UnitCounts } from "../../usage/units.ts";
+import { hasOwnTotal, inclusiveOf, NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
+import { findSuperseded, releaseSuperseded, type SupersededDuplicates } from "./superseded-duplicates.ts";
+import { entryBound } from "./entry-bound.ts";
+import { buildForest, forestOf, type Forest } from "./forest.ts";
+import { EntryOfLlm, type LlmDictionary } from "../table/llm-dictionary.ts";
+import { addCosts, addContributions, subtractCosts } from "./contribution-costs.ts";
+import { Totals } from "./totals.ts";
+import { nearestAncestorTotals } from "./ancestor-totals.ts";
+import { usageOf } from "./usage-of.ts";
+import { subtractCommon, type Used } from "./used.ts";
+
+export interface RolledUp {
+  readonly forest: Forest;
+  readonly totals: Totals;
+}
+
+/** Calls that name more LLMs than this may have so many entries; others four for each call. */
+const MAX_ENTRIES = 1_000_000;
+const MAX_ENTRIES_PER_CALL = 4;
+
+/**
+ * Folds the calls of some traces into totals: every call's own usage plus that of all its descendants, per LLM.
+ *
+ * For a call that is inclusive per LLM, each count is the larger of its own and the sum of its children's. A call that is
+ * inclusive in total is compared with all LLMs of its children together, because it may name another LLM. Either way,
+ * only usage that the children do not explain is charged to the call. Calls that are each other's ancestors share one
+ * total. If several calls below a call report one completion, the most exact report counts.
+ * Errors: too_many_calls, before anything is added up, if the calls may have too many entries. Cost: O(calls + entries), iterative, plus
+ * O(reports × log depth) if calls share completions.
+ *
+ * `kept` receives what each usage entry adds to the total of its trace, see `ownUsage`.
+ */
+export function rollUp(
+  calls: CallTable,
+  names: LlmDictionary,
+  costOf: CostOf | undefined,
+  kept?: OwnUsage,
+): RolledUp {
+  return atOnce(rollUpSteps(calls, names, costOf, kept));
+}
+
+/** The same, with pauses. */
+export function rollUpSteps(
+  calls: CallTable,
+  names: LlmDictionary,
+  costOf: CostOf | undefined,
+  kept?: OwnUsage,
+): Steps<RolledUp> {
+  return foldForest(calls, buildForest(calls.parents), { names, costOf, kept, merged: false });
+}
+
+/**
+ * The same totals of the selected calls, with pauses; others may have none. Where few are selected, the usage of the others goes straight to
+ * the nearest total above.
+ */
+export function rollUpSelected(
+  calls: CallTable,
+  names: LlmDictionary,
+  costOf: CostOf | undefined,
+): Steps<RolledUp> {
+  const above = nearestAncestorTotals(calls);
+  if (above === undefined) return rollUpSteps(calls, names, costOf);
+  return foldForest(calls, forestOf(above), { names, costOf, kept: undefined, merged: true });
+}
+
+function* foldForest(
+  calls: CallTable,
+  forest: Forest,
+  { names, costOf, kept, merged }: Pick<Fold, "names" | "costOf" | "kept" | "merged">,
+): Steps<RolledUp> {
+  yield;
+  const hasTotal = (call: number): boolean => !merged || hasOwnTotal(calls, call);
+  const bound = entryBound(calls, forest, hasTotal);
+  if (bound > Math.max(MAX_ENTRIES, MAX_ENTRIES_PER_CALL * calls.count)) throw tooManyEntries(bound);
+  const shared = calls.completionOf;
+  const losses = shared === undefined ? undefined : findSuperseded(calls, forest, shared);
+  const totals = new Totals(calls.count, bound, {
+    costs: costOf !== undefined,
+    parts: losses !== undefined,
+  });
+  yield;
+  const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
+  const fold: Fold = {
+    calls,
+    forest,
+    superseded: losses,
+    totals,
+    entryOf: new EntryOfLlm(),
+    names,
+    costOf,
+    own,
+    costs: new Float64Array(COST_SLOTS),
+    kept,
+    merged,
+  };
+  let pauseAt = ROWS_PER_STEP;
+  for (let at = forest.order.length - 1; at >= 0; at--) {
+    foldCall(forest.order[at]!, fold);
+    if (at % ROWS_PER_STEP !== 0 && totals.length < pauseAt) continue;
+    pauseAt = totals.length + ROWS_PER_STEP;
+    yield;
+  }
+  for (const number of forest.cycles.keys()) shareTotal(number, fold);
+  if (losses !== undefined && kept !== undefined) dropCountedElsewhere(calls, losses, kept);
+  if (losses !== undefined) releaseSuperseded(losses);
+  return { forest, totals };
+}
+
+function tooManyEntries(bound: number): AppError {
+  return new AppError(
+    "too_many_calls",
+    `Each call has the usage of every LLM below it: these have up to ${bound} of them, which is too many. ` +
+      "Ask for fewer calls (such as filter.trace_roots_only), or for what each used itself (own_only).",
+  );
+}
+
+/** Releases totals that are not read again. */
+export function releaseRolledUp({ forest, totals }: RolledUp): void {
+  release(forest.parents, forest.order, forest.firstChild, forest.nextSibling);
+  totals.release();
+}
+
+interface Fold {
+  readonly calls: CallTable;
+  readonly forest: Forest;
+  /** Undefined if no calls share a completion. */
+  readonly superseded: SupersededDuplicates | undefined;
+  readonly totals: Totals;
+  readonly entryOf: EntryOfLlm;
+  readonly names: LlmDictionary;
+  readonly costOf: CostOf | undefined;
+  /** The usage and costs of the current entry. */
+  readonly own: Used;
+  readonly costs: Float64Array;
+  /** What each entry adds to the total of its trace, if requested. */
+  readonly kept: OwnUsage | undefined;
+  /** Calls without a total of their own are children of the call whose total they are part of. */
+  readonly merged: boolean;
+}
+
+/** What usage entries add to the total of their trace, in the order of the table. */
+export interface OwnUsage {
+  readonly counts: Float64Array;
+  readonly units: Map<number, UnitCounts>;
+}
+
+/** A report replaced by another one of its trace adds nothing. */
+function dropCountedElsewhere(
+  calls: CallTable,
+  { countedElsewhere }: SupersededDuplicates,
+  kept: OwnUsage,
+): void {
+  for (let call = 0; call < calls.count; call++) {
+    if (countedElsewhere[call] === 0) continue;
+    const [from, to] = [usageStartOf(calls, call), calls.usageEnd[call]!];
+    kept.counts.fill(0, from * COUNT_SLOTS, to * COUNT_SLOTS);
+    for (let used = from; used < to; used++) kept.units.delete(used);
+  }
+}
+
+function foldCall(call: number, fold: Fold): void {
+  const { calls, forest, superseded: losses, totals, entryOf } = fold;
+  if (isMerged(call, fold)) return;
+  const first = usageStartOf(calls, call);
+  const end = calls.usageEnd[call]!;
+  const firstChild = forest.firstChild[call]!;
+  const isOnly = firstChild !== NONE && forest.nextSibling[firstChild] === NONE;
+  if (first === end && isOnly && !isMerged(firstChild, fold)) {
+    totals.heads[call] = totals.heads[firstChild]!;
+    return;
+  }
+  for (let child = firstChild; child !== NONE; child = forest.nextSibling[child]!) {
+    if (isMerged(child, fold)) addMerged(child, call, fold);
+    else addList(totals.heads[child]!, call, fold);
+  }
+  const isSuperseded = losses !== undefined && takeOffSuperseded(call, call, fold);
+  if (first < end && !isSuperseded) addOwn(call, fold);
+  entryOf.clear();
+  if (losses !== undefined) totals.dropEmpty(call);
+}
+
+function isMerged(call: number, { merged, calls }: Fold): boolean {
+  return merged && !hasOwnTotal(calls, call);
+}
+
+/** A call's own usage; for an inclusive call, the part that its children do not explain. */
+function addOwn(call: number, fold: Fold): void {
+  const { calls, superseded: losses, totals, own } = fold;
+  const isReport = losses !== undefined && losses.completionOf[call] !== NONE;
+  const inclusive = isReport ? false : inclusiveOf(calls, call);
+  const explained = inclusive === "in_total" ? sumOfAllLlms(call, totals) : undefined;
+  for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+    readOwn(used, fold);
+    if (explained !== undefined) subtractCommon(explained, own);
+    const llm = calls.usage.llms[used]!;
+    if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
+    if (inclusive !== false && areZero(own.counts) && !hasNonTokenUnits(own.units)) continue;
+    if (fold.kept !== undefined) keep(used, own, fold.kept);
+    const entry = entryFor(llm, call, fold);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      totals.counts[entry * COUNT_SLOTS + slot]! += own.counts[slot]!;
+    totals.addUnits(entry, own.units);
+    if (totals.withParts) totals.parts[entry]!++;
+    if (fold.costOf !== undefined) addCosts(costsOfOwn(used, call, fold), totals, entry);
+  }
+}
+
+/** The usage of a call that is neither inclusive nor shares a completion. */
+function addMerged(call: number, into: number, fold: Fold): void {
+  const { calls, totals } = fold;
+  const { usage } = calls;
+  for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
+    const entry = entryFor(usage.llms[used]!, into, fold);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      totals.counts[entry * COUNT_SLOTS + slot]! += usage.counts[used * COUNT_SLOTS + slot]!;
+    if (usage.units.size > 0) totals.addUnits(entry, usage.units.get(used));
+    if (fold.costOf === undefined) continue;
+    readOwn(used, fold);
+    addCosts(costsOfOwn(used, call, fold), totals, entry);
+  }
+}
+
+function keep(used: number, own: Used, { counts, units }: OwnUsage): void {
+  counts.set(own.counts, used * COUNT_SLOTS);
+  if (own.units !== undefined) units.set(used, own.units);
+}
+
+function readOwn(used: number, { calls: { usage }, own }: Fold): void {
+  for (let slot = 0; slot < COUNT_SLOTS; slot++) own.counts[slot] = usage.counts[used * COUNT_SLOTS + slot]!;
+  own.units = usage.units.size === 0 ? undefined : usage.units.get(used);
+}
+
+/** Subtracts the reports lost at a node of the forest from a call's list; true if the call's own report is lost. */
+function takeOffSuperseded(node: number, call: number, fold: Fold): boolean {
+  const losses = fold.superseded!;
+  let isSuperseded = false;
+  for (let loss = losses.first[node]!; loss !== NONE; loss = losses.next[loss]!) {
+    const lost = losses.superseded[loss]!;
+    if (lost === node) isSuperseded = true;
+    else takeOffReport(lost, call, fold);
+  }
+  return isSuperseded;
+}
+
+/** Subtracts a report in the same way as it was added. */
+function takeOffReport(lost: number, call: number, fold: Fold): void {
+  const { calls, totals, own } = fold;
+  for (let used = usageStartOf(calls, lost); used < calls.usageEnd[lost]!; used++) {
+    readOwn(used, fold);
+    const entry = entryFor(calls.usage.llms[used]!, call, fold);
+    for (let slot = 0; slot < COUNT_SLOTS; slot++)
+      totals.counts[entry * COUNT_SLOTS + slot]! -= own.counts[slot]!;
+    if (own.units !== undefined) totals.takeOffUnits(entry, own.units);
+    totals.parts[entry]!--;
+    if (fold.costOf !== undefined) subtractCosts(costsOfOwn(used, lost, fold), totals, entry);
+  }
+}
+
+function entryFor(llm: number, call: number, { totals, entryOf }: Fold): number {
+  const known = entryOf.get(llm);
+  if (known !== NONE) return known;
+  const entry = totals.add(call, llm);
+  entryOf.set(llm, entry);
+  return entry;
+}
+
+function addList(head: number, into: number, fold: Fold): void {
+  const { totals } = fold;
+  for (let from = head; from !== NONE; from = totals.next[from]!) {
+    const entry = entryFor(totals.llms[from]!, into, fold);
+    const { counts, units } = totals;
+    for (let slot = 0; slot < COUNT_SLOTS; slot++) {
+      counts[entry * COUNT_SLOTS + slot]! += counts[from * COUNT_SLOTS + slot]!;
+    }
+    if (units.size > 0) totals.addUnits(entry, units.get(from));
+    addContributions(from, entry, totals);
+  }
+}
+
+/** Subtracts what the children explain, which the entry already holds, from what the call reports. */
+function takeOff({ counts, units }: Totals, entry: number, own: Used): void {
+  const at = entry * COUNT_SLOTS;
+  for (let slot = 0; slot < COUNT_SLOTS; slot++)
+    own.counts[slot] = Math.max(0, own.counts[slot]! - counts[at + slot]!);
+  own.units = lessUnits(own.units, units.get(entry));
+}
+
+function sumOfAllLlms(call: number, { heads, next, counts, units }: Totals): Used {
+  const sum = new Float64Array(COUNT_SLOTS);
+  let unitSum: UnitCounts | undefined;
+  for (let entry = heads[call]!; entry !== NONE; entry = next[entry]!) {
+    for (let slot = 0; slot < COUNT_SLOTS; slot++) sum[slot]! += counts[entry * COUNT_SLOTS + slot]!;
+    if (units.size > 0) unitSum = addUnits(unitSum, units.get(entry));
+  }
+  return { counts: sum, units: unitSum };
+}
+
+function costsOfOwn(used: number, call: number, fold: Fold): Float64Array {
+  const { counts, units } = fold.own;
+  const priced = usageOf(used, { counts, at: 0, units }, fold);
+  costsInto(fold.costs, fold.costOf!(priced, fold.calls.startedAtUs[call]!));
+  return fold.costs;
+}
+
+function shareTotal(number: number, fold: Fold): void {
+  const { calls, forest, superseded: losses, totals, entryOf } = fold;
+  const cycle = forest.cycles[number]!;
+  const heads = cycle.map((call) => totals.heads[call]!);
+  const first = cycle[0]!;
+  totals.heads[first] = NONE;
+  for (const head of heads) addList(head, first, fold);
+  if (losses !== undefined) takeOffSuperseded(calls.count + number, first, fold);
+  entryOf.clear();
+  if (losses !== undefined) totals.dropEmpty(first);
+  for (const call of cycle) totals.heads[call] = totals.heads[first]!;
+}

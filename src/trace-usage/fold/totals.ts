@@ -1,0 +1,85 @@
+import { release } from "../../shared/buffers.ts";
+import { NONE } from "../table/call-table.ts";
+import { COST_SLOTS } from "../../prices/cost-fields.ts";
+import { COUNT_SLOTS } from "../../usage/count-fields.ts";
+import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
+
+/**
+ * Per call, a list of entries, one per LLM. All entries are in a few flat arrays. A complete list never changes, so a
+ * call without usage of its own shares its only child's list. Costs are in picodollars; NaN if unknown. If parts may have
+ * to be subtracted again, an entry counts its parts, and those of each cost.
+ */
+export class Totals {
+  readonly heads: Int32Array;
+  readonly withCosts: boolean;
+  readonly withParts: boolean;
+  length = 0;
+  readonly llms: Int32Array;
+  readonly next: Int32Array;
+  readonly counts: Float64Array;
+  readonly costs: Float64Array;
+  /** How many parts have a cost that is not known. */
+  readonly unpriced: Int32Array;
+  readonly parts: Int32Array;
+  readonly pricedContributions: Int32Array;
+  /** Units besides the counts, which few entries have. */
+  readonly units = new Map<number, UnitCounts>();
+
+  /** `size`: the most entries there can be. Memory that no entry needs is never touched. */
+  constructor(calls: number, size: number, kept: { costs: boolean; parts: boolean }) {
+    this.heads = new Int32Array(calls).fill(NONE);
+    this.withCosts = kept.costs;
+    this.withParts = kept.parts;
+    this.llms = new Int32Array(size);
+    this.next = new Int32Array(size);
+    this.counts = new Float64Array(size * COUNT_SLOTS);
+    this.costs = new Float64Array(kept.costs ? size * COST_SLOTS : 0);
+    this.unpriced = new Int32Array(kept.costs ? size : 0);
+    this.parts = new Int32Array(kept.parts ? size : 0);
+    this.pricedContributions = new Int32Array(kept.parts && kept.costs ? size * COST_SLOTS : 0);
+  }
+
+  /** Prepends a new entry, with zeros and unknown costs, to a call's list. */
+  add(call: number, llm: number): number {
+    if (this.length === this.llms.length) throw new Error("there are more entries than there can be");
+    const entry = this.length++;
+    this.llms[entry] = llm;
+    this.costs.fill(Number.NaN, entry * COST_SLOTS, (entry + 1) * COST_SLOTS);
+    this.next[entry] = this.heads[call]!;
+    this.heads[call] = entry;
+    return entry;
+  }
+
+  addUnits(entry: number, more: UnitCounts | undefined): void {
+    if (more !== undefined) this.units.set(entry, addUnits(this.units.get(entry), more)!);
+  }
+
+  takeOffUnits(entry: number, superseded: UnitCounts): void {
+    const left = lessUnits(this.units.get(entry), superseded);
+    if (left === undefined) this.units.delete(entry);
+    else this.units.set(entry, left);
+  }
+
+  /** Removes the entries without parts from a call's list, which no other call may share yet. */
+  dropEmpty(call: number): void {
+    let last = NONE;
+    for (let entry = this.heads[call]!; entry !== NONE; entry = this.next[entry]!) {
+      if (this.parts[entry]! > 0) last = entry;
+      else if (last === NONE) this.heads[call] = this.next[entry]!;
+      else this.next[last] = this.next[entry]!;
+    }
+  }
+
+  release(): void {
+    release(
+      this.heads,
+      this.llms,
+      this.next,
+      this.counts,
+      this.costs,
+      this.unpriced,
+      this.parts,
+      this.pricedContributions,
+    );
+  }
+}

@@ -1,0 +1,129 @@
+import type { Engine } from "../../store/engine.ts";
+import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
+import { inTraces, LIVE } from "../../query/index.ts";
+import { ofProject } from "../../query/hour-buckets.ts";
+import { param, sql, type Sql } from "../../query/sql.ts";
+import { AppError, invalid } from "../../shared/errors.ts";
+import type { Project } from "../../shared/project.ts";
+import { planCalls } from "../plan.ts";
+import { readCalls, type ExtraColumns } from "../read-calls.ts";
+import { isSelected, type CallTable } from "../table/call-table.ts";
+import { LlmDictionary } from "../table/llm-dictionary.ts";
+
+export interface CallAsked {
+  readonly project: Project;
+  readonly callId: string;
+  readonly traceId: string | undefined;
+}
+
+export interface TraceOfCall {
+  readonly traceId: string;
+  readonly calls: CallTable;
+  readonly names: LlmDictionary;
+  readonly call: number;
+  /** The provider's id of the completion that the call reports, '' for none. */
+  readonly completionId: string;
+  /** How its usage was read; '' if there was no choice. */
+  readonly usageBasis: string;
+}
+
+/** Calls of two traces with the id are enough to refuse it. */
+const MOST = 2;
+
+/**
+ * The whole trace of a call. Errors: not_found; validation if calls of several traces have the id; too_many_calls if the
+ * trace has more than `maxCalls`.
+ */
+export async function readTraceOf(
+  engine: Engine,
+  { project, callId, traceId }: CallAsked,
+  { maxCalls, signal }: { maxCalls: number; signal: AbortSignal },
+): Promise<TraceOfCall> {
+  const filter = { call_ids: [callId], trace_ids: traceId === undefined ? undefined : [traceId] };
+  const names = new LlmDictionary();
+  const found = await readCalls(engine, planCalls(project, { filter, limit: MOST }), {
+    names,
+    columns,
+    maxCalls,
+    tooMany: (what) =>
+      new AppError(
+        "too_many_calls",
+        `The trace has ${what}; a receipt reads at most ${maxCalls}. Raise MAX_TRACE_CALLS.`,
+      ),
+    signal,
+  });
+  if (found.traceCount > 1) throw ambiguous();
+  for await (const { calls, more } of found.tables) {
+    for (let call = 0; call < calls.count; call++)
+      if (isSelected(calls, call)) {
+        const ids = more.idsOf(call);
+        const usageBasis = await readUsageBasis(engine, { project, callId, traceId: ids.traceId }, signal);
+        return { calls, names, call, ...ids, usageBasis };
+      }
+  }
+  throw new AppError("not_found", "There is no such call in this project.");
+}
+
+/** Of this call alone: its attributes are a payload, which the calls of a trace are not read for. */
+async function readUsageBasis(
+  engine: Engine,
+  { project, callId, traceId }: CallAsked & { readonly traceId: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const [row] = await engine.rows<{ basis: string }>(
+    sql`SELECT JSONExtractString(ifNull(attributes, ''), 'otel', 'usage_basis') AS basis FROM calls FINAL
+        PREWHERE ${ofProject(project)} AND ${inTraces(project, [traceId])} AND id = ${param("String", callId)}
+        WHERE ${LIVE} LIMIT 1`,
+    { name: "receipt_usage_basis", signal },
+  );
+  return row?.basis ?? "";
+}
+
+function ambiguous(): AppError {
+  const msg = "Calls of several traces have this id. Name the trace (trace_id).";
+  return invalid([{ loc: ["body", "trace_id"], msg, type: "ambiguous_id" }]);
+}
+
+interface IdsOfCall {
+  readonly traceId: string;
+  readonly completionId: string;
+}
+
+/** Of the selected call, its trace and its completion. */
+class CallIds {
+  private readonly ids = new Map<number, IdsOfCall>();
+  private readonly source: Buffer;
+
+  constructor(source: Buffer) {
+    this.source = source;
+  }
+
+  idsOf(call: number): IdsOfCall {
+    return this.ids.get(call)!;
+  }
+
+  readonly readBlock = (reader: NativeReader, first: number, count: number): void => {
+    const [traces, completions] = [rangesFor(count), rangesFor(count)];
+    reader.strings(traces, 0);
+    reader.strings(completions, 0);
+    for (let row = 0; row < count; row++) {
+      const traceId = this.textAt(traces, row);
+      if (traceId !== "") this.ids.set(first + row, { traceId, completionId: this.textAt(completions, row) });
+    }
+  };
+
+  private textAt({ starts, ends }: TextRanges, row: number): string {
+    return this.source.toString("utf8", starts[row], ends[row]);
+  }
+}
+
+const columns: ExtraColumns<CallIds> = {
+  select(selected) {
+    const ofSelected = (column: Sql): Sql => sql`, if(ifNull(${selected}, 0), ${column}, '')`;
+    return sql`${ofSelected(sql`trace_id`)}${ofSelected(sql`ifNull(completion_id, '')`)}`;
+  },
+  open(bytes) {
+    const more = new CallIds(bytes);
+    return { more, readBlock: more.readBlock };
+  },
+};

@@ -1,0 +1,158 @@
+import { COST_SLOTS, costFields } from "../../prices/cost-fields.ts";
+import { isCacheOutside } from "../../prices/cost-of-call.ts";
+import { PER_USD } from "../../prices/picodollars.ts";
+import type { CostFactors } from "../../prices/project/cost-factors.ts";
+import type { PriceBook } from "../../prices/price-book.ts";
+import { ownUsages, usagesOf } from "../fold/own-usage.ts";
+import { rollUp } from "../fold/rollup.ts";
+import { idOf, NONE, reporterOf, type CallTable } from "../table/call-table.ts";
+import type { LlmDictionary } from "../table/llm-dictionary.ts";
+import { countFields, countMembers } from "../../usage/count-fields.ts";
+import { lessUnits } from "../../usage/units.ts";
+import type { Usage } from "../../usage/usage.ts";
+import { amountOf, billedOf, lineItemsOf, type LineItem } from "./line-items.ts";
+import { contributionsOf, type Contribution } from "./contributions.ts";
+import type { Receipt } from "./schema.ts";
+import { USAGE_BASES } from "../../calls/events/usage-basis.ts";
+import { subtreeOf, type Subtree } from "./subtree.ts";
+import { isoOf } from "../../shared/instant.ts";
+
+export interface Sources {
+  readonly traceId: string;
+  /** All calls of the trace. */
+  readonly calls: CallTable;
+  readonly names: LlmDictionary;
+  readonly book: PriceBook;
+  readonly factors: CostFactors;
+  /** The provider's id of the completion that the call reports, '' for none. */
+  readonly completionId: string;
+  /** As in the call's attributes, which a client may have written. */
+  readonly usageBasis: string;
+}
+
+/** The call itself is the first one of its subtree. */
+const ITSELF = 0;
+
+/** Explain why a call costs what it does, from the calls of its trace. */
+export function receiptOf(call: number, sources: Sources): Receipt {
+  const { calls, names, book, factors } = sources;
+  const subtree = subtreeOf(call, calls);
+  const parts = contributionsOf({ calls: subtree.calls, names });
+  const own = parts.filter((part) => part.call === ITSELF);
+  const below = parts.filter((part) => part.call !== ITSELF);
+  const { startedAtUs } = subtree.calls;
+  const rules = { book, factors, startedAtUs };
+  const lines = [...lineItemsOf(own, "own", rules), ...lineItemsOf(below, "below", rules)];
+  const total = totalOf(subtree, sources);
+  return {
+    call_id: idOf(calls, call),
+    trace_id: sources.traceId,
+    started_at: isoOf(startedAtUs[ITSELF]!),
+    usage: reportedUsages(own, subtree, names),
+    usage_basis: USAGE_BASES.find((basis) => basis === sources.usageBasis) ?? null,
+    completion: sources.completionId === "" ? null : completionOf(call, sources),
+    lines: lines.map(lineMembers),
+    unpriced: unpricedOf(lines),
+    total: { ...total, billed_cost: total.total_cost === null ? null : usd(billedSum(lines)) },
+  };
+}
+
+function lineMembers(line: LineItem): Receipt["lines"][number] {
+  const { rate, factor, ...members } = line;
+  return {
+    ...members,
+    rate_usd: usd(rate),
+    amount_usd: usd(amountOf(line)),
+    factor,
+    billed_usd: usd(billedOf(line)),
+  };
+}
+
+function billedSum(lines: readonly LineItem[]): number {
+  return lines.reduce((sum, line) => sum + (billedOf(line) ?? 0), 0);
+}
+
+function usd(picodollars: number | null): number | null {
+  return picodollars === null ? null : picodollars / PER_USD;
+}
+
+/** The usage that the call reports, and the part of it that is its own. Its own part leaves out what other calls count. */
+function reportedUsages(
+  own: readonly Contribution[],
+  { calls }: Subtree,
+  names: LlmDictionary,
+): Receipt["usage"] {
+  return usagesOf(ITSELF, calls.usage, { calls, names }).map((reported) => {
+    const kept = own.find(({ usage }) => usage.llm === reported.llm)?.usage ?? nothingOf(reported);
+    const counted = countFields.map(({ name }) => [name, reported[name] - kept[name]]);
+    const elsewhere: Usage = {
+      ...reported,
+      ...Object.fromEntries(counted),
+      units: lessUnits(reported.units, kept.units),
+    };
+    return {
+      llm: reported.llm,
+      provider: reported.service?.provider || null,
+      service_tier: reported.service?.tier || null,
+      cache_convention: isCacheOutside(reported)
+        ? "cached tokens are beside the prompt"
+        : "cached tokens are part of the prompt",
+      reported: used(reported),
+      counted_below: used(elsewhere),
+      own: used(kept),
+    };
+  });
+}
+
+function nothingOf(usage: Usage): Usage {
+  return { ...usage, ...Object.fromEntries(countFields.map(({ name }) => [name, 0])), units: undefined };
+}
+
+function used(usage: Usage) {
+  return { ...countMembers(usage), units: usage.units ?? {} };
+}
+
+function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
+  const shared = calls.completionOf?.[call] ?? NONE;
+  const alike = shared === NONE ? [call] : callsOf(shared, calls);
+  const isAlike = new Set(alike);
+  const reports = ownUsages({ calls, names }, (one) => isAlike.has(one));
+  const counting = reports.find(([, usages]) => usages.length > 0)?.[0];
+  return {
+    id,
+    usage_source: reporterOf(calls, call),
+    call_ids: alike.map((one) => idOf(calls, one)).toSorted(),
+    counted_call_id: idOf(calls, counting ?? call),
+  };
+}
+
+function callsOf(completion: number, { completionOf, count }: CallTable): readonly number[] {
+  return Array.from({ length: count }, (_, call) => call).filter(
+    (call) => completionOf![call] === completion,
+  );
+}
+
+function unpricedOf(lines: readonly LineItem[]): Receipt["unpriced"] {
+  return lines
+    .filter(({ rate }) => rate === null)
+    .map(({ of, llm, provider, tier, unit, quantity }) => ({ of, llm, provider, tier, unit, quantity }));
+}
+
+/** The call's totals in `/trace/usage`, over all of its LLMs, including units that are not tokens. */
+function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
+  const { totals } = rollUp(calls, names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
+  const sums: (number | null)[] = costFields.map(() => null);
+  for (let entry = totals.heads[ITSELF]!; entry !== NONE; entry = totals.next[entry]!) {
+    for (let slot = 0; slot < COST_SLOTS; slot++) {
+      const cost = totals.costs[entry * COST_SLOTS + slot]!;
+      if (!Number.isNaN(cost)) sums[slot] = (sums[slot] ?? 0) + cost;
+    }
+  }
+  const isEmpty = totals.heads[ITSELF] === NONE;
+  const members = costFields.map(({ wire }, slot) => [wire, usd(isEmpty ? 0 : sums[slot]!)] as const);
+  const known = sums.filter((sum) => sum !== null);
+  return {
+    ...(Object.fromEntries(members) as Record<LineItem["cost"], number | null>),
+    total_cost: isEmpty ? 0 : usd(known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)),
+  };
+}

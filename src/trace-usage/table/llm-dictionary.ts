@@ -1,0 +1,57 @@
+import { NONE } from "./call-table.ts";
+import { resize } from "../../shared/buffers.ts";
+import { StringDictionary } from "./string-dictionary.ts";
+import { QuotedText } from "./quoted-text.ts";
+import { ServiceDictionary } from "./service-dictionary.ts";
+
+/** Most responses have few LLMs, so that their names are compared before one is searched for its end. */
+const COMPARED = 32;
+
+/** Numbers the LLMs of one response, and who served them. */
+export class LlmDictionary extends StringDictionary {
+  readonly services = new ServiceDictionary();
+  private readonly first: QuotedText[] = [];
+
+  /** The number of the LLM whose name is at `start` in JSON; NONE if it is not one of the first, or written with escapes. */
+  numberAt(source: DataView, start: number): number {
+    const { first } = this;
+    while (first.length < Math.min(this.count, COMPARED))
+      first.push(new QuotedText(this.textOf(first.length)));
+    for (let number = 0; number < first.length; number++)
+      if (first[number]!.isAt(source, start)) return number;
+    return NONE;
+  }
+
+  /** How many bytes the name has that `numberAt` found. */
+  lengthOf(number: number): number {
+    return this.first[number]!.length;
+  }
+}
+
+/** Maps LLMs to entries, for one call at a time. Clearing costs as much as was stored, not the table's size. */
+export class EntryOfLlm {
+  private entries = new Int32Array(64).fill(NONE);
+  private remembered = new Int32Array(64);
+  private count = 0;
+
+  get(llm: number): number {
+    return this.entries[llm] ?? NONE;
+  }
+
+  set(llm: number, entry: number): void {
+    if (llm >= this.entries.length) this.grow(llm);
+    this.entries[llm] = entry;
+    this.remembered[this.count++] = llm;
+  }
+
+  clear(): void {
+    for (let at = 0; at < this.count; at++) this.entries[this.remembered[at]!] = NONE;
+    this.count = 0;
+  }
+
+  private grow(llm: number): void {
+    const size = Math.max(llm + 1, this.entries.length * 2);
+    this.entries = resize(this.entries, new Int32Array(size).fill(NONE));
+    this.remembered = resize(this.remembered, new Int32Array(size));
+  }
+}

@@ -1,0 +1,163 @@
+import { atOnce, ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
+import { NativeReader, rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
+import { CLEARED_INSTANT } from "../../query/fields/columns.ts";
+import { release, viewOf } from "../../shared/buffers.ts";
+import { readInstant } from "../../shared/instant.ts";
+import { CallRows } from "./call-rows.ts";
+import { type CallTable, flagsOf, inclusiveOf, NONE, withSelected } from "./call-table.ts";
+import { findDuplicateCompletions } from "../fold/duplicate-completions.ts";
+import { IdIndex } from "./id-index.ts";
+import type { LlmDictionary } from "./llm-dictionary.ts";
+import { parseUsageColumn } from "./parse-usage-column.ts";
+import { areSameBytes, type ByteRange } from "./id-bytes.ts";
+import type { KnownTrace } from "../selection.ts";
+import { TraceDictionary } from "./trace-dictionary.ts";
+import { UsageEntries } from "./usage-entries.ts";
+
+/** Reads the columns that were added to a block of `count` calls, the first of which has the number `first`. */
+export type ReadMore = (reader: NativeReader, first: number, count: number) => void;
+
+export interface TableOptions {
+  readonly readMore?: ReadMore | undefined;
+  /** Parents are needed only where what is a call's own depends on them. There are none otherwise. */
+  readonly forOwn?: boolean;
+}
+
+const CLEARED_US = readInstant(CLEARED_INSTANT)!;
+
+/**
+ * Decodes the result of `rowBytes`. One table holds the calls of several traces; a parent is only searched in the
+ * call's own trace. `traces`: the traces read, if known. `readMore` reads the columns after those of the table.
+ */
+export function readCallTable(
+  source: Buffer,
+  traces: readonly KnownTrace[] | undefined,
+  names: LlmDictionary,
+  options: TableOptions = {},
+): CallTable {
+  return atOnce(callTableSteps(source, traces, names, options));
+}
+
+/** The same, with pauses. */
+export function* callTableSteps(
+  source: Buffer,
+  traces: readonly KnownTrace[] | undefined,
+  names: LlmDictionary,
+  { readMore, forOwn = false }: TableOptions,
+): Steps<CallTable> {
+  const rows = new CallRows();
+  const usage = new UsageEntries();
+  const reader = new NativeReader(source);
+  const into = { view: viewOf(source), names, entries: usage };
+  const numbers = new TraceDictionary(source, traces ?? []);
+  for (let count = reader.nextBlock(); count > 0; count = reader.nextBlock()) {
+    const first = rows.add(count);
+    usage.reserve(count);
+    if (traces?.length !== 1) {
+      const traceIds = rangesFor(count);
+      reader.strings(traceIds, 0);
+      numbers.read(traceIds, rows.traceOf.subarray(first, first + count));
+      release(traceIds.starts, traceIds.ends);
+    }
+    yield;
+    reader.strings(rows.ids, first);
+    reader.nullableStrings(rows.parentIds, first);
+    reader.nullableStrings(rows.completionIds, first);
+    yield;
+    readFlags(reader, rows, { first, count });
+    reader.int64s(rows.startedAtUs, first);
+    const texts = rangesFor(count);
+    reader.nullableStrings(texts, 0);
+    for (let row = 0; row < count; row++) {
+      parseUsageColumn(source, { start: texts.starts[row]!, end: texts.ends[row]! }, into);
+      rows.usageEnd[first + row] = usage.length;
+      if (row % ROWS_PER_STEP === 0) yield;
+    }
+    release(texts.starts, texts.ends);
+    readMore?.(reader, first, count);
+    yield;
+  }
+  if (traces !== undefined) selectByIds(source, rows, traces);
+  const completionOf = findDuplicateCompletions(source, rows, usage);
+  const { count, ids, flags, startedAtUs, usageEnd } = rows;
+  yield;
+  const decides = !forOwn || completionOf !== undefined || hasInclusive(rows);
+  const parents = decides ? parentsOf(source, rows) : new Int32Array(0);
+  const traceCount = traces?.length ?? numbers.count;
+  const allHaveRoots = haveRoots(rows, traceCount);
+  rows.release();
+  const columns = { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf };
+  return { count, traceCount, allHaveRoots, ...columns };
+}
+
+function readFlags(
+  reader: NativeReader,
+  { endedAtUs, flags }: CallRows,
+  { first, count }: { first: number; count: number },
+): void {
+  reader.nullableInt64s(endedAtUs, first);
+  const [inclusive, reportedBy] = [reader.nullableUint8s(), reader.nullableUint8s()];
+  const selected = reader.uint8s();
+  for (let row = 0; row < count; row++) {
+    const finished = endedAtUs[first + row]! < CLEARED_US;
+    if (!finished) endedAtUs[first + row] = Number.POSITIVE_INFINITY;
+    flags[first + row] = flagsOf({
+      finished,
+      selected: selected[row] === 1,
+      inclusive: inclusive[row]!,
+      reportedBy: reportedBy[row]!,
+    });
+  }
+}
+
+function hasInclusive(rows: CallRows): boolean {
+  for (let call = 0; call < rows.count; call++) if (inclusiveOf(rows, call) !== false) return true;
+  return false;
+}
+
+function haveRoots({ count, parentIds, traceOf }: CallRows, traceCount: number): boolean {
+  const hasRoot = new Uint8Array(traceCount);
+  for (let call = 0; call < count; call++)
+    if (parentIds.starts[call] === parentIds.ends[call]) hasRoot[traceOf[call]!] = 1;
+  return hasRoot.every((has) => has === 1);
+}
+
+/**
+ * Ids often are in the order of time, so that a parent is mostly near: it is looked for there first, and in an index of all
+ * ids only where it is not.
+ */
+function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
+  const view = viewOf(source);
+  const parents = new Int32Array(count);
+  let index: IdIndex | undefined;
+  let last = NONE;
+  const isCalled = (call: number, trace: number, id: ByteRange): boolean =>
+    traceOf[call] === trace && areSameBytes(view, id, { start: ids.starts[call]!, end: ids.ends[call]! });
+  for (let call = 0; call < count; call++) {
+    const id = { start: parentIds.starts[call]!, end: parentIds.ends[call]! };
+    const trace = traceOf[call]!;
+    if (id.start === id.end) parents[call] = NONE;
+    else if (last !== NONE && isCalled(last, trace, id)) parents[call] = last;
+    else if (isCalled(call - 1, trace, id)) parents[call] = last = call - 1;
+    else if (isCalled(last + 1, trace, id)) parents[call] = last = last + 1;
+    else {
+      index ??= new IdIndex(view, { count, ids, traceOf });
+      parents[call] = last = index.find(trace, id);
+    }
+  }
+  index?.release();
+  return parents;
+}
+
+/** Known ids decide. */
+function selectByIds(source: Buffer, rows: CallRows, traces: readonly KnownTrace[]): void {
+  if (traces.every((trace) => trace.ids === undefined)) return;
+  for (let call = 0; call < rows.count; call++) {
+    const selected = traces[rows.traceOf[call]!]?.ids?.has(textAt(source, rows.ids, call)) ?? false;
+    rows.flags[call] = withSelected(rows.flags[call]!, selected);
+  }
+}
+
+function textAt(source: Buffer, { starts, ends }: TextRanges, row: number): string {
+  return source.toString("utf8", starts[row], ends[row]);
+}

@@ -1,0 +1,44 @@
+import type { TextRanges } from "../../store/rows/native-reader.ts";
+import { viewOf } from "../../shared/buffers.ts";
+import { areSameBytes } from "./id-bytes.ts";
+import type { KnownTrace } from "../selection.ts";
+
+/**
+ * Numbers traces by their ids, new ones in the order of their rows. Rows of one trace are consecutive, so comparing with
+ * the row before is mostly enough.
+ */
+export class TraceDictionary {
+  private readonly source: Buffer;
+  private readonly numbers: Map<string, number>;
+
+  constructor(source: Buffer, traces: readonly KnownTrace[]) {
+    this.source = source;
+    this.numbers = new Map(traces.map((trace, number) => [trace.traceId, number]));
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.numbers.size;
+  }
+
+  /** Fills `into` with the numbers of the traces whose ids are at those places. */
+  read({ starts, ends }: TextRanges, into: Int32Array): void {
+    const view = viewOf(this.source);
+    let number = 0;
+    for (let row = 0; row < into.length; row++) {
+      const range = { start: starts[row]!, end: ends[row]! };
+      if (row === 0 || !areSameBytes(view, range, { start: starts[row - 1]!, end: ends[row - 1]! })) {
+        number = this.numberOf(this.source.toString("utf8", range.start, range.end));
+      }
+      into[row] = number;
+    }
+  }
+
+  private numberOf(traceId: string): number {
+    const known = this.numbers.get(traceId);
+    if (known !== undefined) return known;
+    const number = this.numbers.size;
+    this.numbers.set(traceId, number);
+    return number;
+  }
+}
