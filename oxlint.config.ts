@@ -1,23 +1,23 @@
 import { defineConfig } from "oxlint";
 
 /**
- * What each room of `src` may import of the others: only what stands before it, so that data flows one way. Files directly in
- * `src` wire the rooms, and nobody imports them but each other, except `version.ts`.
+ * What each module of `src` may import of the others: only what stands before it, so that data flows one way. Files directly in
+ * `src` wire the modules, and nobody imports them but each other, except `version.ts`.
  */
-const rooms = {
+const modules = {
   shared: [],
-  shares: [],
+  fairness: [],
   journal: [],
   usage: ["shared"],
   buckets: [],
   query: ["shared"],
-  store: ["query", "shares", "shared"],
-  http: ["store", "buckets", "query", "shares", "shared"],
+  store: ["query", "fairness", "shared"],
+  http: ["store", "buckets", "query", "fairness", "shared"],
   prices: ["http", "store", "query", "usage", "shared"],
-  calls: ["prices", "http", "store", "query", "usage", "shares", "shared"],
-  "trace-usage": ["calls", "prices", "http", "store", "query", "buckets", "usage", "shares", "shared"],
-  "usage-rollup": ["trace-usage", "prices", "store", "query", "buckets", "usage", "shares", "shared"],
-  stats: ["usage-rollup", "trace-usage", "prices", "http", "store", "query", "usage", "shares", "shared"],
+  calls: ["prices", "http", "store", "query", "usage", "fairness", "shared"],
+  "trace-usage": ["calls", "prices", "http", "store", "query", "buckets", "usage", "fairness", "shared"],
+  "usage-rollup": ["trace-usage", "prices", "store", "query", "buckets", "usage", "fairness", "shared"],
+  stats: ["usage-rollup", "trace-usage", "prices", "http", "store", "query", "usage", "fairness", "shared"],
   traces: [
     "stats",
     "usage-rollup",
@@ -29,21 +29,21 @@ const rooms = {
     "query",
     "buckets",
     "usage",
-    "shares",
+    "fairness",
     "shared",
   ],
   feedback: ["calls", "http", "store", "query", "buckets", "shared"],
   ingest: ["calls", "http", "store", "query", "usage", "shared"],
   content: ["http", "store", "query", "shared"],
-  gateway: ["calls", "http", "usage", "journal", "shares", "shared"],
-  admin: ["calls", "http", "store", "query", "shares", "shared"],
-  "second-thread": ["ingest", "feedback", "content", "calls", "http", "shares", "shared"],
+  gateway: ["calls", "http", "usage", "journal", "fairness", "shared"],
+  admin: ["calls", "http", "store", "query", "fairness", "shared"],
+  "ingest-worker": ["ingest", "feedback", "content", "calls", "http", "fairness", "shared"],
   web: ["http", "shared"],
 } as const satisfies Record<string, readonly string[]>;
 
-type Room = keyof typeof rooms;
+type Module = keyof typeof modules;
 
-/** Parts of rooms that answer no request themselves. */
+/** Parts of modules that answer no request themselves. */
 const cores = {
   "prices/list": ["usage", "shared"],
   "prices/project": ["store", "query", "usage", "shared"],
@@ -53,16 +53,16 @@ const cores = {
   "trace-usage/table": ["calls", "store", "query", "usage", "shared"],
   "trace-usage/fold": ["calls", "prices", "usage", "shared"],
   "gateway/stream": ["shared"],
-} as const satisfies Record<`${Room}/${string}`, readonly Room[]>;
+} as const satisfies Record<`${Module}/${string}`, readonly Module[]>;
 
-/** Beside the routes of a room, what takes or answers a request itself. */
+/** Beside the routes of a module, what takes or answers a request itself. */
 const FASTIFY = [
   "src/http/**",
   "src/gateway/**",
   "src/*/**/*routes.ts",
   "src/content/upload.ts",
   "src/admin/keys/whoami.ts",
-  "src/second-thread/**",
+  "src/ingest-worker/**",
 ];
 const PURE: readonly string[] = ["query", "usage", "shared"];
 
@@ -71,10 +71,10 @@ const drivers = ["chdb", "chdb/connection", "@clickhouse/client"].map((name) => 
   message: "Only src/store knows a driver.",
 }));
 const caller = { name: "undici", message: "Only src/gateway/relay/upstream.ts calls out." };
-const fastify = { name: "fastify", message: "Only src/http and the routes of a room know Fastify." };
+const fastify = { name: "fastify", message: "Only src/http and the routes of a module know Fastify." };
 
 const ROOT_FILES =
-  "app|main|config|gateway-settings|guarded-store|open-store|start-failure|connection-cap|service-address|service-metrics|service-shares|periodic|deletion-jobs|usage-rollup-jobs|stop-times|stored-limit|open-store-journal|watchdog";
+  "app|main|config|gateway-settings|guarded-store|open-store|start-failure|connection-limit|service-address|service-metrics|service-limiters|periodic|deletion-jobs|usage-rollup-jobs|shutdown-deadlines|stored-limit|open-store-journal|watchdog";
 
 interface Allowed {
   readonly imports: readonly string[];
@@ -82,51 +82,53 @@ interface Allowed {
   readonly undici?: boolean;
 }
 
-/** The rule for files of a room, however deep they lie. */
-function restricted(room: string, allowed: Allowed) {
-  const forbidden = Object.keys(rooms).filter((other) => other !== room && !allowed.imports.includes(other));
+/** The rule for files of a module, however deep they lie. */
+function restricted(module: string, allowed: Allowed) {
+  const forbidden = Object.keys(modules).filter(
+    (other) => other !== module && !allowed.imports.includes(other),
+  );
   return [
     "error",
     {
       paths: [
-        ...(room === "store" ? [] : drivers),
+        ...(module === "store" ? [] : drivers),
         ...(allowed.undici ? [] : [caller]),
         ...(allowed.fastify ? [] : [fastify]),
       ],
       patterns: [
         {
           regex: `^(\\.\\./)+(${forbidden.join("|")})/`,
-          message: `Of the other rooms, these files of src/${room} import these alone: ${allowed.imports.join(", ") || "none"}.`,
+          message: `Of the other modules, these files of src/${module} import these alone: ${allowed.imports.join(", ") || "none"}.`,
         },
         {
           regex: `^(\\.\\./)+(${ROOT_FILES})\\.ts$`,
           message: "Data flows one way: app.ts imports the others.",
         },
-        ...(PURE.includes(room) ? [{ regex: "^node:", message: `src/${room} does no I/O.` }] : []),
+        ...(PURE.includes(module) ? [{ regex: "^node:", message: `src/${module} does no I/O.` }] : []),
       ],
     },
   ] as const;
 }
 
-function override(files: readonly string[], room: string, allowed: Allowed) {
-  return { files: [...files], rules: { "no-restricted-imports": restricted(room, allowed) } };
+function override(files: readonly string[], module: string, allowed: Allowed) {
+  return { files: [...files], rules: { "no-restricted-imports": restricted(module, allowed) } };
 }
 
 const layers = [
-  ...Object.entries(rooms).flatMap(([room, imports]) => [
-    override([`src/${room}/**`], room, { imports }),
+  ...Object.entries(modules).flatMap(([module, imports]) => [
+    override([`src/${module}/**`], module, { imports }),
     override(
-      FASTIFY.filter((files) => files.startsWith(`src/${room}/`) || files.startsWith("src/*/")).map((files) =>
-        files.replace("src/*/", `src/${room}/`),
+      FASTIFY.filter((files) => files.startsWith(`src/${module}/`) || files.startsWith("src/*/")).map(
+        (files) => files.replace("src/*/", `src/${module}/`),
       ),
-      room,
+      module,
       { imports, fastify: true },
     ),
   ]),
   ...Object.entries(cores).map(([core, imports]) =>
     override([`src/${core}/**`], core.slice(0, core.indexOf("/")), { imports }),
   ),
-  override(["src/gateway/relay/upstream.ts"], "gateway", { imports: rooms.gateway, undici: true }),
+  override(["src/gateway/relay/upstream.ts"], "gateway", { imports: modules.gateway, undici: true }),
 ];
 
 /** The page: what its views share knows none of them, a view knows no other, and none of it knows the service but by its routes. */
@@ -149,7 +151,7 @@ const page = [
     },
   },
   {
-    files: [...views, "numbers", "state", "api", "parts"].map((room) => `web/${room}/**`),
+    files: [...views, "numbers", "state", "api", "parts"].map((module) => `web/${module}/**`),
     rules: { "no-restricted-imports": ["error", { patterns: [theService, otherViews] }] },
   },
 ] satisfies Parameters<typeof defineConfig>[0]["overrides"];

@@ -22,7 +22,7 @@ const STALLED = 24;
 const STALLED_MIB = 800;
 const SILENT = 3000;
 const SILENT_MIB = 100;
-const SETTLED_MS = 8000;
+const MATERIALIZED_MS = 8000;
 
 interface Reader {
   readonly what: string;
@@ -72,7 +72,7 @@ async function held(
       if (request !== undefined) socket.write(request);
       open.push(socket);
     }
-    await delay(SETTLED_MS);
+    await delay(MATERIALIZED_MS);
   });
   for (const socket of open) socket.destroy();
   const target = { text: `≤ ${limitMiB} MB`, met: aboveMiB <= limitMiB };

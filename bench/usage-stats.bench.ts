@@ -36,13 +36,13 @@ function byHand(project: string, startOf: "toStartOfHour" | "toStartOfDay"): Sql
 const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 
 /** The same over the ledger's entries. */
-function byHandOfLedger(group: string): Sql {
+function byHandOfRollup(group: string): Sql {
   return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
       sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
     FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_entry = 1 GROUP BY day, name`;
 }
 
-async function settle({ engine }: BenchService): Promise<void> {
+async function materialize({ engine }: BenchService): Promise<void> {
   await rebuildRollup({ engine, whileNoInsertRuns: (work) => work(), signal: new AbortController().signal });
 }
 
@@ -60,34 +60,36 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
   const month = { ...asked, start: window.start, end: "2026-02-01T00:00:00Z", granularity: 86_400 };
   const byUser = { ...month, group_by: ["svc_user_id"] };
   const live = await timeInTurn(1, { month: () => service.ask("/usage/stats", month) });
-  const settling = await timeInTurn(1, { settle: () => settle(service) }, 0);
+  const materializing = await timeInTurn(1, { materialize: () => materialize(service) }, 0);
   const times = await timeInTurn(5, {
     month: () => service.ask("/usage/stats", month),
     byUser: () => service.ask("/usage/stats", byUser),
     byHand: () => service.read(byHand(MONTH_PROJECT, "toStartOfDay"), "JSONEachRow", heavy),
-    byHandOfLedger: () =>
-      service.read(byHandOfLedger("JSONExtractString(priced_as, 1)"), "JSONEachRow", heavy),
-    byHandByUser: () => service.read(byHandOfLedger("svc_user_id"), "JSONEachRow", heavy),
+    byHandOfRollup: () =>
+      service.read(byHandOfRollup("JSONExtractString(priced_as, 1)"), "JSONEachRow", heavy),
+    byHandByUser: () => service.read(byHandOfRollup("svc_user_id"), "JSONEachRow", heavy),
   });
   const sendCall = senderOf(service);
   const askLastDay = (): Promise<void> => service.ask("/usage/stats", lastDay);
   const ofLastDay = await timeInTurn(15, { sendCall, busy: askLastDay, quiet: askLastDay }, COMPILED_AFTER);
   const count = calls.toLocaleString("en-US");
   const what = `${count} calls in traces of random ids, day × LLM, with costs`;
-  const overLedger = { what: "SQL by hand over the ledger's entries", spread: times["byHandOfLedger"]! };
-  const byUserOverLedger = { what: "such SQL by user", spread: times["byHandByUser"]! };
+  const overRollup = { what: "SQL by hand over the ledger's entries", spread: times["byHandOfLedger"]! };
+  const byUserOverRollup = { what: "such SQL by user", spread: times["byHandByUser"]! };
   return [
     figure(`${what}, folded live`, live["month"]!, { unit: "ms" }),
-    figure(`settling them`, settling["settle"]!, { unit: "ms" }),
-    figure(`settling one of them`, spreadOf([(settling["settle"]!.median * 1000) / calls]), { unit: "µs" }),
-    ratioAtMost(2, { what, subject: times["month"]!, against: overLedger }),
+    figure(`settling them`, materializing["settle"]!, { unit: "ms" }),
+    figure(`settling one of them`, spreadOf([(materializing["settle"]!.median * 1000) / calls]), {
+      unit: "µs",
+    }),
+    ratioAtMost(2, { what, subject: times["month"]!, against: overRollup }),
     ratioAtMost(2, {
       what,
       subject: times["month"]!,
       against: { what: "SQL by hand over the usage texts", spread: times["byHand"]! },
     }),
-    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: overLedger }),
-    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: byUserOverLedger }),
+    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: overRollup }),
+    ratioAtMost(2, { what: "the same, day × user", subject: times["byUser"]!, against: byUserOverRollup }),
     atMost(
       50,
       "the last 24 hours of them, hour × LLM, with costs, each after a call came in",

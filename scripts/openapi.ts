@@ -50,7 +50,7 @@ function noStore(): Engine {
     bytes: refuse,
     command: refuse,
     insert: refuse,
-    changesOf: () => undefined,
+    writeCountOf: () => undefined,
     version: refuse,
     health: refuse,
     close: () => Promise.resolve(),

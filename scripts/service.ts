@@ -9,7 +9,7 @@ import { StoreOpenError } from "../src/store/store-open-error.ts";
 import type { Config } from "../src/config.ts";
 import { createLog } from "../src/log.ts";
 import { openStore } from "../src/open-store.ts";
-import { notedAddress } from "../src/service-address.ts";
+import { readListenUrl } from "../src/service-address.ts";
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -36,7 +36,7 @@ export async function openService(config: Config, { url, mayMake }: OpenOptions)
     engine = await openStore(config);
   } catch (error) {
     if (!(error instanceof StoreOpenError && error.reason === "locked")) throw error;
-    return overHttp(config, notedAddress(config.DATA_DIR) ?? `http://${config.HOST}:${config.PORT}`);
+    return overHttp(config, readListenUrl(config.DATA_DIR) ?? `http://${config.HOST}:${config.PORT}`);
   }
   try {
     await checkMigrations(config, engine, mayMake);

@@ -29,18 +29,18 @@ await orExit(async (config) => {
   try {
     await migrate(engine, { cluster: config.CLICKHOUSE_CLUSTER });
     if (name === "rebuild") {
-      const { materialized: settled, live } = await rebuildRollup({
+      const { materialized, live } = await rebuildRollup({
         engine,
         whileNoInsertRuns: (work) => work(),
         signal,
       });
-      console.log(`${settled} hours settled, ${live} left to be folded live.`);
+      console.log(`${materialized} hours settled, ${live} left to be folded live.`);
       return;
     }
-    const { materialized: settled, live, different } = await verifyRollup(engine, signal);
+    const { materialized, live, different } = await verifyRollup(engine, signal);
     for (const { project, hour } of different)
       console.log(`different: ${project} ${new Date((hour * HOUR_MICROS) / 1000).toISOString()}`);
-    console.log(`${settled} hours settled, ${different.length} of them different; ${live} folded live.`);
+    console.log(`${materialized} hours settled, ${different.length} of them different; ${live} folded live.`);
     if (different.length > 0) process.exitCode = 1;
   } finally {
     await engine.close();

@@ -10,7 +10,7 @@ import { auditRoutes } from "./admin/audit/routes.ts";
 import { registerGuard } from "./http/auth/guard.ts";
 import { createKeyRing } from "./http/auth/key-ring.ts";
 import { createKeyStore } from "./http/auth/key-store.ts";
-import { createKeyUses } from "./http/auth/key-uses.ts";
+import { createKeyUses } from "./http/auth/key-last-used.ts";
 import { backupRoutes } from "./admin/backups/routes.ts";
 import type { FeedbackOf } from "./calls/read/calls-with-feedback.ts";
 import { callsQueryRoutes } from "./calls/read/routes.ts";
@@ -20,7 +20,7 @@ import { createStorageKeyLookup } from "./calls/storage-key/key-lookup.ts";
 import type { Engine } from "./store/engine.ts";
 import { backupDirOf, type Config } from "./config.ts";
 import { guardStore } from "./guarded-store.ts";
-import { connectionCap } from "./connection-cap.ts";
+import { connectionLimit } from "./connection-limit.ts";
 import { costRoutes } from "./prices/routes/cost-routes.ts";
 import { factorRoutes } from "./prices/routes/factor-routes.ts";
 import { feedbackOfRefs } from "./feedback/feedback-of-refs.ts";
@@ -38,13 +38,13 @@ import { registerLargeBodies } from "./http/bodies/large-body.ts";
 import { registerJsonBody } from "./http/json-body.ts";
 import { registerMetricsRoute } from "./http/metrics.ts";
 import { registerNodeResponses, serverOptions } from "./http/node-responses.ts";
-import { registerPressure } from "./http/limits/pressure.ts";
+import { registerLoadShedding } from "./http/limits/load-shedding.ts";
 import { registerRequestId, requestIdOf } from "./http/request-id.ts";
 import { registerRequestLog, withoutHeaders } from "./http/request-log.ts";
 import { registerRequestLimits } from "./http/limits/request-limits.ts";
 import { registerTargets, rewriteTarget } from "./http/request-target.ts";
 import { registerSlowClients } from "./http/limits/slow-clients.ts";
-import { refuseTunnels, respondBadUrl, respondUnreadable } from "./http/unreadable.ts";
+import { rejectConnect, respondBadUrl, rejectMalformed } from "./http/malformed-requests.ts";
 import { registerValidation } from "./http/schemas/validation.ts";
 import type { Journal } from "./journal/journal.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
@@ -60,14 +60,14 @@ import { createPriceStore } from "./prices/project/price-store.ts";
 import { costsBy, createPrices } from "./prices/prices.ts";
 import { registerDeletions } from "./deletion-jobs.ts";
 import { registerUsageRollup } from "./usage-rollup-jobs.ts";
-import { SecondThread, type SecondThreadOptions } from "./second-thread/second-thread.ts";
+import { IngestWorker, type SecondThreadOptions } from "./ingest-worker/ingest-worker.ts";
 import { meterUsageBasis } from "./usage-basis-meter.ts";
 import { createServiceMetrics } from "./service-metrics.ts";
-import type { FairShare } from "./shares/fair-share.ts";
+import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { gatewayRoutesSettings } from "./gateway-settings.ts";
-import { createShares, registerShareMetrics, type Shares } from "./service-shares.ts";
+import { createLimiters, registerLimiterMetrics, type Limiters } from "./service-limiters.ts";
 import { keepReserve, limitStored } from "./stored-limit.ts";
-import { stopTimes } from "./stop-times.ts";
+import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 import type { Project } from "./shared/project.ts";
 import { steadyClock, systemClock, type Clock } from "./shared/clock.ts";
 import { envelopeOf } from "./gateway/error-envelope.ts";
@@ -106,35 +106,35 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const { clock = systemClock, steady = steadyClock, rootKey } = deps;
   const registry = new Registry();
   const metrics = createServiceMetrics(registry);
-  const shares = createShares(config);
-  registerShareMetrics(registry, shares);
-  const app = await createServer(config, { logger: deps.logger, registry, steady, shares });
+  const limiters = createLimiters(config);
+  registerLimiterMetrics(registry, limiters);
+  const app = await createServer(config, { logger: deps.logger, registry, steady, limiters });
   const engine = guardStore(app, { engine: deps.engine, clock, meter: metrics.statements });
-  const audit = await registerKeys(app, config, { engine, rootKey, clock, steady, pending: shares.writes });
+  const audit = await registerKeys(app, config, { engine, rootKey, clock, steady, pending: limiters.writes });
 
   const priceStore = createPriceStore(engine);
   const factors = createFactorStore(engine);
   const list = await loadPriceList(config.PRICES_FILE);
   const prices = createPrices(priceStore, { list, onUnknown: metrics.priceUnknown });
-  const reserve = keepReserve(app, config, { engine, registry, pending: shares.writes });
+  const reserve = keepReserve(app, config, { engine, registry, pending: limiters.writes });
   registerHealth(app, { ...engine, health: reserve.health }, steady);
   await registerOpenapiRoutes(app);
   registerMetricsRoute(app, registry);
   const { INGEST_LINGER_MS: lingerMs, INGEST_BODY_LIMIT_BYTES: bodyLimitBytes } = config;
-  const writing = { lingerMs, pending: shares.writes, onBatch: reserve.counting(metrics.batchWritten) };
+  const writing = { lingerMs, pending: limiters.writes, onBatch: reserve.counting(metrics.batchWritten) };
   const traces = createStorageKeyLookup(engine);
   const writer = createCallWriter({ engine, traces, clock }, writing);
   const feedback = createFeedbackWriter(engine, clock, writing);
   const content = createContentWriter(engine, writing);
   const all = { calls: meterUsageBasis(writer, registry), feedback, content };
   const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
-  registerWriters(app, { writers, clock, places: shares.largeBodies, bodyLimitBytes });
+  registerWriters(app, { writers, clock, places: limiters.largeBodies, bodyLimitBytes });
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
   registerUsageRollup(app, { engine, clock, whileNoInsertRuns: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
-  const askToErase = await registerDeletions(app, config, { engine, clock, writer, audit });
+  const requestErasure = await registerDeletions(app, config, { engine, clock, writer, audit });
   const accepted = { writer: writers.calls, bodyLimitBytes };
-  await app.register(ingestRoutes, { ...accepted, engine, traces, clock, askToErase });
+  await app.register(ingestRoutes, { ...accepted, engine, traces, clock, requestErasure });
   await app.register(contentRoutes, { engine, writer: writers.content, bodyLimitBytes });
   await app.register(setupRoutes, { defaultEntity: config.DEFAULT_ENTITY });
   await app.register(otlpRoutes, accepted);
@@ -147,15 +147,12 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     },
     costsFor: costsBy(prices),
   };
-  await app.register(traceUsageRoutes, {
-    ...reading,
-    maxTraceCalls: config.MAX_TRACE_CALLS,
-    onRead: metrics.usageRead,
-  });
+  const { MAX_TRACE_CALLS: maxTraceCalls } = config;
+  await app.register(traceUsageRoutes, { ...reading, maxTraceCalls, onRead: metrics.usageRead });
   const feedbackOf: FeedbackOf = (project, question) => feedbackOfRefs(engine, project, question);
   await app.register(callsQueryRoutes, { ...reading, feedbackOf });
-  await app.register(tracesRoutes, { engine, maxTraceCalls: config.MAX_TRACE_CALLS });
-  await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls: config.MAX_TRACE_CALLS });
+  await app.register(tracesRoutes, { engine, maxTraceCalls });
+  await app.register(receiptRoutes, { engine, prices, factors, maxTraceCalls });
   const adding = {
     ...reading,
     clock,
@@ -163,18 +160,15 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
     bookFor: (project: Project) => prices.bookFor(project),
     providerOf: (llm: string, servedBy: string | undefined) => prices.providerOf(llm, servedBy),
   };
-  const maxCells = config.MAX_STATS_AGGREGATES;
-  await app.register(usageStatsRoutes, {
-    ...adding,
-    maxPercentiles: config.MAX_PERCENTILES,
-    maxAggregates: maxCells,
-  });
-  await app.register(traceListRoutes, { ...adding, maxTraces: maxCells });
+  const maxAggregates = config.MAX_STATS_AGGREGATES;
+  const statsLimits = { maxPercentiles: config.MAX_PERCENTILES, maxAggregates };
+  await app.register(usageStatsRoutes, { ...adding, ...statsLimits });
+  await app.register(traceListRoutes, { ...adding, maxTraces: maxAggregates });
   await app.register(feedbackRoutes, { engine, writer: writers.feedback, clock, bodyLimitBytes });
   await app.register(feedbackStatsRoutes, { engine, clock, limits: feedbackStatsLimits(config) });
   await app.register(gatewayRoutes, {
     prefix: "/v1",
-    settings: gatewayRoutesSettings(config, shares.gateway),
+    settings: gatewayRoutesSettings(config, limiters.gateway),
     completions: completionStore(writer, traces, createNamedCalls(engine, traces)),
     admit: reserve.checkHalf,
     journal: deps.journal,
@@ -195,7 +189,7 @@ function feedbackStatsLimits({ MAX_METRICS: maxMetrics, MAX_PERCENTILES: maxPerc
 /** Before the app closes, what they accepted is stored. They also store what the second thread reads. */
 function registerWriters(app: App, options: SecondThreadOptions): void {
   for (const one of Object.values(options.writers)) app.addHook("onClose", () => one.drain());
-  const secondThread = new SecondThread(options);
+  const secondThread = new IngestWorker(options);
   app.addHook("onClose", () => secondThread.close());
   registerLargeBodies(app, (request, body) => secondThread.answer(request, body));
 }
@@ -204,11 +198,14 @@ interface ServerDeps {
   readonly logger: FastifyBaseLogger;
   readonly registry: Registry;
   readonly steady: Clock;
-  readonly shares: Shares;
+  readonly limiters: Limiters;
 }
 
 /** What all routes share, apart from who may call them. */
-async function createServer(config: Config, { logger, registry, steady, shares }: ServerDeps): Promise<App> {
+async function createServer(
+  config: Config,
+  { logger, registry, steady, limiters }: ServerDeps,
+): Promise<App> {
   const unreadable = { log: logger, bodyOf: envelopeOf };
   const app: App = Fastify({
     loggerInstance: withoutHeaders(logger),
@@ -226,19 +223,23 @@ async function createServer(config: Config, { logger, registry, steady, shares }
     // training bodies of a gigabyte take their time; the gateway ends uploads that stall
     requestTimeout: 1_200_000,
     exposeHeadRoutes: false,
-    clientErrorHandler: (error, socket) => respondUnreadable(error, socket, unreadable),
+    clientErrorHandler: (error, socket) => rejectMalformed(error, socket, unreadable),
     frameworkErrors: (error, request, reply) =>
       respondBadUrl(error, request, reply, request.url.startsWith("/v1/") ? sendGatewayError : sendError),
   });
   registerRequestId(app);
   registerRequestLog(app, registry);
-  registerConnections(app, { max: connectionCap(config), closeMs: stopTimes(config).closeMs, registry });
+  registerConnections(app, {
+    max: connectionLimit(config),
+    closeMs: shutdownDeadlines(config).closeMs,
+    registry,
+  });
   registerNodeResponses(app);
-  refuseTunnels(app, unreadable);
+  rejectConnect(app, unreadable);
   registerTargets(app);
   await registerCors(app, config.CORS_ORIGINS);
   registerBodies(app, {
-    inFlight: shares.bodies,
+    inFlight: limiters.bodies,
     stallMs: config.CLIENT_STALL_TIMEOUT_MS,
     maxJsonValues: config.MAX_JSON_VALUES,
   });
@@ -250,17 +251,17 @@ async function createServer(config: Config, { logger, registry, steady, shares }
     requestEncodings: ["gzip", "deflate", "identity"],
   });
   await registerOpenapi(app, { otherErrors: gatewayErrors });
-  registerPressure(app, {
+  registerLoadShedding(app, {
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     maxRssBytes: config.MAX_RSS_BYTES,
   });
   registerSlowClients(app, {
-    streams: shares.streams,
+    streams: limiters.streams,
     stallMs: config.CLIENT_STALL_TIMEOUT_MS,
   });
   await registerRequestLimits(app, {
     maxPerMinute: config.RATE_LIMIT_PER_MINUTE,
-    open: shares.requests,
+    open: limiters.requests,
     steady,
   });
   return app;
@@ -276,7 +277,7 @@ async function registerKeys(
     clock,
     steady,
     pending,
-  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairShare },
+  }: { engine: Engine; rootKey: string; clock: Clock; steady: Clock; pending: FairSemaphore },
 ): Promise<AuditLog> {
   const days = config.KEY_MAX_LIFETIME_DAYS;
   const limits = {

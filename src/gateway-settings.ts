@@ -1,10 +1,10 @@
 import type { Config } from "./config.ts";
 import type { GatewayRoutesSettings } from "./gateway/routes.ts";
-import type { FairShare } from "./shares/fair-share.ts";
-import { stopTimes } from "./stop-times.ts";
+import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
+import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 
 /** `open`: what its open requests share. */
-export function gatewayRoutesSettings(config: Config, open: FairShare): GatewayRoutesSettings {
+export function gatewayRoutesSettings(config: Config, open: FairSemaphore): GatewayRoutesSettings {
   return {
     training: {
       url: config.TRAINING_UPSTREAM_URL,
@@ -36,7 +36,7 @@ export function gatewayRoutesSettings(config: Config, open: FairShare): GatewayR
     passThrough: config.GATEWAY_PASSTHROUGH_PATHS,
     askForUsage: config.GATEWAY_INCLUDE_USAGE,
     keepContent: config.GATEWAY_CAPTURE_CONTENT,
-    ...stopTimes(config),
+    ...shutdownDeadlines(config),
     maxPendingCalls: config.RECORDER_MAX_PENDING_CALLS,
     maxPendingBytes: config.RECORDER_MAX_PENDING_BYTES,
   };

@@ -7,11 +7,11 @@ import { migrate } from "./store/schema/migrate.ts";
 import { takeRestored } from "./store/transport/data-dir.ts";
 import { isOlder } from "./store/transport/server-version.ts";
 import { readConfig, misspeltSettings, type Config } from "./config.ts";
-import { openFilesLimit } from "./connection-cap.ts";
+import { openFilesLimit } from "./connection-limit.ts";
 import { openLog } from "./log.ts";
 import { openStore } from "./open-store.ts";
 import { openStoreJournal } from "./open-store-journal.ts";
-import { noteAddress } from "./service-address.ts";
+import { writeListenUrl } from "./service-address.ts";
 import { describeStartFailure, ServerTooOldError } from "./start-failure.ts";
 import { VERSION } from "./version.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -52,7 +52,7 @@ async function start(settings: Config): Promise<void> {
   const url = await app.listen({ host: settings.HOST, port: settings.PORT });
   logger.flush();
   if (settings.MAX_STANDSTILL_SECONDS > 0) startWatchdog(settings.MAX_STANDSTILL_SECONDS);
-  if (settings.CLICKHOUSE_URL === undefined) noteAddress(dataDir, url);
+  if (settings.CLICKHOUSE_URL === undefined) writeListenUrl(dataDir, url);
   if (root.isNew) showKey(root.key, keepRootKey(dataDir, root.key));
 }
 

@@ -22,8 +22,8 @@ export function openStoreJournal(config: Config, logger: Logger): Journal | unde
   try {
     const opened = openJournal(dir, storeNameOf(config), { maxBytes: MAX_BYTES, onFailure });
     const { journal, ofOtherStores, damaged } = opened;
-    if (journal.left.length > 0)
-      logger.warn({ records: journal.left.length }, "a process was killed: its journal is read");
+    if (journal.orphaned.length > 0)
+      logger.warn({ records: journal.orphaned.length }, "a process was killed: its journal is read");
     if (ofOtherStores > 0)
       logger.warn({ dir, records: ofOtherStores }, "the journal of another store waits in DATA_DIR");
     for (const path of damaged) logger.error({ path }, "a journal is damaged and was put aside");

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { BatchEvent } from "./store/group-commit.ts";
-import type { StatementMeter } from "./store/measured-engine.ts";
+import type { StatementMeter } from "./store/instrumented-engine.ts";
 
 /** Metrics of the whole service. Labels are our own names, except for models without a price, which are few. */
 export interface ServiceMetrics {

@@ -4,8 +4,8 @@ import { createDiskReserve, type DiskReserve } from "./admin/stored/disk-reserve
 import { StoredLimit } from "./admin/stored/stored-limit.ts";
 import type { Config } from "./config.ts";
 import { registerPeriodic } from "./periodic.ts";
-import type { FairShare } from "./shares/fair-share.ts";
-import type { Writers } from "./second-thread/second-thread.ts";
+import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
+import type { Writers } from "./ingest-worker/ingest-worker.ts";
 import type { Engine } from "./store/engine.ts";
 
 const READ_EVERY_MS = 10_000;
@@ -69,7 +69,7 @@ export function limitStored(
 export function keepReserve(
   app: FastifyInstance,
   { MIN_FREE_DISK_BYTES: minFreeBytes }: Config,
-  { engine, registry, pending }: { engine: Engine; registry: Registry; pending: FairShare },
+  { engine, registry, pending }: { engine: Engine; registry: Registry; pending: FairSemaphore },
 ): DiskReserve {
   const reserve = createDiskReserve(engine, minFreeBytes, pending);
   if (minFreeBytes === 0) return reserve;

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { anyAccess, ingestAccess } from "../http/auth/guard.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { describedBody } from "../http/schemas/validation.ts";
-import { sendPieces } from "../http/pieces.ts";
+import { sendChunks } from "../http/chunks.ts";
 import { notFound, projectByDigest } from "./by-digest.ts";
 import { readFile, saveFile } from "./files.ts";
 import type { ContentDeps } from "./content-deps.ts";
@@ -30,6 +30,6 @@ export function fileRoutes(root: FastifyInstance, { engine, writer, bodyLimitByt
     const signal = abortOnClose(reply);
     const file = await readFile(engine, project, { digest: request.body.digest, signal });
     if (file === undefined) throw notFound("file");
-    return sendPieces(reply, "application/octet-stream", file);
+    return sendChunks(reply, "application/octet-stream", file);
   });
 }

@@ -41,10 +41,10 @@ export async function readFile(
       { name: "file_read", signal },
     );
   const first = await readFrom(0);
-  return first[0] === undefined ? undefined : piecesOf(first, first[0].chunk_count, readFrom);
+  return first[0] === undefined ? undefined : chunksOf(first, first[0].chunk_count, readFrom);
 }
 
-async function* piecesOf(
+async function* chunksOf(
   first: readonly ChunkRow[],
   chunkCount: number,
   readFrom: (chunk: number) => Promise<readonly ChunkRow[]>,

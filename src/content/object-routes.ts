@@ -4,7 +4,7 @@ import { ingestAccess, readAccess } from "../http/auth/guard.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { JSON_TYPE, sendJsonText } from "../http/json-text.ts";
 import { invalid, type Issue } from "../shared/errors.ts";
-import { sendPieces } from "../http/pieces.ts";
+import { sendChunks } from "../http/chunks.ts";
 import { notFound } from "./by-digest.ts";
 import { parseContentRef, type ContentRef } from "./content-ref.ts";
 import { objectListText, objectText } from "./object-text.ts";
@@ -60,7 +60,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     });
     void reply.header("x-truncated", String(found.length > most));
     const options = { engine, project, signal, withValues: metadata_only !== true };
-    return sendPieces(reply, JSON_TYPE, objectListText(found.slice(0, most), options));
+    return sendChunks(reply, JSON_TYPE, objectListText(found.slice(0, most), options));
   });
 
   app.post("/refs/read_batch", { config, schema: schemas.readRefs }, async (request, reply) => {
@@ -70,7 +70,7 @@ export function objectRoutes(root: FastifyInstance, { engine, writer, bodyLimitB
     const known = parsed as ContentRef[];
     for (const [at, ref] of known.entries()) request.grant.project(ref.projectId, ["body", "refs", at]);
     const reading = { engine, grant: request.grant, signal: abortOnClose(reply) };
-    return sendPieces(reply, JSON_TYPE, refListText(known, reading));
+    return sendChunks(reply, JSON_TYPE, refListText(known, reading));
   });
 }
 

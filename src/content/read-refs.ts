@@ -29,11 +29,11 @@ export async function* refListText(refs: readonly ContentRef[], reading: RefRead
   let separator = '{"vals":[';
   for (let from = 0, size = FIRST_WINDOW; from < refs.length;) {
     const texts = await window.read(refs.slice(from, from + size), from);
-    const piece = Buffer.from(separator + texts.join(","));
-    yield piece;
+    const chunk = Buffer.from(separator + texts.join(","));
+    yield chunk;
     separator = ",";
     from += size;
-    size = Math.max(1, Math.floor((size * WINDOW_BYTES) / piece.length));
+    size = Math.max(1, Math.floor((size * WINDOW_BYTES) / chunk.length));
   }
   yield Buffer.from(separator === "," ? "]}" : `${separator}]}`);
 }

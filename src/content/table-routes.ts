@@ -5,7 +5,7 @@ import { abortOnClose } from "../http/when-closed.ts";
 import { JSON_TYPE, sendJsonText } from "../http/json-text.ts";
 import { invalid, type AppError } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
-import { sendPieces } from "../http/pieces.ts";
+import { sendChunks } from "../http/chunks.ts";
 import { notFound, projectByDigest } from "./by-digest.ts";
 import type { ContentWriter } from "./content-writer.ts";
 import {
@@ -81,8 +81,8 @@ function readingRoutes(root: FastifyInstance, { engine, bodyLimitBytes: bodyLimi
       limit: limit ?? undefined,
     });
     if (rows === undefined) throw notFound("table");
-    const pieces = tableText(engine, project, { digests: rows, signal: abortOnClose(reply) });
-    return sendPieces(reply, JSON_TYPE, pieces);
+    const chunks = tableText(engine, project, { digests: rows, signal: abortOnClose(reply) });
+    return sendChunks(reply, JSON_TYPE, chunks);
   });
 
   app.post("/table/query_stats", { ...byDigest, schema: schemas.countTableRows }, async (request) => {

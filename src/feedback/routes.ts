@@ -8,7 +8,7 @@ import { firstOf } from "../http/audit/register-audit.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import { sendJsonText } from "../http/json-text.ts";
 import { idsToPurge } from "../http/schemas/purge-by-id.ts";
-import { sortBatch } from "../http/sort-batch.ts";
+import { validateBatch } from "../http/validate-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isoOf } from "../shared/instant.ts";
 import { AppError, invalid } from "../shared/errors.ts";
@@ -69,7 +69,7 @@ export async function feedbackRoutes(root: FastifyInstance, deps: FeedbackDeps):
     { config, bodyLimit, schema: schemas.createFeedbackBatch },
     async (request, reply) => {
       let bytes = 0;
-      const { accepted, rejected } = sortBatch(request.body.batch, createBody, (message) => {
+      const { accepted, rejected } = validateBatch(request.body.batch, createBody, (message) => {
         if (bytes > MAX_BATCH_BYTES) throw tooMuch();
         const change = toChange(request.grant, message);
         bytes += change.bytes;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { statusOf, toAppError } from "../http/errors.ts";
 import { AppError } from "../shared/errors.ts";
 import { anthropicEnvelopeOf, envelopeOf } from "./error-envelope.ts";
-import { isOfAnthropic } from "./doors/paths.ts";
+import { isAnthropicPath } from "./apis/endpoint-paths.ts";
 
 /** How long a client may go on sending after its response. */
 const LINGER_MS = 3000;
@@ -35,6 +35,6 @@ export function sendGatewayError(error: unknown, request: FastifyRequest, reply:
     void reply.header("retry-after", String(shown.retryAfterSeconds));
     void reply.header("retry-after-ms", String(shown.retryAfterSeconds * 1000));
   }
-  const body = isOfAnthropic(request.url) ? anthropicEnvelopeOf(shown, request.id) : envelopeOf(shown);
+  const body = isAnthropicPath(request.url) ? anthropicEnvelopeOf(shown, request.id) : envelopeOf(shown);
   return reply.code(statusOf(shown)).send(body);
 }

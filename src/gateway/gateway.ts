@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { FairShare, Held } from "../shares/fair-share.ts";
+import type { FairSemaphore, Permit } from "../fairness/fair-semaphore.ts";
 import { AppError } from "../shared/errors.ts";
 import { secretMask } from "../shared/secret-mask.ts";
 import { upstreamSecrets } from "./relay/credential.ts";
@@ -10,13 +10,13 @@ import { Upstreams, type UpstreamsSettings } from "./upstreams.ts";
 export interface GatewaySettings
   extends UpstreamsSettings, Omit<UpstreamOptions, "baseUrl" | "connections" | "mask"> {
   /** The requests that are open; more are rejected. */
-  readonly open: FairShare;
+  readonly open: FairSemaphore;
 }
 
 /** The upstreams and their open relays. */
 export class Gateway {
   readonly upstreams: Upstreams;
-  readonly #places: FairShare;
+  readonly #places: FairSemaphore;
   readonly #open = new Set<RunningRelay>();
   #stopping = false;
   #grace: NodeJS.Timeout | undefined;
@@ -41,7 +41,7 @@ export class Gateway {
       reply.hijack();
       return false;
     }
-    const held = this.#places.tryTake(grant.holder);
+    const held = this.#places.tryAcquire(grant.tenant);
     if (held === undefined) {
       throw new AppError("concurrency_limit", "Concurrency limit reached for requests", {
         retryAfterSeconds: 1,
@@ -56,8 +56,8 @@ export class Gateway {
     if (this.#stopping) {
       throw new AppError("service_overloaded", "The gateway is stopping.", { retryAfterSeconds: 1 });
     }
-    const takePlace = (): Held | undefined =>
-      this.#stopping ? undefined : this.#places.tryTake(request.grant.holder);
+    const takePlace = (): Permit | undefined =>
+      this.#stopping ? undefined : this.#places.tryAcquire(request.grant.tenant);
     const relay = startRelay(request, reply, { ...options, takePlace });
     this.#open.add(relay);
     try {

@@ -1,13 +1,13 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Recorder } from "./recording/recorder.ts";
-import type { RelayMeter } from "./relay/relay.ts";
+import type { RelayMetrics } from "./relay/relay.ts";
 
 export interface MetricsSources {
   readonly openRequests: () => number;
   readonly recorder: Recorder;
 }
 
-export interface GatewayMeter extends RelayMeter {
+export interface GatewayMeter extends RelayMetrics {
   /** A request has passed whose use nobody measures. */
   unmetered(): void;
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { projectOf, type DoorOptions } from "./door-relay.ts";
-import { isOfTraining, plainPath } from "./doors/paths.ts";
+import { projectOf, type ModelRelayOptions } from "./relay-model-api.ts";
+import { isTrainingPath, normalizePath } from "./apis/endpoint-paths.ts";
 import type { GatewayMeter } from "./metrics.ts";
 import { readCaller } from "./recording/caller.ts";
 import { readTraceContext } from "./recording/trace-context.ts";
@@ -13,7 +13,7 @@ export const FREE: ReadonlySet<string> = new Set(["/messages/count_tokens", "/re
 /** What only reads or deletes uses nothing. */
 const USING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 
-type Options = DoorOptions & { readonly meter: GatewayMeter; readonly target: Target };
+type Options = ModelRelayOptions & { readonly meter: GatewayMeter; readonly target: Target };
 
 /** Records a request whose use nobody measures, if it names a project; undefined if it names none, or uses nothing. */
 export function observeUnmetered(
@@ -22,7 +22,7 @@ export function observeUnmetered(
   { meter, target, recorder, clock }: Options,
 ): UnmeteredRecording | undefined {
   const path = pathBehindPrefix(request.url);
-  if (!USING.has(request.method) || isOfTraining(path) || FREE.has(plainPath(path))) return undefined;
+  if (!USING.has(request.method) || isTrainingPath(path) || FREE.has(normalizePath(path))) return undefined;
   const { project } = projectOf(request);
   meter.unmetered();
   if (project === undefined) return undefined;

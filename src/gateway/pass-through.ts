@@ -1,4 +1,4 @@
-import { plainPath } from "./doors/paths.ts";
+import { normalizePath } from "./apis/endpoint-paths.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
 
 /** Whether a request for a path that the interface does not have may go upstream. */
@@ -14,7 +14,7 @@ export function passThrough(list: readonly string[]): PassThrough {
     return { method, path: path.replace(/\/+$/, "") };
   });
   return ({ method, url }) => {
-    const asked = `${plainPath(pathBehindPrefix(url))}/`;
+    const asked = `${normalizePath(pathBehindPrefix(url))}/`;
     const by = method === "HEAD" ? "GET" : method;
     return entries.some(
       (entry) => (entry.method === undefined || entry.method === by) && asked.startsWith(`${entry.path}/`),

@@ -2,26 +2,26 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import type { Gateway } from "./gateway.ts";
 import type { Target } from "./upstreams.ts";
-import { UnreadStream } from "./stream/chat-stream.ts";
+import { OpaqueStream } from "./stream/chat-stream.ts";
 import { checkNamedInBody } from "./named-projects.ts";
 import { upstreamHeaders } from "./relay/headers.ts";
-import type { RelayMeter, RelayObserver } from "./relay/relay.ts";
-import { readTypedBody } from "./relay/typed-body.ts";
+import type { RelayMetrics, RelayObserver } from "./relay/relay.ts";
+import { readValidatedBody } from "./relay/validated-body.ts";
 import { bodyToSend, contentLengthOf } from "./relay/upload.ts";
 import type { UpstreamRequest } from "./relay/upstream.ts";
 import { pathBehindPrefix, targetUnder } from "./relay/upstream-path.ts";
 
-export type BodyRule =
+export type BodyPolicy =
   | { readonly kind: "typed"; readonly schema: z.ZodType; readonly limitBytes: number }
   | { readonly kind: "streamed"; readonly limitBytes: number };
 
 export interface RequestRelayOptions {
   readonly gateway: Gateway;
   readonly target: Target;
-  readonly meter: RelayMeter;
+  readonly meter: RelayMetrics;
   readonly settings: { readonly uploadIdleMs: number; readonly stallMs: number };
   readonly route: string;
-  readonly body: BodyRule;
+  readonly body: BodyPolicy;
   readonly wrapsErrors: boolean;
   readonly repeatable: boolean;
   readonly observer?: RelayObserver | undefined;
@@ -56,7 +56,7 @@ export async function relayRequest(
       body,
     },
     wrapsErrors,
-    openStream: () => new UnreadStream(),
+    openStream: () => new OpaqueStream(),
     repeatable,
     keepAliveMs: 0,
     stallMs: settings.stallMs,
@@ -64,10 +64,14 @@ export async function relayRequest(
   });
 }
 
-function bodyFor(request: FastifyRequest, rule: BodyRule, idleMs: number): Promise<UpstreamRequest["body"]> {
+function bodyFor(
+  request: FastifyRequest,
+  rule: BodyPolicy,
+  idleMs: number,
+): Promise<UpstreamRequest["body"]> {
   const hold = (bytes: number): void => request.server.bodies.hold(request, bytes);
   return rule.kind === "typed"
-    ? readTypedBody(request.raw, {
+    ? readValidatedBody(request.raw, {
         ...rule,
         idleMs,
         hold,

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from "fastify";
 import type { Registry } from "prom-client";
 import type { z } from "zod";
-import { trainAccess } from "../http/auth/guard.ts";
+import { gatewayAccess } from "../http/auth/guard.ts";
 import type { Journal } from "../journal/journal.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
-import { relayDoor, type DoorOptions } from "./door-relay.ts";
-import type { Door } from "./doors/door.ts";
-import { CHAT, DOORS } from "./doors/doors.ts";
+import { relayModelApi, type ModelRelayOptions } from "./relay-model-api.ts";
+import type { ModelApi } from "./apis/model-api.ts";
+import { CHAT, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
 import { registerMetrics, type GatewayMeter } from "./metrics.ts";
@@ -21,7 +21,7 @@ import { Recorder, type CompletionStore } from "./recording/recorder.ts";
 import { createUnrecorded } from "./recording/unrecorded.ts";
 import { passThrough } from "./pass-through.ts";
 import { pathBehindPrefix } from "./relay/upstream-path.ts";
-import { relayRequest, type BodyRule } from "./request-relay.ts";
+import { relayRequest, type BodyPolicy } from "./request-relay.ts";
 import * as schema from "./schema.ts";
 import { RELAYED, typedRoutes, type TypedRoute } from "./training-routes.ts";
 import type { Asked } from "./upstreams.ts";
@@ -61,7 +61,7 @@ export interface GatewayRoutesOptions {
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-const config = { access: trainAccess, tag: "training" };
+const config = { access: gatewayAccess, tag: "training" };
 
 /** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
@@ -96,7 +96,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   const makers = options.completions;
   const responses = new KnownResponses();
   const metered = { settings, clock, recorder, makers, responses, tellUnrecorded, gateway, meter };
-  for (const door of DOORS) addDoor(add, door, metered);
+  for (const modelApi of MODEL_APIS) addModelApi(add, modelApi, metered);
   for (const route of typedRoutes) addTyped(add, route, { gateway, meter, settings });
   for (const [path, allowed] of methodsByPath()) addOtherMethods(add, path, allowed);
   addPassThrough(add, { gateway, meter, settings }, metered);
@@ -146,23 +146,23 @@ function addHealth(add: Add, gateway: Gateway): void {
 }
 
 /** One route handles both forms of the path: the app ignores a final slash. */
-function addDoor(add: Add, door: Door, options: DoorOptions): void {
+function addModelApi(add: Add, modelApi: ModelApi, options: ModelRelayOptions): void {
   const { chatBody, modelBody, responses } = schema;
   const parts =
-    door === CHAT
+    modelApi === CHAT
       ? { body: chatBody, response: responses.completion }
       : { body: modelBody, response: responses.answer };
   add({
     method: "POST",
-    url: door.path,
-    schema: door.schema === undefined ? { hide: true } : described({ ...door.schema, ...parts }),
-    handler: (request, reply) => relayDoor(request, reply, { ...options, door }),
+    url: modelApi.path,
+    schema: modelApi.schema === undefined ? { hide: true } : described({ ...modelApi.schema, ...parts }),
+    handler: (request, reply) => relayModelApi(request, reply, { ...options, modelApi }),
   });
 }
 
 function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   const { settings } = shared;
-  const rule: BodyRule =
+  const rule: BodyPolicy =
     route.body === "typed"
       ? { kind: "typed", schema: route.schema.body!, limitBytes: settings.typedBodyLimitBytes }
       : { kind: "streamed", limitBytes: settings.trainingBodyLimitBytes };
@@ -183,7 +183,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
 }
 
 /** What has no reader of its own: what is free, and what `passes` lists. */
-function addPassThrough(add: Add, shared: Shared, metered: DoorOptions): void {
+function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): void {
   const passes = passThrough(shared.settings.passThrough);
   const relay = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const listed = asksForModels(request) ? listedBy(request, shared.gateway) : undefined;
@@ -239,7 +239,7 @@ function decoded(text: string): string {
 function methodsByPath(): ReadonlyMap<string, ReadonlySet<string>> {
   const methods = new Map([
     ["/health", new Set(["GET", "HEAD"])],
-    ...[...DOORS.map(({ path }) => path), ...FREE].map((path) => [path, new Set(["POST"])] as const),
+    ...[...MODEL_APIS.map(({ path }) => path), ...FREE].map((path) => [path, new Set(["POST"])] as const),
   ]);
   for (const { path, method } of typedRoutes) methods.set(path, (methods.get(path) ?? new Set()).add(method));
   return methods;

@@ -1,7 +1,7 @@
 import { AppError } from "../shared/errors.ts";
 import { providerAt } from "../usage/provider-at.ts";
-import type { Api } from "./doors/door.ts";
-import { isOfAnthropic, isOfTraining, plainPath } from "./doors/paths.ts";
+import type { Api } from "./apis/model-api.ts";
+import { isAnthropicPath, isTrainingPath, normalizePath } from "./apis/endpoint-paths.ts";
 import { credentialOf } from "./relay/credential.ts";
 import type { Credential } from "./relay/headers.ts";
 import type { RelayTarget } from "./relay/relay.ts";
@@ -113,16 +113,16 @@ export class Upstreams {
 
   /** Whether the model of a request decides where it leads. */
   dependsOnModel(path: string): boolean {
-    const asked = `/v1${plainPath(path)}`;
+    const asked = `/v1${normalizePath(path)}`;
     const first = this.#routes?.find((route) => route.fitsPath(asked));
     return first?.fitsModel !== undefined;
   }
 
   /** The upstream for a request. Errors: upstream_not_configured; not_found, if no route fits. */
   leadingTo({ path, model }: Asked): Target {
-    if (isOfTraining(path)) return this.training();
+    if (isTrainingPath(path)) return this.training();
     if (this.#routes !== undefined) return this.#byRoute(path, model);
-    if (isOfAnthropic(path)) {
+    if (isAnthropicPath(path)) {
       return ready(
         this.#anthropic ?? this.#chat ?? this.#training,
         "ANTHROPIC_UPSTREAM_URL is not set: there is no service for messages behind this gateway.",
@@ -135,7 +135,7 @@ export class Upstreams {
   }
 
   #byRoute(path: string, model: string | undefined): Target {
-    const asked = `/v1${plainPath(path)}`;
+    const asked = `/v1${normalizePath(path)}`;
     const found = this.#routes!.find(
       ({ fitsPath, fitsModel }) =>
         fitsPath(asked) && (fitsModel === undefined || (model !== undefined && fitsModel(model))),

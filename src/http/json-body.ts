@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
 import { AppError } from "../shared/errors.ts";
 import { parseJson } from "../shared/json.ts";
-import { turnOf } from "../shares/turns.ts";
-import { holderOf } from "./auth/holder-of.ts";
+import { turnOf } from "../fairness/turns.ts";
+import { tenantOf } from "./auth/tenant-of.ts";
 import { LargeBody } from "./bodies/large-body.ts";
 
 /** What is parsed without waiting for a turn, in a millisecond. */
@@ -17,7 +17,7 @@ export function registerJsonBody(app: FastifyInstance): void {
   const read = async (request: FastifyRequest, payload: RequestPayload): Promise<unknown> => {
     const body = await app.bodies.readJson(request, payload);
     if (body instanceof LargeBody) return body;
-    if (body.length > MAX_AT_ONCE_BYTES) await turnOf(holderOf(request));
+    if (body.length > MAX_AT_ONCE_BYTES) await turnOf(tenantOf(request));
     return parseBody(body);
   };
   app.addContentTypeParser(/^application\/(.+\+)?json/, read);

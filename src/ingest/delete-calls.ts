@@ -61,7 +61,7 @@ export async function deleteCalls(
     const stored = await deps.engine.rows<StoredRow>(
       sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${LIVE}, 'Bool') AS is_live FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
-      { name: "calls_tree", limits: "heavy", mustBeCurrent: true },
+      { name: "calls_tree", limits: "heavy", requireCurrent: true },
     );
     const gone = withDescendants(
       stored.filter((call) => call.is_live),

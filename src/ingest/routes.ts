@@ -5,7 +5,7 @@ import { deleteAccess, ingestAccess } from "../http/auth/guard.ts";
 import { firstOf } from "../http/audit/register-audit.ts";
 import { renameEvent, type CallEvent } from "../calls/events/call-event.ts";
 import { sendJsonText } from "../http/json-text.ts";
-import { sortBatch } from "../http/sort-batch.ts";
+import { validateBatch } from "../http/validate-batch.ts";
 import type { Clock } from "../shared/clock.ts";
 import { invalid } from "../shared/errors.ts";
 import type { Project } from "../shared/project.ts";
@@ -19,7 +19,7 @@ export interface IngestDeps extends DeleteDeps {
   readonly clock: Clock;
   readonly bodyLimitBytes: number;
   /** Starts to erase the content of the project's deleted calls; returns the deletion's id. */
-  readonly askToErase: (project: Project) => Promise<string>;
+  readonly requestErasure: (project: Project) => Promise<string>;
 }
 
 const config = { access: ingestAccess, largeBodies: true, tag: "calls" };
@@ -83,7 +83,7 @@ export async function ingestRoutes(root: FastifyInstance, deps: IngestDeps): Pro
     await request.audit.begin([project], firstOf("call_ids", request.body.call_ids));
     const deletedAt = deps.clock.now() * 1000;
     const num_deleted = await deleteCalls(deps, project, { ids: request.body.call_ids, deletedAt });
-    const deletion_id = await deps.askToErase(project);
+    const deletion_id = await deps.requestErasure(project);
     request.audit.add({ num_deleted, deletion_id });
     return { num_deleted, deletion_id };
   });
@@ -99,7 +99,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
     { config, bodyLimit, schema: schemas.upsertCalls },
     async (request, reply) => {
       const { grant } = request;
-      const { accepted, rejected } = sortBatch(request.body.batch, upsertItem, (item) =>
+      const { accepted, rejected } = validateBatch(request.body.batch, upsertItem, (item) =>
         item.mode === "start"
           ? {
               project: grant.project(item.req.start.project_id),
@@ -123,7 +123,7 @@ async function batchRoutes(root: FastifyInstance, deps: IngestDeps): Promise<voi
     async (request, reply) => {
       const { grant, params } = request;
       const project = grant.project(`${params.entity}/${params.project}`, ["path", "project"]);
-      const { accepted, rejected } = sortBatch(
+      const { accepted, rejected } = validateBatch(
         request.body.batch,
         completeOfPath,
         (message: z.output<typeof completeOfPath>) => {

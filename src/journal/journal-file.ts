@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Entry, LeftRecord } from "./journal.ts";
+import type { RecordId, OrphanedRecord } from "./journal.ts";
 
 const PAGE_BYTES = 4096;
 /**
@@ -36,12 +36,12 @@ export class JournalFile {
     }
   }
 
-  add(key: string, record: string): Entry {
+  add(key: string, record: string): RecordId {
     this.#loggedBytes += record.length + 2 * PAGE_BYTES;
     return Number(this.#insert.run(key, record).lastInsertRowid);
   }
 
-  remove(entries: readonly Entry[]): void {
+  remove(entries: readonly RecordId[]): void {
     this.#atOnce(() => {
       for (const entry of entries) this.#delete.run(entry);
     });
@@ -50,17 +50,17 @@ export class JournalFile {
     this.#database.exec("PRAGMA wal_checkpoint");
   }
 
-  read(entry: Entry): string | undefined {
+  read(entry: RecordId): string | undefined {
     return (this.#select.get(entry) as { record: string } | undefined)?.record;
   }
 
-  keys(): Pick<LeftRecord, "entry" | "key">[] {
+  keys(): Pick<OrphanedRecord, "entry" | "key">[] {
     const rows = this.#database.prepare("SELECT entry, key FROM records ORDER BY entry").all();
-    return rows as { entry: Entry; key: string }[];
+    return rows as { entry: RecordId; key: string }[];
   }
 
   /** Moves all records of another file to this one; their new places. A kill in between leaves some in both. */
-  takeFrom(other: JournalFile): Pick<LeftRecord, "entry" | "key">[] {
+  moveFrom(other: JournalFile): Pick<OrphanedRecord, "entry" | "key">[] {
     const found = other.keys();
     const taken = this.#atOnce(() =>
       found.map(({ entry, key }) => ({ entry: this.add(key, other.read(entry)!), key })),

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DamagedJournalError, JournalFile } from "./journal-file.ts";
-import type { Journal, LeftRecord } from "./journal.ts";
+import type { Journal, OrphanedRecord } from "./journal.ts";
 
 export interface JournalOptions {
   readonly maxBytes: number;
@@ -32,13 +32,15 @@ export function openJournal(dir: string, store: string, options: JournalOptions)
   const found = filesIn(dir);
   const damaged: string[] = [];
   const own = takeFile(dir, name, { maxBytes: options.maxBytes, damaged });
-  const left: LeftRecord[] = own.file.keys().map((one) => ({ ...one, leftAtMs: found.get(own.path) ?? 0 }));
+  const left: OrphanedRecord[] = own.file
+    .keys()
+    .map((one) => ({ ...one, lastWriteMs: found.get(own.path) ?? 0 }));
   let ofOtherStores = 0;
-  for (const [path, leftAtMs] of found) {
+  for (const [path, lastWriteMs] of found) {
     const other = path === own.path ? undefined : unlocked(path, options.maxBytes, damaged);
     if (other === undefined) continue;
     if (!path.startsWith(join(dir, `${name}-`))) ofOtherStores += other.keys().length;
-    else left.push(...own.file.takeFrom(other).map((one) => ({ ...one, leftAtMs })));
+    else left.push(...own.file.moveFrom(other).map((one) => ({ ...one, lastWriteMs })));
     other.close();
   }
   return { journal: journalIn(own.file, left, options.onFailure), ofOtherStores, damaged };
@@ -46,7 +48,7 @@ export function openJournal(dir: string, store: string, options: JournalOptions)
 
 function journalIn(
   file: JournalFile,
-  left: readonly LeftRecord[],
+  left: readonly OrphanedRecord[],
   onFailure: JournalOptions["onFailure"],
 ): Journal {
   const attempt = <Result>(work: () => Result): Result | undefined => {
@@ -59,7 +61,7 @@ function journalIn(
   };
   const tidy = setInterval(() => attempt(() => file.truncateLog()), TIDY_INTERVAL_MS).unref();
   return {
-    left,
+    orphaned: left,
     add: (key, record) => attempt(() => file.add(key, record)),
     remove: (entries) => attempt(() => file.remove(entries)),
     read: (entry) => attempt(() => file.read(entry)),

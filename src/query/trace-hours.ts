@@ -31,8 +31,8 @@ function named(traces: Traces): Sql {
  * are looked up, so the cost depends on the hours, not on the project.
  */
 export function inTracesOfHours(project: Project, inHours: Sql): Sql {
-  const spanning = sql`(SELECT trace_id FROM multi_hour_traces WHERE ${ofProject(project)} AND ${inHours})`;
-  return sql`(${inHours} OR ${inTraces(project, spanning)})`;
+  const multiHour = sql`(SELECT trace_id FROM multi_hour_traces WHERE ${ofProject(project)} AND ${inHours})`;
+  return sql`(${inHours} OR ${inTraces(project, multiHour)})`;
 }
 
 /**

@@ -3,11 +3,11 @@ import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../http/auth/guard.ts";
 import { asCsv, wantsCsv } from "../http/csv.ts";
 import { JSON_TYPE } from "../http/json-text.ts";
-import { bodyOf } from "../http/pieces.ts";
+import { bodyOf } from "../http/chunks.ts";
 import { abortOnClose } from "../http/when-closed.ts";
 import type { PriceBook } from "../prices/price-book.ts";
 import type { SelectionLimits } from "../query/index.ts";
-import { inTurns } from "../shares/turns.ts";
+import { inTurns } from "../fairness/turns.ts";
 import type { Steps } from "../shared/steps.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
@@ -71,26 +71,26 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
 }
 
 async function send(reply: FastifyReply, texts: Iterator<string>): Promise<FastifyReply> {
-  return reply.send(await bodyOf(inPieces(texts)));
+  return reply.send(await bodyOf(inChunks(texts)));
 }
 
-const PIECE_CHARS = 256 * 1024;
+const CHUNK_CHARS = 256 * 1024;
 
 /** Texts as bytes, as many at once as are worth sending. */
-async function* inPieces(texts: Iterator<string>): AsyncGenerator<Buffer> {
+async function* inChunks(texts: Iterator<string>): AsyncGenerator<Buffer> {
   for (;;) {
-    const piece = await inTurns(gather(texts));
-    yield Buffer.from(piece);
-    if (piece.length < PIECE_CHARS) return;
+    const chunk = await inTurns(gather(texts));
+    yield Buffer.from(chunk);
+    if (chunk.length < CHUNK_CHARS) return;
   }
 }
 
 function* gather(texts: Iterator<string>): Steps<string> {
-  let piece = "";
+  let chunk = "";
   for (let text = texts.next(); text.done !== true; text = texts.next()) {
-    piece += text.value;
-    if (piece.length >= PIECE_CHARS) break;
+    chunk += text.value;
+    if (chunk.length >= CHUNK_CHARS) break;
     yield;
   }
-  return piece;
+  return chunk;
 }

@@ -1,4 +1,4 @@
-import { inTurns } from "../shares/turns.ts";
+import { inTurns } from "../fairness/turns.ts";
 import { eachItem } from "../shared/steps.ts";
 import type { Engine } from "../store/engine.ts";
 import type { UsageAggregate } from "../usage-rollup/aggregate.ts";

@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { createAdmission, type Admission } from "./transport/admission.ts";
-import { ALONE } from "../shares/holdings.ts";
+import { SINGLE_KEY_SHARE } from "../fairness/allocations.ts";
 import { createEngine, type EngineOptions } from "./transport/create-engine.ts";
 import { locked, ownerOf, prepareDataDir } from "./transport/data-dir.ts";
 import { largestPart, reserveOf } from "./disk-space.ts";
@@ -11,7 +11,7 @@ import { defaultLimits } from "./limits.ts";
 import { createReplicaSet } from "./cluster/replicas/replica-set.ts";
 import { watchReplicas, type WatchOptions } from "./cluster/replicas/replica-watch.ts";
 import { createReplica } from "./cluster/replicas/replica.ts";
-import { databaseOfShards } from "./cluster/shards/shards.ts";
+import { distributedDatabase } from "./cluster/shards/shards.ts";
 import { createServerTransport } from "./transport/server-transport.ts";
 import { StoreOpenError } from "./store-open-error.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -81,10 +81,10 @@ export function connectServer(urls: string | readonly string[], options: ServerO
 }
 
 function urlOfShards(url: string, shards: number): string {
-  const own = new URL(url);
-  const database = decodeURIComponent(own.pathname.slice(1)) || "default";
-  own.pathname = `/${encodeURIComponent(databaseOfShards(database, shards))}`;
-  return own.href;
+  const local = new URL(url);
+  const database = decodeURIComponent(local.pathname.slice(1)) || "default";
+  local.pathname = `/${encodeURIComponent(distributedDatabase(database, shards))}`;
+  return local.href;
 }
 
 /** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
@@ -133,7 +133,7 @@ function isMissing(error: unknown): boolean {
 
 /** For what the service alone does. */
 function ownAdmission(maxRunning: number): Admission {
-  return admissionOf({}, Math.ceil(maxRunning / ALONE));
+  return admissionOf({}, Math.ceil(maxRunning / SINGLE_KEY_SHARE));
 }
 
 /** A quarter of the places, at least one, is for short statements alone. */

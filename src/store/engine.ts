@@ -11,7 +11,7 @@ export interface QueryOptions {
    * Rejects (`isNotCurrent`) rather than reads a replica that may lack what another has acknowledged. Without it such a replica is read
    * when there is no other, because most answers are better late than not at all. A command that must be current copies rows.
    */
-  readonly mustBeCurrent?: boolean;
+  readonly requireCurrent?: boolean;
   /** Default: the tables of all shards together, for what is read and inserted. */
   readonly tables?: TableScope;
   /** Called with the rows that a query read. A server reports them with the first byte, so incompletely for long responses. */
@@ -23,7 +23,7 @@ export interface QueryOptions {
  * `system` tables and DDL. A number: those of a server of that shard. `each`: the same on every shard, one after the
  * other; of what is read, the rows of all of them.
  */
-export type TableScope = "own" | "each" | number;
+export type TableScope = "local" | "per_shard" | number;
 
 export interface ReadStats {
   readonly rows: number;
@@ -58,7 +58,7 @@ export interface Engine {
    * How many changes of a table this process has begun, as the only one that writes to the store: what was read of the
    * table holds as long as the count. Undefined while one is running, and where other processes may write.
    */
-  changesOf(table: string): number | undefined;
+  writeCountOf(table: string): number | undefined;
   /** The engine's version, like "26.7.2.1". Rejects when the store is not reachable. */
   version(): Promise<string>;
   /** Whether reads and whether writes can succeed now. Never rejects. */

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { FairShare } from "../shares/fair-share.ts";
-import { actingFor, currentHolder, SERVICE } from "../shares/holder.ts";
+import type { FairSemaphore } from "../fairness/fair-semaphore.ts";
+import { runAsTenant, currentTenant, SYSTEM_TENANT } from "../fairness/tenant.ts";
 import { StorageError } from "./storage-error.ts";
-import { PieceQueue } from "./piece-queue.ts";
-import { bytesOf, Write, type Piece } from "./write-pieces.ts";
+import { WriteQueue } from "./write-queue.ts";
+import { bytesOf, PendingWrite, type WriteChunk } from "./write-chunks.ts";
 
 /** Options that all writers share. */
 export interface GroupCommitSettings {
   /** How long the first item of a batch waits for others, in milliseconds. */
   readonly lingerMs: number;
   /** The bytes that wait, of all writers that are given it. */
-  readonly pending: FairShare;
+  readonly pending: FairSemaphore;
   /** Called for every finished batch. */
   readonly onBatch?: (batch: BatchEvent) => void;
 }
@@ -35,7 +35,7 @@ export interface GroupCommitOptions<Item> extends GroupCommitSettings {
    * With so many bytes waiting, a batch is readied while the one before it is being written. Smaller ones wait for it,
    * because a small batch has as many statements as a large one.
    */
-  readonly minBytesBeside?: number;
+  readonly minPipelinedBytes?: number;
   /** Writes one batch; resolves when it is durable. Must be safe to repeat. */
   readonly flush: (items: readonly Item[]) => Promise<void>;
   readonly sizeOf: (item: Item) => number;
@@ -60,15 +60,15 @@ export interface GroupCommit<Item> {
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
   const { pending, keyOf: placeOf = () => 0, maxKeys: maxPlaces = 1, prepare = [] } = options;
-  const queue = new PieceQueue<Item>({ ...options, placeOf, maxPlaces });
+  const queue = new WriteQueue<Item>({ ...options, placeOf, maxPlaces });
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
-  let turns: (() => Promise<void>)[] = [];
+  let exclusiveTasks: (() => Promise<void>)[] = [];
   let writing: Promise<void> = Promise.resolve();
   const arrivals = new Arrivals();
 
-  const flush = async ({ left, failed }: Readied<Item>): Promise<void> => {
-    for (const piece of await those(left, options.flush)) piece.write.finish(piece);
+  const flush = async ({ left, failed }: PreparedBatch<Item>): Promise<void> => {
+    for (const chunk of await commitOrSplit(left, options.flush)) chunk.write.finish(chunk);
     const batch = [...left, ...failed];
     if (batch.length > 0) options.onBatch?.(eventOf(options.name, batch));
     inFlightBytes -= bytesOf(batch);
@@ -76,26 +76,26 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
 
   /** Until a batch has been written, or the next one is large enough to be readied beside it. */
   const gathered = async (): Promise<void> => {
-    const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minBytesBeside ?? 0);
-    const mustWait = (): boolean => inFlightBytes > 0 && turns.length === 0 && queue.bytes < enough;
+    const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minPipelinedBytes ?? 0);
+    const mustWait = (): boolean => inFlightBytes > 0 && exclusiveTasks.length === 0 && queue.bytes < enough;
     while (mustWait()) await Promise.race([writing, arrivals.next]);
   };
 
   const run = async (): Promise<void> => {
-    while (queue.size > 0 || turns.length > 0) {
-      if (turns.length > 0) {
+    while (queue.size > 0 || exclusiveTasks.length > 0) {
+      if (exclusiveTasks.length > 0) {
         await writing;
-        const all = turns;
-        turns = [];
+        const all = exclusiveTasks;
+        exclusiveTasks = [];
         for (const turn of all) await turn();
         continue;
       }
       await gathered();
-      if (turns.length > 0) continue;
+      if (exclusiveTasks.length > 0) continue;
       if (queue.bytes < options.maxBatchBytes) await delay(options.lingerMs);
       const taken = queue.takeBatch();
       inFlightBytes += bytesOf(taken);
-      const batch = await ready(taken, prepare, queue);
+      const batch = await prepareBatch(taken, prepare, queue);
       inFlightBytes -= bytesOf(taken) - bytesOf(batch.left) - bytesOf(batch.failed);
       await writing;
       writing = flush(batch);
@@ -105,20 +105,20 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   const start = (): void => {
     arrivals.announce();
     // on behalf of all whose items are written
-    running ??= actingFor(SERVICE, run);
+    running ??= runAsTenant(SYSTEM_TENANT, run);
   };
 
   return {
     async write(items) {
       if (items.length === 0) return;
       const bytes = items.reduce((sum, item) => sum + options.sizeOf(item), 0);
-      const holder = currentHolder();
-      const held = pending.tryTake(holder, Math.min(bytes, pending.capacity));
+      const tenant = currentTenant();
+      const held = pending.tryAcquire(tenant, Math.min(bytes, pending.capacity));
       if (held === undefined) {
         throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
       }
-      const write = new Write<Item>(holder);
-      queue.push(write.piece(items, bytes, placeOf));
+      const write = new PendingWrite<Item>(tenant);
+      queue.push(write.chunk(items, bytes, placeOf));
       start();
       try {
         await write.finished;
@@ -128,7 +128,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
     },
     whileNoInsertRuns<Result>(work: () => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
-      turns.push(() => work().then(resolve, reject));
+      exclusiveTasks.push(() => work().then(resolve, reject));
       start();
       return promise;
     },
@@ -140,23 +140,23 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   };
 }
 
-interface Readied<Item> {
-  readonly left: readonly Piece<Item>[];
-  readonly failed: readonly Piece<Item>[];
+interface PreparedBatch<Item> {
+  readonly left: readonly WriteChunk<Item>[];
+  readonly failed: readonly WriteChunk<Item>[];
 }
 
 /** Does all steps with what of a batch stays together. */
-async function ready<Item>(
-  batch: readonly Piece<Item>[],
+async function prepareBatch<Item>(
+  batch: readonly WriteChunk<Item>[],
   steps: readonly ((items: readonly Item[]) => Promise<void>)[],
-  queue: PieceQueue<Item>,
-): Promise<Readied<Item>> {
+  queue: WriteQueue<Item>,
+): Promise<PreparedBatch<Item>> {
   let left = batch;
-  const failed: Piece<Item>[] = [];
+  const failed: WriteChunk<Item>[] = [];
   for (const step of steps) {
-    const taken = await those(left, step);
-    failed.push(...left.filter((piece) => !taken.includes(piece)));
-    left = queue.keepNear(taken);
+    const taken = await commitOrSplit(left, step);
+    failed.push(...left.filter((chunk) => !taken.includes(chunk)));
+    left = queue.deferOtherPartitions(taken);
   }
   return { left, failed };
 }
@@ -176,12 +176,12 @@ class Arrivals {
 }
 
 /** A batch that is over now. */
-function eventOf(name: string, batch: readonly Piece<unknown>[]): BatchEvent {
+function eventOf(name: string, batch: readonly WriteChunk<unknown>[]): BatchEvent {
   return {
     name,
-    items: batch.reduce((sum, piece) => sum + piece.items.length, 0),
+    items: batch.reduce((sum, chunk) => sum + chunk.items.length, 0),
     bytes: bytesOf(batch),
-    lagMs: performance.now() - Math.min(...batch.map((piece) => piece.write.arrivedMs)),
+    lagMs: performance.now() - Math.min(...batch.map((chunk) => chunk.write.arrivedMs)),
   };
 }
 
@@ -189,22 +189,22 @@ function eventOf(name: string, batch: readonly Piece<unknown>[]): BatchEvent {
  * The pieces that were accepted; the writers of the others are rejected with the reason. One writer's bad items must not
  * fail the others: a batch that the store refuses is tried piece by piece.
  */
-async function those<Item>(
-  batch: readonly Piece<Item>[],
+async function commitOrSplit<Item>(
+  batch: readonly WriteChunk<Item>[],
   work: (items: readonly Item[]) => Promise<void>,
-): Promise<readonly Piece<Item>[]> {
+): Promise<readonly WriteChunk<Item>[]> {
   if (batch.length === 0) return [];
   try {
-    await work(batch.flatMap((piece) => piece.items));
+    await work(batch.flatMap((chunk) => chunk.items));
     return batch;
   } catch (error) {
     const refused = error instanceof StorageError && error.kind === "statement";
     if (!refused || batch.length === 1) {
-      for (const piece of batch) piece.write.fail(error);
+      for (const chunk of batch) chunk.write.fail(error);
       return [];
     }
-    const taken: Piece<Item>[] = [];
-    for (const piece of batch) taken.push(...(await those([piece], work)));
+    const taken: WriteChunk<Item>[] = [];
+    for (const chunk of batch) taken.push(...(await commitOrSplit([chunk], work)));
     return taken;
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../shared/clock.ts";
-import { createSharedRuns } from "./cluster/replicas/shared-runs.ts";
+import { createSingleFlight } from "./cluster/replicas/single-flight.ts";
 import type { Engine, QueryOptions } from "./engine.ts";
 import { compareMigrations, type StoreMigrations } from "./schema/migrate.ts";
 import { StorageError } from "./storage-error.ts";
@@ -39,7 +39,7 @@ export function guardMigrations(engine: Engine, { clock, onNewer }: GuardOptions
     return migrations;
   };
   // one that was under way during a pause does not count
-  const comparisons = createSharedRuns(compare);
+  const comparisons = createSingleFlight(compare);
   const compareNow = (): Promise<StoreMigrations> => comparisons.after("schema_migrations");
   // the wall clock also runs while the machine is suspended; it may be set back
   const isOld = (): boolean => Math.abs(clock.now() - comparedMs) > COUNTS_FOR_MS;

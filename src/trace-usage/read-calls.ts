@@ -5,7 +5,7 @@ import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import { assertNever } from "../shared/assert-never.ts";
 import { release } from "../shared/buffers.ts";
-import { inTurns } from "../shares/turns.ts";
+import { inTurns } from "../fairness/turns.ts";
 import { selectedTraces, type CallsPlan } from "./plan.ts";
 import { chooseCalls } from "./read/choose-calls.ts";
 import { countTraces } from "./read/count-traces.ts";

@@ -26,7 +26,7 @@ async function deletionsOf(engine: Engine): Promise<string> {
   const rows = await engine.rows<{ newest: string }>(
     sql`SELECT max(concat(toString(create_time), ' ', mutation_id)) AS newest FROM system.mutations
         WHERE database = currentDatabase() AND table = 'calls'`,
-    { name: "usage_rollup_deletions", limits: "maintenance", tables: "each" },
+    { name: "usage_rollup_deletions", limits: "maintenance", tables: "per_shard" },
   );
   return rows.map(({ newest }) => newest).join(", ");
 }
@@ -39,12 +39,12 @@ export async function deleteOrphans(engine: Engine): Promise<void> {
   const rows = await engine.rows<{ found: string }>(
     sql`SELECT DISTINCT ${hourKey} AS found FROM usage_rollup
         WHERE (project_id, hour) NOT IN (SELECT DISTINCT project_id, hour FROM calls) LIMIT ${param("UInt32", MAX_HOURS)}`,
-    { name: "usage_rollup_orphans", limits: "maintenance", mustBeCurrent: true },
+    { name: "usage_rollup_orphans", limits: "maintenance", requireCurrent: true },
   );
   if (rows.length === 0) return;
   const found = rows.map((row) => row.found);
   await engine.command(
     sql`ALTER TABLE usage_rollup DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
-    { name: "usage_rollup_forget", tables: "each" },
+    { name: "usage_rollup_forget", tables: "per_shard" },
   );
 }

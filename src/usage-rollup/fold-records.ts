@@ -1,4 +1,4 @@
-import { inTurns } from "../shares/turns.ts";
+import { inTurns } from "../fairness/turns.ts";
 import type { Engine } from "../store/engine.ts";
 import { eachOwnUsage } from "../trace-usage/fold/own-usage.ts";
 import { releaseCalls, type CallTable } from "../trace-usage/table/call-table.ts";

@@ -34,7 +34,7 @@ export async function readHourBuckets(
 ): Promise<readonly number[]> {
   const rows = await engine.rows<{ hour: number }>(
     hourBucketsOf(ofProject(project), { kind: "started", range: started }),
-    { ...options, limits: "heavy", mustBeCurrent: true },
+    { ...options, limits: "heavy", requireCurrent: true },
   );
   return rows.map(({ hour }) => hour).sort((a, b) => a - b);
 }

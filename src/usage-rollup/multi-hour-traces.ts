@@ -38,7 +38,7 @@ export function readMultiHourTraceSets(
 ): Promise<readonly MultiHourTraceSet[]> {
   return engine.rows<MultiHourTraceSet>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH} FROM ${byHours(project, hours)} WHERE ${hours} GROUP BY first, last, hour`,
-    { ...options, limits: "heavy", mustBeCurrent: true },
+    { ...options, limits: "heavy", requireCurrent: true },
   );
 }
 
@@ -52,7 +52,7 @@ export function readMultiHourTraces(
   return engine.rows<MultiHourTraces>(
     sql`SELECT first, last, hour, ${TRACE_SET_HASH}, groupArray(trace_id) AS traceIds
         FROM ${byHours(project, hours)} GROUP BY first, last, hour`,
-    { ...options, limits: "maintenance", mustBeCurrent: true },
+    { ...options, limits: "maintenance", requireCurrent: true },
   );
 }
 

@@ -16,7 +16,7 @@ export async function readPartitions(engine: Engine, signal: AbortSignal): Promi
     sql`SELECT partition_id AS id, concat(toString(max(max_block_number)), ' ', toString(max(data_version))) AS state
         FROM system.parts WHERE database = currentDatabase() AND table = 'calls' AND active
         GROUP BY partition_id`,
-    { name: "usage_rollup_partitions", limits: "maintenance", tables: "each", signal },
+    { name: "usage_rollup_partitions", limits: "maintenance", tables: "per_shard", signal },
   );
   return [...Map.groupBy(found, ({ id }) => id)]
     .map(([id, ofShards]) => ({ id, state: ofShards.map(({ state }) => state).join(", ") }))

@@ -1,5 +1,5 @@
 import type { Engine } from "../store/engine.ts";
-import { inTurns } from "../shares/turns.ts";
+import { inTurns } from "../fairness/turns.ts";
 import { eachItem } from "../shared/steps.ts";
 import { RowBinaryReader } from "../store/rows/row-binary.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";

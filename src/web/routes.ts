@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { existsSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
-import { builtFile, staticAnswer, staticRoute } from "../http/static-answer.ts";
+import { builtFile, staticResponse, staticRoute } from "../http/static-response.ts";
 import { AppError } from "../shared/errors.ts";
 import { pageHeaders } from "./headers.ts";
 
@@ -30,7 +30,7 @@ export async function pageRoutes(app: FastifyInstance, { dir }: { readonly dir: 
   });
   const file = (name: string, cacheControl: string) => {
     const type = types[extname(name)] ?? "application/octet-stream";
-    return staticAnswer({ type, cacheControl, bytesIn: builtFile(join(dir, name)) });
+    return staticResponse({ type, cacheControl, bytesIn: builtFile(join(dir, name)) });
   };
   app.get("/", options, file("index.html", "no-cache"));
   // file names contain the digest of the content

@@ -5,7 +5,7 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from "@opentelemetry/sdk-trace-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
-import { refusalsOf } from "../helpers/refusals.ts";
+import { count503 } from "../helpers/rejections.ts";
 import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
@@ -129,11 +129,11 @@ describe("an exporter", () => {
   });
 
   it("loses nothing when the store is away while it sends, and sends again", async () => {
-    const before = await refusalsOf(test.app);
+    const before = await count503(test.app);
     storeIsAway = true;
     const { provider, spans } = runAgent(EXPORTERS.proto({ headers: headers(), timeoutMillis: 60_000 }));
     const delivered = provider.shutdown();
-    await until(async () => (await refusalsOf(test.app)) > before);
+    await until(async () => (await count503(test.app)) > before);
     storeIsAway = false;
     await delivered;
     const usage = await totals(spans["first"]!.spanContext().traceId);

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runProgram } from "../helpers/client-program.ts";
 import { faultyEngine } from "../helpers/faulty-engine.ts";
 import { hasProgram } from "../helpers/has-program.ts";
-import { refusalsOf } from "../helpers/refusals.ts";
+import { count503 } from "../helpers/rejections.ts";
 import { ROOT_KEY, startApp, type TestApp } from "../helpers/start-app.ts";
-import { startTlsFront } from "../helpers/tls-front.ts";
+import { startTlsProxy } from "../helpers/tls-proxy.ts";
 import { until } from "../helpers/until.ts";
 
 let test: TestApp;
@@ -129,10 +129,10 @@ describe("npm weave", () => {
   });
 
   it("loses nothing when the store is away while it sends, and sends again", async () => {
-    const before = await refusalsOf(test.app);
+    const before = await count503(test.app);
     storeIsAway = true;
     const ended = run("weave-trace.ts");
-    await until(async () => (await refusalsOf(test.app)) >= before + 3);
+    await until(async () => (await count503(test.app)) >= before + 3);
     storeIsAway = false;
     const { exitCode, output, result } = await ended;
     expect(exitCode, output).toBe(0);
@@ -143,7 +143,7 @@ describe("npm weave", () => {
   });
 
   it.runIf(hasProgram("openssl"))("logs in and names a project without its entity, behind TLS", async () => {
-    const front = await startTlsFront(url);
+    const front = await startTlsProxy(url);
     try {
       const { exitCode, output, result } = await runProgram("weave-login.ts", {
         KEY: ROOT_KEY,

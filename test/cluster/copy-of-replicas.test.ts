@@ -11,7 +11,7 @@ import {
   type TestCluster,
 } from "../helpers/test-cluster.ts";
 
-const COPY = join(import.meta.dirname, "../../scripts/copy-store.ts");
+const COPY = join(import.meta.dirname, "../../scripts/reshard.ts");
 const shards = await countShards();
 const project = "acme/app";
 const CALLS = 12;

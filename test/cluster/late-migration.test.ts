@@ -5,7 +5,7 @@ import { migrate } from "../../src/store/schema/migrate.ts";
 import { completeCall, store } from "../helpers/cluster-load.ts";
 import { LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { openLink, type Statement, type StatementLink } from "../helpers/statement-link.ts";
+import { startStatementProxy, type Statement, type StatementProxy } from "../helpers/statement-proxy.ts";
 import {
   clusterName,
   clusterOfTests,
@@ -20,7 +20,7 @@ const CHANGES = /^(INSERT|ALTER|CREATE|SYSTEM (DROP|RESTORE))/m;
 
 describe.skipIf(replicaCount < 2)(`a migration that comes once more, on ${clusterName}`, () => {
   let cluster: TestCluster;
-  let links: readonly StatementLink[];
+  let links: readonly StatementProxy[];
   let newer: Engine;
   /** What the newer one has changed the store with, in its order. */
   const sent: Statement[] = [];
@@ -28,7 +28,7 @@ describe.skipIf(replicaCount < 2)(`a migration that comes once more, on ${cluste
   beforeAll(async () => {
     cluster = await openCluster();
     await store(await cluster.start(), [completeCall(project, "before", "before")]);
-    links = await Promise.all(numbers.map((replica) => openLink(cluster.url(replica))));
+    links = await Promise.all(numbers.map((replica) => startStatementProxy(cluster.url(replica))));
     for (const link of links)
       link.rule = (statement) => {
         if (CHANGES.test(statement.text)) sent.push(statement);

@@ -10,7 +10,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
-import { settleAll } from "../helpers/settle.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import {
   clusterName,
@@ -106,7 +106,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
       whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(),
     };
     return {
-      settle: async (): Promise<void> => void (await insist(() => settleAll(engine))),
+      materialize: async (): Promise<void> => void (await insist(() => materializeAll(engine))),
       erase: (): Promise<void> => insist(() => advanceDeletions(deps)),
       // also while an earlier one runs, which may be a late one
       expire: (): Promise<void> =>
@@ -124,14 +124,14 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
     "lose nothing that was acknowledged, bring nothing back, and every service tells the same, seed %i",
     { timeout: 1_200_000 },
     async (own) => {
-      const { settle, erase, expire } = jobs();
+      const { materialize, erase, expire } = jobs();
       const service: Service = {
         replicas: () => [replicas[0], replicas[1]],
         async restart(at) {
           await apps[at]!.close();
           apps[at] = await startApp(at);
         },
-        settle,
+        materialize,
         random,
       };
       const sequences = fc.array(sequence, { minLength: LANES, maxLength: LANES });
@@ -165,7 +165,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
       await links.deliverAll();
       for (const one of settings) for (let read = 0; read < 3; read++) await one.check();
-      await settle();
+      await materialize();
       expect((await insist(() => verifyRollup(engines[0]!, signal))).different).toEqual([]);
     },
   );

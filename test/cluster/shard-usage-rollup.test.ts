@@ -12,7 +12,7 @@ import type { Project } from "../../src/shared/project.ts";
 import { completeCall, send, untilDone } from "../helpers/cluster-load.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import type { ServiceProcess } from "../helpers/service-process.ts";
-import { withoutLedger } from "../helpers/settle.ts";
+import { withoutRollup } from "../helpers/materialize.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import {
   clusterName,
@@ -23,7 +23,7 @@ import {
   type TestCluster,
 } from "../helpers/test-cluster.ts";
 
-const LEDGER = join(import.meta.dirname, "../../scripts/usage-rollup.ts");
+const ROLLUP = join(import.meta.dirname, "../../scripts/usage-rollup.ts");
 const ROUNDS = Number(process.env["SHARD_LEDGER_ROUNDS"] ?? 4);
 const HOURS = 5;
 const random = seededRandom();
@@ -39,7 +39,7 @@ describe.skipIf(shards < 2)(
     let cluster: TestCluster;
     let services: ServiceProcess[];
     let engines: Engine[];
-    let settlers: Materializer[];
+    let materializers: Materializer[];
     let live: TestApp;
     let calls = 0;
 
@@ -51,14 +51,16 @@ describe.skipIf(shards < 2)(
       });
     };
     /** Every hour needs two runs without a change. */
-    const settle = async (): Promise<number> => {
-      let settled = 0;
+    const materialize = async (): Promise<number> => {
+      let materialized = 0;
       for (let quiet = 0; quiet < 2;) {
-        const found = (await Promise.all(settlers.map((settler) => settler.run()))).reduce((a, b) => a + b);
-        settled += found;
+        const found = (await Promise.all(materializers.map((materializer) => materializer.run()))).reduce(
+          (a, b) => a + b,
+        );
+        materialized += found;
         quiet = found === 0 ? quiet + 1 : 0;
       }
-      return settled;
+      return materialized;
     };
     const expectSame = async (): Promise<void> => {
       for (const group_by of [["trace_id", "status"], ["llm"]]) {
@@ -79,9 +81,9 @@ describe.skipIf(shards < 2)(
         }
       }
     };
-    const ledger = async (word: "check" | "rebuild"): Promise<string> => {
+    const rollup = async (word: "check" | "rebuild"): Promise<string> => {
       const env = { PATH: process.env["PATH"], ...cluster.settings([2, 1]) };
-      return (await promisify(execFile)(process.execPath, [LEDGER, word], { env })).stdout.trim();
+      return (await promisify(execFile)(process.execPath, [ROLLUP, word], { env })).stdout.trim();
     };
 
     beforeAll(async () => {
@@ -91,7 +93,7 @@ describe.skipIf(shards < 2)(
       engines = [[], [replicaCount, 1]].map((order) =>
         connectServer(cluster.url(...order).split(","), { cluster: clusterOfTests }),
       );
-      settlers = engines.map((engine) =>
+      materializers = engines.map((engine) =>
         createMaterializer({
           engine,
           clock: { now: () => Date.UTC(2026, 1, 1) },
@@ -99,7 +101,7 @@ describe.skipIf(shards < 2)(
           signal: new AbortController().signal,
         }),
       );
-      live = await startAppOn(engines[0]!, { wrapEngine: withoutLedger, settings: cluster.settings() });
+      live = await startAppOn(engines[0]!, { wrapEngine: withoutRollup, settings: cluster.settings() });
       await store(traces.map((trace, n) => call(trace, n % HOURS)));
     });
     afterAll(async () => {
@@ -109,8 +111,8 @@ describe.skipIf(shards < 2)(
     });
 
     it("is settled by two services at once, and says what the calls say after every change", async () => {
-      let settled = await settle();
-      expect(settled).toBeGreaterThanOrEqual(HOURS);
+      let materialized = await materialize();
+      expect(materialized).toBeGreaterThanOrEqual(HOURS);
       for (let round = 0; round < ROUNDS; round++) {
         const kind = below(3);
         const trace = traces[below(traces.length)]!;
@@ -120,42 +122,42 @@ describe.skipIf(shards < 2)(
             project_id: project,
             call_ids: [`call-${below(calls)}`],
           });
-        if (kind === 2) await Promise.all([settle(), store([call(trace, below(HOURS))])]);
-        if (below(2) === 0) settled += await settle();
+        if (kind === 2) await Promise.all([materialize(), store([call(trace, below(HOURS))])]);
+        if (below(2) === 0) materialized += await materialize();
         await expectSame();
       }
-      await settle();
+      await materialize();
       await expectSame();
     });
 
     it("is settled again after a change on any of them", async () => {
-      await settle();
+      await materialize();
       for (let shard = 1; shard <= shards; shard++) {
         const [row] = await engines[0]!.rows<{ trace_id: string }>(
           sql`SELECT trace_id FROM calls WHERE project_id = 'acme/ledger' LIMIT 1`,
           { name: "test", tables: shard },
         );
         await store([call(row!.trace_id, 0)]);
-        expect(await settle(), row!.trace_id).toBeGreaterThan(0);
+        expect(await materialize(), row!.trace_id).toBeGreaterThan(0);
       }
       await expectSame();
     });
 
     it("is compared with the calls, and rebuilt, by the command", async () => {
-      await settle();
+      await materialize();
       const said = /^(\d+) hours settled, 0 of them different; 0 folded live\.$/;
-      expect(await ledger("check")).toMatch(said);
+      expect(await rollup("check")).toMatch(said);
       await store(traces.map((trace) => call(trace, HOURS - 1)));
-      expect(await ledger("check")).toMatch(/; [1-9]\d* folded live\.$/);
-      expect(await ledger("rebuild")).toMatch(/^\d+ hours settled, 0 left to be folded live\.$/);
-      expect(await ledger("check")).toMatch(said);
+      expect(await rollup("check")).toMatch(/; [1-9]\d* folded live\.$/);
+      expect(await rollup("rebuild")).toMatch(/^\d+ hours settled, 0 left to be folded live\.$/);
+      expect(await rollup("check")).toMatch(said);
       await expectSame();
     });
 
     it("forgets hours whose calls are gone, on each of them", async () => {
       const orphans = "acme/orphans" as Project;
       const truth = { fingerprint: "1", hourFingerprint: "1", traceSetHash: "0", records: [] };
-      const settled = (hour: number) =>
+      const materialized = (hour: number) =>
         rowsOf(orphans, { ...truth, hour, first: hour, last: hour, slice: 0, slices: 1 });
       const counts = (): Promise<number[]> =>
         Promise.all(
@@ -168,7 +170,7 @@ describe.skipIf(shards < 2)(
           }),
         );
       for (let hour = 0; hour < 20; hour++)
-        await engines[0]!.insert("usage_rollup", settled(hour), { name: "test" });
+        await engines[0]!.insert("usage_rollup", materialized(hour), { name: "test" });
       expect(Math.min(...(await counts()))).toBeGreaterThan(0);
       await deleteOrphans(engines[1]!);
       // the mutation is asynchronous on each shard

@@ -28,7 +28,7 @@ import {
   type TestCluster,
 } from "../helpers/test-cluster.ts";
 
-const COPY = join(import.meta.dirname, "../../scripts/copy-store.ts");
+const COPY = join(import.meta.dirname, "../../scripts/reshard.ts");
 const shards = await countShards();
 const project = "acme/app";
 const traces = Array.from({ length: 20 }, (_, n) => `trace-${n}`);

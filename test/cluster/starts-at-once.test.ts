@@ -4,7 +4,7 @@ import { sql } from "../../src/query/sql.ts";
 import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { aroundStatements } from "../helpers/around-statements.ts";
+import { interceptStatements } from "../helpers/intercept-statements.ts";
 import { LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import {
@@ -24,7 +24,7 @@ const numbers = Array.from({ length: replicaCount }, (_, index) => index + 1);
 
 /** Before one statement in eight it stands still, as a process does that gets no time. */
 function standing(engine: Engine, random: { next(): number }): Engine {
-  return aroundStatements(engine, async (_name, run) => {
+  return interceptStatements(engine, async (_name, run) => {
     if (random.next() < 1 / 8) await pause(random.next() ** 3 * 4000);
     return await run();
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { shardingKey, TABLES_OF_SERVERS, TABLES_OF_SHARDS } from "../../src/store/cluster/shards/shards.ts";
+import { shardingKey, LOCAL_TABLES, DISTRIBUTED_TABLES } from "../../src/store/cluster/shards/shards.ts";
 import { readMigrations, statementsOf } from "../../src/store/schema/migrations.ts";
 
 import { LATER } from "../helpers/later-migration.ts";
@@ -45,8 +45,8 @@ describe("the schema", () => {
     expect(name).toBe("1.0");
     const made = [...text.matchAll(/^CREATE TABLE IF NOT EXISTS (\w+) /gm)].map(([, table]) => table!);
     expect(made).toEqual(ofFiles);
-    expect([...TABLES_OF_SHARDS].sort()).toEqual(ofFiles);
-    expect([...sections.keys()].sort()).toEqual([...ofFiles, ...TABLES_OF_SERVERS].sort());
+    expect([...DISTRIBUTED_TABLES].sort()).toEqual(ofFiles);
+    expect([...sections.keys()].sort()).toEqual([...ofFiles, ...LOCAL_TABLES].sort());
   });
 
   it.each(ofFiles)("%s: the page says its order, partition and shard", (table) => {

@@ -6,7 +6,7 @@ import { events, sequence } from "../models/call-model/steps.ts";
 import { sql } from "../../src/query/sql.ts";
 import { runs } from "../helpers/runs.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
-import { settleAll } from "../helpers/settle.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 
 const SEQUENCES = runs(4, 80);
@@ -41,7 +41,7 @@ async function restart(replica: 0 | 1): Promise<void> {
 const service: Service = {
   replicas: () => [replicaOf(replicas[0].app), replicaOf(replicas[1].app)],
   restart,
-  settle: async () => void (await settleAll(store.engine)),
+  materialize: async () => void (await materializeAll(store.engine)),
   random: () => seeded.next(),
 };
 

@@ -15,7 +15,7 @@ it(`a stream is recorded as the official SDK puts it together: ${RUNS} random an
   for (let run = 0; run < RUNS; run++) {
     const { events } = drawAnswer(drawFrom(seededRandom(seed * 7919 + run)), { isOfficial: true });
     const chunks = events.map(({ chunk }) => JSON.stringify(chunk));
-    const reader = new ChatReader({ keepsText: true });
+    const reader = new ChatReader({ capturesText: true });
     for (const chunk of chunks) reader.read(readStreamEvent(chunk));
     const { usage: _usage, ...recorded } = reader.output()!;
     expect(recorded, `run ${run}: ${chunks.join("\n")}`).toEqual(await assembledBySdk(chunks));

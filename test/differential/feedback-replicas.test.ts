@@ -4,7 +4,7 @@ import type { Project } from "../../src/shared/project.ts";
 import type { FeedbackColumns } from "../../src/feedback/feedback-row.ts";
 import { createFeedbackWriter } from "../../src/feedback/feedback-writer.ts";
 import { param, sql } from "../../src/query/sql.ts";
-import { FairShare } from "../../src/shares/fair-share.ts";
+import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
@@ -52,7 +52,7 @@ describe("feedback sent to several replicas at once", () => {
       createFeedbackWriter(
         test.engine,
         { now: () => Date.now() + skewMs },
-        { lingerMs: 0, pending: new FairShare({ capacity: 2 ** 20 }) },
+        { lingerMs: 0, pending: new FairSemaphore({ capacity: 2 ** 20 }) },
       ),
     );
     await fc.assert(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sql } from "../../src/query/sql.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { settleAll } from "../helpers/settle.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const RUNS = runs(1, 15);
@@ -275,12 +275,12 @@ describe("the microsecond decides", () => {
   });
 
   it("what settled hours come to", async () => {
-    await settleAll(test.engine);
-    const [settled] = await test.engine.rows<{ projects: number }>(
+    await materializeAll(test.engine);
+    const [materialized] = await test.engine.rows<{ projects: number }>(
       sql`SELECT uniqExact(project_id) AS projects FROM usage_rollup`,
       { name: "test" },
     );
-    expect(settled).toEqual({ projects: RUNS });
+    expect(materialized).toEqual({ projects: RUNS });
     for (const [project, about] of stored)
       for (const one of about.windows) await checks["/usage/stats"]!(about, windowOf(project, one));
   });

@@ -14,7 +14,7 @@ import { sumTraces } from "../../src/traces/read/sum-traces.ts";
 import { forest } from "../models/forests.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { settleAll } from "../helpers/settle.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 import { type Ask, messagesOf, step, take, WINDOW } from "../models/usage-history.ts";
 import { addTotals, picodollars, type Total } from "../models/usage-totals.ts";
@@ -118,7 +118,7 @@ function valueOf(row: Row, order: string): number | null {
 }
 
 /** What the ledger has, with what it does not have folded, is what is folded alone. */
-async function expectLedger(project_id: string): Promise<void> {
+async function expectRollup(project_id: string): Promise<void> {
   const project = project_id as Project;
   const prices = createPrices(createPriceStore(test.engine), {
     list: await loadPriceList(undefined),
@@ -157,7 +157,7 @@ describe("POST /trace/query", () => {
     { timeout: 600_000 },
     async () => {
       let projects = 0;
-      let settled = 0;
+      let materialized = 0;
       await fc.assert(
         fc.asyncProperty(
           fc.array(forest({ maxCalls: 12, inclusive: true, cycles: false, shared: true }), {
@@ -171,17 +171,17 @@ describe("POST /trace/query", () => {
             const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
             expect(stored.json()).toEqual({ rejected: [] });
             const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
-            for (const [number, [one, asked, settles]] of steps.entries()) {
+            for (const [number, [one, asked, materializes]] of steps.entries()) {
               if (ids.length > 0) await take(ask, one, { project, ids, number });
-              if (settles) settled += await settleAll(test.engine);
-              await expectLedger(project);
+              if (materializes) materialized += await materializeAll(test.engine);
+              await expectRollup(project);
               await expectList(project, asked);
             }
           },
         ),
         { numRuns: RUNS, seed, endOnFailure: true },
       );
-      if (RUNS >= 20) expect(settled).toBeGreaterThan(0);
+      if (RUNS >= 20) expect(materialized).toBeGreaterThan(0);
     },
   );
 });

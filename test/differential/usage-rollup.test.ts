@@ -11,7 +11,7 @@ import type { Project } from "../../src/shared/project.ts";
 import { forest } from "../models/forests.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { settleAll, withoutLedger } from "../helpers/settle.ts";
+import { materializeAll, withoutRollup } from "../helpers/materialize.ts";
 import { startAppOn, startEngine, type TestApp, type TestEngine } from "../helpers/start-app.ts";
 import { messagesOf, step, take, WINDOW } from "../models/usage-history.ts";
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
     wrapEngine: (engine) => disturbed(engine, (name) => disturb(name)),
   });
   other = await startAppOn(store.engine);
-  live = await startAppOn(store.engine, { wrapEngine: withoutLedger });
+  live = await startAppOn(store.engine, { wrapEngine: withoutRollup });
 });
 afterAll(async () => {
   await test.close();
@@ -107,7 +107,7 @@ describe("the ledger of what calls themselves used", () => {
             AND slice = 1 AND ${where} SETTINGS mutations_sync = 2`,
         { name: "test" },
       );
-    await settleAll(store.engine, 2);
+    await materializeAll(store.engine, 2);
     for (const { parts, heads } of await partsOf()) {
       expect(parts).toBeGreaterThan(2);
       expect(heads).toBe(parts);
@@ -118,13 +118,13 @@ describe("the ledger of what calls themselves used", () => {
     expect(await isFoldedLive()).toBe(true);
     await remove(sql`first_hour = last_hour`);
     expect(await isFoldedLive()).toBe(true);
-    expect(await settleAll(store.engine, 3)).toBe(2);
+    expect(await materializeAll(store.engine, 3)).toBe(2);
     expect(await isFoldedLive()).toBe(false);
   });
 
   it("is kept by a job: hours that are over and have not changed since the run before", async () => {
     const project = "acme/kept";
-    const settler = createMaterializer({
+    const materializer = createMaterializer({
       engine: store.engine,
       clock: { now: () => Date.UTC(2026, 2, 28, 22, 30) },
       whileNoInsertRuns: (work) => work(),
@@ -144,14 +144,14 @@ describe("the ledger of what calls themselves used", () => {
       });
     await start("a", "2026-03-28T20:10:00Z");
     await start("now", "2026-03-28T22:10:00Z");
-    expect(await settler.run()).toBe(0);
+    expect(await materializer.run()).toBe(0);
     await start("b", "2026-03-28T21:10:00Z");
-    expect(await settler.run()).toBe(1);
-    expect(await settler.run()).toBe(1);
-    expect(await settler.run()).toBe(0);
+    expect(await materializer.run()).toBe(1);
+    expect(await materializer.run()).toBe(1);
+    expect(await materializer.run()).toBe(0);
     await start("c", "2026-03-28T21:20:00Z");
-    expect(await settler.run()).toBe(0);
-    expect(await settler.run()).toBe(1);
+    expect(await materializer.run()).toBe(0);
+    expect(await materializer.run()).toBe(1);
     const hours = await store.engine.rows<{ hour: number; ops: number }>(
       sql`SELECT hour, max(manifest.records) AS ops FROM usage_rollup WHERE project_id = 'acme/kept' AND is_record = 0 GROUP BY hour ORDER BY hour`,
       { name: "test" },
@@ -199,7 +199,7 @@ describe("the ledger of what calls themselves used", () => {
       return found.length;
     };
     const truth = { fingerprint: "1", hourFingerprint: "1", traceSetHash: "0", records: [] };
-    const settled = rowsOf("acme/orphans" as Project, {
+    const materialized = rowsOf("acme/orphans" as Project, {
       ...truth,
       hour: 7,
       first: 7,
@@ -207,7 +207,7 @@ describe("the ledger of what calls themselves used", () => {
       slice: 0,
       slices: 1,
     });
-    await store.engine.insert("usage_rollup", settled, { name: "test" });
+    await store.engine.insert("usage_rollup", materialized, { name: "test" });
     expect(await rows()).toBe(1);
     await deleteOrphans(store.engine);
     expect(await rows()).toBe(0);
@@ -232,7 +232,7 @@ describe("the ledger of what calls themselves used", () => {
 
   it("tells what folding the calls tells, after every step", { timeout: 600_000 }, async () => {
     let projects = 0;
-    let settled = 0;
+    let materialized = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(forest({ maxCalls: 12, inclusive: true, cycles: false, shared: true }), {
@@ -244,26 +244,26 @@ describe("the ledger of what calls themselves used", () => {
             one: fc.oneof(step, moved),
             asked: question,
             window,
-            settles: fc.option(rowsPerFold, { freq: 1, nil: undefined }),
+            materializes: fc.option(rowsPerFold, { freq: 1, nil: undefined }),
           }),
           { minLength: 2, maxLength: 5 },
         ),
         fc.nat(3),
         rowsPerFold,
-        async (forests, steps, spanning, atFirst) => {
+        async (forests, steps, multiHour, atFirst) => {
           const project = `acme/ledger-${projects++}`;
           const batch = forests.flatMap((rows, number) => {
             const messages = messagesOf(rows, `t${number}`);
-            return number < spanning ? messages : inOneHour(messages, 20 + number);
+            return number < multiHour ? messages : inOneHour(messages, 20 + number);
           });
           const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
           expect(stored.json()).toEqual({ rejected: [] });
           const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
-          settled += await settleAll(store.engine, atFirst);
-          for (const [number, { one, asked, window: within, settles }] of steps.entries()) {
+          materialized += await materializeAll(store.engine, atFirst);
+          for (const [number, { one, asked, window: within, materializes }] of steps.entries()) {
             if (one.kind === "move") await move(one, project, ids);
             else await take((url, body) => test.post(url, body), one, { project, ids, number });
-            if (settles !== undefined) settled += await settleAll(store.engine, settles);
+            if (materializes !== undefined) materialized += await materializeAll(store.engine, materializes);
             const body = { project_id: project, ...within, ...asked };
             const [answer, expected] = [
               await test.post("/usage/stats", body),
@@ -276,7 +276,7 @@ describe("the ledger of what calls themselves used", () => {
       ),
       { numRuns: RUNS, seed, endOnFailure: true },
     );
-    expect(settled).toBeGreaterThan(RUNS);
+    expect(materialized).toBeGreaterThan(RUNS);
   });
 
   it(
@@ -317,7 +317,7 @@ describe("the ledger of what calls themselves used", () => {
               return new Map(groups.map(({ key, total }) => [key.trace_id, JSON.stringify(total)]));
             };
             for (const one of before) await happen(one);
-            await settleAll(store.engine);
+            await materializeAll(store.engine);
             for (const events of questions) {
               const moments = [await tracesNow(live)];
               const waiting = [...events];
@@ -363,18 +363,18 @@ describe("the ledger of what calls themselves used", () => {
       summary: usage(id),
     }));
     await other.post(`/v2/${project_id}/calls/complete`, { batch });
-    await settleAll(store.engine);
-    let isSettledAgain = false;
+    await materializeAll(store.engine);
+    let isMaterializedAgain = false;
     disturb = async (statement) => {
-      if (statement !== "usage_rollup_sum" || isSettledAgain) return;
-      isSettledAgain = true;
+      if (statement !== "usage_rollup_sum" || isMaterializedAgain) return;
+      isMaterializedAgain = true;
       await other.post("/call/end", { end: { project_id, id: "c-2", ended_at: at, summary: usage(7) } });
-      expect(await settleAll(store.engine)).toBe(1);
+      expect(await materializeAll(store.engine)).toBe(1);
       await store.engine.command(sql`OPTIMIZE TABLE usage_rollup FINAL`, { name: "test" });
     };
     const answer = await test.post("/usage/stats", { project_id, ...WINDOW });
     disturb = () => Promise.resolve();
-    expect(isSettledAgain).toBe(true);
+    expect(isMaterializedAgain).toBe(true);
     expect(answer.json().total).toMatchObject({ calls: 2, prompt_tokens: 8 });
   });
 
@@ -406,7 +406,7 @@ describe("the ledger of what calls themselves used", () => {
       if (statement === comesBefore) await send("goes");
       if (statement === goesBefore) await remove();
     });
-    await settleAll(engine);
+    await materializeAll(engine);
     await remove();
     const written = await store.engine.rows(
       sql`SELECT record_no FROM usage_rollup WHERE project_id = ${param("String", project)}`,
@@ -474,7 +474,7 @@ async function happens(
   { project, ids, number }: { project: string; ids: string[]; number: number },
 ): Promise<void> {
   if (one.kind === "settle") {
-    await settleAll(store.engine, one.rowsPerFold);
+    await materializeAll(store.engine, one.rowsPerFold);
     return;
   }
   if (one.kind === "move") return move(one, project, ids);

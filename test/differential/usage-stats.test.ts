@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forest } from "../models/forests.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { settleAll } from "../helpers/settle.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 import {
   type Ask,
@@ -67,8 +67,8 @@ describe("POST /usage/stats", () => {
             const stored = await test.post(`/v2/${project}/calls/complete`, { batch });
             expect(stored.json()).toEqual({ rejected: [] });
             const ids = batch.map(({ id }) => id).filter((id) => !id.endsWith("-top"));
-            for (const [number, [one, asked, settles]] of steps.entries()) {
-              if (settles) await settleAll(test.engine);
+            for (const [number, [one, asked, materializes]] of steps.entries()) {
+              if (materializes) await materializeAll(test.engine);
               await take(ask, one, { project, ids, number });
               const answer = await test.post("/usage/stats", { project_id: project, ...WINDOW, ...asked });
               expect(answer.status, answer.text).toBe(200);

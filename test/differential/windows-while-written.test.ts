@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
-import { aroundStatements } from "../helpers/around-statements.ts";
+import { interceptStatements } from "../helpers/intercept-statements.ts";
 import { startApp, startAppOn, type TestApp } from "../helpers/start-app.ts";
 
 const RUNS = runs(2, 15);
@@ -31,7 +31,7 @@ async function goOn(): Promise<void> {
 }
 
 function interrupted(engine: Engine): Engine {
-  return aroundStatements(engine, async (name, run) => {
+  return interceptStatements(engine, async (name, run) => {
     if (!OURS.test(name)) return run();
     await goOn();
     const result = await run();

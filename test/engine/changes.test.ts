@@ -19,7 +19,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const count = (table: string): number => engine.changesOf(table)!;
+const count = (table: string): number => engine.writeCountOf(table)!;
 const causes: readonly [string, () => Promise<unknown>, readonly [one: number, two: number]][] = [
   ["an insert", () => engine.insert("one", [{ n: 1 }], options), [1, 0]],
   ["no rows", () => engine.insert("one", [], options), [0, 0]],
@@ -38,7 +38,7 @@ describe("the changes of tables that the embedded engine counts", () => {
 
   it("are unknown of a server, which others may write to", async () => {
     const server = connectServer("http://127.0.0.1:1");
-    expect(server.changesOf("one")).toBeUndefined();
+    expect(server.writeCountOf("one")).toBeUndefined();
     await server.close();
   });
 });

@@ -412,10 +412,10 @@ function describeConcurrency(engine: () => Engine): void {
         limits: "heavy",
         signal: controller.signal,
       });
-      const settled = expect(aborted).rejects.toMatchObject({ kind: "aborted" });
+      const materialized = expect(aborted).rejects.toMatchObject({ kind: "aborted" });
       await expect.poll(running).toEqual([{ n: 1 }]);
       controller.abort();
-      await settled;
+      await materialized;
       await expect.poll(running).toEqual([{ n: 0 }]);
     });
     it("a signal that is aborted before does not start anything", async () => {

@@ -16,7 +16,7 @@ afterAll(() => test.close());
 
 /** On every shard. */
 async function command(statement: Sql): Promise<void> {
-  await test.engine.command(statement, { ...options, tables: "each" });
+  await test.engine.command(statement, { ...options, tables: "per_shard" });
 }
 
 describe("of a project with many calls", () => {
@@ -27,7 +27,7 @@ describe("of a project with many calls", () => {
     sql`SELECT * FROM (${query}) SETTINGS force_optimize_projection_name = 'hour_fingerprints'`;
   const engine = (): TestEngine["engine"] => ({
     ...test.engine,
-    rows: (query, given) => test.engine.rows(forced(query), { ...given, tables: "each" }),
+    rows: (query, given) => test.engine.rows(forced(query), { ...given, tables: "per_shard" }),
   });
 
   beforeAll(async () => {

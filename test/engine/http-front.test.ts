@@ -7,7 +7,7 @@ import { connectServer } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { param, sql } from "../../src/query/sql.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
-import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
+import { startFakeServer, type HttpFront } from "../helpers/fake-clickhouse-server.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";
 import { ABORTED_STATEMENTS, describeEngine, testLimits } from "./conformance.ts";
 
@@ -16,7 +16,7 @@ const keeper = new Session(dir);
 let front: HttpFront;
 
 beforeAll(async () => {
-  front = await startHttpFront(dir);
+  front = await startFakeServer(dir);
 });
 afterAll(async () => {
   await front.close();
@@ -151,7 +151,7 @@ describe("a server that fails", () => {
   });
 
   it("by not being there is unavailable", async () => {
-    const nobody = await startHttpFront(dir);
+    const nobody = await startFakeServer(dir);
     await nobody.close();
     const nowhere = connectServer(nobody.url);
     await expect(nowhere.version()).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import { sql } from "../../src/query/sql.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { compareMigrations, migrate } from "../../src/store/schema/migrate.ts";
-import { comparable, KEPT } from "../helpers/kept-store.ts";
+import { comparable, KEPT } from "../helpers/store-fixture.ts";
 import { Cut, cutBefore, LATER } from "../helpers/later-migration.ts";
 import { seededRandom } from "../helpers/seeded-random.ts";
 import { startAppOn, type TestApp } from "../helpers/start-app.ts";

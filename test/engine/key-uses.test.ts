@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createKeyUses } from "../../src/http/auth/key-uses.ts";
+import { createKeyUses } from "../../src/http/auth/key-last-used.ts";
 import { sql } from "../../src/query/sql.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
 

@@ -51,7 +51,7 @@ const writes: readonly (readonly [string, object])[] = [
 /** What a newer version does when it has migrated the store. */
 function migrateToNewer(): Promise<void> {
   const row = { name: LATER, checksum: "x" };
-  return test.engine.insert("schema_migrations", [row], { name: "test", tables: "each" });
+  return test.engine.insert("schema_migrations", [row], { name: "test", tables: "per_shard" });
 }
 
 async function contents(): Promise<unknown> {

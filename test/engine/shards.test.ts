@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  databaseOfShards,
-  isArrangedFor,
+  distributedDatabase,
+  matchesShardLayout,
   shardingKey,
   shardsInEnding,
-  TABLES_OF_SERVERS,
-  TABLES_OF_SHARDS,
+  LOCAL_TABLES,
+  DISTRIBUTED_TABLES,
 } from "../../src/store/cluster/shards/shards.ts";
 import { sql } from "../../src/query/sql.ts";
 import { startEngine, type TestEngine } from "../helpers/start-app.ts";
@@ -28,9 +28,9 @@ describe("the shard of a row", () => {
       { name: "test_tables" },
     );
     const names = tables.map(({ table }) => table);
-    expect(names.toSorted()).toEqual([...TABLES_OF_SHARDS, ...TABLES_OF_SERVERS].toSorted());
+    expect(names.toSorted()).toEqual([...DISTRIBUTED_TABLES, ...LOCAL_TABLES].toSorted());
     for (const { table, key } of tables) {
-      if (PROJECT_BY_ID.has(table) || TABLES_OF_SERVERS.includes(table)) continue;
+      if (PROJECT_BY_ID.has(table) || LOCAL_TABLES.includes(table)) continue;
       const placedBy = /^cityHash64\((.+)\)$/.exec(shardingKey(table))![1]!.split(", ");
       expect(key.split(", "), table).toEqual(expect.arrayContaining(placedBy));
     }
@@ -39,14 +39,14 @@ describe("the shard of a row", () => {
   it("is known for one number of shards, which the name of their database says", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\w{1,20}$/), fc.integer({ min: 2, max: 99 }), (database, shards) => {
-        const ending = databaseOfShards(database, shards).slice(database.length);
+        const ending = distributedDatabase(database, shards).slice(database.length);
         expect(shardsInEnding(ending)).toBe(shards);
-        expect(isArrangedFor(shards, [shards])).toBe(true);
+        expect(matchesShardLayout(shards, [shards])).toBe(true);
         for (const arranged of [[], [shards + 1], [shards, shards + 1]])
-          expect(isArrangedFor(shards, arranged)).toBe(false);
-        expect(isArrangedFor(1, [shards])).toBe(false);
+          expect(matchesShardLayout(shards, arranged)).toBe(false);
+        expect(matchesShardLayout(1, [shards])).toBe(false);
       }),
     );
-    expect(isArrangedFor(1, [])).toBe(true);
+    expect(matchesShardLayout(1, [])).toBe(true);
   });
 });

@@ -72,7 +72,7 @@ afterAll(() => test.close());
 
 async function apply(one: Step): Promise<void> {
   const { engine } = test;
-  const each = { ...options, tables: "each" } as const;
+  const each = { ...options, tables: "per_shard" } as const;
   const table = trusted(one.table);
   if (one.does === "merge") await engine.command(sql`OPTIMIZE TABLE ${table} FINAL`, each);
   else if (one.does === "delete") {

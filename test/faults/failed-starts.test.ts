@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { Session } from "chdb";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CHILD_ENVIRONMENT } from "../helpers/child-environment.ts";
-import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
+import { startFakeServer, type HttpFront } from "../helpers/fake-clickhouse-server.ts";
 import { startProcess } from "../helpers/service-process.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 
@@ -17,7 +17,7 @@ const dir = mkdtempSync(join(tmpdir(), "sumtree-failed-starts-"));
 const keeper = new Session(join(dir, "server"));
 let front: HttpFront;
 beforeAll(async () => {
-  front = await startHttpFront(join(dir, "server"));
+  front = await startFakeServer(join(dir, "server"));
 });
 afterEach(() => {
   for (const fault of Object.keys(front.faults)) delete front.faults[fault as keyof typeof front.faults];

@@ -37,7 +37,7 @@ const service: Service = {
     await one.end("SIGKILL");
     one = await startProcess(settings);
   },
-  settle: () => Promise.resolve(),
+  materialize: () => Promise.resolve(),
   random: () => seeded.next(),
 };
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillCalls } from "../../bench/sample-calls.ts";
 import { openEmbedded } from "../../src/store/connect.ts";
-import { ALONE } from "../../src/shares/holdings.ts";
+import { SINGLE_KEY_SHARE } from "../../src/fairness/allocations.ts";
 import { migrate } from "../../src/store/schema/migrate.ts";
 import { startProcess, type ServiceProcess } from "../helpers/service-process.ts";
 import { authorization, ROOT_KEY } from "../helpers/start-app.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
     DATA_DIR: dir,
     ROOT_API_KEY: ROOT_KEY,
     CLIENT_STALL_TIMEOUT_MS: String(STALL_MS),
-    MAX_STREAMED_RESPONSES: String(Math.ceil(STREAMS / ALONE)),
+    MAX_STREAMED_RESPONSES: String(Math.ceil(STREAMS / SINGLE_KEY_SHARE)),
     MAX_BODY_BYTES_IN_FLIGHT: String(64 * 2 ** 20),
   });
 });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Session } from "chdb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startHttpFront, type HttpFront } from "../helpers/clickhouse-http-front.ts";
-import { openDoor, type Door } from "../helpers/door.ts";
+import { startFakeServer, type HttpFront } from "../helpers/fake-clickhouse-server.ts";
+import { startSeverableProxy, type SeverableProxy } from "../helpers/severable-proxy.ts";
 import { encodeRequest, spanInit } from "../helpers/otlp-request.ts";
 import { usageOf } from "../helpers/reference-upstream/chat.ts";
 import { startReferenceUpstream, type ReferenceUpstream } from "../helpers/reference-upstream/server.ts";
@@ -17,15 +17,15 @@ const project_id = "acme/away";
 const dir = mkdtempSync(join(tmpdir(), "sumtree-away-"));
 const keeper = new Session(join(dir, "server"));
 let store: HttpFront;
-let door: Door;
+let door: SeverableProxy;
 let upstream: ReferenceUpstream;
 let service: ServiceProcess;
 /** A key that is kept in the store. */
 let key: string;
 
 beforeAll(async () => {
-  store = await startHttpFront(join(dir, "server"));
-  door = await openDoor(Number(new URL(store.url).port));
+  store = await startFakeServer(join(dir, "server"));
+  door = await startSeverableProxy(Number(new URL(store.url).port));
   upstream = await startReferenceUpstream();
   service = await startProcess({
     CLICKHOUSE_URL: `http://127.0.0.1:${door.port}`,

@@ -1,13 +1,13 @@
 import type { Engine } from "../../src/store/engine.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { aroundStatements } from "./around-statements.ts";
+import { interceptStatements } from "./intercept-statements.ts";
 
 /** What becomes of one statement: done; not done; done, but its answer is lost. */
 export type Fate = "done" | "refused" | "untold";
 
 /** The engine, except that `fateOf` decides about every statement. A refusal is what an unreachable store gives. */
 export function faultyEngine(engine: Engine, fateOf: (name: string) => Fate): Engine {
-  return aroundStatements(engine, async (name, run) => {
+  return interceptStatements(engine, async (name, run) => {
     const fate = fateOf(name);
     const gone = new StorageError("unavailable", name, undefined, "the store is away");
     if (fate === "refused") throw gone;

@@ -1,6 +1,6 @@
 import type { Engine } from "../../src/store/engine.ts";
 import type { Migration } from "../../src/store/schema/migrations.ts";
-import { aroundStatements } from "./around-statements.ts";
+import { interceptStatements } from "./intercept-statements.ts";
 
 /** A migration that could come after 1.0: it makes a table, fills it, widens another one and replaces its rows. */
 export const LATER: Migration = {
@@ -24,7 +24,7 @@ export class Cut extends Error {}
 
 /** Stops before a statement when `isLast` says so. */
 export function cutBefore(engine: Engine, isLast: () => boolean): Engine {
-  return aroundStatements(engine, async (_name, run) => {
+  return interceptStatements(engine, async (_name, run) => {
     if (isLast()) throw new Cut();
     return await run();
   });

@@ -7,7 +7,7 @@ import type { Engine } from "../../src/store/engine.ts";
 import { readConfig, type Config } from "../../src/config.ts";
 import { watchResponses } from "./described-responses.ts";
 import { openProcessEngine, type TestEngine } from "./process-engine.ts";
-import { hasNamedStore, namedStoreSettings, openNamedStore } from "./named-store.ts";
+import { hasExternalStore, namedStoreSettings, openExternalStore } from "./external-store.ts";
 
 export type { TestEngine } from "./process-engine.ts";
 
@@ -15,9 +15,9 @@ export const ROOT_KEY = "st_test00000000_0123456789abcdefghijklmnopqrstuvwxyzABC
 
 /** An empty store: in the engine of this process, or a database of its own in the store that the environment names. */
 export async function startEngine(): Promise<TestEngine> {
-  if (!hasNamedStore) return openProcessEngine();
+  if (!hasExternalStore) return openProcessEngine();
   const dir = mkdtempSync(join(tmpdir(), "sumtree-test-"));
-  const store = await openNamedStore();
+  const store = await openExternalStore();
   return {
     engine: store.engine,
     dir,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { openLink, type Fate, type Statement, type StatementLink } from "./statement-link.ts";
+import { startStatementProxy, type Fate, type Statement, type StatementProxy } from "./statement-proxy.ts";
 
 /** What is done on behalf of somebody, from the request to the acknowledgement. */
 interface Work {
@@ -63,7 +63,7 @@ const WITHIN_MS = 300_000;
  * to was acknowledged. `random`: at least 0, less than 1.
  */
 export function troubledLinks(random: () => number): TroubledLinks {
-  const links: StatementLink[] = [];
+  const links: StatementProxy[] = [];
   const running = new Set<Work>();
   const late = new Set<Promise<void>>();
   /** What waits until so many works are over. */
@@ -103,7 +103,7 @@ export function troubledLinks(random: () => number): TroubledLinks {
     return "pass";
   };
   const rule =
-    (link: StatementLink) =>
+    (link: StatementProxy) =>
     (statement: Statement): Fate => {
       const held = statement.isChange ? swallowed.filter(({ text }) => statement.text.includes(text)) : [];
       for (const { statements } of held) statements.push(statement);
@@ -131,7 +131,7 @@ export function troubledLinks(random: () => number): TroubledLinks {
       return statements;
     },
     async open(targets) {
-      const own = await Promise.all(targets.map(openLink));
+      const own = await Promise.all(targets.map(startStatementProxy));
       for (const link of own) link.rule = rule(link);
       links.push(...own);
       return own.map(({ url }) => url).join(",");
@@ -149,7 +149,7 @@ export function troubledLinks(random: () => number): TroubledLinks {
           );
           if ("result" in tried && isDone(tried.result)) {
             // what was refused may still be stored: nothing is expected before it is
-            if (own.isRepeated) await Promise.all(links.map((link) => link.settled()));
+            if (own.isRepeated) await Promise.all(links.map((link) => link.materialized()));
             return { result: tried.result, isRepeated: own.isRepeated };
           }
           if (performance.now() > giveUpMs)

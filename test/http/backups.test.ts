@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../src/store/engine.ts";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { hasNamedStore } from "../helpers/named-store.ts";
+import { hasExternalStore } from "../helpers/external-store.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startAppOn, startEngine, type Answer, type TestApp, type TestEngine } from "../helpers/start-app.ts";
@@ -90,7 +90,7 @@ const step = fc.oneof(
   fc.record({ does: fc.constant("fail" as const), after: fc.constantFrom("nothing", "some bytes" as const) }),
 );
 
-describe.skipIf(hasNamedStore)("backups", () => {
+describe.skipIf(hasExternalStore)("backups", () => {
   it("have names of their own and keep everything that was there, however the clock goes and whatever fails", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {

@@ -5,7 +5,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StorageError } from "../../src/store/storage-error.ts";
-import { aroundStatements } from "../helpers/around-statements.ts";
+import { interceptStatements } from "../helpers/intercept-statements.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const PROJECT = "acme/lines";
@@ -25,7 +25,7 @@ let beforeReading: (signal: AbortSignal | undefined) => Promise<void> = async ()
 beforeAll(async () => {
   test = await startApp({
     wrapEngine: (engine) =>
-      aroundStatements(engine, async (name, run, signal) => {
+      interceptStatements(engine, async (name, run, signal) => {
         if (name === "calls_read") await beforeReading(signal);
         return await run();
       }),

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Agent, request, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { connectionsThatFit } from "../../src/connection-cap.ts";
+import { connectionsThatFit } from "../../src/connection-limit.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 

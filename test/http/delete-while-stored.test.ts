@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { aroundStatements } from "../helpers/around-statements.ts";
+import { interceptStatements } from "../helpers/intercept-statements.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
 const project_id = "acme/app";
@@ -10,7 +10,7 @@ let test: TestApp;
 beforeAll(async () => {
   test = await startApp({
     wrapEngine: (engine) =>
-      aroundStatements(engine, async (name, run) => {
+      interceptStatements(engine, async (name, run) => {
         if (name === "calls_add") {
           begun.resolve();
           await looked.promise;

@@ -7,7 +7,7 @@ import { createMutations } from "../../src/admin/projects/mutations.ts";
 import { param, sql, trusted } from "../../src/query/sql.ts";
 import type { Project } from "../../src/shared/project.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { namedCluster } from "../helpers/named-store.ts";
+import { namedCluster } from "../helpers/external-store.ts";
 import { runs } from "../helpers/runs.ts";
 import { chosenSeed } from "../helpers/seeded-random.ts";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
@@ -66,7 +66,7 @@ const noneAtWork = (): Promise<void> =>
 it("a deletion of many calls delays no other project's", async () => {
   // the mutation finds calls that are merged with their deletions by itself
   const limits = ["max_bytes_to_merge_at_min_space_in_pool", "max_bytes_to_merge_at_max_space_in_pool"];
-  const options = { name: "test", tables: "each" } as const;
+  const options = { name: "test", tables: "per_shard" } as const;
   const unmerged = limits.map((name) => `${name} = 1`).join();
   await test.engine.command(sql`ALTER TABLE calls MODIFY SETTING ${trusted(unmerged)}`, options);
   const [large, small] = [newProject(), newProject()];

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
-import { holdStatement } from "../helpers/held-statement.ts";
+import { blockStatement } from "../helpers/blocked-statement.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { ROOT_KEY } from "../helpers/start-app.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
@@ -169,7 +169,7 @@ describe("a client that leaves while its key is checked", () => {
     const { id, text, secretHash } = generateKey();
     const key = { id, name: "t", secretHash, scopes: ["train"], projects: ["*"], expiresAtMs: null } as const;
     await createKeyStore(test.engine).add(key);
-    const held = holdStatement(test.engine, "api_key_find");
+    const held = blockStatement(test.engine, "api_key_find");
     const app = await startSecondApp(test, {}, { engine: held.engine });
     try {
       const body = `{${messages}}`;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { DOORS } from "../../src/gateway/doors/doors.ts";
+import { MODEL_APIS } from "../../src/gateway/apis/model-apis.ts";
 import { authorization } from "../helpers/start-app.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
@@ -38,26 +38,29 @@ function begin(path: string) {
   return { socket, seen };
 }
 
-it.each(DOORS.map(({ path }) => path))("bodies that %s holds are counted, by project first", async (path) => {
-  const open = Array.from({ length: 4 }, () => begin(path));
-  await until(() => open.filter(({ seen }) => seen.text.startsWith("HTTP/1.1 503")).length >= 2);
-  expect(open.some(({ seen }) => seen.text === "")).toBe(true);
+it.each(MODEL_APIS.map(({ path }) => path))(
+  "bodies that %s holds are counted, by project first",
+  async (path) => {
+    const open = Array.from({ length: 4 }, () => begin(path));
+    await until(() => open.filter(({ seen }) => seen.text.startsWith("HTTP/1.1 503")).length >= 2);
+    expect(open.some(({ seen }) => seen.text === "")).toBe(true);
 
-  const answer = await fetch(`${test.baseUrl}/chat/completions`, {
-    method: "POST",
-    headers: { authorization: authorization(keys["modest"], "bearer"), "content-type": "application/json" },
-    body: JSON.stringify({ model: "forest-1", messages: [{ role: "user", content: "x".repeat(20_000) }] }),
-  });
-  expect([path, answer.status]).toEqual([path, 200]);
-  await answer.arrayBuffer();
+    const answer = await fetch(`${test.baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: authorization(keys["modest"], "bearer"), "content-type": "application/json" },
+      body: JSON.stringify({ model: "forest-1", messages: [{ role: "user", content: "x".repeat(20_000) }] }),
+    });
+    expect([path, answer.status]).toEqual([path, 200]);
+    await answer.arrayBuffer();
 
-  for (const { socket } of open) socket.destroy();
-  await until(() => open.every(({ seen }) => seen.isOver));
-  const held = async (): Promise<number> => {
-    const text = await (
-      await fetch(`http://127.0.0.1:${test.port}/metrics`, { headers: { authorization: authorization() } })
-    ).text();
-    return Number(/^sumtree_limiter_in_use\{limiter="bodies"\} (\S+)$/m.exec(text)![1]);
-  };
-  await until(async () => (await held()) === 0);
-});
+    for (const { socket } of open) socket.destroy();
+    await until(() => open.every(({ seen }) => seen.isOver));
+    const held = async (): Promise<number> => {
+      const text = await (
+        await fetch(`http://127.0.0.1:${test.port}/metrics`, { headers: { authorization: authorization() } })
+      ).text();
+      return Number(/^sumtree_limiter_in_use\{limiter="bodies"\} (\S+)$/m.exec(text)![1]);
+    };
+    await until(async () => (await held()) === 0);
+  },
+);

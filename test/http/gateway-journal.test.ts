@@ -11,7 +11,7 @@ import type { Fault } from "../helpers/reference-upstream/faults.ts";
 const records = new Map<string, object[]>();
 let entries = 0;
 const journal: Journal = {
-  left: [],
+  orphaned: [],
   add(key, record) {
     records.set(key, [...(records.get(key) ?? []), JSON.parse(record) as object]);
     return entries++;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../src/http/auth/api-key.ts";
 import { createKeyStore } from "../../src/http/auth/key-store.ts";
-import { holdStatement, type HeldStatement } from "../helpers/held-statement.ts";
+import { blockStatement, type HeldStatement } from "../helpers/blocked-statement.ts";
 import { head, sendRaw, type RawExchange } from "../helpers/raw-http.ts";
 import { startGateway, startSecondApp, type SecondApp, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
     projects: ["*"],
     expiresAtMs: null,
   });
-  held = holdStatement(test.engine, "api_key_find");
+  held = blockStatement(test.engine, "api_key_find");
   const settings = { KEY_MAX_CONCURRENT: "1", MAX_BODY_BYTES_IN_FLIGHT: "1024" };
   app = await startSecondApp(test, settings, { engine: held.engine });
 });

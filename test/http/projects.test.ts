@@ -12,8 +12,8 @@ import { createProjectDeleter } from "../../src/admin/projects/delete-projects.t
 import type { Project } from "../../src/shared/project.ts";
 import { advanceDeletions } from "../../src/admin/projects/advance-deletions.ts";
 import { systemClock } from "../../src/shared/clock.ts";
-import { namedCluster } from "../helpers/named-store.ts";
-import { settleAll } from "../helpers/settle.ts";
+import { namedCluster } from "../helpers/external-store.ts";
+import { materializeAll } from "../helpers/materialize.ts";
 import { until } from "../helpers/until.ts";
 
 let test: TestApp;
@@ -24,8 +24,8 @@ afterAll(() => test.close());
 
 const options = { name: "test" };
 /** The tables of the servers themselves, where the store has several shards. */
-const own = { ...options, tables: "own" } as const;
-const each = { ...options, tables: "each" } as const;
+const local = { ...options, tables: "local" } as const;
+const each = { ...options, tables: "per_shard" } as const;
 
 async function ask(method: "GET" | "PUT" | "DELETE", url: string, as: { key?: string; body?: object } = {}) {
   const response = await test.app.inject({
@@ -41,7 +41,7 @@ async function tablesOfProjects(): Promise<readonly string[]> {
   const rows = await test.engine.rows<{ table: string }>(
     sql`SELECT table FROM system.columns INNER JOIN system.tables AS t ON t.database = database AND t.name = table
         WHERE database = currentDatabase() AND name = 'project_id' AND t.engine LIKE '%MergeTree'`,
-    own,
+    local,
   );
   return rows.map((row) => row.table);
 }
@@ -95,7 +95,7 @@ async function fill(project_id: string): Promise<void> {
   ]);
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
   await test.engine.insert("file_chunks", [{ project_id, digest: "d", chunk: 0, chunk_count: 1 }], options);
-  await settleAll(test.engine);
+  await materializeAll(test.engine);
 }
 
 describe("deleting a project", () => {
@@ -239,7 +239,7 @@ describe("deleting calls", () => {
       await test.post("/call/end", { end: end(id) });
     }
     for (const id of ["pending-gone", "pending-stays"]) await test.post("/call/end", { end: end(id) });
-    await settleAll(test.engine);
+    await materializeAll(test.engine);
     expect(await inRollup()).toEqual(["gone", "stays"]);
     const call_ids = ["gone", "pending-gone"];
     const { deletion_id, num_deleted } = (await test.post("/calls/delete", { project_id, call_ids })).json();
@@ -252,7 +252,7 @@ describe("deleting calls", () => {
     await until(async () => (await inRollup()).length === 0);
     await seeItThrough();
     expect(await stateOf(deletion_id)).toBe("running");
-    await settleAll(test.engine);
+    await materializeAll(test.engine);
     expect(await inRollup()).toEqual(["stays"]);
 
     await keepOldParts(0);

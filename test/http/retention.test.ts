@@ -5,11 +5,11 @@ import { deleteExpired } from "../../src/admin/projects/retention.ts";
 import { createRetentionAudit } from "../../src/admin/projects/retention-audit.ts";
 import { createAuditLog } from "../../src/http/audit/audit-log.ts";
 import { param, sql } from "../../src/query/sql.ts";
-import { FairShare } from "../../src/shares/fair-share.ts";
+import { FairSemaphore } from "../../src/fairness/fair-semaphore.ts";
 import type { Engine } from "../../src/store/engine.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { until } from "../helpers/until.ts";
-import { namedCluster } from "../helpers/named-store.ts";
+import { namedCluster } from "../helpers/external-store.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
 const DAY_MS = 86_400_000;
@@ -79,7 +79,7 @@ async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Pro
         ? Promise.reject(new Error("the disk is full"))
         : test.engine.insert(...args),
   };
-  const pending = new FairShare({ capacity: 1024 * 1024 });
+  const pending = new FairSemaphore({ capacity: 1024 * 1024 });
   const log = createAuditLog(engine, { lingerMs: 0, pending });
   const logger = pino({ level: "silent" });
   const audit = createRetentionAudit({ log, logger }, systemClock);

@@ -14,7 +14,7 @@ interface Kept {
 }
 
 /** Traces, what is noted of them, and what a ledger has of them: the least that tells whether a question counts each of them once. */
-export class SettledTraces {
+export class MaterializedTraces {
   readonly #traces = new Map<number, Map<number, number>>();
   /** The hours under which traces are noted: before they are written there. */
   readonly #noted = new Map<number, Set<number>>();
@@ -38,7 +38,7 @@ export class SettledTraces {
     const isOwn = group.first === group.last;
     const under = isOwn
       ? [{ hour: group.first, traceSetHash: this.#excludedUnder(group.first) }]
-      : this.spanning().filter((one) => spanKey(one) === spanKey(group));
+      : this.multiHour().filter((one) => spanKey(one) === spanKey(group));
     return under.flatMap(({ hour, traceSetHash }) =>
       Array.from({ length: parts }, (_, part): Kept => {
         const members = [...this.#traces].filter(
@@ -74,7 +74,7 @@ export class SettledTraces {
     return {
       hours: hours.filter((hour) => fingerprints.hours.includes(hour)),
       fingerprints,
-      multiHour: this.spanning().filter(({ hour }) => looked.has(hour)),
+      multiHour: this.multiHour().filter(({ hour }) => looked.has(hour)),
       manifests: [...this.#kept.values()]
         .map(({ manifest }) => manifest)
         .filter(({ hour }) => looked.has(hour)),
@@ -91,18 +91,18 @@ export class SettledTraces {
       unmaterializedSpanHours: hoursOfLiveGroups,
     }: RollupCoverage,
   ): ReadonlyMap<number, string> {
-    const settledGroups = new Set(groups.map(spanKey));
+    const materializedGroups = new Set(groups.map(spanKey));
     const kept = new Map([...this.#kept.values()].map((one) => [one.manifest.batch, one]));
     const found = new Map<number, string>();
     for (const [trace, versions] of this.#traces) {
       const looked = hours.filter((hour) => versions.has(hour));
       if (looked.length === 0) continue;
       const noted = [...this.#noted.get(trace)!];
-      const isSpanning = noted.length > 1;
+      const isMultiHour = noted.length > 1;
       const isLive =
         looked.some((hour) => liveHours.includes(hour)) ||
-        (isSpanning &&
-          !settledGroups.has(spanKey(this.#groupOf(trace))) &&
+        (isMultiHour &&
+          !materializedGroups.has(spanKey(this.#groupOf(trace))) &&
           noted.some((hour) => liveHours.includes(hour) || hoursOfLiveGroups.includes(hour)));
       const ofHeads = looked.map((hour) =>
         manifests.flatMap((manifest) => {
@@ -115,7 +115,7 @@ export class SettledTraces {
     return found;
   }
 
-  spanning(): readonly MultiHourTraceSet[] {
+  multiHour(): readonly MultiHourTraceSet[] {
     const rows = new Map<string, MultiHourTraceSet>();
     for (const [trace, hours] of this.#noted) {
       if (hours.size === 1) continue;
@@ -138,7 +138,7 @@ export class SettledTraces {
   }
 
   #excludedUnder(hour: number): string {
-    const all = this.spanning().filter((one) => one.hour === hour);
+    const all = this.multiHour().filter((one) => one.hour === hour);
     return String(
       BigInt.asUintN(
         64,

@@ -26,7 +26,7 @@ const dataDir = mkdtempSync(join(tmpdir(), "sumtree-ledger-"));
 const env = { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir };
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-async function ledger(...words: readonly string[]) {
+async function rollup(...words: readonly string[]) {
   try {
     return { code: 0, ...(await run(process.execPath, [SCRIPT, ...words], { env })) };
   } catch (error) {
@@ -54,7 +54,7 @@ const question = {
 /**
  * Starts the service with an empty ledger, and lets it be killed while its own settler writes.
  */
-async function killSettler(moment: string): Promise<void> {
+async function killMaterializer(moment: string): Promise<void> {
   await inStore("TRUNCATE TABLE usage_rollup");
   const child = spawnProcess({
     DATA_DIR: dataDir,
@@ -124,16 +124,16 @@ describe("npm run usage-rollup", () => {
     for (let kill = 0; kill < KILLS; kill++) {
       await killRebuild();
       expect(await served()).toEqual(live);
-      expect(await ledger("check")).toMatchObject({
+      expect(await rollup("check")).toMatchObject({
         code: 0,
         stdout: expect.stringContaining(" 0 of them different"),
       });
     }
-    expect(await ledger("rebuild")).toMatchObject({
+    expect(await rollup("rebuild")).toMatchObject({
       code: 0,
       stdout: `${ALL_HOURS} hours settled, 0 left to be folded live.\n`,
     });
-    expect(await ledger("check")).toMatchObject({
+    expect(await rollup("check")).toMatchObject({
       code: 0,
       stdout: `${ALL_HOURS} hours settled, 0 of them different; 0 folded live.\n`,
     });
@@ -148,22 +148,22 @@ describe("npm run usage-rollup", () => {
         "project_id = 'acme/hours' AND (is_entry, hour, first_hour = last_hour) IN ((1, 490900, 1), (1, 490901, 0))";
       const change = `requests = requests + 1 WHERE ${places}`;
       await inStore(`ALTER TABLE usage_rollup UPDATE ${change} SETTINGS mutations_sync = 2`);
-      expect(await ledger("check")).toMatchObject({
+      expect(await rollup("check")).toMatchObject({
         code: 1,
         stdout:
           "different: acme/hours 2026-01-01T04:00:00.000Z\ndifferent: acme/hours 2026-01-01T05:00:00.000Z\n" +
           `${ALL_HOURS} hours settled, 2 of them different; 0 folded live.\n`,
       });
-      await ledger("rebuild");
-      expect(await ledger("check")).toMatchObject({ code: 0 });
+      await rollup("rebuild");
+      expect(await rollup("check")).toMatchObject({ code: 0 });
     },
   );
 
   it("is right after its own settler was killed", { timeout: 600_000 }, async () => {
     for (const moment of MOMENTS) {
-      await killSettler(moment);
+      await killMaterializer(moment);
       expect(await served(), moment).toEqual(live);
-      expect(await ledger("check"), moment).toMatchObject({
+      expect(await rollup("check"), moment).toMatchObject({
         code: 0,
         stdout: expect.stringContaining(" 0 of them different"),
       });
@@ -171,10 +171,10 @@ describe("npm run usage-rollup", () => {
   });
 
   it("explains itself", async () => {
-    expect(await ledger("--help")).toMatchObject({
+    expect(await rollup("--help")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("npm run usage-rollup -- check"),
     });
-    expect(await ledger("burn")).toMatchObject({ code: 2 });
+    expect(await rollup("burn")).toMatchObject({ code: 2 });
   });
 });

@@ -54,7 +54,7 @@ async function bytesToCopy(engine: Engine, name: string): Promise<number | undef
   const rows = await engine.rows<{ bytes: number }>(
     sql`SELECT uncompressed_size AS bytes FROM system.backups
         WHERE endsWith(name, ${param("String", `/${name}')`)}) ORDER BY start_time DESC LIMIT 1`,
-    { name: "backup_size", tables: "own" },
+    { name: "backup_size", tables: "local" },
   );
   return rows[0]?.bytes;
 }

@@ -5,7 +5,7 @@ import { adminAccess } from "../../http/auth/guard.ts";
 import type { Grant } from "../../http/auth/grant.ts";
 import type { KeyRing } from "../../http/auth/key-ring.ts";
 import type { KeyStore, StoredKey } from "../../http/auth/key-store.ts";
-import type { KeyUses } from "../../http/auth/key-uses.ts";
+import type { KeyLastUsed } from "../../http/auth/key-last-used.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { expiryOf, makersOf, refuseTooMany, type KeyLimits } from "./new-key.ts";
@@ -14,7 +14,7 @@ import { schemas } from "./route-schemas.ts";
 export interface ApiKeyDeps {
   readonly store: KeyStore;
   readonly ring: KeyRing;
-  readonly uses: KeyUses;
+  readonly uses: KeyLastUsed;
   readonly clock: Clock;
   readonly limits: KeyLimits;
 }

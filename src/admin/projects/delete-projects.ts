@@ -3,8 +3,8 @@ import { bumpGenerations } from "../../calls/storage-key/project-generations.ts"
 import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { FairQueue } from "../../shares/fair-queue.ts";
-import { actingFor, SERVICE } from "../../shares/holder.ts";
+import { FairQueue } from "../../fairness/fair-queue.ts";
+import { runAsTenant, SYSTEM_TENANT } from "../../fairness/tenant.ts";
 import type { Project } from "../../shared/project.ts";
 import { newDeletion, type Deletion, type DeletionStore } from "./deletion-store.ts";
 import type { Mutations } from "./mutations.ts";
@@ -47,10 +47,10 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
 
   return (project) => {
     const asked = { project, ...Promise.withResolvers<Deletion>() };
-    queue.push({ holder: { project, key: "" }, cost: 1, value: asked });
+    queue.push({ tenant: { project, key: "" }, cost: 1, value: asked });
     if (!isRunning) {
       isRunning = true;
-      void actingFor(SERVICE, run);
+      void runAsTenant(SYSTEM_TENANT, run);
     }
     return asked.promise;
   };
@@ -92,7 +92,7 @@ async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
         WHERE database = currentDatabase() AND name = 'project_id' AND table NOT IN ('deletions', 'project_generations') AND table IN
           (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
         ORDER BY table = 'calls', table`,
-    { name: "tables_of_projects", tables: "own" },
+    { name: "tables_of_projects", tables: "local" },
   );
   return rows.map((row) => row.table);
 }

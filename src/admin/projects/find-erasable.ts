@@ -23,7 +23,7 @@ export async function findErasable(engine: Engine, rows: Sql, maxKeys: number): 
               (SELECT project_id, key, row_number() OVER (PARTITION BY project_id) AS of_project
                FROM (SELECT DISTINCT project_id, key FROM (${rows}) LIMIT ${oneMore} BY project_id))))
         GROUP BY project_id`,
-    { name: "deleted_calls_find", limits: "maintenance", mustBeCurrent: true },
+    { name: "deleted_calls_find", limits: "maintenance", requireCurrent: true },
   );
   return {
     keys: found.flatMap(({ own }) => own),

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "../../store/engine.ts";
 import { shardCountOf } from "../../store/cluster/shards/shards.ts";
 import { StorageError } from "../../store/storage-error.ts";
-import { storedNow } from "./stored-now.ts";
+import { upToCurrentBlock } from "./current-blocks.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 
 /**
@@ -70,7 +70,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
     const rows = await engine.rows<{ key: string; newest: number }>(
       sql`SELECT concat(${of}, if(partition_id = '', '', concat('@', partition_id))) AS key, max(number) AS newest
           FROM ${from} ${inPartitions} WHERE ${tagged(tag)} GROUP BY key ${patience}`,
-      { name: "mutations_numbers", limits: "maintenance", tables: "own" },
+      { name: "mutations_numbers", limits: "maintenance", tables: "local" },
     );
     return Object.fromEntries(rows.map((row) => [row.key, row.newest]));
   };
@@ -80,7 +80,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const shards = await countShards(engine, cluster);
       const started: string[] = [];
       for (let shard = 1; shard <= shards; shard++) {
-        const isStored = await storedNow(engine, { table: identifier(table), projects, shard });
+        const isStored = await upToCurrentBlock(engine, { table: identifier(table), projects, shard });
         if (isStored === undefined) continue;
         await engine.command(
           sql`ALTER TABLE ${identifier(table)} ${change} AND ${isStored} AND ${param("String", tag)} != ''
@@ -105,7 +105,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
       const [row] = await engine.rows<{ n: number }>(
         sql`SELECT count() AS n FROM ${everywhere("system.mutations")}
             WHERE NOT is_done AND ${tagged(tag)} ${patience}`,
-        { name: "mutations_running", limits: "maintenance", tables: "own" },
+        { name: "mutations_running", limits: "maintenance", tables: "local" },
       );
       return row!.n > 0;
     },
@@ -122,7 +122,7 @@ export function createMutations(engine: Engine, cluster: string | undefined): Mu
                UNION ALL
                SELECT table, active FROM ${everywhere("system.parts")}
                WHERE ${here} AND data_version < ${ours}) ${patience}`,
-          { name: "mutations_left", limits: "maintenance", tables: "own" },
+          { name: "mutations_left", limits: "maintenance", tables: "local" },
         );
       const left = await read().catch(unlessAway);
       if (left === undefined || left.length === 0) return left !== undefined;
@@ -150,7 +150,7 @@ async function removeReplaced(engine: Engine, table: string): Promise<void> {
 async function countShards(engine: Engine, cluster: string | undefined): Promise<number> {
   const [row] = await engine.rows<{ shards: number }>(sql`SELECT ${shardCountOf(cluster)} AS shards`, {
     name: "mutations_shards",
-    tables: "own",
+    tables: "local",
   });
   return row!.shards;
 }

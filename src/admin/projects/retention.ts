@@ -105,7 +105,7 @@ async function expiredRows(engine: Engine, projects: readonly Project[], beforeM
   const read = async <Found>(what: Sql, calls: Sql): Promise<readonly Found[]> => {
     const rows = await engine.rows<{ found: Found }>(
       sql`SELECT DISTINCT ${what} AS found FROM calls FINAL PREWHERE ${ofProjects} AND ${calls}`,
-      { name: "retention_displaced", limits: "maintenance", mustBeCurrent: true },
+      { name: "retention_displaced", limits: "maintenance", requireCurrent: true },
     );
     return rows.map(({ found }) => found);
   };

@@ -1,6 +1,6 @@
 import { sql } from "../../query/sql.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { FairShare } from "../../shares/fair-share.ts";
+import type { FairSemaphore } from "../../fairness/fair-semaphore.ts";
 import { reserveOf } from "../../store/disk-space.ts";
 import type { Engine, StoreHealth } from "../../store/engine.ts";
 import type { BatchEvent } from "../../store/group-commit.ts";
@@ -23,7 +23,7 @@ export type DiskReserve = ReturnType<typeof createDiskReserve>;
 export function createDiskReserve(
   engine: Pick<Engine, "rows" | "health">,
   minFreeBytes: number | undefined,
-  pending: FairShare,
+  pending: FairSemaphore,
 ) {
   let known = { reserve: 0, room: Infinity };
   let writtenBytes = 0;
@@ -34,7 +34,7 @@ export function createDiskReserve(
     /** Errors: `StorageError`. */
     read: async (): Promise<void> => {
       const before = writtenBytes;
-      const options = { name: "disk_space", tables: "each" } as const;
+      const options = { name: "disk_space", tables: "per_shard" } as const;
       const disks = await engine.rows<{ free: number; total: number }>(DISKS, options);
       const all = disks.map(({ free, total }) => {
         const reserve = reserveOf(total, minFreeBytes);

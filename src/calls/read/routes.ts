@@ -4,10 +4,10 @@ import { readAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
 import { abortOnClose } from "../../http/when-closed.ts";
 import { sendJsonText } from "../../http/json-text.ts";
-import { NDJSON_TYPE, sendPieces } from "../../http/pieces.ts";
+import { NDJSON_TYPE, sendChunks } from "../../http/chunks.ts";
 import type { SelectionLimits } from "../../query/index.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
-import { turn } from "../../shares/turns.ts";
+import { turn } from "../../fairness/turns.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CostOf } from "../../prices/cost-of-call.ts";
 import { callText, type CallTextOptions } from "./call-text.ts";
@@ -68,7 +68,7 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     });
     void reply.header("x-truncated", String(truncated));
     if (nextPage !== undefined) void reply.header("x-next-page-token", nextPage);
-    return sendPieces(reply, NDJSON_TYPE, linesOf(calls, options));
+    return sendChunks(reply, NDJSON_TYPE, linesOf(calls, options));
   });
 
   app.post("/call/read", { config, schema: schemas.readCall }, async (request, reply) => {

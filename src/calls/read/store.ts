@@ -3,7 +3,7 @@ import { readInPages } from "../../store/rows/read-in-pages.ts";
 import { inPlaces, LIVE, selectCalls } from "../../query/index.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
-import { turn } from "../../shares/turns.ts";
+import { turn } from "../../fairness/turns.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CallRowKey } from "./call-keys.ts";
 import type { ListPlan } from "./plan.ts";

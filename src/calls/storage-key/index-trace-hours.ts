@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { TableMemory, type TableState } from "../../store/table-memory.ts";
+import { TableCache, type TableState } from "../../store/table-cache.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
@@ -40,7 +40,7 @@ const MAX_REMEMBERED = 50_000;
  * single process that writes may look while it notes, and remembers what it has noted and seen.
  */
 export function createTraceHourIndex(engine: Engine): IndexTraceHours {
-  const memory = new TableMemory<readonly number[]>(engine, "trace_hours", MAX_REMEMBERED);
+  const memory = new TableCache<readonly number[]>(engine, "trace_hours", MAX_REMEMBERED);
 
   const noteAndLook = async (began: TableState, open: readonly OpenTrace[]): Promise<HoursOfTraces> => {
     const rows = open.flatMap(({ trace, missing }) => missing.map((hour) => keyOf(trace, hour)));
@@ -50,7 +50,7 @@ export function createTraceHourIndex(engine: Engine): IndexTraceHours {
     // one that fails leaves nothing behind that is still being written
     await Promise.allSettled([indexed, looked]);
     const [hours] = await Promise.all([looked, indexed]);
-    return began === undefined || memory.holds(began, OWN_INSERTS) ? hours : readHours(engine, open);
+    return began === undefined || memory.isUnchanged(began, OWN_INSERTS) ? hours : readHours(engine, open);
   };
 
   return async (places) => {
@@ -66,14 +66,14 @@ export function createTraceHourIndex(engine: Engine): IndexTraceHours {
     }
     if (open.size === 0) return hoursOf;
     const found = await noteAndLook(began, [...open.values()]);
-    const spanning: TraceHour[] = [];
+    const multiHour: TraceHour[] = [];
     for (const [key, { trace }] of open) {
       const hours = [...new Set([...(found.get(key) ?? []), ...trace.hours])];
       hoursOf.set(key, hours);
-      if (hours.length > 1) spanning.push(...hours.map((hour) => keyOf(trace, hour)));
+      if (hours.length > 1) multiHour.push(...hours.map((hour) => keyOf(trace, hour)));
     }
-    await engine.insert("multi_hour_traces", spanning, { name: "multi_hour_traces_add" });
-    memory.learn(
+    await engine.insert("multi_hour_traces", multiHour, { name: "multi_hour_traces_add" });
+    memory.put(
       began,
       OWN_INSERTS,
       [...open.keys()].map((key) => [key, hoursOf.get(key)!]),
@@ -108,7 +108,7 @@ async function readHours(engine: Engine, open: readonly OpenTrace[]): Promise<Ho
       sql`SELECT project_id, trace_id, groupUniqArray(hour) AS hours FROM trace_hours
           WHERE project_id IN ${param("Array(String)", projects)} AND trace_id IN ${param("Array(String)", ids)}
           GROUP BY project_id, trace_id`,
-      { name: "trace_hours_find", limits: "ingest", mustBeCurrent: true },
+      { name: "trace_hours_find", limits: "ingest", requireCurrent: true },
     );
     for (const row of rows) found.set(pairKey(row.project_id, row.trace_id), row.hours);
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Engine } from "../../store/engine.ts";
-import { TableMemory } from "../../store/table-memory.ts";
+import { TableCache } from "../../store/table-cache.ts";
 import { param, sql } from "../../query/sql.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 import { pairKey } from "../../shared/pair-key.ts";
@@ -44,7 +44,7 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
   const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
   const generations = new GenerationCache(RECENT_STARTS);
   // '' for none
-  const current = new TableMemory<string>(engine, "project_generations", RECENT_STARTS);
+  const current = new TableCache<string>(engine, "project_generations", RECENT_STARTS);
 
   const recall = (key: CallKey): StorageKey | undefined => {
     const entry = recent.get(keyText(key));
@@ -83,7 +83,7 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
       const turn = generations.begin();
       const read = await readGenerations(engine, projects);
       generations.learn(turn, read);
-      current.learn(
+      current.put(
         began,
         0,
         projects.map((project) => [project, read.get(project) ?? ""]),
@@ -117,6 +117,6 @@ function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[
             keys.map((key) => key.id),
           )}
         GROUP BY project_id, id`,
-    { name: "call_keys_find", limits: "ingest", mustBeCurrent: true },
+    { name: "call_keys_find", limits: "ingest", requireCurrent: true },
   );
 }

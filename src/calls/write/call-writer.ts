@@ -86,7 +86,7 @@ export function createCallWriter(
     sizeOf: (item) => sizeOf(item.event),
     ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
-    minBytesBeside: MIN_BYTES_BESIDE,
+    minPipelinedBytes: MIN_BYTES_BESIDE,
   });
   return {
     async write(project, events, since) {

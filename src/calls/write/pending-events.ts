@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Engine } from "../../store/engine.ts";
-import { TableMemory } from "../../store/table-memory.ts";
+import { TableCache } from "../../store/table-cache.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import type { CallEvent } from "../events/call-event.ts";
@@ -63,17 +63,17 @@ export type HasPending = (projects: readonly Project[]) => Promise<boolean>;
 
 /** It remembers the projects without marks, where a single process writes. */
 export function createPendingCheck(engine: Engine): HasPending {
-  const without = new TableMemory<true>(engine, "pending_call_events", MAX_REMEMBERED);
+  const without = new TableCache<true>(engine, "pending_call_events", MAX_REMEMBERED);
   return async (projects) => {
     const began = without.begin();
     const unsure = projects.filter((project) => without.get(project) === undefined);
     if (unsure.length === 0) return false;
     const rows = await engine.rows(
       sql`SELECT 1 AS one FROM pending_call_events WHERE project_id IN ${param("Array(String)", unsure)} LIMIT 1`,
-      { name: "pending_call_events_any", limits: "ingest", mustBeCurrent: true },
+      { name: "pending_call_events_any", limits: "ingest", requireCurrent: true },
     );
     if (rows.length > 0) return true;
-    without.learn(
+    without.put(
       began,
       0,
       unsure.map((project) => [project, true]),
@@ -93,7 +93,7 @@ export async function findPendingHeaders(
     const rows = await engine.rows<MarkRow>(
       sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_call_events FINAL
           PREWHERE ${areOf(chunk)} ORDER BY version, stored_at`,
-      { name: "pending_call_events_find", limits: "ingest", mustBeCurrent: true },
+      { name: "pending_call_events_find", limits: "ingest", requireCurrent: true },
     );
     for (const row of rows) if (asked.has(keyText(keyOf(row)))) found.push(toMark(row));
   }
@@ -110,7 +110,7 @@ export async function findPendingEvents(
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
         WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
         ORDER BY version, stored_at`,
-    { name: "pending_call_events_read", limits: "ingest", mustBeCurrent: true },
+    { name: "pending_call_events_read", limits: "ingest", requireCurrent: true },
   );
   const found = rows.flatMap((row): PendingEvent[] => {
     const first = from.get(keyText(keyOf(row)))?.version;

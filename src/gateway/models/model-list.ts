@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
-import { plainPath } from "../doors/paths.ts";
+import { normalizePath } from "../apis/endpoint-paths.ts";
 import type { Gateway } from "../gateway.ts";
 import { hasOwnCredentials } from "../relay/headers.ts";
 import { pathBehindPrefix } from "../relay/upstream-path.ts";
@@ -10,7 +10,7 @@ import { joined, type ListShape } from "./list-shapes.ts";
 
 /** Whether a request asks for the list of all models. */
 export function asksForModels({ method, url }: FastifyRequest): boolean {
-  return method === "GET" && plainPath(pathBehindPrefix(url)) === "/models";
+  return method === "GET" && normalizePath(pathBehindPrefix(url)) === "/models";
 }
 
 /** The upstream whose own list is the answer; undefined if lists have to be joined, or written in another form. */

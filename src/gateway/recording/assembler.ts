@@ -1,20 +1,20 @@
 import { isJsonObject } from "../../shared/json.ts";
-import { UNRECORDED } from "../stream/answer-rules.ts";
-import { bytesOf, keep, nameBytes, type Kept, type Room } from "./kept.ts";
+import { UNRECORDED } from "../stream/capture-rules.ts";
+import { bytesOf, capture, nameBytes, type CapturedValue, type ByteBudget } from "./byte-budget.ts";
 import { isStreamedText } from "./streamed-text.ts";
-import { placeInList } from "./list-places.ts";
+import { deltaIndex } from "./delta-index.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-type Members = Map<string, Kept>;
+type Members = Map<string, CapturedValue>;
 
 const MAX_DEPTH = 32;
 
 /** Puts the pieces of a stream together as the answer would be in one piece. */
 export class Assembler {
-  readonly #room: Room;
+  readonly #budget: ByteBudget;
 
-  constructor(room: Room) {
-    this.#room = room;
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
   }
 
   /**
@@ -39,7 +39,7 @@ export class Assembler {
       const old = kept.get(name) ?? null;
       if (UNRECORDED.has(name)) continue;
       if (typeof value === "string" && typeof old === "string" && isStreamedText(name)) {
-        if (this.#room.takeText(value, name)) kept.set(name, old + value);
+        if (this.#budget.reserveText(value, name)) kept.set(name, old + value);
       } else if (typeof value === "object" && value !== null) this.#extendWith(kept, name, { value, depth });
       else if (Array.isArray(old) && typeof value === "string" && isStreamedText(name)) {
         if (value !== "") this.#extendList(old, [{ type: "text", text: value }], { name, depth });
@@ -54,7 +54,7 @@ export class Assembler {
 
   #extendObject(kept: Members, name: string, { value, depth }: { value: Json; depth: number }): void {
     const old = kept.get(name);
-    if (depth === 0) return this.#room.leaveOut();
+    if (depth === 0) return this.#budget.markTruncated();
     if (old instanceof Map) return this.extend(old, value, depth - 1);
     this.#replace(kept, name, {});
     const fresh = kept.get(name);
@@ -62,28 +62,28 @@ export class Assembler {
   }
 
   #extendList(
-    kept: Kept[],
+    kept: CapturedValue[],
     items: readonly unknown[],
     { name, depth }: { name: string; depth: number },
   ): void {
-    if (depth === 0) return this.#room.leaveOut();
+    if (depth === 0) return this.#budget.markTruncated();
     for (const [position, item] of items.entries()) {
-      const place = isJsonObject(item) ? placeInList(kept, item, { name, isFirst: position === 0 }) : -1;
+      const place = isJsonObject(item) ? deltaIndex(kept, item, { name, isFirst: position === 0 }) : -1;
       const known = kept[place];
       if (known instanceof Map && isJsonObject(item)) this.extend(known, item, depth - 1);
       else this.#push(kept, item, { name, depth });
     }
   }
 
-  #push(kept: Kept[], item: unknown, { name, depth }: { name: string; depth: number }): void {
-    const fresh = keep(isJsonObject(item) ? {} : item, this.#room, name);
+  #push(kept: CapturedValue[], item: unknown, { name, depth }: { name: string; depth: number }): void {
+    const fresh = capture(isJsonObject(item) ? {} : item, this.#budget, name);
     if (fresh === undefined) return;
     kept.push(fresh);
     if (fresh instanceof Map && isJsonObject(item)) this.extend(fresh, item, depth - 1);
   }
 
   /** The list that a member is, or becomes: a text before it is its first part. */
-  #listAt(kept: Members, name: string): Kept[] {
+  #listAt(kept: Members, name: string): CapturedValue[] {
     const old = kept.get(name);
     if (Array.isArray(old)) return old;
     this.#replace(kept, name, typeof old === "string" && old !== "" ? [{ type: "text", text: old }] : []);
@@ -95,11 +95,11 @@ export class Assembler {
     const old = kept.get(name);
     if (old === value) return;
     const freed = old === undefined ? 0 : bytesOf(old);
-    if (old === undefined && !this.#room.take(nameBytes(name))) return;
-    this.#room.giveBack(freed);
-    const fresh = keep(value, this.#room, name);
+    if (old === undefined && !this.#budget.reserve(nameBytes(name))) return;
+    this.#budget.refund(freed);
+    const fresh = capture(value, this.#budget, name);
     if (fresh !== undefined) kept.set(name, fresh);
-    else if (old !== undefined) this.#room.take(freed);
+    else if (old !== undefined) this.#budget.reserve(freed);
   }
 }
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { CompletionMarks } from "./recorded-completion.ts";
+import type { CompletionAttributes } from "./recorded-completion.ts";
 
 /** Who asks for a completion, as clients and coding agents tell in headers. */
 export interface Caller {
   readonly threadId: string | undefined;
-  readonly marks: Partial<CompletionMarks>;
+  readonly marks: Partial<CompletionAttributes>;
 }
 
 const MAX_LENGTH = 256;

@@ -1,16 +1,16 @@
 import { isJsonObject } from "../../shared/json.ts";
-import type { AnswerReader } from "../doors/door.ts";
-import { UNRECORDED } from "../stream/answer-rules.ts";
-import { ChoiceEnds, indexOfChoice } from "../stream/choice-ends.ts";
+import type { ResponseReader } from "../apis/model-api.ts";
+import { UNRECORDED } from "../stream/capture-rules.ts";
+import { ChoiceTracker, indexOfChoice } from "../stream/choice-tracker.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
 import { usageIn } from "../stream/usage-in.ts";
 import { Assembler } from "./assembler.ts";
-import { bytesOf, keep, Room, toJson, type Kept } from "./kept.ts";
+import { bytesOf, capture, ByteBudget, toJson, type CapturedValue } from "./byte-budget.ts";
 import { ReportedUsage, type CountedUsage } from "./reported-usage.ts";
 import { writtenBytes } from "./streamed-text.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-type Members = Map<string, Kept>;
+type Members = Map<string, CapturedValue>;
 
 interface Choice {
   readonly facts: Members;
@@ -32,12 +32,12 @@ const OF_CHOICE = new Set([...UNRECORDED, "index", "delta", "message", "text"]);
 const INSTEAD_OF_CONTENT = ["tool_calls", "function_call", "refusal", "audio"] as const;
 
 /** Reads one chat completion, from the events of its stream or in one piece. Memory: what it keeps. */
-export class ChatReader implements AnswerReader {
+export class ChatReader implements ResponseReader {
   readonly failure = undefined;
-  readonly #keepsText: boolean;
-  readonly #room = new Room(MAX_KEPT_BYTES);
-  readonly #assembler = new Assembler(this.#room);
-  readonly #ends = new ChoiceEnds();
+  readonly #capturesText: boolean;
+  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
+  readonly #assembler = new Assembler(this.#budget);
+  readonly #ends = new ChoiceTracker();
   readonly #usage = new ReportedUsage();
   readonly #facts: Members = new Map();
   readonly #choices = new Map<number, Choice>();
@@ -50,8 +50,8 @@ export class ChatReader implements AnswerReader {
   #hasEvents = false;
   #isOver = false;
 
-  constructor(options: { keepsText: boolean }) {
-    this.#keepsText = options.keepsText;
+  constructor(options: { capturesText: boolean }) {
+    this.#capturesText = options.capturesText;
   }
 
   /** The model that the response names. */
@@ -65,7 +65,7 @@ export class ChatReader implements AnswerReader {
   }
 
   /** Whether any choice has begun, even an empty one. */
-  get hasAnswer(): boolean {
+  get hasResponse(): boolean {
     return this.#choices.size > 0;
   }
 
@@ -75,12 +75,12 @@ export class ChatReader implements AnswerReader {
   }
 
   /** About the length of the output as JSON. */
-  get keptBytes(): number {
-    return this.#room.usedBytes;
+  get capturedBytes(): number {
+    return this.#budget.usedBytes;
   }
 
   /** A stream that has ended before its end. */
-  get isCut(): boolean {
+  get isIncomplete(): boolean {
     return this.#hasEvents && !this.#isOver && !this.#ends.all;
   }
 
@@ -117,7 +117,7 @@ export class ChatReader implements AnswerReader {
       ...(this.#model === undefined ? {} : { model: this.#model }),
       ...(this.#serviceTier === undefined ? {} : { service_tier: this.#serviceTier }),
     };
-    if (!this.#keepsText || !this.hasAnswer) return Object.keys(named).length === 0 ? null : named;
+    if (!this.#capturesText || !this.hasResponse) return Object.keys(named).length === 0 ? null : named;
     const choices = [...this.#choices]
       .toSorted(([a], [b]) => a - b)
       .map(([index, one]) => toChoice(index, one));
@@ -128,20 +128,20 @@ export class ChatReader implements AnswerReader {
       ...(toJson(this.#facts) as Json),
       choices,
       ...(usage === undefined ? {} : { usage }),
-      ...(this.#room.hasGap ? { truncated: true } : {}),
+      ...(this.#budget.isTruncated ? { truncated: true } : {}),
     };
   }
 
   #noteDropped({ droppedTextBytes, isPart }: StreamEvent): void {
     this.#textBytes += droppedTextBytes;
-    if (isPart || droppedTextBytes > 0) this.#room.leaveOut();
+    if (isPart || droppedTextBytes > 0) this.#budget.markTruncated();
   }
 
   #readFacts(chunk: Json): void {
     this.#id ??= textOf(chunk["id"]);
     this.#model = textOf(chunk["model"]) ?? this.#model;
     this.#serviceTier = textOf(chunk["service_tier"]) ?? this.#serviceTier;
-    if (!this.#keepsText) return;
+    if (!this.#capturesText) return;
     this.#form ??= textOf(chunk["object"]);
     this.#assembler.update(this.#facts, chunk, OF_RESPONSE);
   }
@@ -149,14 +149,14 @@ export class ChatReader implements AnswerReader {
   #readChoice(raw: Json, position: number): void {
     const choice = this.#choiceAt(indexOfChoice(raw, position));
     if (choice === undefined) return;
-    if (this.#keepsText) this.#assembler.update(choice.facts, raw, OF_CHOICE);
+    if (this.#capturesText) this.#assembler.update(choice.facts, raw, OF_CHOICE);
     const { delta, message, text } = raw;
     if (typeof text === "string") this.#readText(choice, text);
     if (isJsonObject(delta)) {
       const bytes = writtenBytes(delta);
       choice.writtenBytes += bytes;
       this.#textBytes += bytes;
-      if (this.#keepsText) this.#assembler.extend(choice.message, delta);
+      if (this.#capturesText) this.#assembler.extend(choice.message, delta);
     } else if (isJsonObject(message)) this.#readMessage(choice, message);
   }
 
@@ -166,7 +166,7 @@ export class ChatReader implements AnswerReader {
     choice.writtenBytes += bytes;
     this.#textBytes += bytes;
     choice.isText = true;
-    if (this.#keepsText) this.#assembler.extend(choice.message, { text });
+    if (this.#capturesText) this.#assembler.extend(choice.message, { text });
   }
 
   /** A whole message says all that the deltas before it said. */
@@ -175,11 +175,11 @@ export class ChatReader implements AnswerReader {
     if (bytes < choice.writtenBytes) return;
     this.#textBytes += bytes - choice.writtenBytes;
     choice.writtenBytes = bytes;
-    if (!this.#keepsText || (this.#room.hasGap && choice.message.size > 0)) return;
+    if (!this.#capturesText || (this.#budget.isTruncated && choice.message.size > 0)) return;
     choice.isWhole = true;
-    this.#room.giveBack(bytesOf(choice.message));
-    const kept = keep(message, this.#room);
-    choice.message = kept instanceof Map ? kept : new Map<string, Kept>();
+    this.#budget.refund(bytesOf(choice.message));
+    const kept = capture(message, this.#budget);
+    choice.message = kept instanceof Map ? kept : new Map<string, CapturedValue>();
   }
 
   #choiceAt(index: number): Choice | undefined {

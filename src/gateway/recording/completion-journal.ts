@@ -1,7 +1,7 @@
-import type { Entry, Journal } from "../../journal/journal.ts";
+import type { RecordId, Journal } from "../../journal/journal.ts";
 import { parseJson } from "../../shared/json.ts";
 import type { Project } from "../../shared/project.ts";
-import { FairShare, type Held } from "../../shares/fair-share.ts";
+import { FairSemaphore, type Permit } from "../../fairness/fair-semaphore.ts";
 import {
   recordIdOf,
   withoutContent,
@@ -32,11 +32,11 @@ interface JournalRecord {
 type Phase = Exclude<keyof JournalRecord, "project">;
 
 interface Kept {
-  readonly entries: Entry[];
+  readonly entries: RecordId[];
   /** The room of its content. */
-  readonly held: Held[];
+  readonly held: Permit[];
   hasInputs: boolean;
-  readonly leftAtMs: number | undefined;
+  readonly lastWriteMs: number | undefined;
 }
 
 /** Nothing of a record that is damaged. */
@@ -58,7 +58,7 @@ const COUNTS_BYTES = 8 * 1024;
 export class CompletionJournal {
   readonly #journal: Journal | undefined;
   readonly #kept = new Map<string, Kept>();
-  readonly #content: FairShare;
+  readonly #content: FairSemaphore;
   #missed = 0;
   /** It has taken the last record that it was given. */
   takes: boolean;
@@ -66,9 +66,9 @@ export class CompletionJournal {
   constructor(journal: Journal | undefined, maxContentBytes = MAX_CONTENT_BYTES) {
     this.#journal = journal;
     this.takes = journal !== undefined;
-    this.#content = new FairShare({ capacity: maxContentBytes });
-    for (const { key, entry, leftAtMs } of journal?.left ?? []) {
-      if (key.startsWith(PREFIX)) this.#keptAs(key.slice(PREFIX.length), leftAtMs).entries.push(entry);
+    this.#content = new FairSemaphore({ capacity: maxContentBytes });
+    for (const { key, entry, lastWriteMs } of journal?.orphaned ?? []) {
+      if (key.startsWith(PREFIX)) this.#keptAs(key.slice(PREFIX.length), lastWriteMs).entries.push(entry);
     }
   }
 
@@ -79,7 +79,9 @@ export class CompletionJournal {
 
   /** Those that killed processes have left. */
   left(): string[] {
-    return [...this.#kept].flatMap(([callId, { leftAtMs }]) => (leftAtMs === undefined ? [] : [callId]));
+    return [...this.#kept].flatMap(([callId, { lastWriteMs }]) =>
+      lastWriteMs === undefined ? [] : [callId],
+    );
   }
 
   has(callId: string): boolean {
@@ -101,14 +103,14 @@ export class CompletionJournal {
 
   /** Undefined: it cannot be read. */
   read(callId: string): JournaledCompletion | undefined {
-    const { entries = [], leftAtMs } = this.#kept.get(callId) ?? {};
+    const { entries = [], lastWriteMs } = this.#kept.get(callId) ?? {};
     const texts = entries.flatMap((entry) => this.#journal?.read(entry) ?? []);
     const { project, started, ended }: Partial<JournalRecord> = Object.assign({}, ...texts.map(recordIn));
     const isCut = ended === undefined;
     if (project === undefined || (isCut && started === undefined)) return undefined;
     const completion = { ...started, ...ended } as RecordedCompletion;
     const endedAtMs = isCut
-      ? Math.max(completion.startedAtMs, Math.floor(leftAtMs ?? 0))
+      ? Math.max(completion.startedAtMs, Math.floor(lastWriteMs ?? 0))
       : completion.endedAtMs;
     return {
       callId,
@@ -116,7 +118,7 @@ export class CompletionJournal {
       completion: { ...completion, endedAtMs },
       bytes: texts.reduce((sum, text) => sum + text.length, 0),
       isCut,
-      isLeft: leftAtMs !== undefined,
+      isLeft: lastWriteMs !== undefined,
     };
   }
 
@@ -141,7 +143,7 @@ export class CompletionJournal {
     const text = JSON.stringify({ project, [as]: one });
     const bytes = Buffer.byteLength(text);
     const isContent = !isBare && bytes > COUNTS_BYTES;
-    const held = isContent ? this.#content.tryTake({ project, key: facts.apiKey }, bytes) : undefined;
+    const held = isContent ? this.#content.tryAcquire({ project, key: facts.apiKey }, bytes) : undefined;
     if (isContent && held === undefined) return false;
     const entry = this.#journal?.add(PREFIX + name, text);
     this.takes = entry !== undefined;
@@ -156,8 +158,8 @@ export class CompletionJournal {
     return true;
   }
 
-  #keptAs(name: string, leftAtMs: number | undefined): Kept {
-    const kept = this.#kept.get(name) ?? { entries: [], held: [], hasInputs: false, leftAtMs };
+  #keptAs(name: string, lastWriteMs: number | undefined): Kept {
+    const kept = this.#kept.get(name) ?? { entries: [], held: [], hasInputs: false, lastWriteMs };
     this.#kept.set(name, kept);
     return kept;
   }

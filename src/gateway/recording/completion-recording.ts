@@ -3,14 +3,14 @@ import { assertNever } from "../../shared/assert-never.ts";
 import { steadyClock, type Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
 import { gatewayId } from "../../calls/events/gateway-id.ts";
-import { ResponseCopy } from "./response-copy.ts";
-import { AskedRequest } from "./asked-request.ts";
-import type { AnswerReader, Door, SeenResponse } from "../doors/door.ts";
+import { ResponseTap } from "./response-tap.ts";
+import { LazyRequest } from "./lazy-request.ts";
+import type { ResponseReader, ModelApi, ObservedResponse } from "../apis/model-api.ts";
 import type { KnownResponses, RecordedResponse } from "../responses/known-responses.ts";
 import type { Caller } from "./caller.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { estimateTokens } from "./estimate.ts";
-import type { CompletionMarks, EndedCompletion } from "./recorded-completion.ts";
+import type { CompletionAttributes, EndedCompletion } from "./recorded-completion.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
 import { readBody, type StreamEvent } from "../stream/stream-event.ts";
@@ -18,7 +18,7 @@ import type { TraceContext } from "./trace-context.ts";
 import { usageEntries, type Counted } from "./usage-entries.ts";
 
 export interface RecordingOptions {
-  readonly door: Door;
+  readonly modelApi: ModelApi;
   /** Who asks, as far as headers tell. */
   readonly caller: Caller;
   readonly project: Project;
@@ -45,15 +45,15 @@ export class CompletionRecording implements RelayObserver {
   readonly #options: RecordingOptions;
   readonly #startedAtMs: number;
   readonly #began = steadyClock.now();
-  readonly #reader: AnswerReader;
-  #request = new AskedRequest();
+  readonly #reader: ResponseReader;
+  #request = new LazyRequest();
   #sent = false;
   #started = false;
   #ended = false;
   #firstByteMs: number | null = null;
   #streamed = false;
   #encoding: string | undefined;
-  #copy: ResponseCopy | undefined;
+  #copy: ResponseTap | undefined;
   /** The response is a redirect or an error, whatever its status. */
   #isRefusal = false;
   #upstreamRequestId: string | undefined;
@@ -67,12 +67,12 @@ export class CompletionRecording implements RelayObserver {
   constructor(options: RecordingOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
-    this.#reader = options.door.openReader({ keepsText: options.keepContent });
+    this.#reader = options.modelApi.openReader({ capturesText: options.keepContent });
   }
 
   /** The request, read while the upstream works so that it does not delay the completion. */
   asked(read: () => ModelRequest): void {
-    this.#request = new AskedRequest(read);
+    this.#request = new LazyRequest(read);
   }
 
   onSend(): void {
@@ -97,7 +97,9 @@ export class CompletionRecording implements RelayObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    this.#copy ??= new ResponseCopy(this.#encoding, this.#options.door.rules, (event) => this.#read(event));
+    this.#copy ??= new ResponseTap(this.#encoding, this.#options.modelApi.rules, (event) =>
+      this.#read(event),
+    );
     this.#copy.push(chunk);
   }
 
@@ -136,7 +138,7 @@ export class CompletionRecording implements RelayObserver {
   }
 
   /** A response in the background is recorded as soon as it has a name, for it may end elsewhere. */
-  #noteResponse({ id, isPending }: SeenResponse): void {
+  #noteResponse({ id, isPending }: ObservedResponse): void {
     const { project, upstream, trace, apiKey, responses } = this.#options;
     if (this.#made === undefined) {
       const facts = { callId: this.callId, ...trace, project, apiKey, startedAtMs: this.#startedAtMs };
@@ -162,7 +164,7 @@ export class CompletionRecording implements RelayObserver {
     this.#options.recorder.record(
       this.#options.project,
       recorded,
-      RECORD_OVERHEAD_BYTES + kept + this.#reader.keptBytes,
+      RECORD_OVERHEAD_BYTES + kept + this.#reader.capturedBytes,
     );
   }
 
@@ -171,11 +173,11 @@ export class CompletionRecording implements RelayObserver {
     if (relayed !== "finished") return relayed;
     if (this.#reader.isCancelled === true) return "aborted";
     if (this.#exception !== null || this.#reader.failure !== undefined) return "error";
-    return this.#reader.isCut ? "upstream_cut" : "finished";
+    return this.#reader.isIncomplete ? "upstream_cut" : "finished";
   }
 
   #completion(
-    outcome: CompletionMarks["outcome"],
+    outcome: CompletionAttributes["outcome"],
     { status, endedAtMs }: { status: number | undefined; endedAtMs: number | null },
   ): EndedCompletion {
     const { trace, apiKey, upstream, provider } = this.#options;
@@ -187,7 +189,7 @@ export class CompletionRecording implements RelayObserver {
       callId: this.callId,
       ...trace,
       apiKey,
-      opName: this.#options.door.opName,
+      opName: this.#options.modelApi.opName,
       threadId: this.#options.caller.threadId,
       userId: this.#request.facts.userId,
       startedAtMs: this.#startedAtMs,
@@ -206,10 +208,10 @@ export class CompletionRecording implements RelayObserver {
   }
 
   #marks(
-    outcome: CompletionMarks["outcome"],
-    usage: CompletionMarks["usage"],
+    outcome: CompletionAttributes["outcome"],
+    usage: CompletionAttributes["usage"],
     status: number | undefined,
-  ): CompletionMarks {
+  ): CompletionAttributes {
     return {
       source: "gateway",
       stream: this.#streamed || this.#request.facts.stream,
@@ -229,11 +231,11 @@ export class CompletionRecording implements RelayObserver {
     if (!this.#sent) return { basis: "nothing" };
     const { promptBytes: textBytes, bytes } = this.#request.facts;
     const promptBytes = textBytes ?? bytes;
-    const isComplete = (outcome === "finished" || outcome === "error") && !this.#reader.isCut;
+    const isComplete = (outcome === "finished" || outcome === "error") && !this.#reader.isIncomplete;
     const counted = this.#reader.usage({ isComplete, promptBytes });
     if (counted.basis !== "none") return counted;
     // only the size of an unreadable response is known
-    const isRead = this.#reader.hasAnswer || this.#isRefusal;
+    const isRead = this.#reader.hasResponse || this.#isRefusal;
     const said = isRead ? this.#reader.textBytes : (this.#copy?.bytes ?? 0);
     if (outcome === "error" && said === 0) return { basis: "nothing" };
     const prompt = estimateTokens(promptBytes);
@@ -252,7 +254,7 @@ export class CompletionRecording implements RelayObserver {
   }
 }
 
-function exceptionOf(outcome: CompletionMarks["outcome"]): string | null {
+function exceptionOf(outcome: CompletionAttributes["outcome"]): string | null {
   switch (outcome) {
     case "finished":
     case "pending":

@@ -1,7 +1,7 @@
 import type { NamedCalls } from "../../calls/storage-key/named-calls.ts";
 import type { CallWriter } from "../../calls/write/call-writer.ts";
 import { keyText, type StorageKeyLookup } from "../../calls/storage-key/key-lookup.ts";
-import { actingFor } from "../../shares/holder.ts";
+import { runAsTenant } from "../../fairness/tenant.ts";
 import type { ResponseMakers } from "../responses/known-responses.ts";
 import { noteId } from "../responses/response-id.ts";
 import type { CompletionStore } from "./recorder.ts";
@@ -15,9 +15,9 @@ export function completionStore(
 ): CompletionStore & ResponseMakers {
   return {
     async write(project, completion) {
-      const holder = { project, key: completion.apiKey };
+      const tenant = { project, key: completion.apiKey };
       const events = await partsOfCompletion(project, completion, named);
-      if (events.length > 0) await actingFor(holder, () => writer.write(project, events));
+      if (events.length > 0) await runAsTenant(tenant, () => writer.write(project, events));
     },
     async findStored(calls) {
       const keys = calls.map(({ project, callId }) => ({ project, id: callId }));

@@ -8,7 +8,10 @@ const ASK = '"include_usage":true';
  * client wrote it. `parsed` is the same body, parsed. Errors: undefined if the client already asks, or sends something
  * invalid.
  */
-export function askForUsage(body: Buffer, parsed: Readonly<Record<string, unknown>>): Buffer | undefined {
+export function injectIncludeUsage(
+  body: Buffer,
+  parsed: Readonly<Record<string, unknown>>,
+): Buffer | undefined {
   const options = parsed["stream_options"];
   if (options === undefined) return insertFirst(body, firstBrace(body), `"stream_options":{${ASK}}`);
   const span = lastMember(body, firstBrace(body), "stream_options");

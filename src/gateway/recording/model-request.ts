@@ -1,7 +1,7 @@
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import { isJsonObject, isTooDeep, parseJson } from "../../shared/json.ts";
 import { JsonSize } from "../../shared/json-size.ts";
-import { askForUsage } from "./include-usage.ts";
+import { injectIncludeUsage } from "./include-usage.ts";
 import { promptBytes } from "./estimate.ts";
 
 /** The parts of a request that accounting needs. */
@@ -50,7 +50,7 @@ export function readModelRequest(body: Buffer, asks = true): ModelRequest {
       promptBytes: promptBytes(parsed),
       inputs: body.length <= MAX_INPUT_BYTES && !isTooDeep(parsed) ? parsed : undefined,
       userId: userOf(parsed),
-      asking: stream && asks ? askForUsage(body, parsed) : undefined,
+      asking: stream && asks ? injectIncludeUsage(body, parsed) : undefined,
     };
   } catch {
     return unreadModelRequest(body.length);

@@ -1,7 +1,7 @@
 import type { Project } from "../../shared/project.ts";
-import { FairQueue } from "../../shares/fair-queue.ts";
-import { ALONE, Holdings } from "../../shares/holdings.ts";
-import type { Holder } from "../../shares/holder.ts";
+import { FairQueue } from "../../fairness/fair-queue.ts";
+import { SINGLE_KEY_SHARE, Allocations } from "../../fairness/allocations.ts";
+import type { Tenant } from "../../fairness/tenant.ts";
 import type { EndedCompletion } from "./recorded-completion.ts";
 
 export interface Pending {
@@ -29,12 +29,12 @@ export interface PendingLimits {
 export class PendingCompletions {
   readonly #queue = new FairQueue<Pending>();
   readonly #all = new Set<Pending>();
-  readonly #calls: Holdings;
-  readonly #bytes: Holdings;
+  readonly #calls: Allocations;
+  readonly #bytes: Allocations;
 
   constructor({ maxPendingCalls, maxPendingBytes }: PendingLimits) {
-    this.#calls = new Holdings(Math.ceil(maxPendingCalls / ALONE));
-    this.#bytes = new Holdings(Math.ceil(maxPendingBytes / ALONE));
+    this.#calls = new Allocations(Math.ceil(maxPendingCalls / SINGLE_KEY_SHARE));
+    this.#bytes = new Allocations(Math.ceil(maxPendingBytes / SINGLE_KEY_SHARE));
   }
 
   /** With those that are being written. */
@@ -52,22 +52,22 @@ export class PendingCompletions {
 
   /** False: it has no place for it. */
   tryAdd(one: Pending): boolean {
-    const holder = holderOf(one);
-    if (!this.hasPlace(holder) || !isThere(this.#bytes, holder, one.bytes)) return false;
+    const tenant = tenantOf(one);
+    if (!this.hasPlace(tenant) || !isThere(this.#bytes, tenant, one.bytes)) return false;
     this.add(one);
     return true;
   }
 
   /** Whether one more may wait, however little of it. */
-  hasPlace(holder: Holder): boolean {
-    return isThere(this.#calls, holder, 1);
+  hasPlace(tenant: Tenant): boolean {
+    return isThere(this.#calls, tenant, 1);
   }
 
   /** Whether it has a place for it or not. */
   add(one: Pending): void {
     this.#all.add(one);
-    this.#calls.add(holderOf(one), 1);
-    this.#bytes.add(holderOf(one), one.bytes);
+    this.#calls.add(tenantOf(one), 1);
+    this.#bytes.add(tenantOf(one), one.bytes);
     this.#wait(one);
   }
 
@@ -89,20 +89,20 @@ export class PendingCompletions {
     for (const one of taken) {
       if (stays.has(one)) continue;
       this.#all.delete(one);
-      this.#calls.remove(holderOf(one), 1);
-      this.#bytes.remove(holderOf(one), one.bytes);
+      this.#calls.remove(tenantOf(one), 1);
+      this.#bytes.remove(tenantOf(one), one.bytes);
     }
   }
 
   #wait(one: Pending): void {
-    this.#queue.push({ holder: holderOf(one), cost: 1, value: one });
+    this.#queue.push({ tenant: tenantOf(one), cost: 1, value: one });
   }
 }
 
-function isThere(places: Holdings, holder: Holder, amount: number): boolean {
-  return places.fits(amount) && places.isFair(holder, amount);
+function isThere(places: Allocations, tenant: Tenant, amount: number): boolean {
+  return places.fits(amount) && places.leavesHeadroom(tenant, amount);
 }
 
-function holderOf({ project, completion }: Pending): Holder {
+function tenantOf({ project, completion }: Pending): Tenant {
   return { project, key: completion.apiKey };
 }

@@ -15,7 +15,7 @@ export interface RecordedCompletion {
   readonly endedAtMs: number | null;
   readonly inputs: unknown;
   readonly output: unknown;
-  readonly attributes: { readonly sumtree: CompletionMarks };
+  readonly attributes: { readonly sumtree: CompletionAttributes };
   readonly summary: { readonly usage: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   readonly exception: string | null;
   /** What is recorded of one call in several records has a name for each in the journal. Undefined: that of the call. */
@@ -29,7 +29,7 @@ export interface RecordedCompletion {
   };
 }
 
-export interface CompletionMarks {
+export interface CompletionAttributes {
   readonly source: "gateway";
   readonly stream: boolean;
   readonly outcome: "finished" | "aborted" | "client_stalled" | "upstream_cut" | "error" | "pending";

@@ -4,9 +4,9 @@ import type { Journal } from "../../journal/journal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
-import type { Holder } from "../../shares/holder.ts";
+import type { Tenant } from "../../fairness/tenant.ts";
 import { CompletionJournal, type JournaledCompletion } from "./completion-journal.ts";
-import { DropCount } from "./drop-count.ts";
+import { DropCounter } from "./drop-counter.ts";
 import { PendingCompletions, type Pending, type PendingLimits } from "./pending-completions.ts";
 import {
   recordIdOf,
@@ -71,7 +71,7 @@ export class Recorder {
   #journaled: string[];
   #pending: PendingCompletions;
   #recorded = 0;
-  readonly #drops: DropCount;
+  readonly #drops: DropCounter;
   readonly #recovered = { finished: 0, cut: 0 };
   #running: Promise<void> | undefined;
   #draining = false;
@@ -79,7 +79,7 @@ export class Recorder {
   /** Begins to record what a killed process has left. */
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#drops = new DropCount(options.logger);
+    this.#drops = new DropCounter(options.logger);
     this.#pending = new PendingCompletions(options);
     this.#journal = new CompletionJournal(options.journal);
     this.#journaled = this.#journal.left();
@@ -97,9 +97,9 @@ export class Recorder {
   }
 
   /** To be called before a completion is paid for. Errors: service_overloaded or the store's, if nothing more could be recorded. */
-  admit(holder: Holder): void {
+  admit(tenant: Tenant): void {
     this.#options.admit?.();
-    if (this.#journal.takes || this.#pending.hasPlace(holder)) return;
+    if (this.#journal.takes || this.#pending.hasPlace(tenant)) return;
     const wait = { retryAfterSeconds: 5 };
     throw new AppError("service_overloaded", "Too many completions wait to be recorded.", wait);
   }

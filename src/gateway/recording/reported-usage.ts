@@ -2,7 +2,7 @@ import { isJsonObject, isTooDeep } from "../../shared/json.ts";
 import { readEntry } from "../../usage/read-entry.ts";
 import { Assembler } from "./assembler.ts";
 import { estimateTokens } from "./estimate.ts";
-import { Room, toJson, type Kept } from "./kept.ts";
+import { ByteBudget, toJson, type CapturedValue } from "./byte-budget.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -38,8 +38,8 @@ const MAX_USAGE_BYTES = 64 * 1024;
  * them, and they can be true.
  */
 export class ReportedUsage {
-  readonly #usage = new Map<string, Kept>();
-  readonly #assembler = new Assembler(new Room(MAX_USAGE_BYTES));
+  readonly #usage = new Map<string, CapturedValue>();
+  readonly #assembler = new Assembler(new ByteBudget(MAX_USAGE_BYTES));
   /** The completion tokens of each choice, since the last count of all. */
   readonly #byChoice = new Map<number, number>();
   #textAtCount = 0;

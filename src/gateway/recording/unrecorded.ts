@@ -5,12 +5,16 @@ import type { Clock } from "../../shared/clock.ts";
 /** Why a completion is not recorded. `not_a_project`: the name has another form, such as OpenAI's own project ids. */
 export type UnrecordedReason = "no_project" | "not_a_project";
 
-export type TellUnrecorded = (request: FastifyRequest, reply: FastifyReply, reason: UnrecordedReason) => void;
+export type ReportUnrecorded = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  reason: UnrecordedReason,
+) => void;
 
 const LOG_INTERVAL_MS = 60_000;
 
 /** Tells of each completion that is relayed unrecorded: its client in a header, the operator in a metric and the log. */
-export function createUnrecorded(registry: Registry, clock: Clock): TellUnrecorded {
+export function createUnrecorded(registry: Registry, clock: Clock): ReportUnrecorded {
   const relayed = new Counter({
     name: "sumtree_gateway_unrecorded_total",
     help: "Completions relayed without being recorded",

@@ -1,8 +1,8 @@
-import type { AnswerUsage } from "../doors/door.ts";
+import type { ResponseUsage } from "../apis/model-api.ts";
 import type { RecordedCompletion } from "./recorded-completion.ts";
 
 export type Counted =
-  | Exclude<AnswerUsage, { readonly basis: "none" }>
+  | Exclude<ResponseUsage, { readonly basis: "none" }>
   | { readonly basis: "estimated"; readonly usage: Readonly<Record<string, unknown>> };
 
 export interface Served {

@@ -1,4 +1,4 @@
-import type { Api } from "../doors/door.ts";
+import type { Api } from "../apis/model-api.ts";
 import type { Credential } from "./headers.ts";
 
 /** A key in the header where its API looks for it, else the user and password of the URL. */

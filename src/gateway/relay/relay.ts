@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { AppError } from "../../shared/errors.ts";
-import type { Held } from "../../shares/fair-share.ts";
+import type { Permit } from "../../fairness/fair-semaphore.ts";
 import {
   errorResponse,
   plainResponse,
@@ -11,7 +11,7 @@ import {
   type OnComplete,
   type RelayedResponse,
 } from "./response.ts";
-import type { PassingStream } from "../stream/chat-stream.ts";
+import type { StreamTransform } from "../stream/chat-stream.ts";
 import { Downstream, type DownstreamListener } from "./downstream.ts";
 import { clientHeaders, isEventStream } from "./headers.ts";
 import { encodingsOf } from "../recording/response-decoder.ts";
@@ -23,7 +23,7 @@ import type {
   UpstreamListener,
   UpstreamRequest,
 } from "./upstream.ts";
-import { endlessRedirect, errorOf, rowOf } from "./upstream-failure.ts";
+import { redirectLoop, errorOf, rowOf } from "./upstream-failure.ts";
 import { readRedirect, type Redirect } from "./redirect.ts";
 
 /** How a relay ended for the client. */
@@ -45,7 +45,7 @@ export interface RelayObserver {
 }
 
 /** Observes the relays. */
-export interface RelayMeter {
+export interface RelayMetrics {
   firstByte(route: string, seconds: number): void;
   ended(route: string, outcome: Outcome): void;
 }
@@ -60,13 +60,13 @@ export interface RelayTarget {
 export interface RelayOptions {
   /** The route's name in the metrics. */
   readonly route: string;
-  readonly meter: RelayMeter;
+  readonly meter: RelayMetrics;
   readonly target: RelayTarget;
   readonly upstreamRequest: UpstreamRequest;
   /** Whether errors of the upstream are given a form that SDKs can read. */
   readonly wrapsErrors: boolean;
   /** How event streams pass; each event is told of before it does. */
-  readonly openStream: (onEvent: ((event: StreamEvent) => void) | undefined) => PassingStream;
+  readonly openStream: (onEvent: ((event: StreamEvent) => void) | undefined) => StreamTransform;
   /** A retry could start a second paid job, so the response forbids it if the first may have begun. */
   readonly repeatable: boolean;
   readonly keepAliveMs: number;
@@ -76,7 +76,7 @@ export interface RelayOptions {
   readonly onRedirect?: (path: string) => void;
   readonly observer: RelayObserver | undefined;
   /** A place among the open requests for a stream that is read on after its client has left. Undefined: not now. */
-  readonly takePlace?: () => Held | undefined;
+  readonly takePlace?: () => Permit | undefined;
 }
 
 /** How long an upstream may keep the connection open after its end marker. */
@@ -118,12 +118,12 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
   readonly #over = Promise.withResolvers<void>();
   #call: UpstreamCall | undefined;
   #response: RelayedResponse | undefined;
-  #stream: PassingStream | undefined;
+  #stream: StreamTransform | undefined;
   #status: number | undefined;
   #outcome: Outcome | undefined;
   #observed: Promise<void> | undefined;
   /** The client has left, and the stream is read on for its usage. */
-  #readOn: { readonly held: Held; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
+  #readOn: { readonly held: Permit; readonly timer: NodeJS.Timeout; bytes: number } | undefined;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: RelayOptions) {
     this.#request = request;
@@ -303,7 +303,7 @@ class Relay implements RunningRelay, UpstreamListener, DownstreamListener {
     const { variable } = this.#options.target;
     this.#call?.abort();
     this.#request.log.error({ variable, set: upgrade }, "the upstream redirects requests to itself");
-    const failure = endlessRedirect(variable, upgrade);
+    const failure = redirectLoop(variable, upgrade);
     this.#failed(failure, "error");
     // what an operator must mend stays as it is for now
     void this.#reply.header("x-should-retry", "false");

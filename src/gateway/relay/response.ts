@@ -1,4 +1,4 @@
-import type { PassingStream } from "../stream/chat-stream.ts";
+import type { StreamTransform } from "../stream/chat-stream.ts";
 import { firstByte, isObject } from "../stream/first-byte.ts";
 import type { Downstream } from "./downstream.ts";
 import { envelopeOf, readableError } from "../error-envelope.ts";
@@ -141,7 +141,7 @@ const BEHIND_END_MS = 1000;
 export function streamResponse(
   down: Downstream,
   head: Head,
-  stream: PassingStream,
+  stream: StreamTransform,
   options: {
     /** A comment after this much silence; 0 for none. */
     readonly keepAliveMs: number;
@@ -168,13 +168,13 @@ export function streamResponse(
     if (stream.holdsEnd) return pass(stream.finish());
     close();
     if (stream.done) return;
-    if (stream.settled) return down.end();
+    if (stream.materialized) return down.end();
     const frame = stream.frame(envelopeOf(errorOf(failure)).error);
     down.breakOff(stream.inEvent ? Buffer.concat([EVENT_END, frame]) : frame, patienceMs);
   };
   const pass = (parts: readonly Buffer[]): void => {
     if (parts.length === 0) return;
-    if (stream.settled) void options.onComplete();
+    if (stream.materialized) void options.onComplete();
     keepAlive?.refresh();
     for (const part of joinNeighbours(parts)) down.write(part);
     if (stream.holdsEnd) behindEnd ??= setTimeout(() => pass(stream.finish()), BEHIND_END_MS);
@@ -215,7 +215,7 @@ export function streamResponse(
     },
     fail,
     get delivered() {
-      return stream.settled;
+      return stream.materialized;
     },
     close,
   };

@@ -51,7 +51,7 @@ export function errorOf({ kind, cause }: UpstreamFailure): AppError {
 }
 
 /** A client that follows the upstream's redirect would come back here. `upgrade`: the base URL that it redirects to. */
-export function endlessRedirect(variable: string, upgrade: string | undefined): UpstreamFailure {
+export function redirectLoop(variable: string, upgrade: string | undefined): UpstreamFailure {
   const { code, message } = rows.redirected;
   const advice = upgrade === undefined ? `See ${variable}.` : `Set ${variable} to ${upgrade}.`;
   return { kind: "redirected", cause: new AppError(code, `${message} ${advice}`) };

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Project } from "../../shared/project.ts";
-import type { CompletionMarks } from "../recording/recorded-completion.ts";
+import type { CompletionAttributes } from "../recording/recorded-completion.ts";
 
 /** A response of the Responses API that has passed, and the call that it is recorded as. */
 export interface KnownResponse {
@@ -15,7 +15,7 @@ export interface RecordedResponse {
   readonly parentId: string | null;
   readonly apiKey: string;
   readonly startedAtMs: number;
-  readonly marks: CompletionMarks;
+  readonly marks: CompletionAttributes;
   /** It has ended, and what it used is recorded. */
   isOver: boolean;
 }

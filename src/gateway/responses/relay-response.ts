@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
-import { projectOf, type DoorOptions } from "../door-relay.ts";
-import { RESPONSES } from "../doors/doors.ts";
+import { projectOf, type ModelRelayOptions } from "../relay-model-api.ts";
+import { RESPONSES } from "../apis/model-apis.ts";
 import { headersFor } from "../request-relay.ts";
 import { bodyToSend } from "../relay/upload.ts";
 import { pathBehindPrefix, targetUnder } from "../relay/upstream-path.ts";
@@ -17,7 +17,7 @@ import { ResponseSighting } from "./response-sighting.ts";
 export async function relayResponse(
   request: FastifyRequest,
   reply: FastifyReply,
-  { asked, ...options }: DoorOptions & { readonly asked: AskedResponse },
+  { asked, ...options }: ModelRelayOptions & { readonly asked: AskedResponse },
 ): Promise<void> {
   const { gateway, settings, recorder, clock, responses, meter } = options;
   const known = responses.get(asked.id);
@@ -69,7 +69,7 @@ export async function relayResponse(
   });
 }
 
-interface Making extends DoorOptions {
+interface Making extends ModelRelayOptions {
   readonly request: FastifyRequest;
   readonly project: Project | undefined;
   /** The name of the upstream, as far as this process knows it. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { GATEWAY_ID_START, gatewayId } from "../../calls/events/gateway-id.ts";
 import type { Project } from "../../shared/project.ts";
-import { plainPath } from "../doors/paths.ts";
+import { normalizePath } from "../apis/endpoint-paths.ts";
 
 /** What a request asks of a response by its id. */
 export interface AskedResponse {
@@ -16,7 +16,7 @@ const OTHERS: ReadonlySet<string> = new Set(["DELETE ", "GET /input_items"]);
 
 /** Undefined if it is nothing that can be asked of a response. */
 export function askedResponse(method: string, path: string): AskedResponse | undefined {
-  const [, id, below = ""] = BY_ID.exec(plainPath(path)) ?? [];
+  const [, id, below = ""] = BY_ID.exec(normalizePath(path)) ?? [];
   const asks = `${method} ${below}`;
   const isSighting = SIGHTINGS.has(asks);
   return id !== undefined && (isSighting || OTHERS.has(asks)) ? { id, isSighting } : undefined;

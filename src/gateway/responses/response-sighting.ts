@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../shared/clock.ts";
 import type { Project } from "../../shared/project.ts";
-import { ResponsesReader } from "../doors/responses-reader.ts";
-import type { CompletionMarks, EndedCompletion } from "../recording/recorded-completion.ts";
+import { ResponsesReader } from "../apis/responses-reader.ts";
+import type { CompletionAttributes, EndedCompletion } from "../recording/recorded-completion.ts";
 import type { Recorder } from "../recording/recorder.ts";
-import { ResponseCopy } from "../recording/response-copy.ts";
+import { ResponseTap } from "../recording/response-tap.ts";
 import { usageEntries } from "../recording/usage-entries.ts";
 import type { Outcome, RelayObserver } from "../relay/relay.ts";
-import { RESPONSE_EVENT } from "../stream/answer-rules.ts";
+import { RESPONSE_EVENT } from "../stream/capture-rules.ts";
 import type { StreamEvent } from "../stream/stream-event.ts";
 import type { RecordedResponse } from "./known-responses.ts";
 import { idsOfForeign } from "./response-id.ts";
@@ -33,7 +33,7 @@ const RECORD_BYTES = 2048;
 export class ResponseSighting implements RelayObserver {
   readonly #options: SightingOptions;
   readonly #reader: ResponsesReader;
-  #copy: ResponseCopy | undefined;
+  #copy: ResponseTap | undefined;
   #encoding: string | undefined;
   #status = 0;
   #isStream = false;
@@ -41,7 +41,7 @@ export class ResponseSighting implements RelayObserver {
 
   constructor(options: SightingOptions) {
     this.#options = options;
-    this.#reader = new ResponsesReader({ keepsText: options.keepContent });
+    this.#reader = new ResponsesReader({ capturesText: options.keepContent });
   }
 
   onSend(): void {}
@@ -58,7 +58,7 @@ export class ResponseSighting implements RelayObserver {
   }
 
   onChunk(chunk: Buffer): void {
-    this.#copy ??= new ResponseCopy(this.#encoding, RESPONSE_EVENT, (event) => this.#reader.read(event));
+    this.#copy ??= new ResponseTap(this.#encoding, RESPONSE_EVENT, (event) => this.#reader.read(event));
     this.#copy.push(chunk);
   }
 
@@ -77,7 +77,7 @@ export class ResponseSighting implements RelayObserver {
     if (this.#status !== 200 || !this.#reader.hasEnded || known?.isOver === true) return;
     if (this.#reader.id !== id) return;
     if (known !== undefined) known.isOver = true;
-    recorder.record(project, this.#completion(), RECORD_BYTES + this.#reader.keptBytes);
+    recorder.record(project, this.#completion(), RECORD_BYTES + this.#reader.capturedBytes);
   }
 
   #completion(): EndedCompletion {
@@ -121,7 +121,7 @@ export class ResponseSighting implements RelayObserver {
     };
   }
 
-  #marks(usage: CompletionMarks["usage"]): CompletionMarks {
+  #marks(usage: CompletionAttributes["usage"]): CompletionAttributes {
     const { known, upstream, requestId } = this.#options;
     const first = known?.marks;
     return {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "../error-envelope.ts";
-import type { Rule } from "./answer-rules.ts";
-import type { PassingStream } from "./chat-stream.ts";
+import type { CaptureRule } from "./capture-rules.ts";
+import type { StreamTransform } from "./chat-stream.ts";
 import { EventReader } from "./event-reader.ts";
 import { SseSplitter } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
@@ -10,7 +10,7 @@ const MAX_HELD_BYTES = 1024 * 1024;
 const BLANK_LINE = Buffer.from("\n\n");
 
 export interface ApiStreamOptions {
-  readonly rules: Rule;
+  readonly rules: CaptureRule;
   /** `last`: nothing that counts comes after it. `enough`: the stream may end cleanly from here on. */
   readonly standing: (event: StreamEvent) => "last" | "enough" | undefined;
   readonly frame: (error: ErrorObject) => Buffer;
@@ -19,13 +19,13 @@ export interface ApiStreamOptions {
 }
 
 /** A stream of an API whose events are typed, on its way to the client: event by event, every byte as it came. */
-export class ApiStream implements PassingStream {
+export class ApiStream implements StreamTransform {
   readonly #options: ApiStreamOptions;
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly #events: EventReader;
   readonly done = false;
   readonly holdsEnd = false;
-  #settled = false;
+  #materialized = false;
   #mayEnd = false;
 
   constructor(options: ApiStreamOptions) {
@@ -33,12 +33,12 @@ export class ApiStream implements PassingStream {
     this.#events = new EventReader(options.rules);
   }
 
-  get settled(): boolean {
-    return this.#settled;
+  get materialized(): boolean {
+    return this.#materialized;
   }
 
   get complete(): boolean {
-    return this.#settled || this.#mayEnd;
+    return this.#materialized || this.#mayEnd;
   }
 
   get inEvent(): boolean {
@@ -46,7 +46,7 @@ export class ApiStream implements PassingStream {
   }
 
   get takesComment(): boolean {
-    return !this.inEvent && !this.#events.usesIds && !this.#settled;
+    return !this.inEvent && !this.#events.usesIds && !this.#materialized;
   }
 
   push(chunk: Buffer): Buffer[] {
@@ -63,7 +63,7 @@ export class ApiStream implements PassingStream {
     const bytes = Buffer.concat([rest, BLANK_LINE]);
     const event = new EventReader(this.#options.rules).read({ bytes, whole: true, ends: true });
     const isTorn = event !== undefined && event.kind !== "done" && event.chunk === undefined;
-    if (isTorn && !this.#settled) {
+    if (isTorn && !this.#materialized) {
       this.#mayEnd = false;
       return [];
     }
@@ -73,7 +73,7 @@ export class ApiStream implements PassingStream {
 
   close(): void {
     const rest = this.#splitter.rest();
-    if (rest.length === 0 || this.#settled) return;
+    if (rest.length === 0 || this.#materialized) return;
     const isUnsent = !this.inEvent;
     const event = this.#events.read({ bytes: rest, whole: false, ends: true });
     if (event?.chunk !== undefined) this.#options.onEvent?.({ ...event, isUnsent });
@@ -87,7 +87,7 @@ export class ApiStream implements PassingStream {
     if (event === undefined) return;
     this.#options.onEvent?.(event);
     const standing = this.#options.standing(event);
-    if (standing === "last") this.#settled = true;
+    if (standing === "last") this.#materialized = true;
     if (standing === "enough" || event.kind === "error" || event.kind === "flat_error") this.#mayEnd = true;
   }
 }

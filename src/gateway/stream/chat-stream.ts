@@ -1,8 +1,8 @@
 import { assertNever } from "../../shared/assert-never.ts";
 import { errorFrame, errorObjectOf, type ErrorObject } from "../error-envelope.ts";
-import { ChoiceEnds } from "./choice-ends.ts";
+import { ChoiceTracker } from "./choice-tracker.ts";
 import { EventReader } from "./event-reader.ts";
-import { SseSplitter, type Piece } from "./sse-splitter.ts";
+import { SseSplitter, type StreamChunk } from "./sse-splitter.ts";
 import type { StreamEvent } from "./stream-event.ts";
 import { usageIn } from "./usage-in.ts";
 
@@ -11,11 +11,11 @@ const MAX_HELD_BYTES = 1024 * 1024;
 const BLANK_LINE = Buffer.from("\n\n");
 
 /** An event stream on its way to the client. */
-export interface PassingStream {
+export interface StreamTransform {
   /** The end marker has passed: nothing after it is relayed. */
   readonly done: boolean;
   /** The last event that counts has passed. What the upstream sends after it is relayed, but no longer matters. */
-  readonly settled: boolean;
+  readonly materialized: boolean;
   /** The client has seen how the stream ended. */
   readonly complete: boolean;
   /** The client has received part of an event that was too large to hold. */
@@ -37,10 +37,10 @@ export interface PassingStream {
 }
 
 /** Any event stream, unchanged. It only holds an unfinished event back, in case it never ends. */
-export class UnreadStream implements PassingStream {
+export class OpaqueStream implements StreamTransform {
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly done = false;
-  readonly settled = false;
+  readonly materialized = false;
   readonly holdsEnd = false;
   readonly frame = errorFrame;
   /** The protocol is unknown, so any clean end is complete. */
@@ -76,11 +76,11 @@ export interface ChatStreamOptions {
  * A streamed completion on its way to the client: event by event, byte for byte. Two kinds of events do not pass
  * unchanged: usage that we asked for, and the flat errors of vLLM, which SDKs would read as a chunk.
  */
-export class ChatStream implements PassingStream {
+export class ChatStream implements StreamTransform {
   readonly #options: ChatStreamOptions;
   readonly #splitter = new SseSplitter(MAX_HELD_BYTES);
   readonly #events = new EventReader();
-  readonly #ends = new ChoiceEnds();
+  readonly #ends = new ChoiceTracker();
   readonly frame = errorFrame;
   #done = false;
   #hasUsage = false;
@@ -96,7 +96,7 @@ export class ChatStream implements PassingStream {
     return this.#done;
   }
 
-  get settled(): boolean {
+  get materialized(): boolean {
     return this.#done;
   }
 
@@ -166,7 +166,7 @@ export class ChatStream implements PassingStream {
     if (event?.chunk !== undefined) this.#options.onEvent?.({ ...event, isUnsent });
   }
 
-  #pass(piece: Piece): Buffer | undefined {
+  #pass(piece: StreamChunk): Buffer | undefined {
     const isBehindEnd = this.holdsEnd;
     const event = this.#events.read(piece);
     if (event === undefined) return isBehindEnd ? undefined : piece.bytes;

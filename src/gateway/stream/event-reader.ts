@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
-import { ANSWER, type Rule } from "./answer-rules.ts";
-import { ResponseSieve } from "./response-sieve.ts";
-import type { Piece } from "./sse-splitter.ts";
+import { ANSWER, type CaptureRule } from "./capture-rules.ts";
+import { JsonProjector } from "./json-projector.ts";
+import type { StreamChunk } from "./sse-splitter.ts";
 import { readEventData, readStreamEvent, type StreamEvent } from "./stream-event.ts";
 
 /** Reads the events of a stream from a copy of its pieces: whole events at once, larger ones as they pass. */
@@ -9,7 +9,7 @@ export class EventReader {
   #large: LargeEvent | undefined;
   #data: string | undefined;
   #usesIds = false;
-  readonly #rules: Rule;
+  readonly #rules: CaptureRule;
   readonly #parser = createParser({
     onEvent: ({ data }) => {
       this.#data = data;
@@ -19,7 +19,7 @@ export class EventReader {
     },
   });
 
-  constructor(rules: Rule = ANSWER) {
+  constructor(rules: CaptureRule = ANSWER) {
     this.#rules = rules;
   }
 
@@ -29,7 +29,7 @@ export class EventReader {
   }
 
   /** The event that this piece completes; undefined if it completes none, or one without data. */
-  read({ bytes, whole, ends }: Piece): StreamEvent | undefined {
+  read({ bytes, whole, ends }: StreamChunk): StreamEvent | undefined {
     if (whole) return this.#readWhole(bytes);
     this.#large ??= new LargeEvent(this.#rules);
     this.#large.push(bytes);
@@ -52,13 +52,13 @@ const CR = 13;
 
 /** The data of one event, sieved line by line. */
 class LargeEvent {
-  readonly #sieve: ResponseSieve;
+  readonly #sieve: JsonProjector;
   /** The beginning of the line, until its kind is known. */
   #name: string | undefined = "";
   #isData = false;
 
-  constructor(rules: Rule) {
-    this.#sieve = new ResponseSieve(rules);
+  constructor(rules: CaptureRule) {
+    this.#sieve = new JsonProjector(rules);
   }
 
   push(bytes: Buffer): void {

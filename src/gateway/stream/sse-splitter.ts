@@ -2,7 +2,7 @@ const LF = 10;
 const CR = 13;
 
 /** A stretch of an event stream, byte for byte. */
-export interface Piece {
+export interface StreamChunk {
   readonly bytes: Buffer;
   /** One whole event with its final blank line; otherwise part of an event too large to hold. */
   readonly whole: boolean;
@@ -34,8 +34,8 @@ export class SseSplitter {
     return this.#oversize;
   }
 
-  push(chunk: Buffer): Piece[] {
-    const pieces: Piece[] = [];
+  push(chunk: Buffer): StreamChunk[] {
+    const pieces: StreamChunk[] = [];
     let from = 0;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at];
@@ -82,7 +82,7 @@ export class SseSplitter {
     return undefined;
   }
 
-  #take(last: Buffer, pieces: Piece[]): void {
+  #take(last: Buffer, pieces: StreamChunk[]): void {
     const bytes = this.#heldBytes === 0 ? last : Buffer.concat([...this.#held, last]);
     pieces.push({ bytes, whole: !this.#oversize, ends: true });
     this.#held = [];
@@ -91,7 +91,7 @@ export class SseSplitter {
     this.#ended = this.#afterCr && this.#ended;
   }
 
-  #hold(bytes: Buffer, pieces: Piece[]): void {
+  #hold(bytes: Buffer, pieces: StreamChunk[]): void {
     if (bytes.length === 0) return;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;

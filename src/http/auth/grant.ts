@@ -1,5 +1,5 @@
 import { AppError, invalid } from "../../shared/errors.ts";
-import type { Holder } from "../../shares/holder.ts";
+import type { Tenant } from "../../fairness/tenant.ts";
 import type { Project } from "../../shared/project.ts";
 import { hasScope, mayUse, ROOT_ID, type ApiKey, type Scope } from "./api-key.ts";
 
@@ -21,7 +21,7 @@ export interface Grant {
   /** Whether it is the root key, which no key has made. */
   readonly isRoot: boolean;
   /** Whose part of what is shared its requests use. */
-  readonly holder: Holder;
+  readonly tenant: Tenant;
   /** The key's record, without its hash. */
   readonly key: Omit<ApiKey, "secretHash">;
   has(scope: Scope): boolean;
@@ -41,7 +41,7 @@ export function grantOf(key: ApiKey): Grant {
   return {
     keyId: key.id,
     isRoot: key.id === ROOT_ID,
-    holder: holderOf(key),
+    tenant: tenantOf(key),
     key: facts,
     has: (scope) => hasScope(key, scope),
     covers: (pattern) => mayUse(key, pattern),
@@ -57,7 +57,7 @@ export function grantOf(key: ApiKey): Grant {
 }
 
 /** Keys of one project share its part, however many there are; those of several projects of an entity share another. */
-function holderOf(key: ApiKey): Holder {
+function tenantOf(key: ApiKey): Tenant {
   const [project, ...others] = new Set(key.projects);
   if (project !== undefined && others.length === 0) return { project, key: key.id };
   const entity = entityOf(key);

@@ -1,13 +1,13 @@
 import fastifyAuth from "@fastify/auth";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
-import { actingFor } from "../../shares/holder.ts";
+import { runAsTenant } from "../../fairness/tenant.ts";
 import { hasScope, type Scope } from "./api-key.ts";
 import { parseAuthorization, type Credentials, type Scheme } from "./credentials.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { grantOf, type Grant } from "./grant.ts";
 import type { KeyRing } from "./key-ring.ts";
-import type { KeyUses } from "./key-uses.ts";
+import type { KeyLastUsed } from "./key-last-used.ts";
 
 /** Who may call a route. Every route declares it: `config: { access }`. */
 export type Access =
@@ -26,7 +26,7 @@ export const ingestAccess = { schemes: ["basic", "bearer"], scope: "ingest" } as
 export const pricesAccess = { schemes: ["basic", "bearer"], scope: "prices" } as const satisfies Access;
 export const deleteAccess = { schemes: ["basic", "bearer"], scope: "calls:delete" } as const satisfies Access;
 export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
-export const trainAccess = {
+export const gatewayAccess = {
   schemes: ["bearer"],
   scope: "train",
   takesKeyHeaders: true,
@@ -50,7 +50,7 @@ const challenges = {
 export interface GuardDeps {
   readonly keys: KeyRing;
   readonly attempts: FailedAttempts;
-  readonly uses: KeyUses;
+  readonly uses: KeyLastUsed;
   /** Pages that may call from a browser. */
   readonly origins: readonly string[];
 }
@@ -74,7 +74,7 @@ export async function registerGuard(app: FastifyInstance, deps: GuardDeps): Prom
 }
 
 function actForKey({ grant }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  actingFor(grant.holder, done);
+  runAsTenant(grant.tenant, done);
 }
 
 async function admit(

@@ -2,16 +2,16 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { whenClosed } from "../when-closed.ts";
-import type { FairShare, Held } from "../../shares/fair-share.ts";
-import { holderOf } from "../auth/holder-of.ts";
+import type { FairSemaphore, Permit } from "../../fairness/fair-semaphore.ts";
+import { tenantOf } from "../auth/tenant-of.ts";
 import { isLarge, toLargeBody, type LargeBody } from "./large-body.ts";
-import { expandedTooMuch, mayExpandTo } from "./expansion.ts";
+import { expandedTooMuch, maxDecompressedBytes } from "./decompression-limit.ts";
 import { watchUpload } from "./stalled-upload.ts";
 import { valueCounter } from "./value-counter.ts";
 
 export interface BodyLimits {
   /** The bytes of bodies that have come and are not answered yet, decompressed. */
-  readonly inFlight: FairShare;
+  readonly inFlight: FairSemaphore;
   /** How long a client may send almost nothing of its body. */
   readonly stallMs: number;
   /** The values and keys of a JSON body. */
@@ -24,7 +24,7 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     /** What its body holds of the bytes in flight; null before it has some. */
-    bodyBytes: Held | null;
+    bodyBytes: Permit | null;
   }
 }
 
@@ -58,7 +58,7 @@ export function registerBodies(app: FastifyInstance, limits: BodyLimits): void {
       if (!request.bodyBytes.more(bytes)) throw noRoom();
       return;
     }
-    const held = inFlight.tryTake(holderOf(request), bytes);
+    const held = inFlight.tryAcquire(tenantOf(request), bytes);
     if (held === undefined) throw noRoom();
     request.bodyBytes = held;
   };
@@ -102,7 +102,7 @@ function byteCounter(request: FastifyRequest, payload: RequestPayload | Incoming
   return (chunk) => {
     bytes += chunk.length;
     if (bytes > bodyLimit) throw tooLarge(bodyLimit);
-    if (packed && bytes > mayExpandTo(sentOf(payload))) throw expandedTooMuch();
+    if (packed && bytes > maxDecompressedBytes(sentOf(payload))) throw expandedTooMuch();
   };
 }
 
@@ -129,10 +129,10 @@ function readWhole(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | LargeBody>();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const end = (settle: () => void): void => {
+  const end = (materialize: () => void): void => {
     stopWatching();
     payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
-    settle();
+    materialize();
   };
   const fail = (error: Error): void => end(() => reject(error));
   const onData = (chunk: Buffer | string): void => {

@@ -17,14 +17,14 @@ export class LargeBody {
 }
 
 /** How the second thread answers a request. */
-export interface LargeAnswer {
+export interface LargeBodyResponse {
   readonly status: number;
   readonly type: string;
   readonly body: Uint8Array;
 }
 
 /** Errors: those of the route; service_overloaded. */
-export type AnswerLarge = (request: FastifyRequest, body: LargeBody) => Promise<LargeAnswer>;
+export type LargeBodyHandler = (request: FastifyRequest, body: LargeBody) => Promise<LargeBodyResponse>;
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -42,18 +42,18 @@ export function isLarge({ routeOptions }: FastifyRequest, bytes: number, values:
 }
 
 /** Of the pieces that came. Its memory is its own, so that a thread can take it over. */
-export function toLargeBody(pieces: readonly Uint8Array[], length: number): LargeBody {
+export function toLargeBody(chunks: readonly Uint8Array[], length: number): LargeBody {
   const bytes = new Uint8Array(length);
   let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
   }
   return new LargeBody(bytes);
 }
 
 /** Register it before the routes. */
-export function registerLargeBodies(app: FastifyInstance, answer: AnswerLarge): void {
+export function registerLargeBodies(app: FastifyInstance, answer: LargeBodyHandler): void {
   app.addHook("preHandler", async (request: FastifyRequest, reply: FastifyReply) => {
     if (!(request.body instanceof LargeBody)) return;
     const { status, type, body } = await answer(request, request.body);

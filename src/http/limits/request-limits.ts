@@ -1,9 +1,9 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../shared/clock.ts";
-import type { FairShare } from "../../shares/fair-share.ts";
-import { levelsOf } from "../../shares/holder.ts";
-import { PART } from "../../shares/holdings.ts";
+import type { FairSemaphore } from "../../fairness/fair-semaphore.ts";
+import { levelsOf } from "../../fairness/tenant.ts";
+import { MAX_FREE_FRACTION } from "../../fairness/allocations.ts";
 import { AppError } from "../../shared/errors.ts";
 import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
@@ -12,7 +12,7 @@ export interface RequestLimits {
   /** For an entity; its projects and keys may send a fraction of it. */
   readonly maxPerMinute: number;
   /** The requests that are open. The gateway has its own. */
-  readonly open: FairShare;
+  readonly open: FairSemaphore;
   readonly steady: Clock;
 }
 
@@ -26,9 +26,9 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
   const levels = (["key", "project", "entity"] as const).map((level, at) => ({
     level,
     check: app.createRateLimit({
-      max: Math.ceil(limits.maxPerMinute * PART ** (2 - at)),
+      max: Math.ceil(limits.maxPerMinute * MAX_FREE_FRACTION ** (2 - at)),
       keyGenerator: ({ grant }) =>
-        levelsOf(grant.holder)
+        levelsOf(grant.tenant)
           .slice(0, 3 - at)
           .join(" "),
     }),
@@ -43,7 +43,7 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
     }
   };
   const enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const held = limits.open.tryTake(request.grant.holder);
+    const held = limits.open.tryAcquire(request.grant.tenant);
     if (held === undefined) {
       throw new AppError(
         "concurrency_limit",

@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { FairShare } from "../../shares/fair-share.ts";
+import type { FairSemaphore } from "../../fairness/fair-semaphore.ts";
 import { AppError } from "../../shared/errors.ts";
-import { holderOf } from "../auth/holder-of.ts";
-import { boundsItself } from "./bounds-itself.ts";
+import { tenantOf } from "../auth/tenant-of.ts";
+import { hasOwnLimits } from "./has-own-limits.ts";
 import { whenClosed } from "../when-closed.ts";
 
 export interface SlowClientLimits {
   /** The responses that are being streamed. Each has the memory of its next pieces. */
-  readonly streams: FairShare;
+  readonly streams: FairSemaphore;
   /** Disconnects a client that reads nothing of its response for this long. */
   readonly stallMs: number;
 }
@@ -16,8 +16,8 @@ export interface SlowClientLimits {
 /** Limits what slow clients can hold, and for how long. The gateway has its own limits. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
   app.addHook("onSend", async (request, reply, payload) => {
-    if (!(payload instanceof Readable) || boundsItself(request)) return payload;
-    const held = limits.streams.tryTake(holderOf(request));
+    if (!(payload instanceof Readable) || hasOwnLimits(request)) return payload;
+    const held = limits.streams.tryAcquire(tenantOf(request));
     if (held === undefined) {
       payload.destroy();
       throw new AppError("service_overloaded", "Too many large responses are being sent. Try again.", {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compressed, staticAnswer, staticRoute } from "../static-answer.ts";
+import { compressed, staticResponse, staticRoute } from "../static-response.ts";
 
 /** Where Swagger UI has its files. */
 const FILES = join(dirname(fileURLToPath(import.meta.resolve("@fastify/swagger-ui"))), "static");
@@ -30,7 +30,7 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
   const options = { ...staticRoute, schema: { hide: true } };
   const cacheControl = "no-cache";
   const text = (type: string, content: string) =>
-    staticAnswer({ type, cacheControl, bytesIn: compressed(() => Buffer.from(content)) });
+    staticResponse({ type, cacheControl, bytesIn: compressed(() => Buffer.from(content)) });
   // links are relative, because the service may be served below a path
   const [below, beside] = ["static", "docs/static"].map((place) =>
     text("text/html; charset=utf-8", html(place)),
@@ -45,7 +45,7 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
   );
   for (const [name, type] of Object.entries(files)) {
     const bytesIn = compressed(() => readFile(join(FILES, name)));
-    app.get(`/docs/static/${name}`, options, staticAnswer({ type, cacheControl, bytesIn }));
+    app.get(`/docs/static/${name}`, options, staticResponse({ type, cacheControl, bytesIn }));
   }
 }
 

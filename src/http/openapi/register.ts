@@ -4,7 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-pro
 import { z } from "zod";
 import type { Access } from "../auth/guard.ts";
 import { VERSION } from "../../version.ts";
-import { compressed, staticAnswer, staticRoute } from "../static-answer.ts";
+import { compressed, staticResponse, staticRoute } from "../static-response.ts";
 import { docsRoutes } from "./docs-page.ts";
 import { completeDocument, type RouteTexts } from "./document.ts";
 import type { RouteText } from "./route-text.ts";
@@ -65,7 +65,7 @@ export async function registerOpenapi(
 
 /** `/openapi.json`, and `/docs` for people. Registered with the other routes, because they declare their access like them. */
 export async function registerOpenapiRoutes(app: FastifyInstance): Promise<void> {
-  const answer = staticAnswer({
+  const answer = staticResponse({
     type: "application/json; charset=utf-8",
     cacheControl: "no-cache",
     bytesIn: compressed(() => Buffer.from(JSON.stringify(app.swagger()))),

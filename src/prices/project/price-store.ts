@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { TableMemory } from "../../store/table-memory.ts";
+import { TableCache } from "../../store/table-cache.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 import { datedRows, purgedRows, type Origin } from "./dated-rows.ts";
@@ -23,7 +23,7 @@ export interface PriceStore {
 const MAX_REMEMBERED = 30_000;
 
 export function createPriceStore(engine: Engine): PriceStore {
-  const memory = new TableMemory<readonly ProjectPrice[]>(
+  const memory = new TableCache<readonly ProjectPrice[]>(
     engine,
     "llm_prices",
     MAX_REMEMBERED,

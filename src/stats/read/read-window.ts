@@ -4,7 +4,7 @@ import { readCalls, type ExtraColumns } from "../../trace-usage/read-calls.ts";
 import { releaseCalls, type CallTable } from "../../trace-usage/table/call-table.ts";
 import type { LlmDictionary } from "../../trace-usage/table/llm-dictionary.ts";
 import type { Steps } from "../../shared/steps.ts";
-import { inTurns } from "../../shares/turns.ts";
+import { inTurns } from "../../fairness/turns.ts";
 import { AppError } from "../../shared/errors.ts";
 import { CallColumns } from "./call-columns.ts";
 import type { WindowPlan } from "../plan/plan-stats.ts";

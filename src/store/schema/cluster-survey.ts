@@ -35,7 +35,7 @@ export async function surveyCluster(engine: Engine, cluster: string): Promise<re
     engine.rows<Row>(sql`${query} ${settings}`, {
       name: "cluster_survey",
       limits: "maintenance",
-      tables: "own",
+      tables: "local",
     });
   // Each replica counts as a shard there; they come in the order of `system.clusters`.
   const everywhere = (table: string): Sql => trusted(`clusterAllReplicas('${cluster}', system.${table})`);

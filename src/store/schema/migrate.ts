@@ -1,16 +1,16 @@
 import { param, sql, trusted } from "../../query/sql.ts";
 import { applyMigrations } from "./apply-migrations.ts";
-import { arrangeShards, beginShards, refuseOtherShards } from "./arrange-shards.ts";
+import { createDistributedTables, createShardsDatabase, checkShardLayout } from "./distributed-tables.ts";
 import { surveyCluster, type ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
 import { checksumOf, readMigrations, statementsOf, type Migration } from "./migrations.ts";
 import { MigrationError } from "../migration-error.ts";
 import { NOT_NAMED } from "../cluster/replicas/replica-watch.ts";
-import { mendReplicas } from "./mend-replicas.ts";
-import { patientEngine } from "./patient-engine.ts";
+import { restoreKeeperMetadata } from "./restore-keeper-metadata.ts";
+import { retryingEngine } from "./retrying-engine.ts";
 import { startProgress, type OnWait, type Progress } from "./progress.ts";
-import { restoreReplicas } from "./restore-replicas.ts";
-import { arrangedFor } from "../cluster/shards/shards.ts";
+import { recreateReplicaTables } from "./recreate-tables.ts";
+import { shardLayout } from "../cluster/shards/shards.ts";
 import { isNotCurrent } from "../storage-error.ts";
 
 export interface MigrateOptions {
@@ -46,11 +46,11 @@ async function migrateOnce(
   progress: Progress,
 ): Promise<readonly string[]> {
   const { cluster } = options;
-  const engine = cluster === undefined ? impatient : patientEngine(impatient, progress);
+  const engine = cluster === undefined ? impatient : retryingEngine(impatient, progress);
   const nodes = cluster === undefined ? [] : await restored(engine, cluster, progress);
   progress.begins("the store's migrations are looked at");
   const arrange = async (): Promise<void> => {
-    if (cluster !== undefined) await arrangeShards(engine, { cluster, nodes });
+    if (cluster !== undefined) await createDistributedTables(engine, { cluster, nodes });
   };
   if (cluster === undefined) await refuseShards(engine);
   const migrations = readMigrations(options.later);
@@ -67,7 +67,7 @@ async function migrateOnce(
   }
   refuseAbsence(nodes, missing[0]!);
   progress.begins(`${missing.map(({ name }) => name).join(", ")} is applied`);
-  await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "own" });
+  await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "local" });
   await applyMigrations(engine, { cluster, missing });
   await arrange();
   return missing.map((migration) => migration.name);
@@ -80,13 +80,13 @@ async function restored(
 ): Promise<readonly ClusterNode[]> {
   progress.begins(`the servers of cluster ${cluster} are asked what they have`);
   const nodes = await surveyCluster(engine, cluster);
-  refuseOtherShards(nodes);
+  checkShardLayout(nodes);
   const { reads } = await engine.health();
   if (reads?.includes(NOT_NAMED)) throw new MigrationError(`The store cannot be used: ${reads}.`);
-  await beginShards(engine, { cluster, nodes });
-  const names = await restoreReplicas(engine, { cluster, nodes, progress });
+  await createShardsDatabase(engine, { cluster, nodes });
+  const names = await recreateReplicaTables(engine, { cluster, nodes, progress });
   progress.begins("replicas without an entry in the keeper are looked for");
-  await mendReplicas(engine, cluster, nodes);
+  await restoreKeeperMetadata(engine, cluster, nodes);
   // the tables just created are known from here on
   if (names.length > 0) await engine.health();
   return nodes;
@@ -94,9 +94,9 @@ async function restored(
 
 /** Without the cluster, one shard would be taken for all. */
 async function refuseShards(engine: Engine): Promise<void> {
-  const [row] = await engine.rows<{ shards: readonly number[] }>(sql`SELECT (${arrangedFor}) AS shards`, {
+  const [row] = await engine.rows<{ shards: readonly number[] }>(sql`SELECT (${shardLayout}) AS shards`, {
     name: "migrate_shards",
-    tables: "own",
+    tables: "local",
   });
   if (row!.shards.length === 0) return;
   throw new MigrationError(
@@ -163,15 +163,15 @@ async function appliedChecksums(
   const [table] = await engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM system.tables
         WHERE database = currentDatabase() AND name = ${param("String", TABLE)}`,
-    { name: "migrate_exists", tables: "own" },
+    { name: "migrate_exists", tables: "local" },
   );
   if (table?.n === 0) return new Map();
   const rows = await engine.rows<{ name: string; checksum: string }>(
     sql`SELECT name, checksum FROM schema_migrations FINAL`,
     {
       name: "migrate_applied",
-      mustBeCurrent,
-      tables: "own",
+      requireCurrent: mustBeCurrent,
+      tables: "local",
     },
   );
   return new Map(rows.map((row) => [row.name, row.checksum]));

@@ -1,5 +1,5 @@
-import { FairShare, NoShare, type Held } from "../../shares/fair-share.ts";
-import { currentHolder } from "../../shares/holder.ts";
+import { FairSemaphore, PermitDenied, type Permit } from "../../fairness/fair-semaphore.ts";
+import { currentTenant } from "../../fairness/tenant.ts";
 import type { LimitProfile } from "../limits.ts";
 import { StorageError } from "../storage-error.ts";
 
@@ -36,27 +36,27 @@ export function createAdmission({
   maxWaiting,
   maxWaitMs,
 }: AdmissionOptions): Admission {
-  const running = new FairShare({ capacity: maxRunning, maxWaiting });
-  const heavy = new FairShare({ capacity: maxHeavy, maxWaiting });
+  const running = new FairSemaphore({ capacity: maxRunning, maxWaiting });
+  const heavy = new FairSemaphore({ capacity: maxHeavy, maxWaiting });
   return {
     async enter(profile, name, signal) {
       const shares = heavyProfiles[profile] ? [heavy, running] : [running];
-      const holder = currentHolder();
-      const held: Held[] = [];
+      const tenant = currentTenant();
+      const held: Permit[] = [];
       const leave = (): void => {
         for (const one of held) one.release();
       };
       try {
-        for (const share of shares) held.push(await share.take(holder, { maxWaitMs, signal }));
+        for (const share of shares) held.push(await share.acquire(tenant, { maxWaitMs, signal }));
         return leave;
       } catch (error) {
         leave();
-        const kind = error instanceof NoShare ? "overloaded" : "aborted";
+        const kind = error instanceof PermitDenied ? "overloaded" : "aborted";
         throw new StorageError(
           kind,
           name,
           undefined,
-          error instanceof NoShare ? error.message : "not started",
+          error instanceof PermitDenied ? error.message : "not started",
         );
       }
     },

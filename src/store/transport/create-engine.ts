@@ -18,7 +18,7 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
     settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: asked.name, ...settings },
     signal: asked.signal,
     tables: asked.tables,
-    ...(asked.mustBeCurrent === true ? { mustBeCurrent: true } : {}),
+    ...(asked.requireCurrent === true ? { mustBeCurrent: true } : {}),
   });
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");
@@ -45,11 +45,11 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
         transport.insert({ table, ...lines }, toSend(asked, asked.limits ?? "ingest", insertSettings)),
       );
     },
-    changesOf: (table) => transport.changesOf?.(table),
+    writeCountOf: (table) => transport.changesOf?.(table),
     async version() {
       const rows = await this.rows<{ version: string }>(sql`SELECT version() AS version`, {
         name: "version",
-        tables: "own",
+        tables: "local",
       });
       const version = rows[0]?.version;
       if (version === undefined) throw new StorageError("unavailable", "version", undefined, "no answer");
@@ -66,7 +66,7 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
 /** Of one server. */
 async function healthOf(engine: Engine): Promise<StoreHealth> {
   try {
-    await engine.rows(sql`SELECT 1`, { name: "health", tables: "own" });
+    await engine.rows(sql`SELECT 1`, { name: "health", tables: "local" });
     return { reads: undefined, writes: undefined };
   } catch {
     const problem = "The store is not reachable.";
@@ -120,7 +120,7 @@ async function toLines(rows: readonly object[]): Promise<{ columns: string[]; ro
   const columns = [...new Set([...shapes].flatMap((shape) => shape.split(",")))];
   const valuesOf = (row: object): unknown[] =>
     shapes.size === 1 ? Object.values(row) : columns.map((name) => (row as Record<string, unknown>)[name]);
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let lines: string[] = [];
   let chars = 0;
   for (const row of rows) {
@@ -128,13 +128,13 @@ async function toLines(rows: readonly object[]): Promise<{ columns: string[]; ro
     lines.push(line);
     chars += line.length;
     if (chars < CHARS_PER_TURN) continue;
-    pieces.push(Buffer.from(`${lines.join("\n")}\n`));
+    chunks.push(Buffer.from(`${lines.join("\n")}\n`));
     lines = [];
     chars = 0;
     await nextTurn();
   }
-  pieces.push(Buffer.from(lines.join("\n")));
-  return { columns, rows: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces) };
+  chunks.push(Buffer.from(lines.join("\n")));
+  return { columns, rows: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) };
 }
 
 function parseLines<Row>(bytes: Buffer): Row[] {

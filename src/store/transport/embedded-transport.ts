@@ -1,7 +1,7 @@
 import { Session, type ChdbResult } from "chdb";
 import { render, type Sql } from "../../query/sql.ts";
 import type { Admission } from "./admission.ts";
-import { ChangeCounts } from "../change-counts.ts";
+import { WriteCounters } from "../write-counters.ts";
 import { restoreFatalSignals } from "./fatal-signals.ts";
 import { paramText } from "./param-text.ts";
 import { createSessionPool, type SessionWork } from "./session-pool.ts";
@@ -26,7 +26,7 @@ export function createEmbeddedTransport(
   restoreFatalSignals();
   const sessions = createSessionPool(path);
   // the engine locks its directory, so that no other process writes to it
-  const changes = new ChangeCounts();
+  const changes = new WriteCounters();
   let closed = false;
   let count = 0;
 

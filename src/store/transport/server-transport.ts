@@ -7,7 +7,7 @@ import {
 } from "@clickhouse/client";
 import { render, type Sql } from "../../query/sql.ts";
 import type { Admission } from "./admission.ts";
-import { fitParams } from "./fit-params.ts";
+import { splitParams } from "./split-params.ts";
 import { paramText } from "./param-text.ts";
 import type { Answer, SendOptions, Transport } from "./transport.ts";
 
@@ -45,7 +45,7 @@ export function createServerTransport(
     }
   };
   const run = (statement: Sql, sendOptions: SendOptions): Promise<Answer> => {
-    const { text, params, types } = render(fitParams(statement));
+    const { text, params, types } = render(splitParams(statement));
     const named = Object.entries(params);
     if (named.length === 0) return exec({ query: text }, sendOptions);
     const form = asForm(

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { readAccess } from "../../http/auth/guard.ts";
 import type { Engine } from "../../store/engine.ts";
 import { abortOnClose, whenClosed } from "../../http/when-closed.ts";
-import { bodyOf } from "../../http/pieces.ts";
+import { bodyOf } from "../../http/chunks.ts";
 import { callsFilter, callsQuery, type SelectionLimits } from "../../query/index.ts";
 import type { Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";

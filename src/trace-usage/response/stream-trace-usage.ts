@@ -1,4 +1,4 @@
-import { PIECE_BYTES } from "../../http/pieces.ts";
+import { RESPONSE_CHUNK_BYTES } from "../../http/chunks.ts";
 import { invalid } from "../../shared/errors.ts";
 import { sortSteps } from "../../shared/sort-steps.ts";
 import { ROWS_PER_STEP, type Steps } from "../../shared/steps.ts";
@@ -13,7 +13,7 @@ import { ownUsageTable } from "../fold/own-usage-table.ts";
 import { releaseRolledUp, rollUpSelected } from "../fold/rollup.ts";
 import { SeenIds } from "./bytes/seen-ids.ts";
 import type { FoundCalls } from "../read-calls.ts";
-import { inTurns, turn } from "../../shares/turns.ts";
+import { inTurns, turn } from "../../fairness/turns.ts";
 
 /** What was read for an answer. */
 export interface UsageSize {
@@ -52,7 +52,7 @@ export async function* streamTraceUsage(
     if (found.traceCount > 1) await inTurns(refuseDuplicateIds(calls, seen));
     const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
     for (const id of await inTurns(unfinishedIds(calls, rolledUp))) unfinished.push(id);
-    const to = { writer, texts, pieceBytes: PIECE_BYTES, isFirst };
+    const to = { writer, texts, pieceBytes: RESPONSE_CHUNK_BYTES, isFirst };
     const pieces = writeCallUsage(calls, rolledUp, to);
     let piece = pieces.next();
     for (; piece.done !== true; piece = pieces.next()) {
@@ -66,7 +66,7 @@ export async function* streamTraceUsage(
   seen.release();
   options.onRead({ calls: callCount, traces: traceCount });
   await inTurns(sortSteps(unfinished));
-  for (const piece of writeUnfinished(unfinished, { writer, pieceBytes: PIECE_BYTES })) {
+  for (const piece of writeUnfinished(unfinished, { writer, pieceBytes: RESPONSE_CHUNK_BYTES })) {
     yield piece;
     await turn();
   }

@@ -24,9 +24,9 @@ export function textPattern(text: string): TextPattern {
 function spellings(text: string): string {
   return text
     .split(/(\s+)/)
-    .filter((piece) => piece !== "")
-    .map((piece) =>
-      /^\s+$/.test(piece) ? `(?:\\s|${BACKSLASHES}[nrtf])+` : Array.from(piece, spellingsOf).join(""),
+    .filter((chunk) => chunk !== "")
+    .map((chunk) =>
+      /^\s+$/.test(chunk) ? `(?:\\s|${BACKSLASHES}[nrtf])+` : Array.from(chunk, spellingsOf).join(""),
     )
     .join("");
 }

@@ -22,7 +22,7 @@ export async function findByStart(
   { direction, after, limit, signal }: Page,
 ): Promise<FoundTrace[]> {
   const found: FoundTrace[] = [];
-  for (const window of piecesOf(windowAfter(plan.window, direction, after), direction)) {
+  for (const window of chunksOf(windowAfter(plan.window, direction, after), direction)) {
     const first = { direction, after, limit: limit - found.length };
     found.push(...(await findTraces(engine, plan, { window, first, signal })));
     if (found.length >= limit) break;
@@ -38,15 +38,15 @@ function windowAfter(window: TimeWindow, direction: Page["direction"], after: Pa
 }
 
 /** A window in pieces, from its end or its beginning: an hour, then each time four times as many. */
-function* piecesOf({ startUs, endUs }: TimeWindow, direction: Page["direction"]): Generator<TimeWindow> {
+function* chunksOf({ startUs, endUs }: TimeWindow, direction: Page["direction"]): Generator<TimeWindow> {
   let [from, to] = [startUs, endUs];
   for (let size = HOUR_MICROS; from < to; size *= GROWTH) {
-    const piece =
+    const chunk =
       direction === "desc"
         ? { startUs: Math.max(from, to - size), endUs: to }
         : { startUs: from, endUs: Math.min(to, from + size) };
-    yield piece;
-    if (direction === "desc") to = piece.startUs;
-    else from = piece.endUs;
+    yield chunk;
+    if (direction === "desc") to = chunk.startUs;
+    else from = chunk.endUs;
   }
 }

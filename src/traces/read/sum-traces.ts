@@ -1,4 +1,4 @@
-import { inTurns } from "../../shares/turns.ts";
+import { inTurns } from "../../fairness/turns.ts";
 import { eachItem } from "../../shared/steps.ts";
 import { readMaterializedTraces } from "../../usage-rollup/read-materialized-traces.ts";
 import type { HourRange } from "../../query/index.ts";

@@ -49,7 +49,7 @@ export interface Service {
   readonly replicas: () => World["replicas"];
   readonly restart: (replica: 0 | 1) => Promise<void>;
   /** Writes all hours into the ledger of usage. */
-  readonly settle: () => Promise<void>;
+  readonly materialize: () => Promise<void>;
   /** At least 0, less than 1. */
   readonly random: () => number;
 }
@@ -72,11 +72,11 @@ export async function live(lives: readonly Life[], service: Service): Promise<vo
       if (happening.some((event) => event.what === "restart" && event.replica === replica))
         await service.restart(replica);
     const happens = (what: Event["what"]): boolean => happening.some((event) => event.what === what);
-    if (happens("settle")) await service.settle();
-    const meanwhile = happens("settle meanwhile") ? [service.settle()] : [];
+    if (happens("settle")) await service.materialize();
+    const meanwhile = happens("settle meanwhile") ? [service.materialize()] : [];
     await allOf([...meanwhile, ...lived.map((one) => advance(one, at, random))]);
   }
-  await service.settle();
+  await service.materialize();
   await allOf(lived.map(({ lanes, world }) => checkReads({ lanes, world, random })));
   for (const { lanes, world } of lived) await checkGroups({ lanes, world, random });
 }

@@ -84,11 +84,11 @@ async function writeAll(plan: Plan, to: ServerResponse | Socket): Promise<void> 
 
 function drained(stream: ServerResponse | Socket): Promise<void> {
   return new Promise((resolve) => {
-    const settle = (): void => {
-      stream.off("drain", settle).off("close", settle);
+    const materialize = (): void => {
+      stream.off("drain", materialize).off("close", materialize);
       resolve();
     };
-    stream.on("drain", settle).on("close", settle);
+    stream.on("drain", materialize).on("close", materialize);
   });
 }
 

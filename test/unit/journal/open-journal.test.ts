@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Entry, Journal } from "../../../src/journal/journal.ts";
+import type { RecordId, Journal } from "../../../src/journal/journal.ts";
 import { openJournal, type OpenedJournal } from "../../../src/journal/open-journal.ts";
 import { runs } from "../../helpers/runs.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
@@ -36,7 +36,7 @@ function open(
 
 /** The records that were left, by key. */
 function recordsOf(journal: Journal): Record<string, string> {
-  return Object.fromEntries(journal.left.map(({ entry, key }) => [key, journal.read(entry)!]));
+  return Object.fromEntries(journal.orphaned.map(({ entry, key }) => [key, journal.read(entry)!]));
 }
 
 /** What a kill leaves: the files as they are now. `cut`: without the last bytes of the log, as after a power cut. */
@@ -65,7 +65,7 @@ describe(`a journal (seed ${seed})`, () => {
       const { journal, failures } = open(dir);
       let now: Record<string, string> = {};
       const times = [now];
-      const entries = new Map<string, Entry>();
+      const entries = new Map<string, RecordId>();
       for (const [at, step] of script.entries()) {
         if ("add" in step) {
           const [text, length] = step.add;
@@ -122,7 +122,7 @@ describe(`a journal (seed ${seed})`, () => {
   it("that is full takes no more, says so, and takes again when something is gone", () => {
     const { journal, failures } = open(newDir(), "store", 256 * 1024);
     const record = "x".repeat(10_000);
-    const entries: Entry[] = [];
+    const entries: RecordId[] = [];
     for (;;) {
       const entry = journal.add("k", record);
       if (entry === undefined) break;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FairShare } from "../../../src/shares/fair-share.ts";
-import { actingFor, type Holder } from "../../../src/shares/holder.ts";
+import { FairSemaphore } from "../../../src/fairness/fair-semaphore.ts";
+import { runAsTenant, type Tenant } from "../../../src/fairness/tenant.ts";
 import { createGroupCommit } from "../../../src/store/group-commit.ts";
 import { StorageError } from "../../../src/store/storage-error.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -17,9 +17,9 @@ interface Item {
   place: number | undefined;
 }
 
-const holder = fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
+const tenant = fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
 const write = fc.record({
-  holder,
+  holder: tenant,
   /** Where the items go; whether that is known before they are readied. */
   items: fc.array(fc.record({ place: fc.option(fc.nat(12), { nil: undefined }), isKnown: fc.boolean() }), {
     minLength: 1,
@@ -65,7 +65,7 @@ describe("createGroupCommit, with many writers", () => {
             sizeOf: () => 10,
             lingerMs: 0,
             maxBatchBytes: 200,
-            pending: new FairShare({ capacity: 1_000_000 }),
+            pending: new FairSemaphore({ capacity: 1_000_000 }),
           });
           const outcomes = writes.map(async ({ holder: by, items: asked, turnsBefore }, of) => {
             for (let n = 0; n < turnsBefore; n++) await turn();
@@ -75,7 +75,7 @@ describe("createGroupCommit, with many writers", () => {
               goesTo: place,
               place: isKnown ? place : undefined,
             }));
-            const all = await actingFor(by, () => commit.write(items)).then(
+            const all = await runAsTenant(by, () => commit.write(items)).then(
               () => true,
               () => false,
             );
@@ -114,9 +114,9 @@ describe("createGroupCommit, with many writers", () => {
       sizeOf: (item) => item.length,
       lingerMs: 0,
       maxBatchBytes: 4,
-      pending: new FairShare({ capacity: 1000 }),
+      pending: new FairSemaphore({ capacity: 1000 }),
     });
-    const by = (of: Holder, item: string): Promise<void> => actingFor(of, () => commit.write([item]));
+    const by = (of: Tenant, item: string): Promise<void> => runAsTenant(of, () => commit.write([item]));
     return { commit, batches, by, release: () => first.resolve() };
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createGroupCommit, type GroupCommit } from "../../../src/store/group-commit.ts";
-import { FairShare } from "../../../src/shares/fair-share.ts";
+import { FairSemaphore } from "../../../src/fairness/fair-semaphore.ts";
 import { StorageError } from "../../../src/store/storage-error.ts";
 
 function commitTo(
@@ -13,7 +13,7 @@ function commitTo(
     sizeOf: (item) => item.length,
     lingerMs: 1,
     maxBatchBytes: 10,
-    pending: new FairShare({ capacity: maxPendingBytes }),
+    pending: new FairSemaphore({ capacity: maxPendingBytes }),
   });
 }
 
@@ -58,7 +58,7 @@ describe("createGroupCommit", () => {
     const commit = createGroupCommit<string>({
       name: "test",
       prepare: [async (items) => void said.push(`prepare ${items.join("")}`)],
-      minBytesBeside,
+      minPipelinedBytes: minBytesBeside,
       flush: async (items) => {
         said.push(`write ${items.join("")}`);
         if (items.includes(first)) await written;
@@ -67,7 +67,7 @@ describe("createGroupCommit", () => {
       sizeOf: (item) => item.length,
       lingerMs: 1,
       maxBatchBytes: 10,
-      pending: new FairShare({ capacity: 1000 }),
+      pending: new FairSemaphore({ capacity: 1000 }),
     });
     return { commit, said, release };
   }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSameCoverage, findCoverage } from "../../../src/usage-rollup/coverage.ts";
-import { SettledTraces } from "../../models/materialized-traces.ts";
+import { MaterializedTraces } from "../../models/materialized-traces.ts";
 import { runs } from "../../helpers/runs.ts";
 import { seededRandom } from "../../helpers/seeded-random.ts";
 
@@ -33,10 +33,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-function take(world: SettledTraces, one: Step, later: (work: () => void, steps: number) => void): void {
+function take(world: MaterializedTraces, one: Step, later: (work: () => void, steps: number) => void): void {
   if (one.does === "write") world.write(one.trace, one.hour);
   else if (one.does === "note") world.note(one.trace, one.hour);
-  else if (one.does === "settle all") settleAll(world);
+  else if (one.does === "settle all") materializeAll(world);
   else {
     const group = { first: Math.min(one.first, one.last), last: Math.max(one.first, one.last) };
     const kept = world.fold(group, one.parts).filter((_, place) => place !== one.lost);
@@ -44,7 +44,7 @@ function take(world: SettledTraces, one: Step, later: (work: () => void, steps: 
   }
 }
 
-function settleAll(world: SettledTraces): void {
+function materializeAll(world: MaterializedTraces): void {
   for (const first of HOURS)
     for (const last of HOURS)
       if (first <= last) world.fold({ first, last }, 1).forEach((one) => world.keep(one));
@@ -52,13 +52,13 @@ function settleAll(world: SettledTraces): void {
 
 describe("what is settled of some hours", () => {
   it("has each trace as it is now and whole, or it is folded live, and never both", () => {
-    const seen = { settled: 0, live: 0 };
+    const seen = { materialized: 0, live: 0 };
     fc.assert(
       fc.property(
         fc.array(step, { minLength: 1, maxLength: 14, size: "max" }),
         fc.subarray(HOURS, { minLength: 1 }),
         (steps, hours) => {
-          const world = new SettledTraces();
+          const world = new MaterializedTraces();
           const waiting: { work: () => void; left: number }[] = [];
           for (const one of steps) {
             take(world, one, (work, left) => (left === 0 ? work() : waiting.push({ work, left })));
@@ -66,23 +66,23 @@ describe("what is settled of some hours", () => {
           }
           const counts = world.counts(hours, findCoverage(world.look(hours)));
           for (const how of counts.values()) {
-            seen[how === "live" ? "live" : "settled"]++;
+            seen[how === "live" ? "live" : "materialized"]++;
             expect(how).toMatch(/^(live|now( now)*)$/);
           }
         },
       ),
       { seed, numRuns: RUNS },
     );
-    expect(seen.settled).toBeGreaterThan(RUNS / 10);
+    expect(seen.materialized).toBeGreaterThan(RUNS / 10);
     expect(seen.live).toBeGreaterThan(RUNS / 10);
   });
 
   it("is everything but long traces once all groups were settled", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(trace, hour), { minLength: 1, maxLength: 20 }), (calls) => {
-        const world = new SettledTraces();
+        const world = new MaterializedTraces();
         for (const [one, at] of calls) world.write(one, at);
-        settleAll(world);
+        materializeAll(world);
         const hoursOf = (one: number): readonly number[] =>
           calls.flatMap(([id, at]) => (id === one ? [at] : []));
         for (const [one, how] of world.counts(HOURS, findCoverage(world.look(HOURS)))) {
@@ -95,9 +95,9 @@ describe("what is settled of some hours", () => {
   });
 
   it("is another after a trace has come to lie under another hour, before any call is written there", () => {
-    const world = new SettledTraces();
+    const world = new MaterializedTraces();
     world.write(1, 10);
-    settleAll(world);
+    materializeAll(world);
     const look = world.look([10]);
     const before = findCoverage(look);
     expect(before.manifests).toHaveLength(1);

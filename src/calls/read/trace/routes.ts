@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { readAccess } from "../../../http/auth/guard.ts";
 import type { Engine } from "../../../store/engine.ts";
-import { NDJSON_TYPE, PIECE_BYTES, sendPieces } from "../../../http/pieces.ts";
+import { NDJSON_TYPE, RESPONSE_CHUNK_BYTES, sendChunks } from "../../../http/chunks.ts";
 import { abortOnClose } from "../../../http/when-closed.ts";
 import { LINE_NAMES } from "./schema.ts";
 import { schemas } from "./route-schemas.ts";
@@ -26,7 +26,7 @@ export async function tracesRoutes(root: FastifyInstance, deps: TracesDeps): Pro
     const { project_id, trace_id: traceId } = request.body;
     const trace = { project: request.grant.project(project_id), traceId };
     const options = { maxCalls: maxTraceCalls, signal: abortOnClose(reply) };
-    return sendPieces(reply, NDJSON_TYPE, inPieces(readTraceLines(engine, trace, options)));
+    return sendChunks(reply, NDJSON_TYPE, inChunks(readTraceLines(engine, trace, options)));
   });
 
   app.post("/trace/sizes", { config, schema: schemas.traceSizes }, async (request, reply) => {
@@ -36,9 +36,10 @@ export async function tracesRoutes(root: FastifyInstance, deps: TracesDeps): Pro
   });
 }
 
-async function* inPieces(pages: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* inChunks(pages: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield HEAD;
   for await (const page of pages) {
-    for (let at = 0; at < page.length; at += PIECE_BYTES) yield page.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < page.length; at += RESPONSE_CHUNK_BYTES)
+      yield page.subarray(at, at + RESPONSE_CHUNK_BYTES);
   }
 }

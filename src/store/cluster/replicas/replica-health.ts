@@ -31,7 +31,7 @@ export interface Quorum {
   readonly alive: number;
 }
 
-export interface View {
+export interface ClusterView {
   /** All servers that the settings name. */
   readonly all: readonly ReplicaState[];
   /** Whether any of them has ever been seen with the store. */
@@ -41,7 +41,7 @@ export interface View {
 }
 
 /** The engine's own `auto` never ends on a table with one replica, so that the number is made here. */
-export function quorumOf(state: ReplicaState, { all, insertQuorum }: View): Quorum {
+export function quorumOf(state: ReplicaState, { all, insertQuorum }: ClusterView): Quorum {
   const total = Math.max(state.configured, state.keeper?.total ?? 0, 1);
   const gone = all.filter(
     ({ shard, answers, hasStore }) => shard === state.shard && (answers === "no" || !hasStore),
@@ -55,7 +55,7 @@ export function quorumOf(state: ReplicaState, { all, insertQuorum }: View): Quor
 }
 
 /** Why a server cannot be read now, without the name of a machine, because callers see it; undefined: it can. */
-export function readProblem({ answers, hasStore }: ReplicaState, view: View): string | undefined {
+export function readProblem({ answers, hasStore }: ReplicaState, view: ClusterView): string | undefined {
   if (answers === "no") return "its servers do not answer";
   if (view.isStoreKnown && !hasStore)
     return "a replica has lost its tables, which `npm run migrate` restores";
@@ -63,7 +63,7 @@ export function readProblem({ answers, hasStore }: ReplicaState, view: View): st
 }
 
 /** Why a server takes no writes now; undefined: it does. */
-export function writeProblem(state: ReplicaState, view: View): string | undefined {
+export function writeProblem(state: ReplicaState, view: ClusterView): string | undefined {
   const problem = readProblem(state, view);
   if (problem !== undefined || !state.hasStore) return problem;
   if (state.replicatedTables.length === 0) return undefined;
@@ -78,7 +78,7 @@ export function writeProblem(state: ReplicaState, view: View): string | undefine
 }
 
 /** Whether every acknowledged row is on this server without its asking the others. */
-export function hasAllAcknowledged(state: ReplicaState, view: View): boolean {
+export function hasAllAcknowledged(state: ReplicaState, view: ClusterView): boolean {
   if (view.all.every(({ replicatedTables }) => replicatedTables.length === 0)) return true;
   const { needed, total } = quorumOf(state, view);
   return needed >= total;

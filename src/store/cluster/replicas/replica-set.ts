@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "../../../query/sql.ts";
-import { createChooser, type Choose } from "./choose-replica.ts";
-import { quorumOf, type ReplicaState, type View } from "./replica-health.ts";
+import { createReplicaSelector, type SelectReplica } from "./select-replica.ts";
+import { quorumOf, type ReplicaState, type ClusterView } from "./replica-health.ts";
 import { NOT_ARRANGED, type ReplicaWatch } from "./replica-watch.ts";
-import { LEFT, type Access, type Replica } from "./replica.ts";
-import { settingsOfShards } from "../shards/shards.ts";
+import { REPLICA_DISCONNECTED, type Access, type Replica } from "./replica.ts";
+import { distributedSettings } from "../shards/shards.ts";
 import { isNotCurrent, StorageError, toStorageError } from "../../storage-error.ts";
 import type { Answer, SendOptions, Transport } from "../../transport/transport.ts";
 
@@ -31,7 +31,7 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
   const onOne = createFailover(watch);
   const write = async (options: SendOptions, task: (replica: Replica) => Promise<void>): Promise<void> => {
     await watch.begun;
-    if (options.tables !== "each") return onOne("writes", options, task);
+    if (options.tables !== "per_shard") return onOne("writes", options, task);
     for (const shard of watch.shards()) await onOne("writes", { ...options, tables: shard }, task);
   };
   const onCurrent = async <Result>(
@@ -42,7 +42,8 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
     const giveUpMs = performance.now() + PATIENCE_MS;
     for (let tries = 0; ; tries++) {
       try {
-        return await onOne("reads", options, task, createChooser(watch, statement, options.name, tries));
+        const select = createReplicaSelector(watch, statement, options.name, tries);
+        return await onOne("reads", options, task, select);
       } catch (error) {
         if (!isNotCurrent(error) || options.signal?.aborted === true || performance.now() > giveUpMs)
           throw error;
@@ -63,17 +64,18 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
   return {
     async read(query, options) {
       await watch.begun;
-      if (options.tables !== "each") return read(query, options);
+      if (options.tables !== "per_shard") return read(query, options);
       const answers: Answer[] = [];
       for (const shard of watch.shards()) answers.push(await read(query, { ...options, tables: shard }));
       return together(answers);
     },
     async command(statement, sendOptions) {
       // what makes tables needs no quorum: it may be what the quorum lacks
-      const access = sendOptions.tables === "own" || sendOptions.mustBeCurrent === true ? "reads" : "writes";
+      const access =
+        sendOptions.tables === "local" || sendOptions.mustBeCurrent === true ? "reads" : "writes";
       const run = (replica: Replica) =>
         replica.run(access, sendOptions, (cuttable) => replica.transport.command(statement, cuttable));
-      if (sendOptions.tables === "each" && sendOptions.mustBeCurrent === true) {
+      if (sendOptions.tables === "per_shard" && sendOptions.mustBeCurrent === true) {
         await watch.begun;
         for (const shard of watch.shards()) {
           await onCurrent(statement, { ...sendOptions, tables: shard }, (replica) => {
@@ -119,20 +121,20 @@ function together(answers: readonly Answer[]): Answer {
 function transportOf(replica: Replica, { name, tables }: SendOptions): Transport {
   if (tables !== undefined) return replica.transport;
   if (!replica.state().isArranged) throw new StorageError("unavailable", name, ELSEWHERE, NOT_ARRANGED);
-  return replica.together();
+  return replica.distributedTransport();
 }
 
 function withSettings(replica: Replica, access: Access, options: SendOptions): SendOptions {
   const { shards, configured } = replica.state();
   if (options.tables !== undefined || shards === 1) return options;
-  return { ...options, settings: { ...options.settings, ...settingsOfShards(access, configured) } };
+  return { ...options, settings: { ...options.settings, ...distributedSettings(access, configured) } };
 }
 
 type OnOne = <Result>(
   access: Access,
   options: SendOptions,
   task: (replica: Replica) => Promise<Result>,
-  choose?: Choose,
+  choose?: SelectReplica,
 ) => Promise<Result>;
 
 /** Runs a task on a suitable replica, and on another one if that goes away. */
@@ -156,7 +158,7 @@ function createFailover(watch: ReplicaWatch): OnOne {
         last = toStorageError(error, name);
         if (!isOfOneServer(last)) throw last;
         tries.set(replica, triesOf(replica) + 1);
-        if (last.engineCode !== LEFT) await watch.look(replica);
+        if (last.engineCode !== REPLICA_DISCONNECTED) await watch.look(replica);
         const isMissing = NO_STORE.has(last.engineCode ?? "");
         if (isMissing && watch.problemOf("reads", replica) === undefined) throw last;
       }
@@ -199,7 +201,7 @@ function onceSettings(): Readonly<Record<string, string>> {
   return { deduplicate_insert: "enable", insert_deduplication_token: randomUUID() };
 }
 
-function quorumSettings(state: ReplicaState, view: View): Readonly<Record<string, string | number>> {
+function quorumSettings(state: ReplicaState, view: ClusterView): Readonly<Record<string, string | number>> {
   if (view.insertQuorum === undefined) return {};
   const { needed, total } = quorumOf(state, view);
   return {

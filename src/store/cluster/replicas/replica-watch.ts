@@ -1,5 +1,5 @@
 import type { StoreHealth } from "../../engine.ts";
-import { readProblem, writeProblem, type View } from "./replica-health.ts";
+import { readProblem, writeProblem, type ClusterView } from "./replica-health.ts";
 import type { Access, Replica } from "./replica.ts";
 import { StorageError, type StorageErrorKind } from "../../storage-error.ts";
 
@@ -18,7 +18,7 @@ export interface WatchOptions {
 export interface ReplicaWatch {
   /** Every server has been checked once. */
   readonly begun: Promise<void>;
-  view(): View;
+  view(): ClusterView;
   /** 1, 2, … as far as the cluster has shards. */
   shards(): readonly number[];
   /** Those that would do, in the order of the settings; slow ones only when there is no other. Default: of all shards. */
@@ -41,7 +41,7 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
   const report = createReporter(options.onChange);
   let isStoreKnown = false;
 
-  const view = (): View => ({
+  const view = (): ClusterView => ({
     all: replicas.map((replica) => replica.state()),
     isStoreKnown,
     insertQuorum: options.insertQuorum,
@@ -65,12 +65,12 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
     isStoreKnown ||= replicas.some((replica) => replica.state().hasStore);
     for (const replica of replicas) {
       for (const access of ["reads", "writes"] as const)
-        if (!usable(access, replica.state().shard).includes(replica)) replica.cut(access);
+        if (!usable(access, replica.state().shard).includes(replica)) replica.abortStatements(access);
       report(replica, { reads: problemOf("reads", replica), writes: problemOf("writes", replica) });
     }
   };
   const lookAt = async (replica: Replica): Promise<void> => {
-    await replica.look();
+    await replica.probe();
     judge();
   };
   const look = async (replica?: Replica): Promise<void> => {

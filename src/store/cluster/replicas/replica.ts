@@ -1,8 +1,8 @@
 import { trusted } from "../../../query/sql.ts";
 import { createEngine } from "../../transport/create-engine.ts";
 import type { ReplicaState } from "./replica-health.ts";
-import { createReplicaLook } from "./replica-look.ts";
-import { createSharedRuns } from "./shared-runs.ts";
+import { createReplicaProbe } from "./replica-probe.ts";
+import { createSingleFlight } from "./single-flight.ts";
 import { readStoredBlocks, type StoredBlocks } from "./stored-blocks.ts";
 import { NOT_CURRENT, StorageError } from "../../storage-error.ts";
 import type { SendOptions, Transport } from "../../transport/transport.ts";
@@ -14,10 +14,10 @@ export interface Replica {
   /** To its own tables. */
   readonly transport: Transport;
   /** To the tables of all shards. */
-  together(): Transport;
+  distributedTransport(): Transport;
   state(): ReplicaState;
   /** Resolves after a check that began now or later; never rejects. */
-  look(): Promise<void>;
+  probe(): Promise<void>;
   /** Runs a statement there. Errors: `StorageError` "unavailable" when `cut` is called meanwhile. */
   run<Result>(
     access: Access,
@@ -25,7 +25,7 @@ export interface Replica {
     task: (options: SendOptions) => Promise<Result>,
   ): Promise<Result>;
   /** Aborts the statements that run there. */
-  cut(access: Access): void;
+  abortStatements(access: Access): void;
   /**
    * Waits until it has everything that other replicas had acknowledged at the call, the longer the more tries there were
    * before. Errors: `NOT_CURRENT`.
@@ -51,7 +51,7 @@ export interface ReplicaOptions {
 }
 
 /** The code of a replica that statements have been taken from. */
-export const LEFT = "REPLICA_LEFT";
+export const REPLICA_DISCONNECTED = "REPLICA_LEFT";
 
 /** How long it may take to catch up, by the number of tries before. */
 const CATCH_UP_MS = [800, 1600, 3200, 6400];
@@ -61,17 +61,17 @@ const LATE_MS = 2000;
 
 export function createReplica(options: ReplicaOptions): Replica {
   const { name, transport, watching, syncing } = options;
-  const together = new Map<number, Transport>();
+  const transports = new Map<number, Transport>();
   const running: Record<Access, Set<AbortController>> = { reads: new Set(), writes: new Set() };
-  const syncs = CATCH_UP_MS.map((ms) => createSharedRuns((table) => sendSync(syncing, table, ms)));
-  const look = createReplicaLook(createEngine(watching), options);
+  const syncs = CATCH_UP_MS.map((ms) => createSingleFlight((table) => sendSync(syncing, table, ms)));
+  const probe = createReplicaProbe(createEngine(watching), options);
   let catchingUp: Promise<void> | undefined;
   let isCurrent = false;
   let lateUntilMs = 0;
 
   const observe = async (): Promise<void> => {
-    await look.again();
-    const { answers, hasStore, keeper, replicatedTables } = look.state();
+    await probe.poll();
+    const { answers, hasStore, keeper, replicatedTables } = probe.state();
     if (answers !== "yes" || !hasStore || keeper === undefined) isCurrent = false;
     else if (!isCurrent) catchingUp ??= catchUpWithAll(replicatedTables);
   };
@@ -86,45 +86,43 @@ export function createReplica(options: ReplicaOptions): Replica {
       catchingUp = undefined;
     }
   };
-  const looks = createSharedRuns(observe);
+  const looks = createSingleFlight(observe);
   const behind = (statement: string): StorageError =>
     new StorageError("unavailable", statement, NOT_CURRENT, `${name} lacks what others have acknowledged`);
 
   return {
     transport,
-    together() {
-      const { shards } = look.state();
+    distributedTransport() {
+      const { shards } = probe.state();
       if (shards === 1) return transport;
-      const known = together.get(shards);
+      const known = transports.get(shards);
       if (known !== undefined) return known;
       const made = options.ofShards(shards);
-      together.set(shards, made);
+      transports.set(shards, made);
       return made;
     },
-    state: () => look.state(),
-    look: () => looks.after(name),
+    state: () => probe.state(),
+    probe: () => looks.after(name),
     async run(access, options, task) {
-      const cut = new AbortController();
-      const { signal } = options;
-      running[access].add(cut);
+      const controller = new AbortController();
+      const signals = [controller.signal, ...(options.signal === undefined ? [] : [options.signal])];
+      running[access].add(controller);
       try {
-        return await task({
-          ...options,
-          signal: signal === undefined ? cut.signal : AbortSignal.any([signal, cut.signal]),
-        });
+        return await task({ ...options, signal: AbortSignal.any(signals) });
       } catch (error) {
-        if (!cut.signal.aborted) throw error;
-        throw new StorageError("unavailable", options.name, LEFT, `${name} does not answer any more`);
+        if (!controller.signal.aborted) throw error;
+        const message = `${name} does not answer any more`;
+        throw new StorageError("unavailable", options.name, REPLICA_DISCONNECTED, message);
       } finally {
-        running[access].delete(cut);
+        running[access].delete(controller);
       }
     },
-    cut(access) {
+    abortStatements(access) {
       for (const one of running[access]) one.abort();
     },
     async catchUp(tables, statement, triesBefore) {
       const isLate = triesBefore === 0 && performance.now() < lateUntilMs;
-      if (look.state().keeper === undefined || isLate) throw behind(statement);
+      if (probe.state().keeper === undefined || isLate) throw behind(statement);
       const sync = syncs[Math.min(triesBefore, syncs.length - 1)]!;
       try {
         await Promise.all(tables.map((table) => sync.after(table)));
@@ -136,14 +134,14 @@ export function createReplica(options: ReplicaOptions): Replica {
     storedBlocks: createBlockReader(syncing),
     isCurrent: () => isCurrent,
     async close() {
-      await Promise.all([transport, watching, syncing, ...together.values()].map((one) => one.close()));
+      await Promise.all([transport, watching, syncing, ...transports.values()].map((one) => one.close()));
     },
   };
 }
 
 function createBlockReader(syncing: Transport): Replica["storedBlocks"] {
   const engine = createEngine(syncing);
-  const blocks = createSharedRuns((table) =>
+  const blocks = createSingleFlight((table) =>
     readStoredBlocks(engine, table, AbortSignal.timeout(CATCH_UP_MS[0]!)),
   );
   return async (tables) => (await Promise.all(tables.map((table) => blocks.after(table)))).flat();

@@ -28,7 +28,7 @@ export async function readStoredBlocks(
     sql`WITH (SELECT count() FROM system.replicas WHERE ${here}) AS loaded
         SELECT loaded = 1 AS is_loaded, groupArray((partition_id, min_block_number, max_block_number)) AS blocks
         FROM system.parts WHERE ${here} AND active`,
-    { name: NAME, tables: "own", signal },
+    { name: NAME, tables: "local", signal },
   );
   if (row!.is_loaded === 0) throw new StorageError("unavailable", NAME, undefined, `${table} is not loaded`);
   return row!.blocks.map(([partition, first, last]) => ({ partition: `${table}/${partition}`, first, last }));
@@ -38,7 +38,7 @@ export async function readStoredBlocks(
  * Whether all of the others' blocks are there. A number that no block has can make it false without need: when one replica has
  * merged the blocks around it, and the other has not yet.
  */
-export function hasBlocksOf(own: readonly StoredBlocks[], others: readonly StoredBlocks[]): boolean {
+export function containsBlocks(own: readonly StoredBlocks[], others: readonly StoredBlocks[]): boolean {
   const joined = new Map<string, StoredBlocks[]>();
   for (const blocks of own.toSorted((a, b) => a.first - b.first)) {
     const known = joined.get(blocks.partition) ?? [];

@@ -4,7 +4,7 @@ import { param, sql, type Sql } from "../../../query/sql.ts";
  * With several shards, each server has its own tables in the store's database, and in a second one tables of the same names
  * that stand for those of all shards (`Distributed`). The second one's name says for how many shards rows are arranged.
  */
-export function databaseOfShards(database: string, shards: number): string {
+export function distributedDatabase(database: string, shards: number): string {
   return `${database}_${shards}_shards`;
 }
 
@@ -20,10 +20,10 @@ export function shardCountOf(cluster: string | undefined): Sql {
 }
 
 /** For how many shards this server's rows are arranged: an array, empty for one shard. */
-export const arrangedFor = sql`SELECT groupArray(toUInt32(extract(name, '_([0-9]+)_shards$'))) FROM system.databases
+export const shardLayout = sql`SELECT groupArray(toUInt32(extract(name, '_([0-9]+)_shards$'))) FROM system.databases
   WHERE startsWith(name, currentDatabase()) AND match(substring(name, length(currentDatabase()) + 1), '^_[0-9]+_shards$')`;
 
-export function isArrangedFor(shards: number, arranged: readonly number[]): boolean {
+export function matchesShardLayout(shards: number, arranged: readonly number[]): boolean {
   return shards === 1 ? arranged.length === 0 : arranged.length === 1 && arranged[0] === shards;
 }
 
@@ -58,8 +58,8 @@ const placedBy: Readonly<Record<string, string>> = {
 };
 
 /** Tables that every shard has whole. */
-export const TABLES_OF_SERVERS: readonly string[] = ["schema_migrations"];
-export const TABLES_OF_SHARDS: readonly string[] = Object.keys(placedBy);
+export const LOCAL_TABLES: readonly string[] = ["schema_migrations"];
+export const DISTRIBUTED_TABLES: readonly string[] = Object.keys(placedBy);
 
 export function shardingKey(table: string): string {
   return `cityHash64(${placedBy[table]!})`;
@@ -82,7 +82,7 @@ const read = {
 const write = { distributed_foreground_insert: 1 };
 
 /** What a statement about the tables of all shards needs, where each has so many replicas. */
-export function settingsOfShards(
+export function distributedSettings(
   access: "reads" | "writes",
   replicas: number,
 ): Readonly<Record<string, string | number>> {

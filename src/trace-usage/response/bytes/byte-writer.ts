@@ -1,5 +1,5 @@
 import { inUsd } from "../../../prices/picodollars.ts";
-import { PieceBuffers } from "../../../http/pieces.ts";
+import { ChunkBuffers } from "../../../http/chunks.ts";
 import { viewOf } from "../../../shared/buffers.ts";
 
 const QUOTE = 0x22;
@@ -11,7 +11,7 @@ const TWELVE_PLACES = Buffer.from(".000000000000");
 
 /** JSON text written as bytes: several times faster than making strings of it, because a large answer is mostly copying. */
 export class ByteWriter {
-  private readonly buffers = new PieceBuffers();
+  private readonly buffers = new ChunkBuffers();
   private bytes: Buffer = this.buffers.current;
   private view = viewOf(this.bytes);
   private at = 0;

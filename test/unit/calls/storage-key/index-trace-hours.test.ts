@@ -5,7 +5,7 @@ import {
   type IndexTraceHours,
   type TraceHour,
 } from "../../../../src/calls/storage-key/index-trace-hours.ts";
-import { ChangeCounts } from "../../../../src/store/change-counts.ts";
+import { WriteCounters } from "../../../../src/store/write-counters.ts";
 import type { Engine, QueryOptions } from "../../../../src/store/engine.ts";
 import type { Project } from "../../../../src/shared/project.ts";
 import type { Fate } from "../../../helpers/faulty-engine.ts";
@@ -19,7 +19,7 @@ const place = (trace_id: string, hour: number): TraceHour => ({ project_id, trac
 class Notes {
   readonly rows: Record<string, TraceHour[]> = { trace_hours: [], multi_hour_traces: [] };
   readonly asked: string[] = [];
-  readonly #counts = new ChangeCounts();
+  readonly #counts = new WriteCounters();
   readonly #pause: () => Promise<void>;
   readonly #fates: Fate[];
 
@@ -31,7 +31,7 @@ class Notes {
   /** What is used of an engine. */
   get engine(): Engine {
     const used: Partial<Engine> = {
-      changesOf: (table) => this.#counts.of(table),
+      writeCountOf: (table) => this.#counts.of(table),
       insert: (table, rows) => this.#insert(table, rows as readonly TraceHour[]),
       rows: async <Row>(_: unknown, { name }: QueryOptions) => (await this.#look(name)) as Row[],
     };
@@ -124,11 +124,11 @@ describe("two writers that note traces at the same time, by statements that fail
           running = [];
           for (const trace of new Set(noted.map((one) => one.trace_id))) {
             const hours = new Set(noted.filter((one) => one.trace_id === trace).map((one) => one.hour));
-            const [stored, spanning] = ["trace_hours", "multi_hour_traces"].map((table) =>
+            const [stored, multiHour] = ["trace_hours", "multi_hour_traces"].map((table) =>
               store.hoursOf(table, trace),
             );
             expect(stored).toEqual(expect.arrayContaining([...hours]));
-            if (hours.size > 1) expect(spanning).toEqual(expect.arrayContaining([...hours]));
+            if (hours.size > 1) expect(multiHour).toEqual(expect.arrayContaining([...hours]));
           }
         };
         const note = async (by: number, places: readonly TraceHour[]): Promise<void> => {

@@ -7,8 +7,8 @@ import { chosenSeed } from "../../../helpers/seeded-random.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-function reading(chunks: readonly Json[], { keepsText = true } = {}): ChatReader {
-  const reader = new ChatReader({ keepsText });
+function reading(chunks: readonly Json[], { capturesText = true } = {}): ChatReader {
+  const reader = new ChatReader({ capturesText });
   for (const chunk of chunks) reader.read(readStreamEvent(JSON.stringify(chunk)));
   return reader;
 }
@@ -84,7 +84,7 @@ describe("what a stream is recorded as", () => {
 
   it("keeps members that are called as those of every object are", () => {
     const delta = '{"choices":[{"delta":{"__proto__":{"x":1},"constructor":"c"}}]}';
-    const reader = new ChatReader({ keepsText: true });
+    const reader = new ChatReader({ capturesText: true });
     for (let n = 0; n < 2; n++) reader.read(readStreamEvent(delta));
     expect(JSON.stringify(reader.output())).toContain('"__proto__":{"x":1},"constructor":"c"');
     expect(({} as Json)["x"]).toBeUndefined();
@@ -114,11 +114,11 @@ describe("the room of a record", () => {
   ])("ends with ever more %s", (_what, delta) => {
     const reader = reading(Array.from({ length: 20_000 }, (_, at) => chunk({ index: 0, delta: delta(at) })));
     expect(length(reader)).toBeLessThan(2_000_000);
-    expect(reader.keptBytes).toBeLessThan(1_200_000);
+    expect(reader.capturedBytes).toBeLessThan(1_200_000);
   });
 
   it("reads what is nested too deeply as far as it keeps it", () => {
-    const reader = new ChatReader({ keepsText: true });
+    const reader = new ChatReader({ capturesText: true });
     for (const json of [
       `{"choices":[],"usage":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`,
       `{"choices":[{"delta":{"x":${"[".repeat(50_000)}${"]".repeat(50_000)}}}]}`,
@@ -146,7 +146,7 @@ describe("the room of a record", () => {
   const RUNS = runs(50, 1000);
   it("reads anything without failing, and counts whole tokens only", { timeout: 60_000 + RUNS * 50 }, () => {
     const property = fc.property(fc.array(anyChunk, { maxLength: 6 }), fc.boolean(), (chunks, isBody) => {
-      const reader = new ChatReader({ keepsText: true });
+      const reader = new ChatReader({ capturesText: true });
       for (const one of chunks) {
         const json = JSON.stringify(one);
         const event = isBody ? readBody(json) : readStreamEvent(json);
@@ -237,7 +237,7 @@ describe("what a stream has used", () => {
   });
 
   it("is read beside the NaN that Python writes, which is no count", () => {
-    const reader = new ChatReader({ keepsText: true });
+    const reader = new ChatReader({ capturesText: true });
     reader.read(
       readStreamEvent(
         '{"choices":[{"delta":{"content":"NaN"},"score":-Infinity}],"usage":{"prompt_tokens":5,"completion_tokens":NaN}}',
@@ -251,7 +251,7 @@ describe("what a stream has used", () => {
   });
 
   it("is exact in a body that is cut after it", () => {
-    const reader = new ChatReader({ keepsText: false });
+    const reader = new ChatReader({ capturesText: false });
     reader.read(readBody(JSON.stringify({ usage: usage(5, 9), choices: [{ message: { content: "ab" } }] }))!);
     expect(reader.usage({ isComplete: false, promptBytes: 40 })).toEqual({
       basis: "exact",

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJsonText } from "../../../../src/shared/escaped-keys.ts";
-import { askForUsage } from "../../../../src/gateway/recording/include-usage.ts";
+import { injectIncludeUsage } from "../../../../src/gateway/recording/include-usage.ts";
 
 const ask = (text: string): string | undefined =>
-  askForUsage(Buffer.from(text), JSON.parse(text) as Record<string, unknown>)?.toString();
+  injectIncludeUsage(Buffer.from(text), JSON.parse(text) as Record<string, unknown>)?.toString();
 
 describe("askForUsage", () => {
   it.each([

@@ -157,7 +157,7 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
       const cut = [...started].filter((callId) => !ended.has(callId));
       expect(recorder.counts()).toMatchObject({ dropped: 0, recovered: { cut: cut.length } });
       next.close();
-      expect(openIn(copy).left).toEqual([]);
+      expect(openIn(copy).orphaned).toEqual([]);
     });
     await fc.assert(property, { seed, numRuns: RUNS });
   });

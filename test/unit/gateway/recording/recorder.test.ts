@@ -139,18 +139,18 @@ describe("the recorder", () => {
   it("admits no more than it can record, and those of others", async () => {
     store.hold();
     const recorder = recorderOf({ calls: 2 });
-    const holder = { project, key: "a-key" };
+    const tenant = { project, key: "a-key" };
     for (const id of ["a", "b"]) {
-      recorder.admit(holder);
+      recorder.admit(tenant);
       recorder.record(project, completion(id), 1);
     }
-    expect(() => recorder.admit(holder)).toThrow("Too many completions wait to be recorded.");
+    expect(() => recorder.admit(tenant)).toThrow("Too many completions wait to be recorded.");
     recorder.admit({ project: "acme/other", key: "a-key" });
     // one that had been admitted before
     recorder.record(project, completion("c"), 1);
     store.release();
     await recorder.drain(1000);
-    recorder.admit(holder);
+    recorder.admit(tenant);
     expect(store.stored.toSorted()).toEqual(["a", "b", "c"]);
   });
 

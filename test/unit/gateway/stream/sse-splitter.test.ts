@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SseSplitter, type Piece } from "../../../../src/gateway/stream/sse-splitter.ts";
+import { SseSplitter, type StreamChunk } from "../../../../src/gateway/stream/sse-splitter.ts";
 import { splitAt } from "../../../helpers/random-splits.ts";
 
 const EVENTS = [
@@ -11,7 +11,7 @@ const EVENTS = [
   "id: 7\rdata: z\r\r",
 ];
 
-function push(chunks: readonly Buffer[], maxHeldBytes = 1024): { pieces: Piece[]; rest: Buffer } {
+function push(chunks: readonly Buffer[], maxHeldBytes = 1024): { pieces: StreamChunk[]; rest: Buffer } {
   const splitter = new SseSplitter(maxHeldBytes);
   const pieces = chunks.flatMap((chunk) => splitter.push(chunk));
   return { pieces, rest: splitter.rest() };

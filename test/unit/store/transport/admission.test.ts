@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actingFor } from "../../../../src/shares/holder.ts";
+import { runAsTenant } from "../../../../src/fairness/tenant.ts";
 import { createAdmission, type Admission } from "../../../../src/store/transport/admission.ts";
 import type { LimitProfile } from "../../../../src/store/limits.ts";
 
@@ -11,7 +11,7 @@ function enter(
   profile: LimitProfile,
   { by, signal }: { by: string; signal?: AbortSignal },
 ): Promise<() => void> {
-  return actingFor({ project: by, key: by }, () => admission.enter(profile, by, signal));
+  return runAsTenant({ project: by, key: by }, () => admission.enter(profile, by, signal));
 }
 
 describe("admission", () => {

@@ -6,11 +6,11 @@ import {
   readProblem,
   writeProblem,
   type ReplicaState,
-  type View,
+  type ClusterView,
 } from "../../../../../src/store/cluster/replicas/replica-health.ts";
 import { wellReplica as well } from "../../../../helpers/replica-state.ts";
 
-const viewOf = (all: readonly ReplicaState[], more: Partial<View> = {}): View => ({
+const viewOf = (all: readonly ReplicaState[], more: Partial<ClusterView> = {}): ClusterView => ({
   all,
   isStoreKnown: true,
   insertQuorum: "auto",

@@ -40,11 +40,11 @@ function replicaOf({
   const transport = { read } as unknown as Transport;
   return {
     transport,
-    together: () => transport,
+    distributedTransport: () => transport,
     state: () => state,
-    look: async () => undefined,
+    probe: async () => undefined,
     run: (_access, options, task) => task(options),
-    cut: () => undefined,
+    abortStatements: () => undefined,
     async catchUp(names, statement, triesBefore) {
       asked.push(...names);
       if (catchesUpAfter === undefined || triesBefore < catchesUpAfter || !hasKeeper)

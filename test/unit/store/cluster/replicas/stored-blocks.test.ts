@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hasBlocksOf, type StoredBlocks } from "../../../../../src/store/cluster/replicas/stored-blocks.ts";
+import {
+  containsBlocks,
+  type StoredBlocks,
+} from "../../../../../src/store/cluster/replicas/stored-blocks.ts";
 import { runs } from "../../../../helpers/runs.ts";
 
 const RUNS = runs(500, 20_000);
@@ -32,7 +35,7 @@ describe("the blocks that a replica has", () => {
     fc.assert(
       fc.property(replica, replica, (own, others) => {
         const there = blocksIn(own);
-        expect(hasBlocksOf(own, others)).toBe([...blocksIn(others)].every((block) => there.has(block)));
+        expect(containsBlocks(own, others)).toBe([...blocksIn(others)].every((block) => there.has(block)));
       }),
       { numRuns: RUNS },
     );
@@ -44,7 +47,7 @@ describe("the blocks that a replica has", () => {
       { partition: "t/1", first: 0, last: 1 },
       { partition: "t/1", first: 3, last: 4 },
     ];
-    expect(hasBlocksOf(merged, apart)).toBe(true);
-    expect(hasBlocksOf(apart, merged)).toBe(false);
+    expect(containsBlocks(merged, apart)).toBe(true);
+    expect(containsBlocks(apart, merged)).toBe(false);
   });
 });

@@ -1,0 +1,36 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { askOf, comparable, seedFixture, QUESTIONS } from "../test/helpers/store-fixture.ts";
+import { startProcess } from "../test/helpers/service-process.ts";
+import { ROOT_KEY } from "../test/helpers/start-app.ts";
+
+/**
+ * Makes the store that tests of later versions open: a service of this version stores something of every kind and answers
+ * questions about it. Its DATA_DIR and the answers become `test/fixtures/stores/1.0`.
+ */
+const fixture = join(import.meta.dirname, "../test/fixtures/stores/1.0");
+const dir = mkdtempSync(join(tmpdir(), "sumtree-keep-store-"));
+const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
+
+const service = await startProcess(settings);
+await seedFixture(askOf(service.url));
+await service.end("SIGTERM");
+execFileSync(process.execPath, [join(import.meta.dirname, "ledger.ts"), "rebuild"], {
+  env: { ...process.env, ...settings },
+  stdio: "inherit",
+});
+const again = await startProcess(settings);
+const answers: object[] = [];
+for (const { path, body } of QUESTIONS) {
+  const answer = comparable(path, await (await askOf(again.url)(path, body)).text());
+  answers.push({ path, body, answer });
+}
+await again.end("SIGTERM");
+
+mkdirSync(fixture, { recursive: true });
+execFileSync("tar", ["-C", dir, "-czf", join(fixture, "store.tgz"), "."]);
+writeFileSync(join(fixture, "answers.json.gz"), gzipSync(JSON.stringify(answers)));
+rmSync(dir, { recursive: true });

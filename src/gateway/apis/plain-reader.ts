@@ -1,0 +1,125 @@
+import { isJsonObject, isTooDeep } from "../../shared/json.ts";
+import { capture, ByteBudget, toJson, type CapturedValue } from "../recording/byte-budget.ts";
+import { ReportedUsage } from "../recording/reported-usage.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import type { ResponseReader, ResponseUsage, RelayOutcome, ReaderOptions } from "./model-api.ts";
+import { textOf } from "./text-of.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface PlainAnswers {
+  /** The types of the events that end a stream. */
+  readonly lastEvents: ReadonlySet<string>;
+  /** Members that are not recorded: vectors, sound, images. */
+  readonly leftOut: ReadonlySet<string>;
+  /** The usage as an entry, in units that have a price. */
+  readonly entryOf: (usage: Json) => Json;
+  /** What is told without a count has used nothing that can be known. Otherwise it is estimated. */
+  readonly isEstimated: boolean;
+}
+
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** Reads answers that name their usage once: in a single object, or in the last event of a stream. */
+export class PlainReader implements ResponseReader {
+  readonly #answers: PlainAnswers;
+  readonly #capturesText: boolean;
+  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
+  #facts: Json = {};
+  #kept: CapturedValue | undefined;
+  #usage: Json | undefined;
+  #hasEvents = false;
+  #isOver = false;
+  #textBytes = 0;
+
+  readonly failure = undefined;
+
+  constructor(answers: PlainAnswers, { capturesText }: ReaderOptions) {
+    this.#answers = answers;
+    this.#capturesText = capturesText;
+  }
+
+  get model(): string | undefined {
+    return textOf(this.#facts["model"]);
+  }
+
+  get serviceTier(): string | undefined {
+    return textOf(this.#facts["service_tier"]);
+  }
+
+  get hasResponse(): boolean {
+    return this.#kept !== undefined || this.#usage !== undefined || this.#hasEvents;
+  }
+
+  get textBytes(): number {
+    return this.#textBytes;
+  }
+
+  get capturedBytes(): number {
+    return this.#budget.usedBytes;
+  }
+
+  get isIncomplete(): boolean {
+    return this.#hasEvents && !this.#isOver;
+  }
+
+  read({ chunk, kind, isBody, isPart, isUnsent }: StreamEvent): void {
+    if (kind === "done" || kind === "error" || kind === "flat_error") this.#isOver = true;
+    if (chunk === undefined) return;
+    if (isPart) this.#budget.markTruncated();
+    const isLast = isBody || this.#answers.lastEvents.has(String(chunk["type"]));
+    this.#hasEvents ||= !isBody;
+    this.#isOver ||= isLast;
+    if (!isUnsent && typeof chunk["delta"] === "string") this.#textBytes += Buffer.byteLength(chunk["delta"]);
+    const usage = usageOf(chunk);
+    if (usage !== undefined && !isTooDeep(usage)) this.#usage = usage;
+    const { id, model, service_tier: tier } = chunk;
+    for (const [name, value] of Object.entries({ id, model, service_tier: tier })) {
+      if (value != null) this.#facts = { ...this.#facts, [name]: value };
+    }
+    if (!isLast || !this.#capturesText || isTooDeep(chunk)) return;
+    this.#kept = capture(without(chunk, this.#answers.leftOut), this.#budget);
+  }
+
+  usage({ promptBytes, isComplete }: RelayOutcome): ResponseUsage {
+    if (this.#usage === undefined) return { basis: this.#answers.isEstimated ? "none" : "nothing" };
+    const entry = this.#answers.entryOf(this.#usage);
+    const reported = new ReportedUsage();
+    reported.add(entry, { choice: undefined, isLastWord: true, textBytes: 0 });
+    const counted = reported.count({
+      isComplete,
+      textBytes: 0,
+      promptBytes: this.#answers.isEstimated ? promptBytes : 0,
+    });
+    // searches, pages and seconds are no tokens
+    return counted.basis === "none" && Object.keys(entry).length > 0
+      ? { basis: "exact", usage: entry, others: {} }
+      : counted;
+  }
+
+  output(): Json | null {
+    const whole = this.#kept === undefined ? this.#facts : (toJson(this.#kept) as Json);
+    if (Object.keys(whole).length === 0) return null;
+    return this.#capturesText
+      ? { ...whole, ...(this.#budget.isTruncated ? { truncated: true } : {}) }
+      : this.#facts;
+  }
+}
+
+/** Cohere's is among the facts of the response. */
+function usageOf({ usage, meta }: Json): Json | undefined {
+  if (isJsonObject(usage)) return usage;
+  return isJsonObject(meta) && isJsonObject(meta["billed_units"])
+    ? { billed_units: meta["billed_units"] }
+    : undefined;
+}
+
+function without(value: Json, leftOut: ReadonlySet<string>): Json {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]): [string, unknown][] => {
+      if (leftOut.has(name)) return [];
+      if (!Array.isArray(inner)) return [[name, inner]];
+      return [[name, inner.map((item) => (isJsonObject(item) ? without(item, leftOut) : item))]];
+    }),
+  );
+}

@@ -1,0 +1,206 @@
+import { isJsonObject, isTooDeep } from "../../shared/json.ts";
+import { entriesOfResponse } from "../../usage/response-entries.ts";
+import { bytesOf, capture, ByteBudget, toJson, type CapturedValue } from "../recording/byte-budget.ts";
+import { ReportedUsage } from "../recording/reported-usage.ts";
+import { writtenBytes } from "../recording/streamed-text.ts";
+import type { StreamEvent } from "../stream/stream-event.ts";
+import type {
+  ResponseReader,
+  ResponseUsage,
+  RelayOutcome,
+  ReaderOptions,
+  ObservedResponse,
+} from "./model-api.ts";
+import { textOf } from "./text-of.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const MAX_KEPT_BYTES = 1024 * 1024;
+/** Some upstreams end with `response.done`. */
+const LAST_EVENTS = new Set(
+  ["completed", "incomplete", "failed", "cancelled", "done"].map((status) => `response.${status}`),
+);
+/** The end of the year 9999. */
+const MAX_SECONDS = 253_402_300_800;
+const ENDED = new Set(["completed", "incomplete", "failed", "cancelled"]);
+
+/** Whether an event is the last of a stream of the Responses API. */
+export function isLastOfResponse(chunk: Json | undefined): boolean {
+  return LAST_EVENTS.has(String(chunk?.["type"]));
+}
+
+/** Reads a response of the Responses API, as one object or from its events. Only the last of these bears its usage. */
+export class ResponsesReader implements ResponseReader {
+  readonly #capturesText: boolean;
+  readonly #budget = new ByteBudget(MAX_KEPT_BYTES);
+  /** The items that were complete before the response was. */
+  readonly #items: CapturedValue[] = [];
+  #partialText = "";
+  #facts: CapturedValue | undefined;
+  #latest: Json = {};
+  #hasEvents = false;
+  #isOver = false;
+  #hasEnded = false;
+  #sawText = 0;
+  #failure: string | undefined;
+  #entries: { own: Json | undefined; others: Readonly<Record<string, Json>> } | undefined;
+
+  constructor({ capturesText }: ReaderOptions) {
+    this.#capturesText = capturesText;
+  }
+
+  get model(): string | undefined {
+    return textOf(this.#latest["model"]);
+  }
+
+  get serviceTier(): string | undefined {
+    return textOf(this.#latest["service_tier"]);
+  }
+
+  get id(): string | undefined {
+    return textOf(this.#latest["id"]);
+  }
+
+  get status(): string | undefined {
+    return textOf(this.#latest["status"]);
+  }
+
+  get isCancelled(): boolean {
+    return this.status === "cancelled";
+  }
+
+  /** It has said how it ended. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  get createdAtMs(): number | undefined {
+    const seconds = this.#latest["created_at"];
+    const isInstant = typeof seconds === "number" && seconds > 0 && seconds < MAX_SECONDS;
+    return isInstant ? Math.floor(seconds) * 1000 : undefined;
+  }
+
+  get response(): ObservedResponse | undefined {
+    const { id } = this;
+    if (id === undefined) return undefined;
+    return { id, isPending: this.#latest["background"] === true && !this.#hasEnded };
+  }
+
+  get hasResponse(): boolean {
+    return Object.keys(this.#latest).length > 0;
+  }
+
+  get textBytes(): number {
+    return this.#sawText;
+  }
+
+  get capturedBytes(): number {
+    return this.#budget.usedBytes;
+  }
+
+  get isIncomplete(): boolean {
+    return this.#hasEvents && !this.#isOver;
+  }
+
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  read({ chunk, kind, isBody, droppedTextBytes, isPart, isUnsent }: StreamEvent): void {
+    if (kind === "error" || kind === "flat_error") this.#isOver = true;
+    if (chunk === undefined) return;
+    if (isBody) return this.#readResponse(chunk, true);
+    this.#hasEvents = true;
+    const { type, response, delta, item } = chunk;
+    if (isJsonObject(response)) this.#readResponse(response, isLastOfResponse(chunk));
+    if (isUnsent) return;
+    this.#sawText += droppedTextBytes;
+    if (isPart) this.#budget.markTruncated();
+    if (typeof delta === "string") this.#readDelta(String(type), delta);
+    else if (type === "response.output_item.done" && isJsonObject(item)) this.#keepItem(item);
+  }
+
+  usage({ promptBytes }: RelayOutcome): ResponseUsage {
+    const { own, others } = this.#entries ?? { own: undefined, others: {} };
+    if (own === undefined) {
+      // what waits, or has failed, has used nothing as long as it names no usage
+      const isUnused = this.#entries !== undefined && (this.#latest["status"] ?? "completed") !== "completed";
+      if (isUnused) return { basis: "nothing" };
+      return { basis: "none" };
+    }
+    const reported = new ReportedUsage();
+    reported.add(own, { choice: undefined, isLastWord: true, textBytes: 0 });
+    const counted = reported.count({ isComplete: true, textBytes: 0, promptBytes });
+    return counted.basis === "none" ? counted : { ...counted, others };
+  }
+
+  output(): Json | null {
+    if (!this.hasResponse) return null;
+    if (!this.#capturesText) return named(this.#latest);
+    const facts = this.#facts === undefined ? {} : (toJson(this.#facts) as Json);
+    const isWhole = Array.isArray(facts["output"]) && (facts["output"].length > 0 || !this.isIncomplete);
+    const items = this.#items.map(toJson);
+    return {
+      ...named(this.#latest),
+      ...facts,
+      ...(isWhole || items.length === 0 ? {} : { output: items }),
+      ...(isWhole || this.#partialText === "" ? {} : { output_text: this.#partialText }),
+      ...(this.#budget.isTruncated ? { truncated: true } : {}),
+    };
+  }
+
+  #readResponse(response: Json, isLast: boolean): void {
+    const said = Object.fromEntries(
+      ["id", "model", "status", "service_tier", "background", "created_at"].flatMap((name) =>
+        response[name] == null ? [] : [[name, response[name]]],
+      ),
+    );
+    this.#latest = { ...this.#latest, ...said };
+    const hasEnded = isLast && (this.#hasEvents || ENDED.has(textOf(response["status"]) ?? "completed"));
+    if (hasEnded) {
+      this.#isOver = true;
+      this.#hasEnded = true;
+    }
+    if (isLast || isJsonObject(response["usage"])) this.#entries = entriesOfResponse(response);
+    if (hasEnded && !this.#hasEvents && this.#sawText === 0)
+      this.#sawText = writtenBytes({ content: response["output"] });
+    const { error, status } = response;
+    if (isJsonObject(error)) this.#failure = textOf(error["message"]) ?? "The response failed.";
+    else if (status === "failed") this.#failure ??= "The response failed.";
+    else if (status === "cancelled") this.#failure ??= "The response was cancelled.";
+    if (!this.#capturesText || isTooDeep(response)) return;
+    const { instructions: _, tools: _tools, ...others } = response;
+    if (isLast && Array.isArray(response["output"]) && response["output"].length > 0) this.#letItemsGo();
+    if (isLast || this.#facts === undefined) this.#facts = capture(others, this.#budget) ?? this.#facts;
+  }
+
+  #readDelta(type: string, delta: string): void {
+    this.#sawText += Buffer.byteLength(delta);
+    if (!this.#capturesText || type !== "response.output_text.delta") return;
+    if (this.#budget.reserveText(delta, "text")) this.#partialText += delta;
+  }
+
+  /** The whole response has them all. */
+  #letItemsGo(): void {
+    for (const item of this.#items.splice(0)) this.#budget.refund(bytesOf(item));
+    this.#budget.refund(Buffer.byteLength(this.#partialText));
+    this.#partialText = "";
+  }
+
+  #keepItem(item: Json): void {
+    this.#budget.refund(Buffer.byteLength(this.#partialText));
+    this.#partialText = "";
+    const kept = this.#capturesText && !isTooDeep(item) ? capture(item, this.#budget) : undefined;
+    if (kept !== undefined) this.#items.push(kept);
+  }
+}
+
+function named(facts: Json): Json {
+  const { id, model, service_tier: tier, status } = facts;
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(model === undefined ? {} : { model }),
+    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(status === undefined ? {} : { status }),
+  };
+}

@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { isProjectId } from "../http/auth/grant.ts";
+import { headerText } from "../http/header-text.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Project } from "../shared/project.ts";
+import { CHAT } from "./apis/model-apis.ts";
+import type { ModelApi } from "./apis/model-api.ts";
+import { readOrUpload } from "./request-body.ts";
+import { readCaller } from "./recording/caller.ts";
+import { CompletionRecording } from "./recording/completion-recording.ts";
+import type { Gateway } from "./gateway.ts";
+import { checkArtifact } from "./named-projects.ts";
+import type { Target } from "./upstreams.ts";
+import type { Recorder } from "./recording/recorder.ts";
+import type { RelayMetrics } from "./relay/relay.ts";
+import { headersFor } from "./request-relay.ts";
+import type { KnownResponses, ResponseMakers } from "./responses/known-responses.ts";
+import { readTraceContext } from "./recording/trace-context.ts";
+import type { ReportUnrecorded, UnrecordedReason } from "./recording/unrecorded.ts";
+import { bodyToSend, checkDeclaredLength } from "./relay/upload.ts";
+import { targetUnder, withQueryOf } from "./relay/upstream-path.ts";
+
+export interface ModelRelayOptions {
+  readonly gateway: Gateway;
+  readonly meter: RelayMetrics;
+  readonly recorder: Recorder;
+  readonly makers: ResponseMakers;
+  readonly responses: KnownResponses;
+  readonly tellUnrecorded: ReportUnrecorded;
+  readonly clock: Clock;
+  readonly settings: {
+    readonly chatBodyLimitBytes: number;
+    readonly uploadIdleMs: number;
+    readonly stallMs: number;
+    readonly sseKeepAliveMs: number;
+    readonly askForUsage: boolean;
+    readonly keepContent: boolean;
+  };
+}
+
+/** Servers that know only one of the two redirect to it. A client that follows the redirect would come back forever. */
+const CHAT_PATHS: ReadonlySet<string> = new Set(["/chat/completions", "/chat/completions/"]);
+
+/** Relays a request through a metered door, and records it when it names a project. */
+export async function relayModelApi(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { modelApi, ...options }: ModelRelayOptions & { readonly modelApi: ModelApi },
+): Promise<void> {
+  const { gateway, settings } = options;
+  const { upstreams } = gateway;
+  const isRouted = upstreams.dependsOnModel(modelApi.path);
+  const known = isRouted ? undefined : upstreams.leadingTo({ path: modelApi.path });
+  const needsModel = isRouted || !request.grant.covers("*");
+  if (!gateway.enter(request, reply)) return;
+  checkDeclaredLength(request.raw, settings.chatBodyLimitBytes);
+  const named = projectOf(request);
+  if (named.project === undefined) options.tellUnrecorded(request, reply, named.reason);
+  else options.recorder.admit({ project: named.project, key: request.grant.keyId });
+  const limits = {
+    limitBytes: settings.chatBodyLimitBytes,
+    idleMs: settings.uploadIdleMs,
+    hold: (bytes: number): void => request.server.bodies.hold(request, bytes),
+  };
+  const isRecorded = named.project !== undefined;
+  const askForUsage = isRecorded && modelApi.asksForUsage && settings.askForUsage;
+  const asked =
+    isRecorded || needsModel ? await readOrUpload(request, { askForUsage, limits, needsModel }) : undefined;
+  const model = needsModel ? asked?.readModel() : undefined;
+  checkArtifact(request.grant, ["body", "model"], model);
+  const target = known ?? upstreams.leadingTo({ path: modelApi.path, model });
+  const recording = named.project && recordingOf(request, named.project, { ...options, modelApi, target });
+  if (recording !== undefined) void reply.header("x-sumtree-call-id", recording.callId);
+  if (asked !== undefined) recording?.asked(asked.readAsked);
+
+  const body = asked === undefined ? await bodyToSend(request.raw, limits) : asked.body;
+  const hideUsage = asked?.hideUsage ?? false;
+  const own = modelApi === CHAT ? target.chatPath : modelApi.path;
+  await gateway.relay(request, reply, {
+    route: `POST ${modelApi.path}`,
+    meter: options.meter,
+    target,
+    upstreamRequest: {
+      method: "POST",
+      path: targetUnder(target.upstream.base, withQueryOf(request.url, own)),
+      headers: headersFor(request, target, body),
+      body,
+    },
+    wrapsErrors: modelApi.wrapsErrors,
+    openStream: (onEvent) => modelApi.openStream({ hideUsage, onEvent }),
+    repeatable: true,
+    keepAliveMs: settings.sseKeepAliveMs,
+    stallMs: settings.stallMs,
+    onRedirect: (leadsTo) => {
+      if (modelApi === CHAT && CHAT_PATHS.has(leadsTo)) target.chatPath = leadsTo;
+    },
+    observer: recording,
+  });
+}
+
+/** The project to record in, or why there is none. Errors: forbidden, if the key may not use it. */
+export function projectOf(
+  request: FastifyRequest,
+): { readonly project: Project } | { readonly project: undefined; readonly reason: UnrecordedReason } {
+  const named = request.headers["x-sumtree-project"] ?? request.headers["openai-project"];
+  const name = typeof named === "string" ? headerText(named) : "";
+  if (name === "") {
+    const only = onlyProjectOf(request);
+    return only === undefined ? { project: undefined, reason: "no_project" } : { project: only };
+  }
+  // the SDKs send OpenAI's own project ids in the same header
+  if (!isProjectId(name)) return { project: undefined, reason: "not_a_project" };
+  return { project: request.grant.project(name) };
+}
+
+/** A key of exactly one project means it when it names none. */
+function onlyProjectOf({ grant }: FastifyRequest): Project | undefined {
+  const [only, ...others] = new Set(grant.key.projects);
+  if (only === undefined || others.length > 0 || only.includes("*")) return undefined;
+  return grant.project(only);
+}
+
+function recordingOf(
+  request: FastifyRequest,
+  project: Project,
+  {
+    modelApi,
+    target,
+    recorder,
+    responses,
+    clock,
+    settings,
+  }: ModelRelayOptions & { modelApi: ModelApi; target: Target },
+): CompletionRecording {
+  return new CompletionRecording({
+    modelApi,
+    project,
+    caller: readCaller(request.headers),
+    trace: readTraceContext(request.headers),
+    apiKey: request.grant.keyId,
+    requestId: request.id,
+    upstream: target.name,
+    provider: target.provider,
+    recorder,
+    responses,
+    clock,
+    keepContent: settings.keepContent,
+  });
+}

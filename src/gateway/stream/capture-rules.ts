@@ -1,0 +1,130 @@
+/**
+ * What to keep of a value: an object's members, a list's items, a fact whole, text and what else belongs to an answer as
+ * far as it fits.
+ */
+export type CaptureRule =
+  | {
+      readonly kind: "object";
+      readonly members: ReadonlyMap<string, CaptureRule | undefined>;
+      readonly others: CaptureRule;
+    }
+  | { readonly kind: "list"; readonly items: CaptureRule }
+  | { readonly kind: "fact" | "text" | "other" };
+
+/** Members of a response, a choice or a message that are not recorded: they can be larger than the answer itself. */
+export const UNRECORDED: ReadonlySet<string> = new Set([
+  "logprobs",
+  "prompt_logprobs",
+  "token_ids",
+  "prompt_token_ids",
+  "obfuscation",
+]);
+
+export const fact: CaptureRule = { kind: "fact" };
+export const text: CaptureRule = { kind: "text" };
+const other: CaptureRule = { kind: "other" };
+export const list = (items: CaptureRule): CaptureRule => ({ kind: "list", items });
+
+/** These members by their own rules, the unrecorded not at all, and all others. */
+export function object(members: Readonly<Record<string, CaptureRule | undefined>>): CaptureRule {
+  const unrecorded = [...UNRECORDED].map((name) => [name, undefined] as const);
+  return { kind: "object", members: new Map([...Object.entries(members), ...unrecorded]), others: other };
+}
+
+const message = object({
+  role: fact,
+  content: text,
+  refusal: text,
+  reasoning_content: text,
+  reasoning: text,
+  tool_calls: text,
+  function_call: text,
+  audio: object({ id: fact, transcript: text }),
+});
+const choice = object({
+  index: fact,
+  finish_reason: fact,
+  usage: fact,
+  error: fact,
+  message,
+  delta: message,
+});
+
+/** A completion, or one chunk of it. */
+export const ANSWER = object({
+  id: fact,
+  object: fact,
+  model: fact,
+  service_tier: fact,
+  usage: fact,
+  x_groq: fact,
+  error: fact,
+  message: fact,
+  detail: fact,
+  choices: list(choice),
+});
+
+/** A response of the Responses API, whole or within an event. */
+const item = object({
+  type: fact,
+  id: fact,
+  status: fact,
+  action: fact,
+  name: fact,
+  call_id: fact,
+  content: text,
+  arguments: text,
+  summary: text,
+  encrypted_content: undefined,
+});
+const responseFacts = {
+  id: fact,
+  object: fact,
+  model: fact,
+  status: fact,
+  background: fact,
+  created_at: fact,
+  service_tier: fact,
+  usage: fact,
+  tool_usage: fact,
+  error: fact,
+  incomplete_details: fact,
+  tools: list(object({ type: fact, model: fact })),
+  output: list(item),
+};
+export const RESPONSE_EVENT = object({
+  ...responseFacts,
+  type: fact,
+  delta: text,
+  item,
+  message: fact,
+  response: object(responseFacts),
+});
+
+/** A message of Anthropic's API, or one event of it. */
+const messageFacts = {
+  id: fact,
+  type: fact,
+  role: fact,
+  model: fact,
+  stop_reason: fact,
+  usage: fact,
+  error: fact,
+  content: list(object({ type: fact, text, thinking: text, input: text, name: fact, id: fact })),
+};
+export const MESSAGE_EVENT = object({
+  ...messageFacts,
+  index: fact,
+  message: object(messageFacts),
+  delta: object({ type: fact, stop_reason: fact, text, thinking: text, partial_json: text }),
+});
+
+/** An answer with nothing but facts that is told in one piece, or its last event. */
+const plainFacts = { id: fact, object: fact, type: fact, model: fact, usage: fact, meta: fact, error: fact };
+export const EVENT = object({ ...plainFacts, text, delta: text });
+export const VECTORS = object({ ...plainFacts, data: undefined, embeddings: undefined });
+export const IMAGES = object({
+  ...plainFacts,
+  b64_json: undefined,
+  data: list(object({ b64_json: undefined })),
+});

@@ -1,0 +1,18 @@
+import { AppError } from "../../shared/errors.ts";
+
+/** What any compressed body may expand to. */
+const FREE_BYTES = 8 * 1024 * 1024;
+/** And further bytes for each byte sent. Repetitive traces come to about fifty. */
+const MAX_RATIO = 100;
+
+/** How many bytes so many compressed ones may become. */
+export function maxDecompressedBytes(sentBytes: number): number {
+  return FREE_BYTES + MAX_RATIO * sentBytes;
+}
+
+export function expandedTooMuch(): AppError {
+  return new AppError(
+    "payload_too_large",
+    `A compressed body may expand to at most ${FREE_BYTES} bytes and ${MAX_RATIO} more for each byte sent. Send it with less compression.`,
+  );
+}

@@ -1,0 +1,46 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Config } from "./config.ts";
+import { FairSemaphore } from "./fairness/fair-semaphore.ts";
+import { SINGLE_KEY_SHARE } from "./fairness/allocations.ts";
+
+/** What requests use at once, divided among projects and keys. The store divides its statements itself. */
+export type Limiters = ReturnType<typeof createLimiters>;
+
+export function createLimiters(config: Config) {
+  return {
+    requests: new FairSemaphore({ capacity: Math.ceil(config.KEY_MAX_CONCURRENT / SINGLE_KEY_SHARE) }),
+    streams: new FairSemaphore({ capacity: config.MAX_STREAMED_RESPONSES }),
+    /** Bytes of bodies. */
+    bodies: new FairSemaphore({ capacity: config.MAX_BODY_BYTES_IN_FLIGHT }),
+    /** Requests in the second thread. */
+    largeBodies: new FairSemaphore({ capacity: 4, maxWaiting: 1000 }),
+    /** Bytes that wait for the store. */
+    writes: new FairSemaphore({ capacity: config.INGEST_MAX_PENDING_BYTES }),
+    gateway: new FairSemaphore({ capacity: config.UPSTREAM_MAX_CONCURRENT }),
+  };
+}
+
+export function registerLimiterMetrics(registry: Registry, shares: Limiters): void {
+  const all = Object.entries(shares);
+  const inUse: Gauge<"limiter"> = new Gauge({
+    name: "sumtree_limiter_in_use",
+    help: "Limiter units in use (requests, streams or bytes)",
+    labelNames: ["limiter"],
+    registers: [],
+    collect: (): void => {
+      for (const [limiter, one] of all) inUse.set({ limiter }, one.counts().held);
+    },
+  });
+  const rejected: Counter<"limiter"> = new Counter({
+    name: "sumtree_limiter_rejected_total",
+    help: "Acquisitions rejected because capacity or the fair share was exhausted, by limiter",
+    labelNames: ["limiter"],
+    registers: [],
+    collect: (): void => {
+      rejected.reset();
+      for (const [limiter, one] of all) rejected.inc({ limiter }, one.counts().refused);
+    },
+  });
+  registry.registerMetric(inUse);
+  registry.registerMetric(rejected);
+}

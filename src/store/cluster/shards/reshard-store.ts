@@ -1,0 +1,181 @@
+import { join, param, sql, trusted, type Sql } from "../../../query/sql.ts";
+import type { Engine } from "../../engine.ts";
+import { MigrationError } from "../../migration-error.ts";
+import { surveyCluster } from "../../schema/cluster-survey.ts";
+import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from "../../rows/row-checksum.ts";
+import { distributedDatabase, shardCountOf, DISTRIBUTED_TABLES } from "./shards.ts";
+
+export interface CopyOptions {
+  /** The store to copy, on the same servers, and its database. Its reads must have all that was ever acknowledged. */
+  readonly source: Engine;
+  readonly from: string;
+  readonly cluster: string;
+  /** About so many rows are copied, and compared, at once. */
+  readonly rowsPerSlice?: number;
+  readonly report?: (table: string, rows: number) => void;
+}
+
+/** A row's random number, which would count twice if the row was copied twice, and the ledger, which has the sums of these numbers. */
+const MADE_ANEW = { column: "fingerprint", table: "usage_rollup" };
+const COPIED = DISTRIBUTED_TABLES.filter((table) => table !== MADE_ANEW.table);
+const ROWS_PER_SLICE = 1_000_000;
+
+/**
+ * Copies another store, arranged for any number of shards, into this one, which is empty; then compares both, every
+ * column of every row. Nobody may write to either. Cut off anywhere, it can be run again: what is there twice folds into
+ * one. Errors: `MigrationError` when the other one is not of this version, is being deleted from, or differs afterwards.
+ */
+export async function reshardStore(engine: Engine, options: CopyOptions): Promise<void> {
+  const { source } = options;
+  const target = await layoutOf(engine, options.cluster);
+  const sources = await sourcesOf(options);
+  await refuseUnfit(engine, options, sources);
+  const copy: Copy = {
+    engine,
+    source,
+    from: options.from,
+    sources,
+    target,
+    rowsPerSlice: options.rowsPerSlice ?? ROWS_PER_SLICE,
+  };
+  for (const table of await tablesOf(options, sources[0]!)) {
+    let rows = 0;
+    for (const slice of await slicesOf(copy, table)) rows += await copySlice(copy, table, slice);
+    options.report?.(table.table, rows);
+  }
+}
+
+interface Copy {
+  readonly engine: Engine;
+  readonly source: Engine;
+  readonly from: string;
+  /** The shards that hold it. */
+  readonly sources: readonly number[];
+  readonly target: { readonly database: string; readonly shards: number; readonly replicas: number };
+  readonly rowsPerSlice: number;
+}
+interface Table {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly sorting_key: string;
+}
+interface Slice {
+  readonly partition: string;
+  readonly part: number;
+  readonly parts: number;
+}
+
+const named = (name: string): Sql => trusted(`\`${name.replaceAll(/[\\`]/g, "\\$&")}\``);
+
+async function layoutOf(engine: Engine, cluster: string): Promise<Copy["target"]> {
+  const [row] = await engine.rows<{ own: string; shards: number; replicas: number }>(
+    sql`SELECT currentDatabase() AS own, ${shardCountOf(cluster)} AS shards, toUInt32(max(replica_num)) AS replicas
+        FROM system.clusters WHERE cluster = ${param("String", cluster)}`,
+    { name: "copy_layout", tables: "local" },
+  );
+  const { own, shards, replicas } = row!;
+  return { database: shards > 1 ? distributedDatabase(own, shards) : own, shards, replicas };
+}
+
+/** The first shards, as many as the store is arranged for. Errors: `MigrationError` when one of them is not there. */
+async function sourcesOf({ source, from, cluster }: CopyOptions): Promise<readonly number[]> {
+  const nodes = await surveyCluster(source, cluster);
+  const shards = Math.max(1, ...nodes.flatMap((node) => node.arrangedFor));
+  const sources = Array.from({ length: shards }, (_, index) => index + 1);
+  for (const shard of sources) {
+    const ofShard = nodes.filter((node) => node.shard === shard);
+    if (ofShard.some((node) => node.tables.length > 0)) continue;
+    const names = ofShard.map(({ name }) => name).join(", ");
+    throw new MigrationError(`There is no store in the database ${from} of shard ${shard}: ${names}.`);
+  }
+  return sources;
+}
+
+async function refuseUnfit(
+  engine: Engine,
+  { source, from }: CopyOptions,
+  sources: readonly number[],
+): Promise<void> {
+  const applied = (store: Engine, shard: number) =>
+    store.rows<{ name: string }>(sql`SELECT name FROM schema_migrations FINAL ORDER BY name`, {
+      name: "copy_version",
+      tables: shard,
+      requireCurrent: true,
+    });
+  for (const shard of sources) {
+    const [ours, theirs] = [await applied(engine, shard), await applied(source, shard)];
+    if (JSON.stringify(ours) !== JSON.stringify(theirs))
+      throw new MigrationError(
+        `The store in ${from} is of another version: migrate it before its cluster grows.`,
+      );
+    const [row] = await source.rows<{ n: number }>(
+      sql`SELECT (SELECT count() FROM system.mutations WHERE database = currentDatabase() AND NOT is_done) +
+            (SELECT count() FROM deletions FINAL WHERE step = 1) AS n`,
+      { name: "copy_deletions", tables: shard, requireCurrent: true },
+    );
+    if (row!.n > 0)
+      throw new MigrationError(`Deletions are under way in ${from}: wait until their receipts are done.`);
+  }
+}
+
+function tablesOf({ source, from }: CopyOptions, shard: number): Promise<Table[]> {
+  return source.rows<Table>(
+    sql`SELECT name AS table, sorting_key, (SELECT groupArray((table, name)) FROM
+            (SELECT table, name FROM system.columns WHERE database = ${param("String", from)} ORDER BY position)) AS all,
+          arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", MADE_ANEW.column)}, all)) AS columns
+        FROM system.tables WHERE database = ${param("String", from)} AND name IN ${param("Array(String)", COPIED)} ORDER BY name`,
+    { name: "copy_tables", tables: shard },
+  );
+}
+
+async function slicesOf(
+  { source, sources, rowsPerSlice }: Copy,
+  { table }: Table,
+): Promise<readonly Slice[]> {
+  const largest = new Map<string, number>();
+  for (const shard of sources) {
+    const rows = await source.rows<{ partition: string; n: number }>(
+      sql`SELECT _partition_id AS partition, count() AS n FROM ${named(table)} GROUP BY partition ORDER BY partition`,
+      { name: "copy_partitions", tables: shard, limits: "maintenance", requireCurrent: true },
+    );
+    for (const { partition, n } of rows) largest.set(partition, Math.max(n, largest.get(partition) ?? 0));
+  }
+  return [...largest].flatMap(([partition, n]) => {
+    const parts = Math.ceil(n / rowsPerSlice);
+    return Array.from({ length: parts }, (_, part) => ({ partition, part, parts }));
+  });
+}
+
+/** Returns how many rows it has. */
+async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number> {
+  const { engine, source, from, sources, target } = copy;
+  const columns = join(table.columns.map(named), ", ");
+  const goal = sql`${named(target.database)}.${named(table.table)}`;
+  const within = sql`_partition_id = ${param("String", slice.partition)}
+    AND cityHash64(${trusted(table.sorting_key)}) % ${param("UInt64", slice.parts)} = ${param("UInt64", slice.part)}`;
+  const checksumIn = (store: Engine, rows: Sql, shard: number): Promise<RowChecksum> =>
+    rowChecksum(store, table.columns.map(named), sql`${rows} FINAL WHERE ${within}`, {
+      name: "copy_check",
+      tables: shard,
+      requireCurrent: true,
+    });
+  const expected: RowChecksum[] = [];
+  for (const shard of sources) {
+    await source.command(
+      sql`INSERT INTO ${goal} (${columns}) SELECT ${columns} FROM ${named(table.table)} FINAL WHERE ${within}
+          SETTINGS distributed_foreground_insert = 1, max_partitions_per_insert_block = 0, max_insert_threads = 1,
+            apply_mutations_on_fly = 1, insert_quorum = ${trusted(String(target.replicas > 1 ? target.replicas : 0))}`,
+      { name: "copy_rows", limits: "maintenance", tables: shard, requireCurrent: true },
+    );
+    expected.push(await checksumIn(source, named(table.table), shard));
+  }
+  const copied = await checksumIn(engine, goal, sources[0]!);
+  const whole = sumOfChecksums(expected);
+  if (!isSameChecksum(copied, whole)) {
+    throw new MigrationError(
+      `The copy of ${table.table} has ${copied.rows} rows of ${whole.rows}, or others. The store in ${from} is as it was. ` +
+        "Was this one empty, and did nothing write to either? Drop it, create it again and repeat the copy.",
+    );
+  }
+  return copied.rows;
+}

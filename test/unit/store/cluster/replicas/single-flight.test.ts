@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { createSingleFlight } from "../../../../../src/store/cluster/replicas/single-flight.ts";
+
+/** Runs that are over when the test says so. */
+function manualRuns() {
+  const open: { key: string; end: (error?: Error) => void }[] = [];
+  const runs = createSingleFlight(
+    (key) =>
+      new Promise<void>((resolve, reject) => {
+        open.push({ key, end: (error) => (error === undefined ? resolve() : reject(error)) });
+      }),
+  );
+  return { runs, open };
+}
+
+describe("shared runs", () => {
+  it("give everybody a run that began after the call, with at most one running and one waiting", async () => {
+    const { runs, open } = manualRuns();
+    const over: string[] = [];
+    const first = runs.after("a").then(() => over.push("first"));
+    const second = runs.after("a").then(() => over.push("second"));
+    const third = runs.after("a").then(() => over.push("third"));
+    expect(open).toHaveLength(1);
+    open[0]!.end();
+    await first;
+    expect(over).toEqual(["first"]);
+    await Promise.resolve();
+    expect(open).toHaveLength(2);
+    open[1]!.end();
+    await Promise.all([second, third]);
+    expect(open).toHaveLength(2);
+  });
+
+  it("of one key do not wait for those of another, and a failed one does not fail the next", async () => {
+    const { runs, open } = manualRuns();
+    const failed = runs.after("a");
+    const next = runs.after("a");
+    const other = runs.after("b");
+    expect(open.map((one) => one.key)).toEqual(["a", "b"]);
+    open[0]!.end(new Error("broken"));
+    await expect(failed).rejects.toThrow("broken");
+    open[1]!.end();
+    await other;
+    await Promise.resolve();
+    open[2]!.end();
+    await next;
+    expect(open).toHaveLength(3);
+  });
+});
