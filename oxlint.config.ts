@@ -151,7 +151,7 @@ const page = [
     },
   },
   {
-    files: [...views, "numbers", "state", "api", "parts"].map((module) => `web/${module}/**`),
+    files: [...views, "format", "state", "api", "components"].map((module) => `web/${module}/**`),
     rules: { "no-restricted-imports": ["error", { patterns: [theService, otherViews] }] },
   },
 ] satisfies Parameters<typeof defineConfig>[0]["overrides"];

@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
-import { get, KEY_REFUSED } from "./api/ask.ts";
-import { forgetKey, keepKey, keptKey, keyOfOtherTabs, onSignedOut, takeHandedKey } from "./api/key.ts";
+import { get, KEY_REFUSED } from "./api/client.ts";
+import { forgetKey, storeKey, storedKey, keyOfOtherTabs, onSignedOut, takeHandedKey } from "./api/key.ts";
 import type { Whoami } from "./api/routes.ts";
-import { forgetAnswers, useLoad } from "./api/use-load.ts";
-import { KeyGate } from "./shell/key-gate.tsx";
+import { forgetAnswers, useQuery } from "./api/use-query.ts";
+import { SignIn } from "./shell/sign-in.tsx";
 import { OtherKey } from "./shell/other-key.tsx";
-import { LoadState } from "./parts/notice.tsx";
+import { LoadState } from "./components/notice.tsx";
 import { Project } from "./shell/project.tsx";
 
 interface AppProps {
@@ -15,17 +15,17 @@ interface AppProps {
 
 /** Asks for a key, then shows what it may see. */
 export function App({ handed }: AppProps) {
-  const [key, setKey] = useState(keptKey);
+  const [key, setKey] = useState(storedKey);
   const [offered, setOffered] = useState(handed);
   const [isAsking, setAsking] = useState(key === undefined);
   useEffect(() => {
     const take = (): void => {
       setOffered(takeHandedKey());
-      setKey(keptKey());
+      setKey(storedKey());
     };
     const stop = onSignedOut(() => {
       forgetAnswers();
-      setKey(keptKey());
+      setKey(storedKey());
     });
     addEventListener("hashchange", take);
     return () => {
@@ -36,19 +36,19 @@ export function App({ handed }: AppProps) {
   useEffect(() => {
     if (!isAsking) return;
     void keyOfOtherTabs().then((other) => {
-      if (other !== undefined && keptKey() === undefined) keepKey(other);
-      setKey(keptKey());
+      if (other !== undefined && storedKey() === undefined) storeKey(other);
+      setKey(storedKey());
       setAsking(false);
     });
   }, [isAsking]);
-  const me = useLoad(key, ({ signal }) => get<Whoami>("/me", signal));
+  const me = useQuery(key, ({ signal }) => get<Whoami>("/me", signal));
   const known = me.value !== undefined && me.failure === undefined;
   useEffect(() => {
     // the key was revoked or has expired
     if (!known) return;
-    addEventListener(KEY_REFUSED, me.again);
-    return () => removeEventListener(KEY_REFUSED, me.again);
-  }, [known, me.again]);
+    addEventListener(KEY_REFUSED, me.refetch);
+    return () => removeEventListener(KEY_REFUSED, me.refetch);
+  }, [known, me.refetch]);
   const signOut = (): void => {
     forgetKey();
     forgetAnswers();
@@ -56,14 +56,14 @@ export function App({ handed }: AppProps) {
   };
   const use = (text: string, onDevice: boolean): void => {
     if (text !== key) forgetAnswers();
-    keepKey(text, { onDevice });
-    if (text === key) me.again();
+    storeKey(text, { onDevice });
+    if (text === key) me.refetch();
     else setKey(text);
   };
   const { failure } = me;
   const refused = failure?.kind === "refused" && failure.status === 401;
   if (isAsking) return <main class="gate" aria-busy />;
-  if (key === undefined || refused) return <KeyGate onKey={use} refused={refused} />;
+  if (key === undefined || refused) return <SignIn onKey={use} refused={refused} />;
   if (me.value === undefined) {
     return (
       <main class="gate" aria-busy={me.busy}>

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { answerOtherTabs, takeHandedKey } from "./api/key.ts";
 import { App } from "./app.tsx";
-import { copyExactly } from "./parts/exact-copies.ts";
+import { copyExactly } from "./components/exact-copies.ts";
 import { applyTheme, keptTheme } from "./state/theme.ts";
 import "./style/base.css";
 import "./style/shell.css";

@@ -98,12 +98,12 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     const page = await test.open(`/${PROJECT}/trace/hostile`, { noisy: true });
     try {
       await page.getByText("503:").waitFor();
-      await page.getByText("The store behind the service does not answer.").waitFor();
+      await page.getByText("Store unreachable.").waitFor();
       expect(await page.locator(".row").count()).toBe(0);
     } finally {
       isAway = false;
     }
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".tree .body .row").first().waitFor();
     await page.context().close();
   });
@@ -121,7 +121,7 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     // another project is never shown with what this one has
     await page.route("**/trace/query", async () => {});
     await page.evaluate((hash) => (location.hash = hash), "/acme/other/traces");
-    await page.getByText("Asking …").waitFor();
+    await page.getByText("Loading…").waitFor();
     expect(await page.locator(".traces .body .row").count()).toBe(0);
     await page.context().close();
   });
@@ -157,11 +157,11 @@ describe.skipIf(chromiumPath === undefined)("the page in Chromium, when things g
     const context = await test.browser.newContext();
     const page = await context.newPage();
     await page.goto(`${cut.url}/#key=${ROOT_KEY}&to=${encodeURIComponent(`/${PROJECT}/trace/hostile`)}`);
-    await page.getByText("The answer broke off").waitFor();
+    await page.getByText("Response interrupted").waitFor();
     expect(await page.locator(".body .row").count()).toBe(rows);
     expect(await page.locator(".body .row .cost .unknown").count()).toBe(costs);
     cut.mend();
-    await page.getByRole("button", { name: /Ask again|Retry/ }).click();
+    await page.getByRole("button", { name: /Retry/ }).click();
     await page.locator(".tree .body .row .cost .figure").first().waitFor();
     await page.locator(".body .row .cost .unknown[title*=read]").first().waitFor({ state: "detached" });
     await context.close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tokens } from "../../web/numbers/figure.ts";
+import { formatCount } from "../../web/format/figure.ts";
 import { chromiumPath, startPage, type TestPage } from "../helpers/browser.ts";
 
 const PROJECT = "acme/large";
@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
     const list = page.locator(".rows.tree");
     // what made the bill is known when all of it is
     await page.locator(".tree .body .row .cost .figure").first().waitFor();
-    expect(await page.locator(".answer").innerText()).toContain(`${tokens(CALLS).text} calls`);
+    expect(await page.locator(".answer").innerText()).toContain(`${formatCount(CALLS).text} calls`);
     expect(Number(await list.getAttribute("aria-rowcount"))).toBeGreaterThan(CALLS);
     expect(await page.locator(".tree .body .row").count()).toBeLessThan(80);
     await list.focus();
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === undefined)(`a trace of ${CALLS} calls in Chromi
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("Stopped.").waitFor();
     await page.unroute("**/trace/calls");
-    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
     await page.locator(".rows.tree").waitFor();
     await page.context().close();
   });

@@ -104,5 +104,5 @@ export function readTables(): { name: string; cells: Cell[] }[][] {
 
 /** Presses Refresh; but a page that has just learnt that its key was revoked has the button no more. */
 export async function refreshIfThere(page: Page): Promise<void> {
-  await page.evaluate(() => document.querySelector<HTMLElement>("button[title^='Ask again']")?.click());
+  await page.evaluate(() => document.querySelector<HTMLElement>("button[title^='Refresh']")?.click());
 }

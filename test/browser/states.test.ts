@@ -58,13 +58,13 @@ function inEveryView(name: string, of: (route: Route) => Promise<void>, says: st
 const FAULTY = encodeURIComponent(JSON.stringify({ $nonsense: [1] }));
 
 const states: readonly State[] = [
-  ...inEveryView("loading", never, "Asking …"),
-  ...inEveryView("cut short", cut, "The answer broke off"),
-  ...inEveryView("without the service", (route) => route.abort(), "The service does not answer."),
+  ...inEveryView("loading", never, "Loading…"),
+  ...inEveryView("cut short", cut, "Response interrupted"),
+  ...inEveryView("without the service", (route) => route.abort(), "Service unreachable."),
   ...Object.entries(views).map(([view, { place }]) => ({
     name: `${view}, without the store`,
     place,
-    says: "The store behind the service does not answer.",
+    says: "Store unreachable.",
     isAway: true,
   })),
   {

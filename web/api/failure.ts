@@ -5,7 +5,7 @@ export type Failure =
       readonly kind: "refused";
       readonly status: number;
       readonly text: string;
-      readonly faults: readonly Fault[];
+      readonly faults: readonly FieldError[];
       readonly requestId: string | null;
     }
   /** There was no response. */
@@ -13,12 +13,12 @@ export type Failure =
   /** The response ended early. */
   | { readonly kind: "broken" };
 
-export interface Fault {
+export interface FieldError {
   readonly path: string;
   readonly msg: string;
 }
 
-export class AskError extends Error {
+export class ApiError extends Error {
   readonly failure: Failure;
   constructor(failure: Failure) {
     super(failure.kind);
@@ -27,11 +27,11 @@ export class AskError extends Error {
 }
 
 /** The error of a refused question, whatever the shape of its body. */
-export async function refusal(response: Response): Promise<AskError> {
+export async function toApiError(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => "");
   const detail = detailOf(text);
   const faults = Array.isArray(detail) ? detail.map(faultOf) : [];
-  return new AskError({
+  return new ApiError({
     kind: "refused",
     status: response.status,
     text: typeof detail === "string" ? detail : (faults[0]?.msg ?? response.statusText),
@@ -48,7 +48,7 @@ function detailOf(text: string): unknown {
   }
 }
 
-function faultOf(one: unknown): Fault {
+function faultOf(one: unknown): FieldError {
   const { loc, msg } = one as { loc?: unknown; msg?: unknown };
   return { path: Array.isArray(loc) ? loc.slice(1).join(" › ") : "", msg: String(msg) };
 }

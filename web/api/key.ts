@@ -1,4 +1,4 @@
-import { handedKey } from "../state/address.ts";
+import { handedKey } from "../state/url-state.ts";
 
 /** Of this page: another one on the same origin, below another path, has keys of its own. Workers have no document, and no key. */
 const NAME = `sumtree-key ${new URL(".", globalThis.document?.baseURI ?? location.href).pathname}`;
@@ -15,7 +15,7 @@ const tabs = new BroadcastChannel(NAME);
 /** Hands the key to new tabs of this page. */
 export function answerOtherTabs(): void {
   tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-    const key = keptKey();
+    const key = storedKey();
     if (data.kind === "who-has-a-key" && key !== undefined) say({ kind: "key", key });
   });
 }
@@ -25,7 +25,7 @@ function say(message: Message): void {
 }
 
 /** The key of this tab, or of this device if somebody wished so. */
-export function keptKey(): string | undefined {
+export function storedKey(): string | undefined {
   return sessionStorage.getItem(NAME) ?? localStorage.getItem(NAME) ?? undefined;
 }
 
@@ -46,7 +46,7 @@ export function keyOfOtherTabs(): Promise<string | undefined> {
   });
 }
 
-export function keepKey(key: string, { onDevice = false }: { readonly onDevice?: boolean } = {}): void {
+export function storeKey(key: string, { onDevice = false }: { readonly onDevice?: boolean } = {}): void {
   sessionStorage.setItem(NAME, key);
   if (onDevice) localStorage.setItem(NAME, key);
 }
@@ -57,7 +57,7 @@ export function isKeptOnDevice(): boolean {
 
 /** Keeps the key on this device, or only for the session. */
 export function keepOnDevice(isWanted: boolean): void {
-  const key = keptKey();
+  const key = storedKey();
   if (key === undefined) return;
   sessionStorage.setItem(NAME, key);
   if (isWanted) localStorage.setItem(NAME, key);
@@ -92,9 +92,9 @@ export function takeHandedKey(): string | undefined {
   const handed = handedKey(location.hash);
   if (handed === undefined) return undefined;
   history.replaceState(null, "", handed.hash);
-  const kept = keptKey();
+  const kept = storedKey();
   if (notOfAKey(handed.key) !== undefined || kept === handed.key) return undefined;
   if (kept !== undefined) return handed.key;
-  keepKey(handed.key);
+  storeKey(handed.key);
   return undefined;
 }

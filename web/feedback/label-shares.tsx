@@ -1,17 +1,17 @@
-import { ask } from "../api/ask.ts";
+import { postJson } from "../api/client.ts";
 import type { Query } from "../api/routes.ts";
-import { useLoad } from "../api/use-load.ts";
-import { share, tokens } from "../numbers/figure.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Shown } from "../parts/figure.tsx";
-import { LoadState } from "../parts/notice.tsx";
-import type { TimeWindow } from "../state/time-window.ts";
+import { useQuery } from "../api/use-query.ts";
+import { formatPercent, formatCount } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { FormattedValue } from "../components/figure.tsx";
+import { LoadState } from "../components/notice.tsx";
+import type { TimeRange } from "../state/time-range.ts";
 import { labelCounts } from "./paths.ts";
 
 interface LabelSharesProps {
   readonly path: string;
   readonly project: string;
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
 }
 
 const MAX_READ = 1000;
@@ -19,7 +19,7 @@ const MAX_LABELS = 20;
 
 /** The values at a path, and how often they occur in the newest feedback of the window. Shows how much was counted. */
 export function LabelShares({ path, project, window }: LabelSharesProps) {
-  const load = useLoad(JSON.stringify([path, project, window]), async (asking) => {
+  const load = useQuery(JSON.stringify([path, project, window]), async (asking) => {
     const at = (ms: number) => [{ $getField: "created_at" }, { $literal: new Date(ms).toISOString() }];
     const conditions: unknown[] = [{ $gte: at(window.fromMs) }];
     if (window.toMs !== undefined) conditions.push({ $lt: at(window.toMs) });
@@ -30,7 +30,7 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
       sort_by: [{ field: "created_at", direction: "desc" }],
       limit: MAX_READ,
     } as const;
-    const answer = await ask({ path: "/feedback/query", body }, asking);
+    const answer = await postJson({ path: "/feedback/query", body }, asking);
     const counts = labelCounts(
       answer.body.result.map(({ payload }) => payload ?? {}),
       path,
@@ -49,7 +49,7 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
   return (
     <table class="labels">
       <caption>
-        {truncated ? `Labels of the newest ${tokens(read).text} feedbacks` : "Labels"}
+        {truncated ? `Labels of the newest ${formatCount(read).text} feedbacks` : "Labels"}
         {counts.length > MAX_LABELS && `, the most frequent ${MAX_LABELS} of ${counts.length}`}
       </caption>
       <tbody>
@@ -59,10 +59,10 @@ export function LabelShares({ path, project, window }: LabelSharesProps) {
               <bdi>{oneLine(label, 80)}</bdi>
             </th>
             <td class="number">
-              <Shown figure={tokens(count)} />
+              <FormattedValue figure={formatCount(count)} />
             </td>
             <td class="number">
-              <Shown figure={share(count / all)} />
+              <FormattedValue figure={formatPercent(count / all)} />
             </td>
             <td class="share">
               <i style={{ width: `${(count / all) * 100}%` }} />

@@ -1,11 +1,11 @@
-import { ask, type Asking, type Question } from "../api/ask.ts";
+import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts";
 import type { FeedbackPath, FeedbackStats } from "../api/routes.ts";
-import type { TimeWindow } from "../state/time-window.ts";
+import type { TimeRange } from "../state/time-range.ts";
 import { metricOf, questionsOf, slugOf } from "./paths.ts";
 
 export interface FeedbackQuestion {
   readonly project: string;
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
   readonly zone: string;
 }
 
@@ -33,26 +33,29 @@ const MAX_PATHS = 60;
 export function statsQuestion(
   { project, window, zone }: FeedbackQuestion,
   paths: readonly FeedbackPath[],
-): Question<"/feedback/stats"> {
+): ApiRequest<"/feedback/stats"> {
   return {
     path: "/feedback/stats",
     body: { project_id: project, ...bounds(window), timezone: zone, metrics: paths.map(metricOf) },
   };
 }
 
-function bounds({ fromMs, toMs }: TimeWindow): { readonly start: string; readonly end?: string } {
+function bounds({ fromMs, toMs }: TimeRange): { readonly start: string; readonly end?: string } {
   const start = new Date(fromMs).toISOString();
   return toMs === undefined ? { start } : { start, end: new Date(toMs).toISOString() };
 }
 
-export async function loadFeedback(question: FeedbackQuestion, asking: Asking): Promise<LoadedFeedback> {
+export async function loadFeedback(
+  question: FeedbackQuestion,
+  asking: RequestOptions,
+): Promise<LoadedFeedback> {
   const schema = { project_id: question.project, ...bounds(question.window) };
-  const { body: found } = await ask({ path: "/feedback/payload_schema", body: schema }, asking);
+  const { body: found } = await postJson({ path: "/feedback/payload_schema", body: schema }, asking);
   const shown = found.paths.slice(0, MAX_PATHS);
   const asked = shown.length === 0 ? [[]] : questionsOf(shown);
   const answers = await Promise.all(
     asked.map(async (paths) => {
-      const { body } = await ask(statsQuestion(question, paths), asking);
+      const { body } = await postJson(statsQuestion(question, paths), asking);
       return { body, paths: paths.map((path) => statsOf(path, body)) };
     }),
   );

@@ -1,7 +1,7 @@
-import { plainNumber, share, tokens } from "../numbers/figure.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Chart } from "../parts/chart.tsx";
-import { Shown, Unknown } from "../parts/figure.tsx";
+import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Chart } from "../components/chart.tsx";
+import { FormattedValue, Unknown } from "../components/figure.tsx";
 import type { PathStats } from "./load-feedback.ts";
 
 interface PathCardProps {
@@ -53,7 +53,7 @@ function Of({ count }: { readonly count: number }) {
   return (
     <>
       {" of "}
-      <Shown figure={tokens(count)} />
+      <FormattedValue figure={formatCount(count)} />
     </>
   );
 }
@@ -79,6 +79,8 @@ export function rateOf(values: PathStats["window"]): number | null {
 export function WindowValue({ stats }: { readonly stats: PathStats }) {
   const value = valueOf(stats, stats.window);
   if (value === null) return <Unknown why="no feedback of the window has a value there" />;
-  const figure = { numeric: plainNumber, boolean: share, categorical: tokens }[stats.path.value_type];
-  return <Shown figure={figure(value)} />;
+  const figure = { numeric: plainNumber, boolean: formatPercent, categorical: formatCount }[
+    stats.path.value_type
+  ];
+  return <FormattedValue figure={figure(value)} />;
 }

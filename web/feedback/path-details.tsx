@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import { plainNumber, share, tokens, type Figure } from "../numbers/figure.ts";
-import { bucketName } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Chart } from "../parts/chart.tsx";
-import type { ChartSeries } from "../parts/chart-props.ts";
-import { Shown, Unknown } from "../parts/figure.tsx";
-import type { TimeWindow } from "../state/time-window.ts";
+import { plainNumber, formatPercent, formatCount, type FormattedNumber } from "../format/figure.ts";
+import { bucketName } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Chart } from "../components/chart.tsx";
+import type { ChartSeries } from "../components/chart-props.ts";
+import { FormattedValue, Unknown } from "../components/figure.tsx";
+import type { TimeRange } from "../state/time-range.ts";
 import { LabelShares } from "./label-shares.tsx";
 import type { LoadedFeedback, PathStats } from "./load-feedback.ts";
 import { rateOf, valueOf } from "./path-card.tsx";
@@ -15,7 +15,7 @@ interface PathDetailsProps {
   readonly loaded: LoadedFeedback;
   readonly project: string;
   readonly zone: string;
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
 }
 
 /** A path in detail: percentiles as bands, rates with their counts, labels as shares, and every bucket in a table. */
@@ -23,7 +23,7 @@ export function PathDetails({ stats, loaded, project, zone, window }: PathDetail
   const { path, buckets } = stats;
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const isBoolean = path.value_type === "boolean";
-  const format = (value: number): string => (isBoolean ? share(value) : plainNumber(value)).text;
+  const format = (value: number): string => (isBoolean ? formatPercent(value) : plainNumber(value)).text;
   return (
     <section class="path-details" aria-label={path.json_path}>
       <h2>
@@ -75,19 +75,19 @@ export function PathDetails({ stats, loaded, project, zone, window }: PathDetail
 type Column = readonly [
   name: string,
   value: (values: PathStats["window"]) => number | null | undefined,
-  figure: (value: number) => Figure,
+  figure: (value: number) => FormattedNumber,
 ];
 
 const COLUMNS: Readonly<Record<PathStats["path"]["value_type"], readonly Column[]>> = {
   numeric: (["avg", "p10", "p50", "p90", "min", "max"] as const)
     .map((name): Column => [name, (values) => values[name], plainNumber])
-    .concat([["values", (values) => values["count"], tokens]]),
+    .concat([["values", (values) => values["count"], formatCount]]),
   boolean: [
-    ["true", (values) => values["count_true"], tokens],
-    ["false", (values) => values["count_false"], tokens],
-    ["rate", rateOf, share],
+    ["true", (values) => values["count_true"], formatCount],
+    ["false", (values) => values["count_false"], formatCount],
+    ["rate", rateOf, formatPercent],
   ],
-  categorical: [["values", (values) => values["count"], tokens]],
+  categorical: [["values", (values) => values["count"], formatCount]],
 };
 
 interface BucketRowProps {
@@ -108,7 +108,7 @@ function BucketRow({ name, stats, values, hovered = false }: BucketRowProps) {
             {value == null ? (
               <Unknown why="no feedback there" />
             ) : (
-              <Shown figure={figure(value)} dim={value === 0} />
+              <FormattedValue figure={figure(value)} dim={value === 0} />
             )}
           </td>
         );

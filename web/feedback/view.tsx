@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import { asCurl } from "../api/ask.ts";
-import { useLoad } from "../api/use-load.ts";
-import { tokens } from "../numbers/figure.ts";
-import { span } from "../numbers/instants.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Shown } from "../parts/figure.tsx";
-import { NothingHere } from "../parts/nothing-here.tsx";
-import { LoadState, Notice } from "../parts/notice.tsx";
-import type { Address } from "../state/address.ts";
+import { asCurl } from "../api/client.ts";
+import { useQuery } from "../api/use-query.ts";
+import { formatCount } from "../format/figure.ts";
+import { formatInterval } from "../format/instants.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { FormattedValue } from "../components/figure.tsx";
+import { NothingHere } from "../components/nothing-here.tsx";
+import { LoadState, Notice } from "../components/notice.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import { useWindow } from "../state/use-window.ts";
 import type { Go } from "../state/use-address.ts";
 import { loadFeedback, statsQuestion } from "./load-feedback.ts";
@@ -16,7 +16,7 @@ import { PathDetails } from "./path-details.tsx";
 import "../style/charts.css";
 
 interface FeedbackViewProps {
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly zone: string;
   readonly go: Go;
@@ -27,14 +27,14 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
   const [round, setRound] = useState(0);
   const { window } = useWindow(address, zone, round);
   const question = { project, window, zone };
-  const load = useLoad(
+  const load = useQuery(
     JSON.stringify(question),
     (asking) => loadFeedback(question, asking),
     `feedback ${project}`,
   );
   const refresh = (): void => {
     setRound(round + 1);
-    load.again();
+    load.refetch();
   };
   const loaded = load.value;
   const count = loaded?.counts.reduce((sum, one) => sum + one, 0) ?? 0;
@@ -47,11 +47,11 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
           {loaded !== undefined && (
             <>
               <span class="sum">
-                <Shown figure={tokens(count)} />
+                <FormattedValue figure={formatCount(count)} />
               </span>
               <span>{count === 1 ? "feedback" : "feedbacks"}</span>
               <span class="dim">
-                {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+                {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
               </span>
             </>
           )}
@@ -60,7 +60,7 @@ export function FeedbackView({ address, project, zone, go }: FeedbackViewProps) 
           <button onClick={refresh}>Refresh</button>
           {loaded !== undefined && (
             <CopyButton
-              label="copy curl"
+              label="Copy as cURL"
               title="The question behind this view"
               text={() =>
                 asCurl(

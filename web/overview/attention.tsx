@@ -1,14 +1,14 @@
-import { counted } from "../numbers/figure.ts";
-import { shortName } from "../numbers/op-name.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Cost } from "../parts/figure.tsx";
-import type { Address } from "../state/address.ts";
+import { counted } from "../format/figure.ts";
+import { shortName } from "../format/op-name.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Cost } from "../components/figure.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import { printCondition } from "../state/search.ts";
 import type { Overview } from "./load-overview.ts";
 
 interface AttentionProps {
   readonly overview: Overview;
-  readonly hrefTo: (view: Address["view"], more?: Address["options"]) => string;
+  readonly hrefTo: (view: UrlState["view"], more?: UrlState["options"]) => string;
 }
 
 const MAX_UNPRICED = 4;

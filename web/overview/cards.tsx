@@ -1,15 +1,15 @@
 import type { ComponentChildren } from "preact";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { change, duration, share, tokens } from "../numbers/figure.ts";
-import { Chart } from "../parts/chart.tsx";
-import { Cost, Shown, Unknown } from "../parts/figure.tsx";
-import type { Address } from "../state/address.ts";
+import { change, formatDuration, formatPercent, formatCount } from "../format/figure.ts";
+import { Chart } from "../components/chart.tsx";
+import { Cost, FormattedValue, Unknown } from "../components/figure.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import type { Overview } from "./load-overview.ts";
 
 interface CardsProps {
   readonly overview: Overview;
   readonly zone: string;
-  readonly hrefTo: (view: Address["view"], more?: Address["options"]) => string;
+  readonly hrefTo: (view: UrlState["view"], more?: UrlState["options"]) => string;
 }
 
 interface Card {
@@ -34,7 +34,7 @@ export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps)
       name: "Tokens",
       href: hrefTo("usage", { measure: "tokens" }),
       of: ({ total_tokens }) => total_tokens,
-      show: ({ total_tokens }) => <Shown figure={tokens(total_tokens)} />,
+      show: ({ total_tokens }) => <FormattedValue figure={formatCount(total_tokens)} />,
       isBad: false,
     },
     {
@@ -50,7 +50,11 @@ export function Cards({ overview: { stats, before }, zone, hrefTo }: CardsProps)
       of: p95,
       show: (total) => {
         const ms = p95(total);
-        return ms === null ? <Unknown why="no call has ended" /> : <Shown figure={duration(ms)} />;
+        return ms === null ? (
+          <Unknown why="no call has ended" />
+        ) : (
+          <FormattedValue figure={formatDuration(ms)} />
+        );
       },
       isBad: true,
     },
@@ -84,10 +88,10 @@ function Rate({ total }: { readonly total: UsageTotal }) {
   if (rate === null) return <Unknown why="there are no calls" />;
   return (
     <>
-      <Shown figure={share(rate)} />
+      <FormattedValue figure={formatPercent(rate)} />
       <small class="dim">
         {" "}
-        {tokens(total.errors).text} / {tokens(total.calls).text}
+        {formatCount(total.errors).text} / {formatCount(total.calls).text}
       </small>
     </>
   );

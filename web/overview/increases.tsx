@@ -1,15 +1,15 @@
-import { dollars } from "../numbers/figure.ts";
-import { shortName } from "../numbers/op-name.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Cost, Shown } from "../parts/figure.tsx";
-import type { Address } from "../state/address.ts";
+import { formatUsd } from "../format/figure.ts";
+import { shortName } from "../format/op-name.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Cost, FormattedValue } from "../components/figure.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import { printCondition } from "../state/search.ts";
 import { CHANGED_BY, type Increase, type Overview } from "./load-overview.ts";
 
 interface IncreasesProps {
   readonly overview: Overview;
   readonly hasBefore: boolean;
-  readonly hrefTo: (view: Address["view"], more?: Address["options"]) => string;
+  readonly hrefTo: (view: UrlState["view"], more?: UrlState["options"]) => string;
 }
 
 const FIELDS = { llm: "model", svc_user_id: "user", op_name: "op" } as const;
@@ -64,7 +64,7 @@ function Row({ increase, hrefTo }: { readonly increase: Increase } & Pick<Increa
       </th>
       <td class="number">
         {isBound ? "≈ +" : "+"}
-        <Shown figure={dollars(moreUsd)} />
+        <FormattedValue figure={formatUsd(moreUsd)} />
       </td>
       <td class="number dim">{earlier === undefined ? "—" : <Cost total={earlier} />}</td>
       <td class="number">

@@ -1,12 +1,12 @@
-import { ask, type Asking } from "../api/ask.ts";
+import { postJson, type RequestOptions } from "../api/client.ts";
 import type { BodyOf, Query, UsageStats, UsageTotal } from "../api/routes.ts";
-import type { TimeWindow } from "../state/time-window.ts";
+import type { TimeRange } from "../state/time-range.ts";
 
 export interface OverviewQuestion {
   readonly project: string;
   readonly zone: string;
-  readonly window: TimeWindow;
-  readonly before: TimeWindow | undefined;
+  readonly window: TimeRange;
+  readonly before: TimeRange | undefined;
 }
 
 /** By what increases are looked for. */
@@ -42,10 +42,10 @@ const LATENCY = { percentiles: [95] };
 
 type StatsBody = BodyOf<"/usage/stats">;
 
-export async function loadOverview(question: OverviewQuestion, asking: Asking): Promise<Overview> {
+export async function loadOverview(question: OverviewQuestion, asking: RequestOptions): Promise<Overview> {
   const { window, before } = question;
-  const stats = async (of: TimeWindow, more: Partial<StatsBody>): Promise<UsageStats> =>
-    (await ask({ path: "/usage/stats", body: { ...bodyOf(question, of), ...more } }, asking)).body;
+  const stats = async (of: TimeRange, more: Partial<StatsBody>): Promise<UsageStats> =>
+    (await postJson({ path: "/usage/stats", body: { ...bodyOf(question, of), ...more } }, asking)).body;
   const [now, then, increases, failing, neverEnded] = await Promise.all([
     stats(window, { latency: LATENCY }),
     before && stats(before, { latency: LATENCY }),
@@ -68,7 +68,7 @@ export async function loadOverview(question: OverviewQuestion, asking: Asking): 
   };
 }
 
-function bodyOf({ project, zone }: OverviewQuestion, { fromMs, toMs }: TimeWindow): StatsBody {
+function bodyOf({ project, zone }: OverviewQuestion, { fromMs, toMs }: TimeRange): StatsBody {
   return {
     project_id: project,
     start: new Date(fromMs).toISOString(),
@@ -79,9 +79,9 @@ function bodyOf({ project, zone }: OverviewQuestion, { fromMs, toMs }: TimeWindo
 }
 
 async function increasesOf(
-  stats: (of: TimeWindow, more: Partial<StatsBody>) => Promise<UsageStats>,
-  window: TimeWindow,
-  before: TimeWindow,
+  stats: (of: TimeRange, more: Partial<StatsBody>) => Promise<UsageStats>,
+  window: TimeRange,
+  before: TimeRange,
 ): Promise<readonly Increase[]> {
   const found = await Promise.all(
     (Object.keys(CHANGED_BY) as ChangedBy[]).map(async (by) => {
@@ -107,7 +107,10 @@ async function increasesOf(
     .slice(0, MAX_INCREASES);
 }
 
-async function countNeverEnded({ project, window }: OverviewQuestion, asking: Asking): Promise<number> {
+async function countNeverEnded(
+  { project, window }: OverviewQuestion,
+  asking: RequestOptions,
+): Promise<number> {
   const at = (ms: number) => [{ $getField: "started_at" }, { $literal: new Date(ms).toISOString() }];
   const end = Math.min(window.toMs ?? Infinity, Date.now() - HOUR_MS);
   if (end <= window.fromMs) return 0;
@@ -120,6 +123,9 @@ async function countNeverEnded({ project, window }: OverviewQuestion, asking: As
       ],
     },
   } as Query;
-  const { body } = await ask({ path: "/calls/query_stats", body: { project_id: project, query } }, asking);
+  const { body } = await postJson(
+    { path: "/calls/query_stats", body: { project_id: project, query } },
+    asking,
+  );
   return body.count;
 }

@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
-import { axisDollars, dollars } from "../numbers/figure.ts";
-import { bucketName } from "../numbers/instants.ts";
-import { Chart } from "../parts/chart.tsx";
-import { costText } from "../parts/figure.tsx";
-import type { Address } from "../state/address.ts";
-import { printWindow } from "../state/time-window.ts";
+import { axisDollars, formatUsd } from "../format/figure.ts";
+import { bucketName } from "../format/instants.ts";
+import { Chart } from "../components/chart.tsx";
+import { costText } from "../components/figure.tsx";
+import type { UrlState } from "../state/url-state.ts";
+import { printWindow } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
 import type { Overview } from "./load-overview.ts";
 
 interface SpendProps {
   readonly overview: Overview;
   readonly zone: string;
-  readonly options: Address["options"];
+  readonly options: UrlState["options"];
   readonly go: Go;
 }
 
@@ -41,7 +41,7 @@ export function Spend({ overview: { stats, before }, zone, options, go }: SpendP
         label="Spend over time"
         {...{ times, endMs, zone, hovered }}
         heightPx={180}
-        format={(value) => dollars(value).text}
+        format={(value) => formatUsd(value).text}
         axis={axisDollars}
         isUnusual={(at) =>
           (times[at + 1] ?? endMs) > Date.parse(stats.end) || (times[at] ?? 0) < Date.parse(stats.start)
@@ -76,7 +76,9 @@ export function Spend({ overview: { stats, before }, zone, options, go }: SpendP
           </strong>
           <p>{costText(at.total)}</p>
           {before !== undefined && (
-            <p class="dim">before: {costText(before.buckets[hovered]?.total ?? { total_cost: 0 })}</p>
+            <p class="dim">
+              Previous period: {costText(before.buckets[hovered]?.total ?? { total_cost: 0 })}
+            </p>
           )}
         </div>
       )}

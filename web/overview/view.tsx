@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { useLoad } from "../api/use-load.ts";
-import { span } from "../numbers/instants.ts";
-import { LoadState } from "../parts/notice.tsx";
-import { NothingHere } from "../parts/nothing-here.tsx";
-import { printAddress, type Address } from "../state/address.ts";
+import { useQuery } from "../api/use-query.ts";
+import { formatInterval } from "../format/instants.ts";
+import { LoadState } from "../components/notice.tsx";
+import { NothingHere } from "../components/nothing-here.tsx";
+import { printAddress, type UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { Attention } from "./attention.tsx";
@@ -15,7 +15,7 @@ import "../style/charts.css";
 import "../style/overview.css";
 
 interface OverviewViewProps {
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly zone: string;
   readonly go: Go;
@@ -26,14 +26,14 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);
   const question = { project, zone, window, before };
-  const load = useLoad(
+  const load = useQuery(
     JSON.stringify(question),
     (asking) => loadOverview(question, asking),
     `overview ${project}`,
   );
   const overview = load.value;
   const { options } = address;
-  const hrefTo = (view: Address["view"], more: Address["options"] = {}): string =>
+  const hrefTo = (view: UrlState["view"], more: UrlState["options"] = {}): string =>
     printAddress({ ...address, view, traceId: undefined, options: { ...options, ...more } });
   const isEmpty = overview !== undefined && overview.stats.total.calls === 0;
   return (
@@ -41,14 +41,14 @@ export function OverviewView({ address, project, zone, go }: OverviewViewProps) 
       <div class="summary">
         <h1>Overview</h1>
         <p class="answer dim">
-          {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+          {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
         </p>
         <div class="tools">
           <button
-            title="Ask again, up to now"
+            title="Refresh"
             onClick={() => {
               setRound(round + 1);
-              load.again();
+              load.refetch();
             }}
           >
             Refresh

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { AskError } from "../api/failure.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { ApiError } from "../api/failure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Dialog } from "../components/dialog.tsx";
 
 interface ConfirmProps {
   readonly title: string;
@@ -41,6 +41,6 @@ export function Confirm({ title, text, label, act, onDone, onClose }: ConfirmPro
 
 /** What went wrong with a change, in words. */
 export function faultOf(error: unknown): string {
-  const failure = error instanceof AskError ? error.failure : undefined;
-  return failure?.kind === "refused" ? failure.text : "The service does not answer. Nothing was changed.";
+  const failure = error instanceof ApiError ? error.failure : undefined;
+  return failure?.kind === "refused" ? failure.text : "Service unreachable. Nothing was changed.";
 }

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { change, get } from "../api/ask.ts";
+import { change, get } from "../api/client.ts";
 import type { ApiKey } from "../api/routes.ts";
-import { useLoad } from "../api/use-load.ts";
-import { fullInstant } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { LoadState } from "../parts/notice.tsx";
+import { useQuery } from "../api/use-query.ts";
+import { fullInstant } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { LoadState } from "../components/notice.tsx";
 import { Confirm } from "./confirm.tsx";
 import { NewKey } from "./new-key.tsx";
 
@@ -17,7 +17,7 @@ interface KeysProps {
 export function Keys({ project, zone }: KeysProps) {
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<ApiKey | undefined>(undefined);
-  const load = useLoad("keys", async ({ signal }) => {
+  const load = useQuery("keys", async ({ signal }) => {
     const { api_keys } = await get<{ api_keys: readonly ApiKey[] }>("/api-keys", signal);
     return api_keys;
   });
@@ -64,7 +64,7 @@ export function Keys({ project, zone }: KeysProps) {
       <div class="tools">
         <button onClick={() => setCreating(true)}>New key</button>
       </div>
-      {isCreating && <NewKey {...{ project }} onMade={load.again} onClose={() => setCreating(false)} />}
+      {isCreating && <NewKey {...{ project }} onMade={load.refetch} onClose={() => setCreating(false)} />}
       {revoked !== undefined && (
         <Confirm
           title={`Revoke “${oneLine(revoked.name, 60)}”?`}
@@ -73,7 +73,7 @@ export function Keys({ project, zone }: KeysProps) {
           act={() => change("DELETE", `/api-keys/${encodeURIComponent(revoked.id)}`)}
           onDone={() => {
             setRevoked(undefined);
-            load.again();
+            load.refetch();
           }}
           onClose={() => setRevoked(undefined)}
         />

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { change } from "../api/ask.ts";
+import { change } from "../api/client.ts";
 import type { ApiKey } from "../api/routes.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { oneLine } from "../format/plain-text.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { faultOf } from "./confirm.tsx";
 
 interface NewKeyProps {

@@ -1,5 +1,5 @@
 import type { UsageStats } from "../api/routes.ts";
-import { toPicodollar } from "../numbers/usage.ts";
+import { toPicodollar } from "../format/usage.ts";
 
 /** Dollars per million tokens, as typed. */
 export interface PriceDraft {

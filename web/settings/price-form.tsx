@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
-import { ask, change } from "../api/ask.ts";
+import { postJson, change } from "../api/client.ts";
 import type { UsageStats } from "../api/routes.ts";
-import { useLoad } from "../api/use-load.ts";
-import { dollars } from "../numbers/figure.ts";
-import { clockOf, instantOf, midnightOf, printClock, readClock } from "../numbers/local-time.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Shown } from "../parts/figure.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { useQuery } from "../api/use-query.ts";
+import { formatUsd } from "../format/figure.ts";
+import { clockOf, instantOf, midnightOf, printClock, readClock } from "../format/local-time.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { FormattedValue } from "../components/figure.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { faultOf } from "./confirm.tsx";
 import { addedUsd, isExact, perToken, type PriceDraft, type TokenPrices } from "./price-draft.ts";
 
@@ -45,11 +45,11 @@ export function PriceForm({ project, zone, model, tier, onDone, onClose }: Price
   const fromMs = instantOf(readClock(`${from}T00:00`), zone);
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(from) && Number.isFinite(fromMs);
   const startMs = Math.max(fromMs, now - SHOWN_DAYS * DAY_MS);
-  const left = useLoad(
+  const left = useQuery(
     isDay && startMs < now ? JSON.stringify([project, llm, tier, startMs]) : undefined,
     async (asking) => {
       const body = { project_id: project, start: new Date(startMs).toISOString(), include_costs: true };
-      const answer = await ask({ path: "/usage/stats", body }, asking);
+      const answer = await postJson({ path: "/usage/stats", body }, asking);
       return answer.body.unpriced?.filter((one) => one.llm === llm && one.service_tier === tier) ?? [];
     },
   );
@@ -165,7 +165,7 @@ function Adds({ unpriced, prices }: AddsProps) {
         <>
           Adds {isExact(unpriced) ? "" : "about "}
           <strong>
-            <Shown figure={dollars(addedUsd(unpriced, prices))} />
+            <FormattedValue figure={formatUsd(addedUsd(unpriced, prices))} />
           </strong>{" "}
           to the last {SHOWN_DAYS} days
         </>

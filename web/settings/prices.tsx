@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
-import { ask, change } from "../api/ask.ts";
+import { postJson, change } from "../api/client.ts";
 import type { Price, UsageStats } from "../api/routes.ts";
-import { useLoad } from "../api/use-load.ts";
-import { counted, dollars } from "../numbers/figure.ts";
-import { fullInstant } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { toPicodollar } from "../numbers/usage.ts";
-import { Shown } from "../parts/figure.tsx";
-import { LoadState } from "../parts/notice.tsx";
-import type { Address } from "../state/address.ts";
+import { useQuery } from "../api/use-query.ts";
+import { counted, formatUsd } from "../format/figure.ts";
+import { fullInstant } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { toPicodollar } from "../format/usage.ts";
+import { FormattedValue } from "../components/figure.tsx";
+import { LoadState } from "../components/notice.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { Confirm } from "./confirm.tsx";
 import { PriceForm } from "./price-form.tsx";
@@ -16,7 +16,7 @@ import { PriceForm } from "./price-form.tsx";
 interface PricesProps {
   readonly project: string;
   readonly zone: string;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly go: Go;
   readonly maySet: boolean;
 }
@@ -27,19 +27,19 @@ const DAYS_MS = 30 * 86_400_000;
 export function Prices({ project, zone, address, go, maySet }: PricesProps) {
   const [removed, setRemoved] = useState<Price | undefined>(undefined);
   const { options } = address;
-  const load = useLoad(project, async (asking) => {
+  const load = useQuery(project, async (asking) => {
     const start = new Date(Date.now() - DAYS_MS).toISOString();
     const [stats, prices] = await Promise.all([
-      ask({ path: "/usage/stats", body: { project_id: project, start, include_costs: true } }, asking),
-      ask({ path: "/cost/query", body: { project_id: project } }, asking),
+      postJson({ path: "/usage/stats", body: { project_id: project, start, include_costs: true } }, asking),
+      postJson({ path: "/cost/query", body: { project_id: project } }, asking),
     ]);
     return { unpriced: stats.body.unpriced ?? [], prices: prices.body.results };
   });
-  const edit = (more: Address["options"]): void =>
+  const edit = (more: UrlState["options"]): void =>
     go({ options: { ...options, model: "", tier: "", price: "", ...more } });
   const done = (): void => {
     edit({});
-    load.again();
+    load.refetch();
   };
   const isEditing = maySet && ((options["model"] ?? "") !== "" || options["price"] === "new");
   return (
@@ -86,7 +86,7 @@ export function Prices({ project, zone, address, go, maySet }: PricesProps) {
           }}
           onDone={() => {
             setRemoved(undefined);
-            load.again();
+            load.refetch();
           }}
           onClose={() => setRemoved(undefined)}
         />
@@ -172,7 +172,7 @@ function PriceTable({ prices, zone, onRemove }: PriceTableProps) {
                   {usd == null ? (
                     <span class="dim">as input</span>
                   ) : (
-                    <Shown figure={dollars(toPicodollar(usd * 1e6))} />
+                    <FormattedValue figure={formatUsd(toPicodollar(usd * 1e6))} />
                   )}
                 </td>
               );

@@ -1,6 +1,6 @@
 import type { Whoami } from "../api/routes.ts";
-import { Notice } from "../parts/notice.tsx";
-import type { Address } from "../state/address.ts";
+import { Notice } from "../components/notice.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import { Keys } from "./keys.tsx";
 import { Prices } from "./prices.tsx";
@@ -8,7 +8,7 @@ import "../style/overview.css";
 
 interface SettingsViewProps {
   readonly me: Whoami;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly zone: string;
   readonly go: Go;

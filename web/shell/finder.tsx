@@ -1,14 +1,14 @@
 import { useMemo, useRef } from "preact/hooks";
-import { ask } from "../api/ask.ts";
+import { postJson } from "../api/client.ts";
 import type { UsageStats, Whoami } from "../api/routes.ts";
-import { useLoad, type Load } from "../api/use-load.ts";
-import { counted } from "../numbers/figure.ts";
-import { shortName } from "../numbers/op-name.ts";
-import { Choices, type Choice } from "../parts/choices.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { useQuery, type QueryState } from "../api/use-query.ts";
+import { counted } from "../format/figure.ts";
+import { shortName } from "../format/op-name.ts";
+import { Choices, type Choice } from "../components/choices.tsx";
+import { Dialog } from "../components/dialog.tsx";
 import { printCondition } from "../state/search.ts";
-import type { Address, View } from "../state/address.ts";
-import { readWindow } from "../state/time-window.ts";
+import type { UrlState, View } from "../state/url-state.ts";
+import { readWindow } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
 import { sharedOptions } from "./shared-options.ts";
 
@@ -16,7 +16,7 @@ interface FinderProps {
   readonly me: Whoami;
   readonly project: string;
   readonly zone: string;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly go: Go;
   readonly help: () => void;
   readonly signOut: () => void;
@@ -43,7 +43,7 @@ export function Finder({ me, project, zone, address, go, help, signOut, onClose 
   const options = sharedOptions(address.options);
   const places = useMemo((): readonly Found[] => {
     const to =
-      (view: View, more: Address["options"] = {}) =>
+      (view: View, more: UrlState["options"] = {}) =>
       (): void =>
         go({ project, view, traceId: undefined, options: { ...options, ...more } });
     const groups = (names.value ?? []).flatMap(({ key, total }): Found[] => {
@@ -119,9 +119,9 @@ export function Finder({ me, project, zone, address, go, help, signOut, onClose 
 }
 
 /** Models, users and operations of the range. */
-function useNames(project: string, zone: string, address: Address): Load<UsageStats["groups"]> {
+function useNames(project: string, zone: string, address: UrlState): QueryState<UsageStats["groups"]> {
   const range = address.options["window"];
-  return useLoad(JSON.stringify([project, range, zone]), async (asking) => {
+  return useQuery(JSON.stringify([project, range, zone]), async (asking) => {
     const window = readWindow(range, { now: Date.now(), zone });
     const answers = await Promise.all(
       (Object.keys(NAMED) as (keyof typeof NAMED)[]).map((group) => {
@@ -134,7 +134,7 @@ function useNames(project: string, zone: string, address: Address): Load<UsageSt
           order_by: "calls",
           limit: MAX_NAMES,
         };
-        return ask({ path: "/usage/stats", body }, asking);
+        return postJson({ path: "/usage/stats", body }, asking);
       }),
     );
     return answers.flatMap(({ body }) => body.groups);

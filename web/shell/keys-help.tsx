@@ -1,4 +1,4 @@
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../components/dialog.tsx";
 
 const KEYS = [
   ["Ctrl K", "Find a trace, a view, a model, a user, an action"],

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Notice } from "../parts/notice.tsx";
+import { Notice } from "../components/notice.tsx";
 
 /** A view whose code is loaded when it is first shown. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
@@ -21,8 +21,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     if (failed) {
       return (
         <Notice kind="error" title="This view could not be fetched.">
-          The service may have been updated:{" "}
-          <button onClick={() => location.reload()}>load the page again</button>
+          The service may have been updated: <button onClick={() => location.reload()}>Reload</button>
         </Notice>
       );
     }

@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
-import { get } from "../api/ask.ts";
+import { get } from "../api/client.ts";
 import type { Whoami } from "../api/routes.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
+import { CopyButton } from "../components/copy-button.tsx";
 
 interface NothingYetProps {
   readonly me: Whoami;
@@ -39,7 +39,7 @@ export function NothingYet({ me, project = projectOf(me) }: NothingYetProps) {
       <pre tabIndex={0}>{sample}</pre>
       <div class="tools">
         <CopyButton label="Copy" text={() => sample} />
-        <a href="./docs">The interface</a>
+        <a href="./docs">API reference</a>
       </div>
       <p class="dim">This page waits for it.</p>
     </main>

@@ -1,5 +1,5 @@
 import type { Whoami } from "../api/routes.ts";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../components/dialog.tsx";
 
 interface OtherKeyProps {
   readonly offered: string;

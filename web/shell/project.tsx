@@ -1,8 +1,8 @@
 import type { Whoami } from "../api/routes.ts";
-import { Notice } from "../parts/notice.tsx";
-import type { Address } from "../state/address.ts";
+import { Notice } from "../components/notice.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import { useAddress, type Go } from "../state/use-address.ts";
-import { readWindow } from "../state/time-window.ts";
+import { readWindow } from "../state/time-range.ts";
 import { HERE, isZone } from "../state/zones.ts";
 import { lazy } from "./lazy.tsx";
 import { prepareWorker } from "../trace/load/start-worker.ts";
@@ -78,7 +78,7 @@ function Refused({ zone, isZoneKnown, shown }: RefusedProps) {
 
 interface UnknownWindowProps {
   readonly text: string;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly go: Go;
 }
 
@@ -104,7 +104,7 @@ const SettingsView = lazy(() => import("../settings/view.tsx").then((room) => ro
 
 interface ViewProps {
   readonly me: Whoami;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly zone: string;
   readonly go: Go;

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { isKeptOnDevice, keepOnDevice } from "../api/key.ts";
 import type { Whoami } from "../api/routes.ts";
-import { Menu } from "../parts/menu.tsx";
-import { printAddress, type Address, type View } from "../state/address.ts";
+import { Menu } from "../components/menu.tsx";
+import { printAddress, type UrlState, type View } from "../state/url-state.ts";
 import { applyTheme, keptTheme, THEMES } from "../state/theme.ts";
 import { sharedOptions } from "./shared-options.ts";
 
 interface RailProps {
   readonly me: Whoami;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly signOut: () => void;
 }
 

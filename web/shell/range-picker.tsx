@@ -1,21 +1,21 @@
 import { useState } from "preact/hooks";
-import { span } from "../numbers/instants.ts";
-import { clockOf, instantOf, printClock, readClock } from "../numbers/local-time.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Menu } from "../parts/menu.tsx";
-import { printAddress, type Address } from "../state/address.ts";
+import { formatInterval } from "../format/instants.ts";
+import { clockOf, instantOf, printClock, readClock } from "../format/local-time.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { Menu } from "../components/menu.tsx";
+import { printAddress, type UrlState } from "../state/url-state.ts";
 import {
   COMPARISONS,
   DEFAULT_RANGE,
   isRange,
   printWindow,
   RANGES,
-  type TimeWindow,
-} from "../state/time-window.ts";
+  type TimeRange,
+} from "../state/time-range.ts";
 
 interface RangePickerProps {
-  readonly address: Address;
-  readonly window: TimeWindow;
+  readonly address: UrlState;
+  readonly window: TimeRange;
   readonly zone: string;
   readonly change: (more: Readonly<Record<string, string>>) => void;
 }
@@ -25,7 +25,7 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
   const range = address.options["window"] ?? DEFAULT_RANGE;
   const { compare = "" } = address.options;
   const end = window.toMs ?? Date.now();
-  const label = isRange(range) ? RANGES[range] : span(window.fromMs, end, zone);
+  const label = isRange(range) ? RANGES[range] : formatInterval(window.fromMs, end, zone);
   const fixed = printWindow({ fromMs: window.fromMs, toMs: end });
   return (
     <Menu label={label} name={`Range: ${label}`} class="range">
@@ -80,7 +80,7 @@ export function RangePicker({ address, window, zone, change }: RangePickerProps)
 }
 
 interface BetweenProps {
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
   readonly zone: string;
   readonly onWindow: (text: string) => void;
 }

@@ -1,4 +1,4 @@
-import type { Address } from "../state/address.ts";
+import type { UrlState } from "../state/url-state.ts";
 
 const SHARED = [
   "window",
@@ -15,6 +15,6 @@ const SHARED = [
 ];
 
 /** The options that lists share; those of a trace are left behind. */
-export function sharedOptions(options: Address["options"]): Address["options"] {
+export function sharedOptions(options: UrlState["options"]): UrlState["options"] {
   return Object.fromEntries(SHARED.map((name) => [name, options[name] ?? ""]));
 }

@@ -1,6 +1,6 @@
 import type { Whoami } from "../api/routes.ts";
-import type { Address } from "../state/address.ts";
-import type { TimeWindow } from "../state/time-window.ts";
+import type { UrlState } from "../state/url-state.ts";
+import type { TimeRange } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
 import { RangePicker } from "./range-picker.tsx";
 import { sharedOptions } from "./shared-options.ts";
@@ -8,10 +8,10 @@ import { ZonePicker } from "./zone-picker.tsx";
 
 interface TopBarProps {
   readonly me: Whoami;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly zone: string;
   /** Undefined: the address names none. */
-  readonly window: TimeWindow | undefined;
+  readonly window: TimeRange | undefined;
   readonly go: Go;
   readonly find: () => void;
   readonly help: () => void;

@@ -1,5 +1,5 @@
-import { Choices } from "../parts/choices.tsx";
-import { Menu } from "../parts/menu.tsx";
+import { Choices } from "../components/choices.tsx";
+import { Menu } from "../components/menu.tsx";
 import { HERE, ZONES, zonesLike } from "../state/zones.ts";
 
 interface ZonePickerProps {

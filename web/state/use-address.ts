@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { printAddress, readAddress, type Address } from "./address.ts";
+import { printAddress, readAddress, type UrlState } from "./url-state.ts";
 
-export type Go = (change: Partial<Address>, how?: "replace") => void;
+export type Go = (change: Partial<UrlState>, how?: "replace") => void;
 
 /** The address as it is, and a way to change it. */
-export function useAddress(): readonly [Address, Go] {
+export function useAddress(): readonly [UrlState, Go] {
   const [address, setAddress] = useState(() => readAddress(location.hash));
   useEffect(() => {
     const follow = (): void => setAddress(readAddress(location.hash));

@@ -1,15 +1,15 @@
 import { useMemo } from "preact/hooks";
-import type { Address } from "./address.ts";
-import { comparedWith, readWindow, type TimeWindow } from "./time-window.ts";
+import type { UrlState } from "./url-state.ts";
+import { comparedWith, readWindow, type TimeRange } from "./time-range.ts";
 
 export interface Windows {
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
   /** What it is compared with; undefined: nothing. */
-  readonly before: TimeWindow | undefined;
+  readonly before: TimeRange | undefined;
 }
 
 /** The window that the address names, and what it is compared with; both stay as they are until `round` changes. */
-export function useWindow({ options }: Address, zone: string, round: number): Windows {
+export function useWindow({ options }: UrlState, zone: string, round: number): Windows {
   const { window: range, compare } = options;
   return useMemo(() => {
     const looking = { now: Date.now(), zone };

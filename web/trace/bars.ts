@@ -1,4 +1,4 @@
-import { duration } from "../numbers/figure.ts";
+import { formatDuration } from "../format/figure.ts";
 
 /** A row of the waterfall. Times in ms. */
 export interface Bar {
@@ -55,7 +55,7 @@ export function drawBars(
       for (let x = left; x < left + width; x += 6) context.fillRect(x, middle - 7, 3, 2);
     }
     context.fillStyle = bar.running ? colors.live : colors.text;
-    const label = bar.running ? "live" : duration(bar.endMs - bar.startMs).text;
+    const label = bar.running ? "live" : formatDuration(bar.endMs - bar.startMs).text;
     context.fillText(label, left + width + (bar.failed ? 15 : 5), middle);
   }
 }

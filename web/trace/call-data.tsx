@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Call } from "../api/routes.ts";
-import { JsonTree } from "../parts/json-tree.tsx";
-import { LongText } from "../parts/long-text.tsx";
+import { JsonTree } from "../components/json-tree.tsx";
+import { LongText } from "../components/long-text.tsx";
 
 const MEMBERS = [
   ["Input", "inputs"],

@@ -1,11 +1,11 @@
-import { ask } from "../api/ask.ts";
+import { postJson } from "../api/client.ts";
 import type { Receipt } from "../api/routes.ts";
-import { useAgainOn, useLoad } from "../api/use-load.ts";
-import { dollars, plainNumber, tokens } from "../numbers/figure.ts";
-import { fullInstant } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Dollars, Shown, Unknown } from "../parts/figure.tsx";
-import { LoadState } from "../parts/notice.tsx";
+import { useRefetchOn, useQuery } from "../api/use-query.ts";
+import { formatUsd, plainNumber, formatCount } from "../format/figure.ts";
+import { fullInstant } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Dollars, FormattedValue, Unknown } from "../components/figure.tsx";
+import { LoadState } from "../components/notice.tsx";
 import { areBilled, isOfTokens, rateOf, sumOfLines, unitName } from "./receipt-lines.ts";
 
 interface CallReceiptProps {
@@ -20,11 +20,11 @@ interface CallReceiptProps {
 /** The service's receipt of a call. */
 export function CallReceipt({ project, traceId, id, zone, used }: CallReceiptProps) {
   const key = `${project}\n${traceId}\n${id}`;
-  const load = useLoad(key, async (asking) => {
+  const load = useQuery(key, async (asking) => {
     const body = { project_id: project, trace_id: traceId, call_id: id };
-    return (await ask({ path: "/call/receipt", body }, asking)).body;
+    return (await postJson({ path: "/call/receipt", body }, asking)).body;
   });
-  useAgainOn(load, key, used);
+  useRefetchOn(load, key, used);
   return (
     <div class="receipt" aria-busy={load.busy}>
       <LoadState load={load} />
@@ -71,7 +71,7 @@ function Lines({ receipt, zone }: { readonly receipt: Receipt; readonly zone: st
         ))}
         <tfoot>
           <Sum name="tokens" lines={lines.filter(isOfTokens)} billed={billed} />
-          {beside.length > 0 && <Sum name="beside tokens" lines={beside} billed={billed} />}
+          {beside.length > 0 && <Sum name="Other charges" lines={beside} billed={billed} />}
           {beside.length > 0 && <Sum name="all" lines={lines} billed={billed} />}
         </tfoot>
       </table>
@@ -105,11 +105,15 @@ function Part({ of, lines, zone, billed }: PartProps) {
           </th>
           <td>{unitName(line.unit)}</td>
           <td class="number">
-            <Shown figure={tokens(line.quantity)} />
+            <FormattedValue figure={formatCount(line.quantity)} />
           </td>
           <td class="number">{line.rate_usd === null ? <NoPrice line={line} /> : rateOf(line)}</td>
           <td class="number amount">
-            {line.amount_usd === null ? <NoPrice line={line} /> : <Shown figure={dollars(line.amount_usd)} />}
+            {line.amount_usd === null ? (
+              <NoPrice line={line} />
+            ) : (
+              <FormattedValue figure={formatUsd(line.amount_usd)} />
+            )}
           </td>
           {billed && (
             <td class="number">
@@ -131,7 +135,7 @@ function Billed({ line }: { readonly line: Line }) {
   if (billed_usd === null) return <NoPrice line={line} />;
   return (
     <>
-      <Shown figure={dollars(billed_usd)} />
+      <FormattedValue figure={formatUsd(billed_usd)} />
       <small class="below">{factor === null ? "list price" : `× ${plainNumber(factor.factor).text}`}</small>
     </>
   );
@@ -194,8 +198,9 @@ function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt
         <div key={llm}>
           <dt>reported</dt>
           <dd>
-            <Shown figure={tokens(reported.total_tokens)} /> tokens of <bdi>{oneLine(llm, 60)}</bdi>,{" "}
-            <Shown figure={tokens(counted_below.total_tokens)} /> of them counted with the calls below
+            <FormattedValue figure={formatCount(reported.total_tokens)} /> tokens of{" "}
+            <bdi>{oneLine(llm, 60)}</bdi>, <FormattedValue figure={formatCount(counted_below.total_tokens)} />{" "}
+            of them counted with the calls below
           </dd>
         </div>
       ))}

@@ -1,13 +1,13 @@
-import { ask, askLines } from "../api/ask.ts";
+import { postJson, postNdjson } from "../api/client.ts";
 import type { Call } from "../api/routes.ts";
-import { useAgainOn, useLoad } from "../api/use-load.ts";
-import { LoadState } from "../parts/notice.tsx";
-import { Tabs } from "../parts/tabs.tsx";
-import { oneLine } from "../numbers/plain-text.ts";
-import type { Total, UsageByLlm } from "../numbers/usage.ts";
+import { useRefetchOn, useQuery } from "../api/use-query.ts";
+import { LoadState } from "../components/notice.tsx";
+import { Tabs } from "../components/tabs.tsx";
+import { oneLine } from "../format/plain-text.ts";
+import type { Total, UsageByLlm } from "../format/usage.ts";
 import { CallData } from "./call-data.tsx";
 import { CallReceipt } from "./call-receipt.tsx";
-import type { TreeCall } from "./columns/call-tree.ts";
+import type { TreeCall } from "./tree/call-tree.ts";
 import { Conversation, useConversation } from "./conversation/conversation.tsx";
 import { Facts, Failure } from "./facts.tsx";
 import { FeedbackList } from "./feedback-list.tsx";
@@ -54,14 +54,14 @@ export function Details({ project, traceId, zone, treeCall, used, tab, onTab, cl
   const { id, name, endMs } = treeCall;
   const key = `${project}\n${traceId}\n${id}`;
   const asked = Object.hasOwn(RENAMED, tab) ? RENAMED[tab] : tab;
-  const load = useLoad(key, async (asking) => {
+  const load = useQuery(key, async (asking) => {
     const filter = { trace_ids: [traceId], call_ids: [id] };
     const calls: Call[] = [];
     const body = { project_id: project, filter, include_costs: true };
-    await askLines({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
+    await postNdjson({ path: "/calls/stream_query", body }, (call) => calls.push(call), asking);
     return calls[0];
   });
-  useAgainOn(load, key, endMs);
+  useRefetchOn(load, key, endMs);
   const call = load.value;
   const messages = useConversation(call);
   const isSaid = messages.length > 0;
@@ -116,13 +116,13 @@ function CallFeedback({
   readonly id: string;
   readonly zone: string;
 }) {
-  const load = useLoad(`${project}\n${id}`, (asking) => {
+  const load = useQuery(`${project}\n${id}`, (asking) => {
     const body = {
       project_id: project,
       query: { $expr: { $eq: [{ $getField: "weave_ref" }, { $literal: `weave:///${project}/call/${id}` }] } },
       limit: 100,
     };
-    return ask({ path: "/feedback/query", body }, asking);
+    return postJson({ path: "/feedback/query", body }, asking);
   });
   return (
     <div aria-busy={load.busy}>

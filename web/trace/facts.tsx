@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { Call } from "../api/routes.ts";
-import { duration, tokens } from "../numbers/figure.ts";
-import { fullInstant } from "../numbers/instants.ts";
-import { oneLine, visible } from "../numbers/plain-text.ts";
-import type { Total } from "../numbers/usage.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Dollars, Live, Shown } from "../parts/figure.tsx";
-import type { TreeCall } from "./columns/call-tree.ts";
+import { formatDuration, formatCount } from "../format/figure.ts";
+import { fullInstant } from "../format/instants.ts";
+import { oneLine, visible } from "../format/plain-text.ts";
+import type { Total } from "../format/usage.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { Dollars, Live, FormattedValue } from "../components/figure.tsx";
+import type { TreeCall } from "./tree/call-tree.ts";
 
 interface FailureProps {
   /** Undefined: still being loaded. */
@@ -39,14 +39,16 @@ export function Facts({ call, treeCall, zone, own }: FactsProps) {
     <div class="facts">
       <dl>
         {own !== undefined && (
-          <Fact name="itself">
-            <Shown figure={tokens(own.tokens)} /> tokens · <Dollars total={own} />
+          <Fact name="Own usage">
+            <FormattedValue figure={formatCount(own.tokens)} /> tokens · <Dollars total={own} />
           </Fact>
         )}
         <Fact name="started">{fullInstant(new Date(startMs).toISOString(), zone)}</Fact>
-        <Fact name="took">{endMs === null ? <Live /> : <Shown figure={duration(endMs - startMs)} />}</Fact>
-        <Fact name="calls below">
-          <Shown figure={tokens(treeCall.calls - 1)} />
+        <Fact name="Duration">
+          {endMs === null ? <Live /> : <FormattedValue figure={formatDuration(endMs - startMs)} />}
+        </Fact>
+        <Fact name="Descendants">
+          <FormattedValue figure={formatCount(treeCall.calls - 1)} />
         </Fact>
         <Text name="operation" text={call?.op_name} />
         <Text name="user" text={call?.wb_user_id} />

@@ -1,6 +1,6 @@
 import type { Feedback } from "../api/routes.ts";
-import { fullInstant } from "../numbers/instants.ts";
-import { oneLine, visible } from "../numbers/plain-text.ts";
+import { fullInstant } from "../format/instants.ts";
+import { oneLine, visible } from "../format/plain-text.ts";
 
 interface FeedbackListProps {
   readonly feedback: readonly Feedback[];

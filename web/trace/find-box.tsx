@@ -1,9 +1,9 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
-import type { CallTree } from "./columns/call-tree.ts";
-import { matchesIn } from "./columns/find.ts";
-import { NOWHERE } from "./columns/text-index.ts";
-import { nextOf } from "./columns/walk.ts";
+import type { CallTree } from "./tree/call-tree.ts";
+import { matchesIn } from "./tree/find.ts";
+import { NOT_FOUND } from "./tree/text-index.ts";
+import { nextOf } from "./tree/walk.ts";
 
 interface FindBoxProps {
   readonly input: RefObject<HTMLInputElement | null>;
@@ -31,7 +31,7 @@ export function FindBox({ input, tree, from, find, onFind, reveal }: FindBoxProp
           if (event.key === "Escape") document.querySelector<HTMLElement>(".rows.tree")?.focus();
           if (event.key !== "Enter") return;
           const next = nextOf(tree, from, matches.has);
-          if (next !== NOWHERE) reveal(next);
+          if (next !== NOT_FOUND) reveal(next);
         }}
       />
       <span class="dim" aria-live="polite">

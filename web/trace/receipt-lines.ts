@@ -1,6 +1,6 @@
 import type { Receipt } from "../api/routes.ts";
-import { dollars } from "../numbers/figure.ts";
-import { NOTHING, toPicodollar, type Total } from "../numbers/usage.ts";
+import { formatUsd } from "../format/figure.ts";
+import { NOTHING, toPicodollar, type Total } from "../format/usage.ts";
 
 type Line = Receipt["lines"][number];
 
@@ -18,8 +18,8 @@ export function unitName(unit: string): string {
 export function rateOf({ unit, rate_usd }: Pick<Line, "unit" | "rate_usd">): string {
   if (rate_usd === null) return "";
   return unit.endsWith("_tokens")
-    ? `${dollars(toPicodollar(rate_usd * 1e6)).text} / M`
-    : `${dollars(rate_usd).text} each`;
+    ? `${formatUsd(toPicodollar(rate_usd * 1e6)).text} / M`
+    : `${formatUsd(rate_usd).text} each`;
 }
 
 /** The project has set a cost factor. */

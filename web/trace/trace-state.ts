@@ -1,8 +1,8 @@
 import { useMemo } from "preact/hooks";
-import { countOf, extentOf, type CallTree } from "./columns/call-tree.ts";
-import { openedBy, type Folding, type Opened } from "./columns/folding.ts";
-import { treeUsageOf, type TreeUsage } from "./columns/tree-usage.ts";
-import { rowsOf, type Rows } from "./columns/rows.ts";
+import { countOf, extentOf, type CallTree } from "./tree/call-tree.ts";
+import { openedBy, type ExpandedState, type Opened } from "./tree/expanded-state.ts";
+import { treeUsageOf, type TreeUsage } from "./tree/tree-usage.ts";
+import { rowsOf, type Rows } from "./tree/rows.ts";
 import type { LoadedTrace } from "./load/load-trace.ts";
 
 /** A trace ready to be shown. */
@@ -21,7 +21,10 @@ interface Unfinished {
   has(position: number): boolean;
 }
 
-export function useTraceState(trace: LoadedTrace | undefined, folding: Folding): TraceState | undefined {
+export function useTraceState(
+  trace: LoadedTrace | undefined,
+  folding: ExpandedState,
+): TraceState | undefined {
   const [tree, used] = [trace?.tree, trace?.used];
   const axis = useMemo(() => tree && extentOf(tree, Date.now()), [tree]);
   const opened = useMemo(() => tree && openedBy(tree, folding), [tree, folding]);
@@ -45,7 +48,7 @@ function unfinishedIn(tree: CallTree, used: LoadedTrace["used"]): Unfinished {
 /** Folding in the address: the keys of the exceptions. If there are too many, only the tab keeps them. */
 const MAX_FOLD_CHARS = 1500;
 
-export function readFolding(options: Readonly<Record<string, string>>): Folding {
+export function readFolding(options: Readonly<Record<string, string>>): ExpandedState {
   return { changed: new Set(keysIn(options["fold"])), groupsOpen: options["groups"] === "open" };
 }
 
@@ -58,7 +61,7 @@ function keysIn(text: string | undefined): readonly string[] {
   }
 }
 
-export function printFolding({ changed, groupsOpen }: Folding): {
+export function printFolding({ changed, groupsOpen }: ExpandedState): {
   readonly fold: string;
   readonly groups: string;
 } {

@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
-import { duration } from "../numbers/figure.ts";
-import type { Total } from "../numbers/usage.ts";
-import { Dollars, Live, Tokens } from "../parts/figure.tsx";
-import { RowList, ROW_PX } from "../parts/row-list.tsx";
-import { UsedOr } from "../parts/used-or.tsx";
+import { formatDuration } from "../format/figure.ts";
+import type { Total } from "../format/usage.ts";
+import { Dollars, Live, Tokens } from "../components/figure.tsx";
+import { RowList, ROW_PX } from "../components/row-list.tsx";
+import { UsageOrPlaceholder } from "../components/used-or.tsx";
 import type { Axis, Bar } from "./bars.ts";
-import type { TreeUsage } from "./columns/tree-usage.ts";
-import { indexOfKey, keyAt, rowAt, type Row } from "./columns/rows.ts";
+import type { TreeUsage } from "./tree/tree-usage.ts";
+import { indexOfKey, keyAt, rowAt, type Row } from "./tree/rows.ts";
 import type { TraceState } from "./trace-state.ts";
 import { Waterfall } from "./waterfall.tsx";
 
@@ -65,7 +65,7 @@ export function TreeTable({ state, isAdding, opened, onFold, ...list }: TreeTabl
 }
 
 function Head({ axis }: { readonly axis: Axis }) {
-  const marks = [0, 0.25, 0.5, 0.75].map((part) => duration((axis.toMs - axis.fromMs) * part).text);
+  const marks = [0, 0.25, 0.5, 0.75].map((part) => formatDuration((axis.toMs - axis.fromMs) * part).text);
   return (
     <>
       <span role="columnheader">call</span>
@@ -117,19 +117,23 @@ function Cells({ row, treeUsage, isAdding, unfinished, axis, onFold }: CellsProp
       </span>
       <span role="gridcell" class="number own own-tokens">
         {row.kind === "call" && (
-          <UsedOr {...{ isAdding }} total={own} show={({ tokens }) => <Tokens count={tokens} />} />
+          <UsageOrPlaceholder
+            {...{ isAdding }}
+            total={own}
+            show={({ tokens }) => <Tokens count={tokens} />}
+          />
         )}
       </span>
       <span role="gridcell" class="number tokens">
-        <UsedOr {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
+        <UsageOrPlaceholder {...{ total, isAdding }} show={({ tokens }) => <Tokens count={tokens} />} />
       </span>
       <span role="gridcell" class="number own own-usd">
         {row.kind === "call" && (
-          <UsedOr {...{ isAdding }} total={own} show={(own) => <Dollars total={own} />} />
+          <UsageOrPlaceholder {...{ isAdding }} total={own} show={(own) => <Dollars total={own} />} />
         )}
       </span>
       <span role="gridcell" class="number cost">
-        <UsedOr {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
+        <UsageOrPlaceholder {...{ total, isAdding }} show={(total) => <Dollars total={total} />} />
       </span>
       <span role="gridcell" class="bars">
         <span class="unseen">{timesOf(row, axis)}</span>
@@ -194,7 +198,7 @@ function Name({ row, unfinished }: { readonly row: Row; readonly unfinished: Tra
 
 function timesOf(row: Row, axis: Axis): string {
   const { startMs, endMs } = timesOfRow(row, axis);
-  return `begins after ${duration(startMs - axis.fromMs).text}, takes ${duration(endMs - startMs).text}`;
+  return `begins after ${formatDuration(startMs - axis.fromMs).text}, takes ${formatDuration(endMs - startMs).text}`;
 }
 
 function timesOfRow(

@@ -1,7 +1,7 @@
-import { dollars, tokens } from "../numbers/figure.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { costOf, isPriced, totalOf, type LlmUsage, type UsageByLlm } from "../numbers/usage.ts";
-import { Dollars, Shown, Unknown } from "../parts/figure.tsx";
+import { formatUsd, formatCount } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { costOf, isPriced, totalOf, type LlmUsage, type UsageByLlm } from "../format/usage.ts";
+import { Dollars, FormattedValue, Unknown } from "../components/figure.tsx";
 
 const COLUMNS = [
   { name: "requests", count: "requests", cost: undefined },
@@ -45,7 +45,7 @@ export function UsageTable({ caption, usage }: { readonly caption: string; reado
               </th>
               {COLUMNS.map(({ name, count, cost }) => (
                 <td key={name} class="number">
-                  <Shown figure={tokens(one[count])} dim={one[count] === 0} />
+                  <FormattedValue figure={formatCount(one[count])} dim={one[count] === 0} />
                   {cost !== undefined && one[count] !== 0 && <Cost llm={llm} usd={one[cost]} />}
                 </td>
               ))}
@@ -61,7 +61,7 @@ export function UsageTable({ caption, usage }: { readonly caption: string; reado
               <th scope="row">all</th>
               <td colSpan={COLUMNS.length - 1} />
               <td class="number">
-                <Shown figure={tokens(totalOf(usage).tokens)} />
+                <FormattedValue figure={formatCount(totalOf(usage).tokens)} />
               </td>
               <td class="number">
                 <Dollars total={totalOf(usage)} />
@@ -80,7 +80,7 @@ function Cost({ llm, usd }: { readonly llm: string; readonly usd: number | null 
       {usd === null ? (
         <Unknown why={`no price is known for ${oneLine(llm, 60)}`} />
       ) : (
-        <Shown figure={dollars(usd)} />
+        <FormattedValue figure={formatUsd(usd)} />
       )}
     </small>
   );

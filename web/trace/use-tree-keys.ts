@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
-import { keyAt, rowAt } from "./columns/rows.ts";
-import { dearestBelow, positionOfRow, rowAbove, rowBelow } from "./columns/walk.ts";
+import { keyAt, rowAt } from "./tree/rows.ts";
+import { costliestDescendant, positionOfRow, rowAbove, rowBelow } from "./tree/walk.ts";
 import type { TraceState } from "./trace-state.ts";
 
 interface TreeKeys {
@@ -28,7 +28,7 @@ export function useTreeKeys(keys: TreeKeys): (event: KeyboardEvent) => boolean {
     e: nextFailed,
     $: () => {
       const from = Math.max(0, positionOfRow(tree, rows, active));
-      if (treeUsage !== undefined) reveal(dearestBelow(tree, from, treeUsage));
+      if (treeUsage !== undefined) reveal(costliestDescendant(tree, from, treeUsage));
     },
   };
   return ({ key }) => {

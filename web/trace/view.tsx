@@ -1,21 +1,21 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { useLoad } from "../api/use-load.ts";
-import { asCurl } from "../api/ask.ts";
-import { clock } from "../numbers/instants.ts";
-import { duration, tokens } from "../numbers/figure.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { Dollars, Live, Shown } from "../parts/figure.tsx";
-import { LoadState, Notice } from "../parts/notice.tsx";
-import { UsedOr } from "../parts/used-or.tsx";
-import type { Address } from "../state/address.ts";
+import { useQuery } from "../api/use-query.ts";
+import { asCurl } from "../api/client.ts";
+import { formatTime } from "../format/instants.ts";
+import { formatDuration, formatCount } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { Dollars, Live, FormattedValue } from "../components/figure.tsx";
+import { LoadState, Notice } from "../components/notice.tsx";
+import { UsageOrPlaceholder } from "../components/used-or.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
-import { callAt, childrenOf, countOf, hasFailed, idAt, positionOf } from "./columns/call-tree.ts";
-import { openedFor, type Folding } from "./columns/folding.ts";
-import type { TreeUsage } from "./columns/tree-usage.ts";
-import { isGroup, keyAt } from "./columns/rows.ts";
-import { NOWHERE } from "./columns/text-index.ts";
-import { nextOf } from "./columns/walk.ts";
+import { callAt, childrenOf, countOf, hasFailed, idAt, positionOf } from "./tree/call-tree.ts";
+import { openedFor, type ExpandedState } from "./tree/expanded-state.ts";
+import type { TreeUsage } from "./tree/tree-usage.ts";
+import { isGroup, keyAt } from "./tree/rows.ts";
+import { NOT_FOUND } from "./tree/text-index.ts";
+import { nextOf } from "./tree/walk.ts";
 import { Details, type UsedByCall } from "./details.tsx";
 import { FindBox } from "./find-box.tsx";
 import { loadTrace, type LoadedTrace } from "./load/load-trace.ts";
@@ -23,7 +23,7 @@ import { traceQuestions } from "./load/trace-questions.ts";
 import { printFolding, readFolding, useTraceState, type TraceState } from "./trace-state.ts";
 import { Split } from "./split.tsx";
 import { TreeTable } from "./tree-table.tsx";
-import { useChoice } from "./use-choice.ts";
+import { useSelection } from "./use-selection.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
 
 const REFRESH_MS = 5000;
@@ -31,7 +31,7 @@ const REFRESH_MS = 5000;
 const MAX_REFRESHED_CALLS = 20_000;
 
 interface TraceViewProps {
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly traceId: string;
   readonly zone: string;
@@ -39,14 +39,14 @@ interface TraceViewProps {
 }
 
 export function TraceView({ address, project, traceId, zone, go }: TraceViewProps) {
-  const load = useLoad<LoadedTrace>(`${project}\n${traceId}`, (asking, show) =>
+  const load = useQuery<LoadedTrace>(`${project}\n${traceId}`, (asking, show) =>
     loadTrace(project, traceId, { asking, show }),
   );
   const [folding, setFolding] = useState(() => readFolding(address.options));
   const state = useTraceState(load.value, folding);
-  useRefresh(load.value, load.again);
+  useRefresh(load.value, load.refetch);
   const changeFolding = useCallback(
-    (next: Folding) => {
+    (next: ExpandedState) => {
       setFolding(next);
       go({ options: { ...address.options, ...printFolding(next) } }, "replace");
     },
@@ -63,7 +63,7 @@ export function TraceView({ address, project, traceId, zone, go }: TraceViewProp
       {load.value !== undefined && countOf(load.value.tree) === 0 && (
         <Notice kind="quiet" title="There is no such trace in this project.">
           It may be in another project, or deleted, or on its way.{" "}
-          <button onClick={load.again}>Ask again</button>
+          <button onClick={load.refetch}>Retry</button>
         </Notice>
       )}
       {load.value !== undefined && state !== undefined && countOf(state.tree) > 0 && (
@@ -95,8 +95,8 @@ interface ShellProps extends TraceViewProps {
   readonly state: TraceState;
   /** The usage of the calls is being loaded. */
   readonly isAdding: boolean;
-  readonly folding: Folding;
-  readonly changeFolding: (folding: Folding) => void;
+  readonly folding: ExpandedState;
+  readonly changeFolding: (folding: ExpandedState) => void;
 }
 
 function Shell(props: ShellProps) {
@@ -105,7 +105,7 @@ function Shell(props: ShellProps) {
   const opened = options["call"];
   const find = useRef<HTMLInputElement>(null);
   const { tree, rows } = state;
-  const { active, position, turn, choose } = useChoice(state, opened);
+  const { active, position, turn, choose } = useSelection(state, opened);
   const open = (index: number): void => {
     const key = keyAt(tree, rows, index);
     if (key === undefined) return;
@@ -124,10 +124,10 @@ function Shell(props: ShellProps) {
   };
   const nextFailed = (): void => {
     const next = nextOf(tree, position, (next) => hasFailed(tree, next));
-    if (next !== NOWHERE) reveal(next);
+    if (next !== NOT_FOUND) reveal(next);
   };
   const onKey = useTreeKeys({ state, active, choose, fold, reveal, nextFailed, close, find });
-  const openedPosition = opened === undefined ? NOWHERE : positionOf(tree, opened);
+  const openedPosition = opened === undefined ? NOT_FOUND : positionOf(tree, opened);
   return (
     <>
       <Summary {...{ state, zone, isAdding, nextFailed }}>
@@ -140,7 +140,7 @@ function Shell(props: ShellProps) {
           onFind={(text) => go({ options: { ...options, find: text } }, "replace")}
         />
         <button onClick={() => changeFolding({ changed: new Set(), groupsOpen: !folding.groupsOpen })}>
-          {folding.groupsOpen ? "Group alike" : "Show all"}
+          {folding.groupsOpen ? "Group similar" : "Show all"}
         </button>
         <button onClick={() => go({ options: { ...options, call: idAt(tree, 0), tab: "cost" } })}>
           Receipt
@@ -154,7 +154,7 @@ function Shell(props: ShellProps) {
       {trace.used?.truncated === true && (
         <Notice kind="warning" title="Only the oldest calls of this trace are added up." />
       )}
-      <Split isOpen={openedPosition !== NOWHERE}>
+      <Split isOpen={openedPosition !== NOT_FOUND}>
         <TreeTable
           state={state}
           isAdding={isAdding}
@@ -166,7 +166,7 @@ function Shell(props: ShellProps) {
           onFold={fold}
           onKey={onKey}
         />
-        {openedPosition !== NOWHERE && (
+        {openedPosition !== NOT_FOUND && (
           <Details
             {...{ project, traceId, zone, close }}
             treeCall={callAt(tree, openedPosition)}
@@ -195,42 +195,46 @@ interface SummaryProps {
 function Summary({ state, zone, isAdding, nextFailed, children }: SummaryProps) {
   const { tree, treeUsage, axis, unfinished } = state;
   const total = treeUsage?.all;
-  const roots = useMemo(() => [...childrenOf(tree, NOWHERE)], [tree]);
+  const roots = useMemo(() => [...childrenOf(tree, NOT_FOUND)], [tree]);
   const errors = roots.reduce((sum, root) => sum + tree.errors[root]!, 0);
   const startedAt = new Date(axis.fromMs).toISOString();
   return (
     <div class="summary">
       <p class="answer">
         <span class="sum">
-          <UsedOr total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
+          <UsageOrPlaceholder total={total} isAdding={isAdding} show={(total) => <Dollars total={total} />} />
         </span>
         <bdi class="what">{callAt(tree, 0).name}</bdi>
         <span>
-          <UsedOr
+          <UsageOrPlaceholder
             total={total}
             isAdding={isAdding}
-            show={(total) => <Shown figure={tokens(total.tokens)} />}
+            show={(total) => <FormattedValue figure={formatCount(total.tokens)} />}
           />{" "}
           tokens
         </span>
         <span>
-          <Shown figure={tokens(countOf(tree))} /> {countOf(tree) === 1 ? "call" : "calls"}
+          <FormattedValue figure={formatCount(countOf(tree))} /> {countOf(tree) === 1 ? "call" : "calls"}
         </span>
-        <span>{unfinished.count > 0 ? <Live /> : <Shown figure={duration(axis.toMs - axis.fromMs)} />}</span>
+        <span>
+          {unfinished.count > 0 ? (
+            <Live />
+          ) : (
+            <FormattedValue figure={formatDuration(axis.toMs - axis.fromMs)} />
+          )}
+        </span>
         {roots.length > 1 && <span>{roots.length} roots</span>}
         {errors > 0 && (
           <button class="failed" title="Go to the next one (e)" onClick={nextFailed}>
             <span aria-hidden="true">✕ </span>
-            <Shown figure={tokens(errors)} /> failed
+            <FormattedValue figure={formatCount(errors)} /> failed
           </button>
         )}
         <span class="dim" title={startedAt}>
-          {clock(startedAt, zone, { now: Date.now() })}
+          {formatTime(startedAt, zone, { now: Date.now() })}
         </span>
         {total !== undefined && total.unpriced.length > 0 && (
-          <span class="unpriced">
-            without a price: {total.unpriced.map((llm) => oneLine(llm, 60)).join(", ")}
-          </span>
+          <span class="unpriced">Unpriced: {total.unpriced.map((llm) => oneLine(llm, 60)).join(", ")}</span>
         )}
       </p>
       <div class="tools">{children}</div>

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ROW_PX } from "../parts/row-list.tsx";
+import { ROW_PX } from "../components/row-list.tsx";
 import { onTheme } from "../state/theme.ts";
 import { drawBars, type Axis, type Bar, type BarColors } from "./bars.ts";
 

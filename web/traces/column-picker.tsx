@@ -49,7 +49,7 @@ export function ColumnPicker({ layout, onLayout }: ColumnPickerProps) {
             </div>
           );
         })}
-        <button onClick={() => onLayout({ hidden: [], px: {} })}>As it comes</button>
+        <button onClick={() => onLayout({ hidden: [], px: {} })}>Reset columns</button>
       </fieldset>
     </>
   );

@@ -1,7 +1,7 @@
-import { ask, type Answer, type Asking } from "../api/ask.ts";
+import { postJson, type ApiResponse, type RequestOptions } from "../api/client.ts";
 import type { TraceList, TraceRow } from "../api/routes.ts";
-import { csv } from "../numbers/csv.ts";
-import { COUNTS } from "../numbers/usage.ts";
+import { csv } from "../format/csv.ts";
+import { COUNTS } from "../format/usage.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
 const HEADER = [
@@ -58,13 +58,13 @@ const PAGE = 500;
 /** Every trace that matches, page by page. */
 export async function allTraces(
   question: TracesQuestion,
-  asking: Asking,
+  asking: RequestOptions,
   onRead: (count: number) => void,
 ): Promise<readonly TraceRow[]> {
   const rows: TraceRow[] = [];
   let page_token: string | null = null;
   do {
-    const { body }: Answer<TraceList> = await ask(
+    const { body }: ApiResponse<TraceList> = await postJson(
       tracesQuestion(question, { limit: PAGE, page_token, include_total: false }),
       asking,
     );

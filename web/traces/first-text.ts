@@ -1,4 +1,4 @@
-import { oneLine } from "../numbers/plain-text.ts";
+import { oneLine } from "../format/plain-text.ts";
 
 const STRING = String.raw`"((?:[^"\\]|\\.)*)`;
 const CONTENT = new RegExp(

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { TraceRow } from "../api/routes.ts";
-import { plainNumber, share, tokens } from "../numbers/figure.ts";
-import { clock, fullInstant, minuteOf } from "../numbers/instants.ts";
-import { shortName } from "../numbers/op-name.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Dollars, Duration, Live, Shown, Tokens } from "../parts/figure.tsx";
+import { plainNumber, formatPercent, formatCount } from "../format/figure.ts";
+import { formatTime, fullInstant, minuteOf } from "../format/instants.ts";
+import { shortName } from "../format/op-name.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Dollars, Duration, Live, FormattedValue, Tokens } from "../components/figure.tsx";
 import { widthOf, type Column, type Layout } from "./columns.ts";
-import type { FeedbackMark } from "./feedback-marks.ts";
+import type { FeedbackSummary } from "./feedback-summary.ts";
 import { firstText } from "./first-text.ts";
 
 interface TraceCellsProps {
@@ -15,7 +15,7 @@ interface TraceCellsProps {
   readonly layout: Layout;
   /** The cost of all traces of the window. */
   readonly whole: number | null;
-  readonly mark: FeedbackMark | undefined;
+  readonly mark: FeedbackSummary | undefined;
   readonly href: string;
 }
 
@@ -41,13 +41,13 @@ export function TraceCells({ row, zone, layout, whole, mark, href }: TraceCellsP
       <Name row={row} href={href} />
       {cell("models", <bdi>{oneLine(row.models.join(", "), 80)}</bdi>, oneLine(row.models.join("\n"), 400))}
       {cell("user", <bdi>{oneLine(user, 60)}</bdi>, oneLine(row.svc_user_ids.join(", ")))}
-      {cell("calls", <Shown figure={tokens(total.calls)} />)}
+      {cell("calls", <FormattedValue figure={formatCount(total.calls)} />)}
       {cell("tokens", <Tokens count={total.total_tokens} />)}
       {cell("cost", <Dollars total={{ usd, unpriced: [...new Set(unpriced?.map(({ llm }) => llm))] }} />)}
       {cell(
         "share",
         part !== undefined && <i style={{ width: `${Math.min(1, part) * 100}%` }} />,
-        part === undefined ? undefined : share(part).exact,
+        part === undefined ? undefined : formatPercent(part).exact,
       )}
       {cell("latency", ended_at === null ? <span class="dim">…</span> : <Duration ms={latency_ms} />)}
       {cell("errors", <Errors row={row} />)}
@@ -58,7 +58,7 @@ export function TraceCells({ row, zone, layout, whole, mark, href }: TraceCellsP
 
 /** On a narrow screen, up to the minute. */
 function Started({ at, zone }: { readonly at: string; readonly zone: string }) {
-  const [minute, rest] = minuteOf(clock(at, zone, { now: Date.now() }));
+  const [minute, rest] = minuteOf(formatTime(at, zone, { now: Date.now() }));
   return (
     <>
       {minute}
@@ -90,8 +90,8 @@ function Name({ row, href }: Pick<TraceCellsProps, "row" | "href">) {
 }
 
 function Errors({ row: { total, failed } }: Pick<TraceCellsProps, "row">) {
-  const figure = tokens(total.errors);
-  if (total.errors === 0) return <Shown figure={figure} dim />;
+  const figure = formatCount(total.errors);
+  if (total.errors === 0) return <FormattedValue figure={figure} dim />;
   const usd = failed.total_cost ?? null;
   const wasted = usd === null ? "" : `, which used $${usd}`;
   return (
@@ -101,8 +101,8 @@ function Errors({ row: { total, failed } }: Pick<TraceCellsProps, "row">) {
   );
 }
 
-function Mark({ mark: { count, mean, path } }: { readonly mark: FeedbackMark }) {
+function Mark({ mark: { count, mean, path } }: { readonly mark: FeedbackSummary }) {
   if (mean === null) return <span title={`${count} feedbacks without a number`}>{count}</span>;
   const figure = plainNumber(mean);
-  return <Shown figure={{ ...figure, exact: `${path ?? ""} ${figure.exact}, mean of ${count}` }} />;
+  return <FormattedValue figure={{ ...figure, exact: `${path ?? ""} ${figure.exact}, mean of ${count}` }} />;
 }

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TraceRow } from "../api/routes.ts";
-import { RowList, type SeenRows } from "../parts/row-list.tsx";
-import { printAddress, type Address } from "../state/address.ts";
+import { RowList, type SeenRows } from "../components/row-list.tsx";
+import { printAddress, type UrlState } from "../state/url-state.ts";
 import type { Go } from "../state/use-address.ts";
 import type { Layout } from "./columns.ts";
-import { loadMarks } from "./feedback-marks.ts";
+import { loadMarks } from "./feedback-summary.ts";
 import { TraceCells } from "./trace-cells.tsx";
 import { TraceHead } from "./trace-head.tsx";
 import type { Sort } from "./traces-question.ts";
@@ -20,7 +20,7 @@ interface TraceTableProps {
   readonly whole: number | null;
   readonly project: string;
   readonly zone: string;
-  readonly address: Address;
+  readonly address: UrlState;
   readonly go: Go;
   readonly layout: Layout;
   readonly onLayout: (layout: Layout) => void;
@@ -58,7 +58,7 @@ export function TraceTable(props: TraceTableProps) {
     if (shown.last >= count - 20) onEnd();
   };
   const [onShown] = useState(() => (shown: SeenRows) => see.current(shown));
-  const addressOf = ({ trace_id }: TraceRow): Address => ({
+  const addressOf = ({ trace_id }: TraceRow): UrlState => ({
     ...address,
     view: "trace",
     traceId: trace_id,
@@ -115,7 +115,7 @@ export function TraceTable(props: TraceTableProps) {
 }
 
 /** Keeps window and zone, so that the way back leads to the same list. */
-function keptOptions(options: Address["options"]): Address["options"] {
+function keptOptions(options: UrlState["options"]): UrlState["options"] {
   const { call: _call, tab: _tab, find: _find, fold: _fold, groups: _groups, ...kept } = options;
   return kept;
 }

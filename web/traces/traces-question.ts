@@ -1,4 +1,4 @@
-import type { Question } from "../api/ask.ts";
+import type { ApiRequest } from "../api/client.ts";
 import type { BodyOf } from "../api/routes.ts";
 import { whichOf, type TracesAsked } from "./which-traces.ts";
 
@@ -25,7 +25,7 @@ export interface TracesQuestion extends TracesAsked {
 export function tracesQuestion(
   question: TracesQuestion,
   more: Partial<Pick<BodyOf<"/trace/query">, "limit" | "page_token" | "include_total">>,
-): Question<"/trace/query"> {
+): ApiRequest<"/trace/query"> {
   const { by, direction } = SORTS[question.sort];
   return {
     path: "/trace/query",

@@ -1,7 +1,7 @@
-import { asCurl } from "../api/ask.ts";
-import { counted } from "../numbers/figure.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { DownloadButton } from "../parts/download-button.tsx";
+import { asCurl } from "../api/client.ts";
+import { counted } from "../format/figure.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { DownloadButton } from "../components/download-button.tsx";
 import { ColumnPicker } from "./column-picker.tsx";
 import type { Layout } from "./columns.ts";
 import { allTraces, csvOfTraces } from "./csv-of-traces.ts";
@@ -31,7 +31,7 @@ export function TracesTools({ question, layout, onLayout, isLive, onLive, refres
         </button>
       )}
       <ColumnPicker layout={layout} onLayout={onLayout} />
-      <button onClick={refresh} title="Ask again, up to now">
+      <button onClick={refresh} title="Refresh">
         Refresh
       </button>
       <DownloadButton

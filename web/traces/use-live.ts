@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask } from "../api/ask.ts";
+import { postJson } from "../api/client.ts";
 import type { TraceRow } from "../api/routes.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
@@ -40,7 +40,7 @@ export function useLive(
       if (running.size > 0) {
         const { body } = tracesQuestion(question, { limit: MAX_REFRESHED, include_total: false });
         const { any: _any, totals: _totals, query: _query, ...kept } = body;
-        const answer = await ask(
+        const answer = await postJson(
           { path: "/trace/query", body: { ...kept, filter: { trace_ids: [...running] } } },
           { signal },
         );
@@ -52,7 +52,7 @@ export function useLive(
       }
       if (isLive && question.window.toMs === undefined) {
         const next = tracesQuestion({ ...question, sort: "newest" }, { limit: 100, include_total: false });
-        const { body } = await ask(next, { signal });
+        const { body } = await postJson(next, { signal });
         const known = new Set(loaded?.map(({ trace_id }) => trace_id));
         setNewer(body.traces.filter(({ trace_id }) => !known.has(trace_id)).length);
       }

@@ -1,7 +1,7 @@
 import { useCallback, useRef, useState } from "preact/hooks";
-import type { Asking } from "../api/ask.ts";
-import { useLoad, type Load } from "../api/use-load.ts";
-import type { SeenRows } from "../parts/row-list.tsx";
+import type { RequestOptions } from "../api/client.ts";
+import { useQuery, type QueryState } from "../api/use-query.ts";
+import type { SeenRows } from "../components/row-list.tsx";
 
 /** How many rows are asked for at a time; only rows in sight, because traces can be large. */
 const BLOCK = 50;
@@ -22,15 +22,15 @@ export function useSeen<Row>(rows: readonly Row[]): Seen<Row> {
 }
 
 type Known<Value> = ReadonlyMap<string, Value>;
-type LoadOfSeen<Value> = Omit<Load<Known<Value>>, "value"> & { readonly value: Known<Value> };
+type LoadOfSeen<Value> = Omit<QueryState<Known<Value>>, "value"> & { readonly value: Known<Value> };
 
 /** Details of rows that come into sight, together with those loaded before in this project. Loaded again when `asked` changes. */
 export function useOfSeen<Value>(
   project: string,
   asked: readonly unknown[],
-  load: (asking: Asking) => Promise<Known<Value>>,
+  load: (asking: RequestOptions) => Promise<Known<Value>>,
 ): LoadOfSeen<Value> {
-  const answer = useLoad(JSON.stringify([project, ...asked]), load);
+  const answer = useQuery(JSON.stringify([project, ...asked]), load);
   const known = useRef<{ project: string; answer: Known<Value> | undefined; all: Known<Value> }>({
     project,
     answer: undefined,

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { ask, isAbort } from "../api/ask.ts";
-import { lastAnswer, useLoad, type Load } from "../api/use-load.ts";
+import { postJson, isAbort } from "../api/client.ts";
+import { lastAnswer, useQuery, type QueryState } from "../api/use-query.ts";
 import type { TraceList, TraceRow } from "../api/routes.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
@@ -11,8 +11,8 @@ export interface Traces {
   readonly rows: readonly TraceRow[] | undefined;
   /** Undefined: not known yet. */
   readonly total: TracesTotal | undefined;
-  readonly list: Load<TraceList>;
-  readonly totals: Load<TracesTotal | undefined>;
+  readonly list: QueryState<TraceList>;
+  readonly totals: QueryState<TracesTotal | undefined>;
   /** There are rows after the last. */
   readonly hasMore: boolean;
   readonly more: () => void;
@@ -34,17 +34,19 @@ export function useTraces(question: TracesQuestion, isAsked: boolean): Traces {
   };
   const isByTime = question.sort === "newest" || question.sort === "oldest";
   const key = isAsked ? JSON.stringify(question) : undefined;
-  const list = useLoad<TraceList>(
+  const list = useQuery<TraceList>(
     key,
     async (asking) =>
-      (await ask(tracesQuestion(question, { limit: takeLimit(), include_total: !isByTime }), asking)).body,
+      (await postJson(tracesQuestion(question, { limit: takeLimit(), include_total: !isByTime }), asking))
+        .body,
     within,
   );
   const isListed = !list.busy && list.failure === undefined;
-  const totals = useLoad<TracesTotal | undefined>(
+  const totals = useQuery<TracesTotal | undefined>(
     // it looks at all traces: it begins when there are rows to look at
     isByTime && isListed ? key : undefined,
-    async (asking) => (await ask(tracesQuestion(question, { limit: 1 }), asking)).body.total ?? undefined,
+    async (asking) =>
+      (await postJson(tracesQuestion(question, { limit: 1 }), asking)).body.total ?? undefined,
     `total of ${within}`,
   );
   const { rows, hasMore, more } = useMore(question, list);
@@ -56,8 +58,8 @@ export function useTraces(question: TracesQuestion, isAsked: boolean): Traces {
     hasMore,
     more,
     again: () => {
-      list.again();
-      if (isByTime) totals.again();
+      list.refetch();
+      if (isByTime) totals.refetch();
     },
   };
 }
@@ -79,7 +81,7 @@ function limitOnReturn(within: string): number {
 }
 
 /** The pages after the first, one after the other as they are wanted. */
-function useMore(question: TracesQuestion, { value }: Load<TraceList>) {
+function useMore(question: TracesQuestion, { value }: QueryState<TraceList>) {
   const [pages, setPages] = useState(lastPages);
   lastPages = pages;
   const isLoading = useRef(false);
@@ -100,7 +102,7 @@ function useMore(question: TracesQuestion, { value }: Load<TraceList>) {
     if (current.next === null || isLoading.current) return;
     isLoading.current = true;
     const next = tracesQuestion(question, { limit: NEXT, page_token: current.next, include_total: false });
-    ask(next, { signal: running.current.signal }).then(
+    postJson(next, { signal: running.current.signal }).then(
       ({ body }) => {
         isLoading.current = false;
         setPages({ of: current.of, rows: [...current.rows, ...body.traces], next: body.next_page_token });

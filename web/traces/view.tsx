@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { counted, tokens } from "../numbers/figure.ts";
-import { span } from "../numbers/instants.ts";
-import { Dollars, listed, Shown } from "../parts/figure.tsx";
-import { LoadState } from "../parts/notice.tsx";
-import { NothingHere } from "../parts/nothing-here.tsx";
-import { SearchBox } from "../parts/search-box.tsx";
-import type { Address } from "../state/address.ts";
+import { counted, formatCount } from "../format/figure.ts";
+import { formatInterval } from "../format/instants.ts";
+import { Dollars, listed, FormattedValue } from "../components/figure.tsx";
+import { LoadState } from "../components/notice.tsx";
+import { NothingHere } from "../components/nothing-here.tsx";
+import { SearchBox } from "../components/search-box.tsx";
+import type { UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
-import type { TimeWindow } from "../state/time-window.ts";
+import type { TimeRange } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { keepLayout, keptLayout, type Layout } from "./columns.ts";
@@ -18,7 +18,7 @@ import { useLive } from "./use-live.ts";
 import { useTraces, type Traces, type TracesTotal } from "./use-traces.ts";
 
 interface TracesViewProps {
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly zone: string;
   readonly go: Go;
@@ -116,7 +116,7 @@ function States({ list, totals, rows }: StatesProps) {
 
 interface SummaryProps {
   readonly total: TracesTotal;
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
   readonly zone: string;
   /** It is of the question before. */
   readonly isOld: boolean;
@@ -131,24 +131,24 @@ function Summary({ total: all, window, zone, isOld }: SummaryProps) {
         <Dollars total={{ usd: total.total_cost ?? null, unpriced }} />
       </span>
       <span>
-        in <Shown figure={tokens(traces)} /> {traces === 1 ? "trace" : "traces"}
+        in <FormattedValue figure={formatCount(traces)} /> {traces === 1 ? "trace" : "traces"}
       </span>
       <span>
-        <Shown figure={tokens(total.total_tokens)} /> tokens
+        <FormattedValue figure={formatCount(total.total_tokens)} /> tokens
       </span>
       <span>
-        <Shown figure={tokens(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
+        <FormattedValue figure={formatCount(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
       </span>
       {failed_traces > 0 && (
         <span class="failed" title="Traces in which a call failed">
-          ✕ {tokens(failed_traces).text} failed
+          ✕ {formatCount(failed_traces).text} failed
         </span>
       )}
-      {unfinished_traces > 0 && <span class="live">● {tokens(unfinished_traces).text} running</span>}
+      {unfinished_traces > 0 && <span class="live">● {formatCount(unfinished_traces).text} running</span>}
       <span class="dim">
-        {span(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
+        {formatInterval(window.fromMs, window.toMs ?? Date.now(), zone)}, {zone}
       </span>
-      {unpriced.length > 0 && <span class="unpriced">without a price: {listed(unpriced)}</span>}
+      {unpriced.length > 0 && <span class="unpriced">Unpriced: {listed(unpriced)}</span>}
     </p>
   );
 }

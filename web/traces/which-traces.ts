@@ -1,11 +1,11 @@
 import type { components } from "../api/schema.d.ts";
 import type { AskedFor } from "../state/query.ts";
 import { isNamed, numberOf, operandOfCalls, type Condition } from "../state/search.ts";
-import type { TimeWindow } from "../state/time-window.ts";
+import type { TimeRange } from "../state/time-range.ts";
 
 export interface TracesAsked {
   readonly project: string;
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
   readonly query: Pick<AskedFor, "operand" | "search">;
 }
 

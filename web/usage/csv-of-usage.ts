@@ -1,6 +1,6 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { csv } from "../numbers/csv.ts";
-import { COUNTS } from "../numbers/usage.ts";
+import { csv } from "../format/csv.ts";
+import { COUNTS } from "../format/usage.ts";
 
 const MEMBERS = [
   "calls",

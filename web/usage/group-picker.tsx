@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { oneLine } from "../numbers/plain-text.ts";
+import { oneLine } from "../format/plain-text.ts";
 import { GROUPS, MAX_GROUPS, nameOfGroup } from "./groups.ts";
 
 interface GroupPickerProps {

@@ -1,13 +1,13 @@
-import { ask, type Asking, type Question } from "../api/ask.ts";
+import { postJson, type RequestOptions, type ApiRequest } from "../api/client.ts";
 import type { UsageStats, Query } from "../api/routes.ts";
 import { isNamed } from "./groups.ts";
-import type { TimeWindow } from "../state/time-window.ts";
+import type { TimeRange } from "../state/time-range.ts";
 
 export interface UsageQuestion {
   readonly project: string;
-  readonly window: TimeWindow;
+  readonly window: TimeRange;
   /** What it is compared with; undefined: nothing. */
-  readonly before: TimeWindow | undefined;
+  readonly before: TimeRange | undefined;
   readonly zone: string;
   /** Names of `GROUPS`, or fields of calls. */
   readonly groups: readonly string[];
@@ -49,7 +49,7 @@ const MAX_COMPARED = 1000;
 /** One bucket, however long the window is. */
 const ONE_BUCKET = 3_155_760_000;
 
-export function usageQuestion(question: UsageQuestion): Question<"/usage/stats"> {
+export function usageQuestion(question: UsageQuestion): ApiRequest<"/usage/stats"> {
   const { project, window, zone, groups, measure, operand, interval } = question;
   const { seconds } = INTERVALS[interval];
   const body = {
@@ -66,15 +66,15 @@ export function usageQuestion(question: UsageQuestion): Question<"/usage/stats">
   return { path: "/usage/stats", body };
 }
 
-export async function loadUsage(question: UsageQuestion, asking: Asking): Promise<LoadedUsage> {
+export async function loadUsage(question: UsageQuestion, asking: RequestOptions): Promise<LoadedUsage> {
   const [stats, before] = await Promise.all([
-    ask(usageQuestion(question), asking),
-    question.before && ask(earlier(question, question.before), asking),
+    postJson(usageQuestion(question), asking),
+    question.before && postJson(earlier(question, question.before), asking),
   ]);
   return { stats: stats.body, before: before?.body };
 }
 
-function earlier(question: UsageQuestion, window: TimeWindow): Question<"/usage/stats"> {
+function earlier(question: UsageQuestion, window: TimeRange): ApiRequest<"/usage/stats"> {
   const { path, body } = usageQuestion({ ...question, window });
   return { path, body: { ...body, granularity: ONE_BUCKET, limit: MAX_COMPARED } };
 }

@@ -1,9 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import type { UsageStats } from "../api/routes.ts";
-import { axisDollars, dollars, share, tokens } from "../numbers/figure.ts";
-import { bucketName } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Chart } from "../parts/chart.tsx";
+import { axisDollars, formatUsd, formatPercent, formatCount } from "../format/figure.ts";
+import { bucketName } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Chart } from "../components/chart.tsx";
 import { MEASURES, type Measure } from "./load-usage.ts";
 import { layerAt, layersOf, lineLayersOf, stacked, sumOfKnown, type Layer } from "./stack.ts";
 
@@ -42,7 +42,7 @@ export function UsageChart(props: UsageChartProps) {
     (times[at + 1] ?? endMs) > Date.parse(stats.end) ||
     (times[at] ?? 0) < Date.parse(stats.start) ||
     lengthOf(at) !== stats.granularity * 1000;
-  const format = (value: number): string => (measure === "cost" ? dollars(value) : tokens(value)).text;
+  const format = (value: number): string => (measure === "cost" ? formatUsd(value) : formatCount(value)).text;
   return (
     <div class="charted">
       <Chart
@@ -114,7 +114,7 @@ function Tooltip({ at, name, isUnfinished, bucket, layers, format }: TooltipProp
                 </th>
                 <td class="number">{text(value, isLowerBound[bucket])}</td>
                 <td class="number dim">
-                  {value !== null && total !== null && total > 0 && share(value / total).text}
+                  {value !== null && total !== null && total > 0 && formatPercent(value / total).text}
                 </td>
               </tr>
             );

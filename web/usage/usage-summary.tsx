@@ -1,15 +1,15 @@
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { change, counted, tokens } from "../numbers/figure.ts";
-import { span } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Cost, Shown } from "../parts/figure.tsx";
-import type { TimeWindow } from "../state/time-window.ts";
+import { change, counted, formatCount } from "../format/figure.ts";
+import { formatInterval } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Cost, FormattedValue } from "../components/figure.tsx";
+import type { TimeRange } from "../state/time-range.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
 
 interface UsageSummaryProps {
   readonly loaded: LoadedUsage;
-  readonly window: TimeWindow;
-  readonly before: TimeWindow | undefined;
+  readonly window: TimeRange;
+  readonly before: TimeRange | undefined;
   readonly zone: string;
   readonly measure: Measure;
 }
@@ -32,23 +32,23 @@ export function UsageSummary({ loaded, window, before, zone, measure }: UsageSum
       )}
       {measure !== "tokens" && (
         <span>
-          <Shown figure={tokens(total.total_tokens)} /> tokens
+          <FormattedValue figure={formatCount(total.total_tokens)} /> tokens
         </span>
       )}
       {measure !== "calls" && (
         <span>
-          <Shown figure={tokens(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
+          <FormattedValue figure={formatCount(total.calls)} /> {total.calls === 1 ? "call" : "calls"}
         </span>
       )}
       {measure !== "errors" && total.errors > 0 && (
-        <span class="failed">✕ {tokens(total.errors).text} failed</span>
+        <span class="failed">✕ {formatCount(total.errors).text} failed</span>
       )}
       <span class="dim">
-        {span(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}, {zone}
+        {formatInterval(window.fromMs, window.toMs ?? Date.parse(stats.end), zone)}, {zone}
       </span>
       {loaded.before !== undefined && before?.toMs !== undefined && (
-        <span class="dim" title={`${span(before.fromMs, before.toMs, zone)}, ${zone}`}>
-          before: <Value total={loaded.before.total} measure={measure} />{" "}
+        <span class="dim" title={`${formatInterval(before.fromMs, before.toMs, zone)}, ${zone}`}>
+          Previous period: <Value total={loaded.before.total} measure={measure} />{" "}
           <Change before={loaded.before.total} now={total} measure={measure} />
         </span>
       )}
@@ -66,12 +66,12 @@ export function LeftOut({ unpriced }: { readonly unpriced: NonNullable<UsageStat
     const used =
       total_tokens > 0 || beside.length === 0
         ? counted(total_tokens, "token")
-        : beside.map(([name, count]) => `${tokens(count).text} ${name.replaceAll("_", " ")}`).join(", ");
+        : beside.map(([name, count]) => `${formatCount(count).text} ${name.replaceAll("_", " ")}`).join(", ");
     return `${oneLine(llm, 60)}${tier} (${used})`;
   });
   return (
     <span class="unpriced">
-      without a price: {named.join(", ")}
+      Unpriced: {named.join(", ")}
       {unpriced.length > 3 && ` and ${counted(unpriced.length - 3, "more model", "more models")}`}
     </span>
   );
@@ -85,7 +85,7 @@ interface ValueProps {
 export function Value({ total, measure }: ValueProps) {
   if (measure === "cost") return <Cost total={total} />;
   const count = total[MEASURES[measure].member] ?? 0;
-  return <Shown figure={tokens(count)} dim={count === 0} />;
+  return <FormattedValue figure={formatCount(count)} dim={count === 0} />;
 }
 
 interface ChangeProps {

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import type { UsageStats, UsageTotal } from "../api/routes.ts";
-import { counted, share, tokens } from "../numbers/figure.ts";
-import { bucketName } from "../numbers/instants.ts";
-import { oneLine } from "../numbers/plain-text.ts";
-import { Cost, Shown } from "../parts/figure.tsx";
+import { counted, formatPercent, formatCount } from "../format/figure.ts";
+import { bucketName } from "../format/instants.ts";
+import { oneLine } from "../format/plain-text.ts";
+import { Cost, FormattedValue } from "../components/figure.tsx";
 import { colorsOf, OTHER } from "./colors.ts";
 import { nameOfGroup } from "./groups.ts";
 import { MEASURES, type LoadedUsage, type Measure } from "./load-usage.ts";
@@ -75,7 +75,7 @@ function Cells({ total, href }: { readonly total: UsageTotal; readonly href?: st
         }
         return (
           <td key={name} class={`number ${member}`}>
-            <Shown figure={tokens(total[member])} dim={total[member] === 0} />
+            <FormattedValue figure={formatCount(total[member])} dim={total[member] === 0} />
           </td>
         );
       })}
@@ -162,7 +162,7 @@ export function GroupTable({ loaded, groups: asked, measure, hrefOf }: GroupTabl
 }
 
 function shareOf(part: number | null | undefined, whole: number): string {
-  return part == null || whole === 0 ? "" : share(part / whole).text;
+  return part == null || whole === 0 ? "" : formatPercent(part / whole).text;
 }
 
 interface BucketTableProps {

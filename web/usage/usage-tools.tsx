@@ -1,8 +1,8 @@
-import { asCurl } from "../api/ask.ts";
+import { asCurl } from "../api/client.ts";
 import type { UsageStats } from "../api/routes.ts";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { DownloadButton } from "../parts/download-button.tsx";
-import { Segments } from "../parts/segments.tsx";
+import { CopyButton } from "../components/copy-button.tsx";
+import { DownloadButton } from "../components/download-button.tsx";
+import { Segments } from "../components/segments.tsx";
 import { csvOfUsage } from "./csv-of-usage.ts";
 import { GroupPicker } from "./group-picker.tsx";
 import { printGroups } from "./groups.ts";
@@ -51,7 +51,7 @@ export function UsageTools({ question, asLines, stats, refresh, change }: UsageT
         chosen={asLines ? "lines" : "bars"}
         onChoose={(as) => change({ as })}
       />
-      <button onClick={refresh} title="Ask again, up to now">
+      <button onClick={refresh} title="Refresh">
         Refresh
       </button>
       {stats !== undefined && <DownloadButton label="CSV" name="usage.csv" text={() => csvOfUsage(stats)} />}

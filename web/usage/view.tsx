@@ -1,10 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
-import { useLoad } from "../api/use-load.ts";
-import { LoadState, Notice } from "../parts/notice.tsx";
-import { SearchBox } from "../parts/search-box.tsx";
-import { printAddress, type Address } from "../state/address.ts";
+import { useQuery } from "../api/use-query.ts";
+import { LoadState, Notice } from "../components/notice.tsx";
+import { SearchBox } from "../components/search-box.tsx";
+import { printAddress, type UrlState } from "../state/url-state.ts";
 import { readQuery } from "../state/query.ts";
-import { printWindow } from "../state/time-window.ts";
+import { printWindow } from "../state/time-range.ts";
 import type { Go } from "../state/use-address.ts";
 import { useWindow } from "../state/use-window.ts";
 import { nextGroup, searchOfGroup } from "./drill.ts";
@@ -17,7 +17,7 @@ import { BucketTable, GroupTable } from "./usage-tables.tsx";
 import "../style/charts.css";
 
 interface UsageViewProps {
-  readonly address: Address;
+  readonly address: UrlState;
   readonly project: string;
   readonly zone: string;
   readonly go: Go;
@@ -37,7 +37,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
   const interval = intervalOf(options["interval"]);
   const question = { project, window, before, zone, groups, measure, interval, operand: query.operand };
   const isReadable = query.faults.length === 0;
-  const load = useLoad(
+  const load = useQuery(
     isReadable ? JSON.stringify(question) : undefined,
     (asking) => loadUsage(question, asking),
     `usage ${project}`,
@@ -58,7 +58,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
           {...{ question, asLines, change, stats }}
           refresh={() => {
             setRound(round + 1);
-            load.again();
+            load.refetch();
           }}
         />
       </div>
@@ -71,7 +71,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
             query.operand !== undefined ? "No call of this window matches." : "No call began in this window."
           }
         >
-          <button onClick={() => change({ window: "90d" })}>Look at 90 days</button>
+          <button onClick={() => change({ window: "90d" })}>Show last 90 days</button>
         </Notice>
       )}
       {value !== undefined && value.stats.total.calls > 0 && (
@@ -83,7 +83,7 @@ export function UsageView({ address, project, zone, go }: UsageViewProps) {
 
 interface ShownProps {
   readonly loaded: LoadedUsage;
-  readonly address: Address;
+  readonly address: UrlState;
   /** The search. */
   readonly text: string;
   readonly zone: string;
@@ -103,7 +103,7 @@ function Shown({ loaded, address, text, zone, groups, measure, asLines, change }
     const toMs = times[bucket + 1] ?? fromMs + stats.granularity * 1000;
     return printWindow({ fromMs, toMs });
   };
-  const hrefTo = (view: "usage" | "traces", more: Address["options"]): string =>
+  const hrefTo = (view: "usage" | "traces", more: UrlState["options"]): string =>
     printAddress({ ...address, view, options: { ...address.options, ...more } });
   return (
     <div class="usage">

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { handedKey, printAddress, readAddress, VIEWS } from "../../../web/state/address.ts";
+import { handedKey, printAddress, readAddress, VIEWS } from "../../../web/state/url-state.ts";
 import { numberOf, printSearch, readSearch } from "../../../web/state/search.ts";
-import { comparedWith, printWindow, readWindow } from "../../../web/state/time-window.ts";
+import { comparedWith, printWindow, readWindow } from "../../../web/state/time-range.ts";
 
 const words = fc.string({ minLength: 1, unit: "grapheme" });
 

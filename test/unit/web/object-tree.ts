@@ -1,5 +1,5 @@
-import type { Folding } from "../../../web/trace/columns/folding.ts";
-import type { TraceCall } from "../../../web/trace/columns/tree-of.ts";
+import type { ExpandedState } from "../../../web/trace/tree/expanded-state.ts";
+import type { TraceCall } from "../../../web/trace/tree/tree-of.ts";
 
 /** The tree as objects, as it is easiest to understand: what the columns are compared with. */
 
@@ -114,7 +114,7 @@ interface Pending {
 }
 
 /** The rows that can be seen when nothing but folding hides them. */
-export function rowsOf(roots: readonly TreeNode[], { changed, groupsOpen }: Folding): readonly Row[] {
+export function rowsOf(roots: readonly TreeNode[], { changed, groupsOpen }: ExpandedState): readonly Row[] {
   const rows: Row[] = [];
   const stack: (Pending | Row)[] = [];
   const pushSiblings = (siblings: readonly TreeNode[], parent: string, indent: number): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { csv } from "../../../web/numbers/csv.ts";
-import { visible } from "../../../web/numbers/plain-text.ts";
+import { csv } from "../../../web/format/csv.ts";
+import { visible } from "../../../web/format/plain-text.ts";
 
 describe("text of a call", () => {
   it("shows what would turn, hide or ring", () => {

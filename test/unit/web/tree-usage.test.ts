@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { sumOf, sumOfEntries, totalOf, type UsageByLlm } from "../../../web/numbers/usage.ts";
-import { positionOf } from "../../../web/trace/columns/call-tree.ts";
-import { treeUsageOf } from "../../../web/trace/columns/tree-usage.ts";
-import { treeOf } from "../../../web/trace/columns/tree-of.ts";
-import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
+import { sumOf, sumOfEntries, totalOf, type UsageByLlm } from "../../../web/format/usage.ts";
+import { positionOf } from "../../../web/trace/tree/call-tree.ts";
+import { treeUsageOf } from "../../../web/trace/tree/tree-usage.ts";
+import { treeOf } from "../../../web/trace/tree/tree-of.ts";
+import { usageColumnsOf } from "../../../web/trace/tree/usage-columns.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 import { runs } from "../../helpers/runs.ts";

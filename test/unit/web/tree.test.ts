@@ -1,14 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callAt, countOf, extentOf, idAt, positionOf } from "../../../web/trace/columns/call-tree.ts";
-import { matchesIn } from "../../../web/trace/columns/find.ts";
-import { openedBy, openedFor, type Folding } from "../../../web/trace/columns/folding.ts";
-import { treeUsageOf } from "../../../web/trace/columns/tree-usage.ts";
-import { indexOfKey, keyAt, rowAt, rowsOf } from "../../../web/trace/columns/rows.ts";
-import { NOWHERE } from "../../../web/trace/columns/text-index.ts";
-import { treeOf, type TraceCall } from "../../../web/trace/columns/tree-of.ts";
-import { usageColumnsOf } from "../../../web/trace/columns/usage-columns.ts";
-import { dearestBelow, nextOf, positionOfRow, rowAbove, rowBelow } from "../../../web/trace/columns/walk.ts";
+import { callAt, countOf, extentOf, idAt, positionOf } from "../../../web/trace/tree/call-tree.ts";
+import { matchesIn } from "../../../web/trace/tree/find.ts";
+import { openedBy, openedFor, type ExpandedState } from "../../../web/trace/tree/expanded-state.ts";
+import { treeUsageOf } from "../../../web/trace/tree/tree-usage.ts";
+import { indexOfKey, keyAt, rowAt, rowsOf } from "../../../web/trace/tree/rows.ts";
+import { NOT_FOUND } from "../../../web/trace/tree/text-index.ts";
+import { treeOf, type TraceCall } from "../../../web/trace/tree/tree-of.ts";
+import { usageColumnsOf } from "../../../web/trace/tree/usage-columns.ts";
+import {
+  costliestDescendant,
+  nextOf,
+  positionOfRow,
+  rowAbove,
+  rowBelow,
+} from "../../../web/trace/tree/walk.ts";
 import * as objects from "./object-tree.ts";
 import { usageOf } from "./usage-of.ts";
 import { runs } from "../../helpers/runs.ts";
@@ -57,10 +63,10 @@ const folded = fc
     const roots = objects.treeOf(calls);
     const keys = objects.rowsOf(roots, { changed: new Set(), groupsOpen: true }).map(({ key }) => key);
     const changed = new Set(picks.map((pick) => keys[pick] ?? `nothing-${pick}`));
-    return { calls, roots, folding: { changed, groupsOpen } satisfies Folding };
+    return { calls, roots, folding: { changed, groupsOpen } satisfies ExpandedState };
   });
 
-function shown(calls: readonly TraceCall[], folding: Folding) {
+function shown(calls: readonly TraceCall[], folding: ExpandedState) {
   const tree = treeOf(calls);
   const opened = openedBy(tree, folding);
   const rows = rowsOf(tree, opened);
@@ -120,7 +126,7 @@ describe("the tree in columns", () => {
           for (const child of node.children)
             expect(tree.parents[positionOf(tree, child.call.id)]).toBe(position);
         }
-        expect(positionOf(tree, "not there")).toBe(NOWHERE);
+        expect(positionOf(tree, "not there")).toBe(NOT_FOUND);
       }),
       seeded,
     );
@@ -128,7 +134,7 @@ describe("the tree in columns", () => {
 
   it("counts the first of several calls of one id", () => {
     const tree = treeOf([call("a", null), call("b", "a"), call("a", "b", { startMs: 3 })]);
-    expect(Array.from(tree.parents)).toEqual([NOWHERE, 0]);
+    expect(Array.from(tree.parents)).toEqual([NOT_FOUND, 0]);
     expect(callAt(tree, 0)).toMatchObject({ id: "a", startMs: 0, calls: 2 });
   });
 
@@ -194,9 +200,9 @@ describe("walking", () => {
         const tree = treeOf(calls);
         const isFailed = (at: number): boolean => callAt(tree, at).exception !== null;
         const failed = Array.from({ length: countOf(tree) }, (_, at) => at).filter(isFailed);
-        for (let position = NOWHERE; position < countOf(tree); position++)
+        for (let position = NOT_FOUND; position < countOf(tree); position++)
           expect(nextOf(tree, position, isFailed)).toBe(
-            failed.find((at) => at > position) ?? failed[0] ?? NOWHERE,
+            failed.find((at) => at > position) ?? failed[0] ?? NOT_FOUND,
           );
       }),
       seeded,
@@ -224,7 +230,12 @@ describe("walking", () => {
     const { tree, rows } = shown(calls, { changed: new Set(), groupsOpen: false });
     expect([0, 1, 2, 3].map((index) => rowBelow(rows, index))).toEqual([1, 2, 2, 3]);
     expect([0, 1, 2, 3].map((index) => rowAbove(rows, index))).toEqual([0, 0, 1, 0]);
-    expect([-1, 0, 3, 4].map((index) => positionOfRow(tree, rows, index))).toEqual([NOWHERE, 0, 3, NOWHERE]);
+    expect([-1, 0, 3, 4].map((index) => positionOfRow(tree, rows, index))).toEqual([
+      NOT_FOUND,
+      0,
+      3,
+      NOT_FOUND,
+    ]);
   });
 
   it("goes down to the one call that made the bill", () => {
@@ -240,8 +251,8 @@ describe("walking", () => {
     const totals = { root: usageOf("m", 100, 1), agent: usageOf("m", 90, 0.9), ...leaves };
     const owns = { agent: usageOf("m", 10, 0.1), ...leaves };
     const treeUsage = treeUsageOf(tree, usageColumnsOf(totals, ids), usageColumnsOf(owns, ids));
-    expect(idAt(tree, dearestBelow(tree, 0, treeUsage))).toBe("model");
+    expect(idAt(tree, costliestDescendant(tree, 0, treeUsage))).toBe("model");
     const nothing = usageColumnsOf({}, ids);
-    expect(dearestBelow(tree, 0, treeUsageOf(tree, nothing, nothing))).toBe(0);
+    expect(costliestDescendant(tree, 0, treeUsageOf(tree, nothing, nothing))).toBe(0);
   });
 });

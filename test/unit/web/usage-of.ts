@@ -1,4 +1,4 @@
-import type { UsageByLlm } from "../../../web/numbers/usage.ts";
+import type { UsageByLlm } from "../../../web/format/usage.ts";
 
 /** So many prompt tokens of one model, at this cost. */
 export function usageOf(llm: string, tokens: number, usd: number | null): UsageByLlm {

@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Call } from "../../api/routes.ts";
-import { oneLine, visible } from "../../numbers/plain-text.ts";
-import { JsonTree } from "../../parts/json-tree.tsx";
-import { Prose } from "../../parts/prose.tsx";
+import { oneLine, visible } from "../../format/plain-text.ts";
+import { JsonTree } from "../../components/json-tree.tsx";
+import { Prose } from "../../components/prose.tsx";
 import type { Message, Part } from "./message.ts";
 import { readConversation } from "./read-conversation.ts";
 

@@ -1,7 +1,7 @@
-import { callerOfTab, announceKeyRefused, type Asking } from "../../api/ask.ts";
-import { AskError, type Failure } from "../../api/failure.ts";
-import type { CallTree } from "../columns/call-tree.ts";
-import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
+import { callerOfTab, announceKeyRefused, type RequestOptions } from "../../api/client.ts";
+import { ApiError, type Failure } from "../../api/failure.ts";
+import type { CallTree } from "../tree/call-tree.ts";
+import type { WorkerMessage, TraceTask, UsedByCalls } from "./messages.ts";
 import { takeWorker } from "./start-worker.ts";
 import { traceQuestions } from "./trace-questions.ts";
 
@@ -12,7 +12,7 @@ export interface LoadedTrace {
 }
 
 interface Telling {
-  readonly asking: Asking;
+  readonly asking: RequestOptions;
   readonly show: (trace: LoadedTrace) => void;
 }
 
@@ -22,13 +22,13 @@ export function loadTrace(project: string, traceId: string, { asking, show }: Te
   const worker = takeWorker();
   const loaded = new Promise<LoadedTrace>((resolve, reject) => {
     let tree: CallTree | undefined;
-    worker.addEventListener("message", ({ data: news }: MessageEvent<TraceNews>) => {
+    worker.addEventListener("message", ({ data: news }: MessageEvent<WorkerMessage>) => {
       if (news.kind === "progress") onProgress?.(news.calls);
       else if (news.kind === "failed") reject(failed(news.failure));
       else if (news.kind === "tree") show({ tree: (tree = news.tree), used: undefined });
       else if (tree !== undefined) resolve({ tree, used: news.used });
     });
-    worker.addEventListener("error", () => reject(new AskError({ kind: "unreachable" })));
+    worker.addEventListener("error", () => reject(new ApiError({ kind: "unreachable" })));
     signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
     worker.postMessage({
       questions: traceQuestions(project, traceId),
@@ -38,7 +38,7 @@ export function loadTrace(project: string, traceId: string, { asking, show }: Te
   return loaded.finally(() => worker.terminate());
 }
 
-function failed(failure: Failure): AskError {
+function failed(failure: Failure): ApiError {
   if (failure.kind === "refused" && failure.status === 401) announceKeyRefused();
-  return new AskError(failure);
+  return new ApiError(failure);
 }

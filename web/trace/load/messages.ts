@@ -1,17 +1,17 @@
-import type { Caller } from "../../api/ask.ts";
+import type { ApiClient } from "../../api/client.ts";
 import type { Failure } from "../../api/failure.ts";
-import type { CallTree } from "../columns/call-tree.ts";
-import type { UsageColumns } from "../columns/usage-columns.ts";
+import type { CallTree } from "../tree/call-tree.ts";
+import type { UsageColumns } from "../tree/usage-columns.ts";
 import type { TraceQuestions } from "./trace-questions.ts";
 
 /** The task of a worker. */
 export interface TraceTask {
   readonly questions: TraceQuestions;
-  readonly caller: Caller;
+  readonly caller: ApiClient;
 }
 
 /** Its messages, in this order; the last is `used` or `failed`. */
-export type TraceNews =
+export type WorkerMessage =
   | { readonly kind: "progress"; readonly calls: number }
   | { readonly kind: "tree"; readonly tree: CallTree }
   | { readonly kind: "used"; readonly used: UsedByCalls }

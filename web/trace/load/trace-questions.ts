@@ -1,12 +1,12 @@
-import type { Question } from "../../api/ask.ts";
+import type { ApiRequest } from "../../api/client.ts";
 
 /** The questions that a trace view asks. */
 export interface TraceQuestions {
-  readonly calls: Question<"/trace/calls">;
+  readonly calls: ApiRequest<"/trace/calls">;
   /** What each call used with everything below it. */
-  readonly total: Question<"/trace/usage">;
+  readonly total: ApiRequest<"/trace/usage">;
   /** What each call adds to the trace. */
-  readonly own: Question<"/trace/usage">;
+  readonly own: ApiRequest<"/trace/usage">;
 }
 
 const MAX_CALLS = 1_000_000;

@@ -1,17 +1,17 @@
-import { ask, askLines, type Asking } from "../../api/ask.ts";
-import { AskError } from "../../api/failure.ts";
-import { countOf, idAt, positionOf, type CallTree } from "../columns/call-tree.ts";
-import { NOWHERE } from "../columns/text-index.ts";
-import { treeOf, type TraceCall } from "../columns/tree-of.ts";
-import { usageColumnsOf } from "../columns/usage-columns.ts";
-import type { TraceNews, TraceTask, UsedByCalls } from "./messages.ts";
+import { postJson, postNdjson, type RequestOptions } from "../../api/client.ts";
+import { ApiError } from "../../api/failure.ts";
+import { countOf, idAt, positionOf, type CallTree } from "../tree/call-tree.ts";
+import { NOT_FOUND } from "../tree/text-index.ts";
+import { treeOf, type TraceCall } from "../tree/tree-of.ts";
+import { usageColumnsOf } from "../tree/usage-columns.ts";
+import type { WorkerMessage, TraceTask, UsedByCalls } from "./messages.ts";
 import { callReader, type CallLine } from "./trace-call.ts";
 
 /** Reads one trace into columns, outside the page's thread: a hundred thousand calls would delay its frames. */
 addEventListener("message", ({ data }: MessageEvent<TraceTask>) => {
   answer(data).catch((error: unknown) => {
-    tell({ kind: "failed", failure: error instanceof AskError ? error.failure : { kind: "broken" } });
-    if (!(error instanceof AskError)) reportError(error);
+    tell({ kind: "failed", failure: error instanceof ApiError ? error.failure : { kind: "broken" } });
+    if (!(error instanceof ApiError)) reportError(error);
   });
 });
 
@@ -27,28 +27,34 @@ async function answer({ questions, caller }: TraceTask): Promise<void> {
   tell({ kind: "used", used: await loadUsed(questions, tree, asking) });
 }
 
-async function loadCalls(questions: TraceTask["questions"], asking: Asking): Promise<readonly TraceCall[]> {
+async function loadCalls(
+  questions: TraceTask["questions"],
+  asking: RequestOptions,
+): Promise<readonly TraceCall[]> {
   const calls: TraceCall[] = [];
   let read: ((line: CallLine) => TraceCall) | undefined;
   const take = (line: CallLine): void => {
     if (read === undefined) read = callReader(line);
     else calls.push(read(line));
   };
-  await askLines(questions.calls, take, asking);
+  await postNdjson(questions.calls, take, asking);
   return calls;
 }
 
 async function loadUsed(
   questions: TraceTask["questions"],
   tree: CallTree,
-  asking: Asking,
+  asking: RequestOptions,
 ): Promise<UsedByCalls> {
-  const [total, own] = await Promise.all([ask(questions.total, asking), ask(questions.own, asking)]);
+  const [total, own] = await Promise.all([
+    postJson(questions.total, asking),
+    postJson(questions.own, asking),
+  ]);
   const ids = Array.from({ length: countOf(tree) }, (_, position) => idAt(tree, position));
   const unfinished = new Uint8Array(ids.length);
   for (const id of total.body.unfinished_call_ids) {
     const position = positionOf(tree, id);
-    if (position !== NOWHERE) unfinished[position] = 1;
+    if (position !== NOT_FOUND) unfinished[position] = 1;
   }
   return {
     total: usageColumnsOf(total.body.call_usage, ids),
@@ -58,6 +64,6 @@ async function loadUsed(
   };
 }
 
-function tell(news: TraceNews): void {
+function tell(news: WorkerMessage): void {
   postMessage(news);
 }

@@ -1,0 +1,90 @@
+import { formatUsd, formatDuration, formatCount, type FormattedNumber } from "../format/figure.ts";
+import { oneLine } from "../format/plain-text.ts";
+import type { Total } from "../format/usage.ts";
+
+/** A number with all of its digits on hover. */
+export function FormattedValue({
+  figure,
+  dim = false,
+}: {
+  readonly figure: FormattedNumber;
+  readonly dim?: boolean;
+}) {
+  return (
+    <span class={dim ? "figure dim" : "figure"} title={figure.exact} data-exact={figure.exact}>
+      {figure.text}
+    </span>
+  );
+}
+
+/** An unknown number, and why it is unknown. */
+export function Unknown({ why }: { readonly why: string }) {
+  return (
+    <abbr class="unknown" title={why}>
+      —<span class="unseen"> not known: {why}</span>
+    </abbr>
+  );
+}
+
+export function Tokens({ count }: { readonly count: number }) {
+  return <FormattedValue figure={formatCount(count)} dim={count === 0} />;
+}
+
+/** A sum that leaves something out: "at least". */
+function AtLeast({ figure, why }: { readonly figure: FormattedNumber; readonly why: string }) {
+  return (
+    <abbr class="figure partial" data-exact={`≥ ${figure.exact}`} title={`${figure.exact} and ${why}`}>
+      ≥ {figure.text}
+    </abbr>
+  );
+}
+
+/** Dollars; "at least" when models without a price are left out, an em dash when there is nothing but them. */
+export function Dollars({ total }: { readonly total: Pick<Total, "usd" | "unpriced"> }) {
+  const { usd, unpriced } = total;
+  if (usd === null) return <Unknown why={`no price is known for ${listed(unpriced)}`} />;
+  const figure = formatUsd(usd);
+  if (unpriced.length === 0) return <FormattedValue figure={figure} dim={usd === 0} />;
+  return <AtLeast figure={figure} why={`what ${listed(unpriced)} cost, whose price is not known`} />;
+}
+
+/** Dollars of a total of the service, which says itself whether it leaves something out. */
+export interface Billed {
+  readonly total_cost?: number | null | undefined;
+  readonly cost_is_lower_bound?: boolean | undefined;
+}
+
+export function Cost({ total, dim }: { readonly total: Billed; readonly dim?: boolean }) {
+  const { total_cost: usd = null, cost_is_lower_bound: isLowerBound = false } = total;
+  if (usd === null) return <Unknown why="no price is known for its models" />;
+  if (isLowerBound)
+    return <AtLeast figure={formatUsd(usd)} why="what models cost whose price is not known" />;
+  return <FormattedValue figure={formatUsd(usd)} dim={dim ?? usd === 0} />;
+}
+
+/** The same as text: — · ≥ $1.20 · $1.20. */
+export function costText({
+  total_cost: usd = null,
+  cost_is_lower_bound: isLowerBound = false,
+}: Billed): string {
+  if (usd === null) return "—";
+  return `${isLowerBound ? "≥ " : ""}${formatUsd(usd).text}`;
+}
+
+export function listed(llms: readonly string[]): string {
+  const shown = llms.slice(0, 3).map((llm) => oneLine(llm, 60));
+  return llms.length > 3 ? `${shown.join(", ")} and ${llms.length - 3} more` : shown.join(", ");
+}
+
+export function Duration({ ms }: { readonly ms: number | null }) {
+  return ms === null ? <Live /> : <FormattedValue figure={formatDuration(ms)} />;
+}
+
+/** Marks a number that can still grow. */
+export function Live() {
+  return (
+    <abbr class="live" title="Not finished: this can still grow">
+      <span aria-hidden="true">●</span> live
+    </abbr>
+  );
+}

@@ -1,0 +1,123 @@
+import { useMemo, useState } from "preact/hooks";
+import { counted } from "../format/figure.ts";
+import { visible } from "../format/plain-text.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { matchesOf, type JsonMatches } from "./json-matches.ts";
+
+interface JsonTreeProps {
+  readonly label: string;
+  readonly value: unknown;
+  /** What is looked for; empty: nothing. */
+  readonly find: string;
+}
+
+const OPEN_DEPTH = 2;
+const FIRST_MEMBERS = 100;
+const FIRST_CHARS = 1000;
+
+/** A value of JSON that folds. While something is looked for, only what leads to it is shown. */
+export function JsonTree({ label, value, find }: JsonTreeProps) {
+  const matches = useMemo(() => (find === "" ? undefined : matchesOf(value, find)), [value, find]);
+  return (
+    <div class="json" role="group" aria-label={label}>
+      <div class="json-head">
+        <h3>{label}</h3>
+        {matches !== undefined && (
+          <span class="dim" role="status">
+            {matches.count === 0 ? "nothing" : counted(matches.count, "match", "matches")}
+            {matches.isCut && ", of the first values"}
+          </span>
+        )}
+        <CopyButton
+          label="Copy"
+          title={`Copy all of the ${label.toLowerCase()}`}
+          text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))}
+        />
+      </div>
+      {matches?.count !== 0 && (
+        <ul class="json-tree">
+          <Node name={undefined} {...{ value, matches }} depth={0} />
+        </ul>
+      )}
+    </div>
+  );
+}
+
+interface NodeProps {
+  readonly name: string | undefined;
+  readonly value: unknown;
+  readonly depth: number;
+  readonly matches: JsonMatches | undefined;
+}
+
+function Node({ name, value, depth, matches }: NodeProps) {
+  const [isToggled, setToggled] = useState(false);
+  const [shown, setShown] = useState(FIRST_MEMBERS);
+  const key = name === undefined ? null : <bdi class="json-key">{visible(name)}: </bdi>;
+  if (typeof value !== "object" || value === null) {
+    return (
+      <li>
+        {key}
+        <Scalar value={value} />
+      </li>
+    );
+  }
+  const entries = Array.isArray(value)
+    ? value.map((one: unknown, at) => [String(at), one] as const)
+    : Object.entries(value as Readonly<Record<string, unknown>>);
+  const wanted =
+    matches === undefined || (name !== undefined && matches.isIn(name))
+      ? entries
+      : entries.filter(([one, inner]) => matches.has(one, inner));
+  const isOpen = (matches !== undefined || depth < OPEN_DEPTH) !== isToggled;
+  const brackets = Array.isArray(value) ? "[ ]" : "{ }";
+  if (entries.length === 0) {
+    return (
+      <li>
+        {key}
+        <span class="dim">{brackets}</span>
+      </li>
+    );
+  }
+  return (
+    <li>
+      <button class="json-fold" aria-expanded={isOpen} onClick={() => setToggled(!isToggled)}>
+        <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {key}
+        <span class="dim">
+          {Array.isArray(value) ? counted(entries.length, "item") : counted(entries.length, "member")}
+        </span>
+      </button>
+      {isOpen && (
+        <ul>
+          {wanted.slice(0, shown).map(([one, inner]) => (
+            <Node key={one} name={one} value={inner} depth={depth + 1} matches={matches} />
+          ))}
+          {wanted.length > shown && (
+            <li>
+              <button onClick={() => setShown(shown + FIRST_MEMBERS * 5)}>
+                {counted(wanted.length - shown, "more", "more")}
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function Scalar({ value }: { readonly value: unknown }) {
+  const [chars, setChars] = useState(FIRST_CHARS);
+  if (typeof value !== "string") return <span class="json-scalar">{String(value)}</span>;
+  return (
+    <>
+      <span class="json-text" dir="auto">
+        {visible(value.slice(0, chars))}
+      </span>
+      {value.length > chars && (
+        <button class="quiet" onClick={() => setChars(chars * 20)}>
+          {counted(value.length - chars, "more character", "more characters")}
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { UrlState } from "../state/url-state.ts";
+import type { Go } from "../state/use-address.ts";
+
+interface NothingHereProps {
+  readonly project: string;
+  readonly what: string;
+  readonly options: UrlState["options"];
+  readonly go: Go;
+}
+
+/** An empty window, and what to do next. */
+export function NothingHere({ project, what, options, go }: NothingHereProps) {
+  return (
+    <div class="empty" role="status">
+      <h2>{what}</h2>
+      <p class="dim">
+        <bdi>{project}</bdi>
+      </p>
+      <button class="main" onClick={() => go({ options: { ...options, window: "90d" } })}>
+        Show last 90 days
+      </button>
+    </div>
+  );
+}

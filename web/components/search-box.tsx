@@ -1,0 +1,182 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { oneLine } from "../format/plain-text.ts";
+import { FIELDS, printSearch } from "../state/search.ts";
+import type { AskedFor } from "../state/query.ts";
+import { readQuery } from "../state/query.ts";
+
+interface SearchBoxProps {
+  /** As in the address. */
+  readonly text: string;
+  readonly of: "calls" | "traces";
+  readonly query: AskedFor;
+  readonly onText: (text: string) => void;
+}
+
+/** One box for words and conditions, which refuses what it does not know while it is typed; JSON under Advanced. */
+export function SearchBox({ text, of, query, onText }: SearchBoxProps) {
+  const [typed, setTyped] = useState(text);
+  const [isAdvanced, setAdvanced] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => setTyped(text), [text]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== "/" || isTaken(event.target)) return;
+      input.current?.focus();
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  const { faults } = typed === text ? query : readQuery(typed, of);
+  return (
+    <div class="filters">
+      <form
+        class="search"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (faults.length === 0) onText(typed.trim());
+        }}
+      >
+        <input
+          ref={input}
+          type="search"
+          aria-label={`Search ${of}`}
+          aria-invalid={faults.length > 0}
+          aria-describedby="search-faults"
+          autocomplete="off"
+          spellcheck={false}
+          list="search-names"
+          placeholder={
+            of === "traces"
+              ? "parcel status:failed cost>0.1 user:ana      /"
+              : "parcel status:failed user:ana      /"
+          }
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <datalist id="search-names">
+          {suggestions(typed, of).map(({ value, says }) => (
+            <option key={value} value={value}>
+              {says}
+            </option>
+          ))}
+        </datalist>
+        <button type="submit" disabled={faults.length > 0}>
+          Search
+        </button>
+      </form>
+      <Chips text={text} query={query} onText={onText} />
+      <button class="quiet" aria-expanded={isAdvanced} onClick={() => setAdvanced(!isAdvanced)}>
+        Advanced
+      </button>
+      <div id="search-faults" class="faults" role="alert">
+        {faults.map(({ part, msg }) => (
+          <p key={part + msg} class="failed">
+            <code>{oneLine(part, 60)}</code> {msg}
+          </p>
+        ))}
+      </div>
+      {isAdvanced && <Advanced key={text} query={query} text={text} of={of} onText={onText} />}
+    </div>
+  );
+}
+
+/** Somebody types there, or it has a use for the key. */
+function isTaken(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("input, textarea, select, dialog") !== null;
+}
+
+function suggestions(typed: string, of: SearchBoxProps["of"]) {
+  const begun = /\S*$/.exec(typed)?.[0] ?? "";
+  if (begun.includes(":") || typed.startsWith("{")) return [];
+  const before = typed.slice(0, typed.length - begun.length);
+  return Object.entries(FIELDS)
+    .filter(([name, { calls }]) => name.startsWith(begun) && (of === "traces" || calls !== undefined))
+    .map(([name, { kind, says }]) => ({
+      value: `${before}${name}${kind === "number" || kind === "duration" ? ">" : ":"}`,
+      says,
+    }));
+}
+
+function Chips({ text, query, onText }: Pick<SearchBoxProps, "text" | "query" | "onText">) {
+  if (text === "") return null;
+  const { search } = query;
+  if (search === undefined) {
+    return (
+      <span class="chip">
+        Custom query
+        <button class="quiet" aria-label="Remove the query" onClick={() => onText("")}>
+          ×
+        </button>
+      </span>
+    );
+  }
+  const parts = [
+    ...search.conditions.map((_, at) => ({
+      one: { words: [], conditions: search.conditions.slice(at, at + 1) },
+      rest: { ...search, conditions: search.conditions.toSpliced(at, 1) },
+    })),
+    ...search.words.map((_, at) => ({
+      one: { words: search.words.slice(at, at + 1), conditions: [] },
+      rest: { ...search, words: search.words.toSpliced(at, 1) },
+    })),
+  ];
+  return (
+    <>
+      {parts.map(({ one, rest }) => {
+        const shown = oneLine(printSearch(one), 80);
+        return (
+          <span key={shown} class="chip">
+            <bdi>{shown}</bdi>
+            <button class="quiet" aria-label={`Remove ${shown}`} onClick={() => onText(printSearch(rest))}>
+              ×
+            </button>
+          </span>
+        );
+      })}
+    </>
+  );
+}
+
+/** The same as a query of the interface, which can be edited. */
+function Advanced({ query, text, of, onText }: SearchBoxProps) {
+  const [edited, setEdited] = useState(() =>
+    query.search === undefined && query.faults.length > 0
+      ? text
+      : JSON.stringify({ $expr: query.operand ?? {} }, null, 2),
+  );
+  const [fault, setFault] = useState<string | undefined>(undefined);
+  return (
+    <form
+      class="query"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const [first] = readQuery(edited, of).faults;
+        setFault(first?.msg);
+        if (first !== undefined) return;
+        const { $expr } = JSON.parse(edited) as { $expr?: object };
+        onText(
+          $expr !== undefined && Object.keys($expr).length === 0 ? "" : JSON.stringify(JSON.parse(edited)),
+        );
+      }}
+    >
+      <textarea
+        aria-label="Query"
+        rows={6}
+        spellcheck={false}
+        value={edited}
+        onInput={(event) => setEdited(event.currentTarget.value)}
+      />
+      <div>
+        <button type="submit">Apply</button>{" "}
+        {fault !== undefined && (
+          <span class="failed" role="alert">
+            {fault}
+          </span>
+        )}
+        <span class="dim"> The window is added to it.</span>
+      </div>
+    </form>
+  );
+}

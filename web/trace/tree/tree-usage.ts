@@ -1,0 +1,44 @@
+import { sumOfEntries, type Total, type UsageByLlm } from "../../format/usage.ts";
+import { childrenOf, type CallTree } from "./call-tree.ts";
+import { membersOf } from "./groups.ts";
+import { NOT_FOUND } from "./text-index.ts";
+import { entriesOf, type UsageColumns } from "./usage-columns.ts";
+
+/** What calls used: with everything below them, and by themselves. */
+export interface TreeUsage {
+  total(position: number): Total;
+  /** The same by LLM. */
+  usage(position: number): UsageByLlm;
+  /** What the call adds to the trace. Over all calls it is what the trace used. */
+  own(position: number): Total;
+  /** A group of like siblings with everything below them, each completion once. */
+  group(group: number): Total;
+  /** The whole trace, each completion once. */
+  readonly all: Total;
+}
+
+/** Sums are made when they are first needed. */
+export function treeUsageOf(tree: CallTree, totals: UsageColumns, owns: UsageColumns): TreeUsage {
+  const groups = new Map<number, Total>();
+  const total = (position: number): Total => sumOfEntries(entriesOf(totals, position, position + 1));
+  // totals of several calls can share a completion, so they are not added up
+  const sum = (positions: Iterable<number>): Total =>
+    sumOfEntries(
+      Iterator.from(positions).flatMap((position) =>
+        entriesOf(owns, position, position + tree.calls[position]!),
+      ),
+    );
+  const roots = [...childrenOf(tree, NOT_FOUND)];
+  return {
+    total,
+    usage: (position) =>
+      Object.fromEntries(entriesOf(totals, position, position + 1).map(({ llm, usage }) => [llm, usage])),
+    own: (position) => sumOfEntries(entriesOf(owns, position, position + 1)),
+    group(group) {
+      const known = groups.get(group) ?? sum(membersOf(tree.groups, group));
+      groups.set(group, known);
+      return known;
+    },
+    all: roots.length === 1 ? total(roots[0]!) : sum(roots),
+  };
+}
