@@ -18,7 +18,7 @@ const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 const service = await startProcess(settings);
 await seedFixture(askOf(service.url));
 await service.end("SIGTERM");
-execFileSync(process.execPath, [join(import.meta.dirname, "ledger.ts"), "rebuild"], {
+execFileSync(process.execPath, [join(import.meta.dirname, "usage-rollup.ts"), "rebuild"], {
   env: { ...process.env, ...settings },
   stdio: "inherit",
 });

@@ -37,7 +37,7 @@ type Tell = (message: ToWorker) => void;
 const MAX_WAIT_MS = 60_000;
 /** What a body of 64 MiB and eight million values takes, twice. The process itself does not end with it. */
 const MAX_HEAP_MB = 2048;
-const THREAD = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
  * Reads large bodies beside the event loop: a thread parses, validates and prepares them by the routes themselves; what
@@ -83,7 +83,7 @@ export class IngestWorker {
 
   #start(): Worker {
     const { bodyLimitBytes } = this.#options;
-    const worker = new Worker(THREAD, {
+    const worker = new Worker(WORKER, {
       workerData: { bodyLimitBytes } satisfies ThreadSettings,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
