@@ -22,10 +22,10 @@ const programs = readdirSync(PROGRAMS)
       readFileSync(join(PROGRAMS, file), "utf8"),
     ),
   );
-const page = readFileSync(join(root, "docs/clients.md"), "utf8");
+const page = readFileSync(join(root, "docs/clients-python.md"), "utf8");
 const blocks = [...page.matchAll(/```python\n(.*?)```/gs)].map(([, lines]) => lines!);
 
-describe("the Python lines of docs/clients.md", () => {
+describe("the Python lines of docs/clients-python.md", () => {
   it.each(blocks)("are lines of a program that is run: %s", (block) => {
     const inFunction = block.replaceAll(/^(?=.)/gm, "    ");
     expect(programs.some((program) => program.includes(block) || program.includes(inFunction))).toBe(true);

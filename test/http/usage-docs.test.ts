@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startApp, type TestApp } from "../helpers/start-app.ts";
 
-const page = readFileSync(`${import.meta.dirname}/../../docs/usage-over-time.md`, "utf8");
+const page = readFileSync(`${import.meta.dirname}/../../docs/usage-stats.md`, "utf8");
 const questions = [
   ...page.matchAll(
     /\*\*(.*?)\*\*[^`]*(?:`[^`]+`[^`]*)*```json ask\n([^`]*)```\n\n```json answer\n([^`]*)```/g,
@@ -22,9 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-describe("docs/usage-over-time.md", () => {
-  it("asks five questions", () => {
-    expect(questions).toHaveLength(5);
+describe("docs/usage-stats.md", () => {
+  it("asks four questions", () => {
+    expect(questions).toHaveLength(4);
   });
 
   it.each(questions)("answers as it says: $name", async ({ ask, answer }) => {
