@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../shared/errors.ts";
 
-/** Room for two names of 128 characters, of nine bytes each as escapes. */
+/** Capacity for two names of 128 characters, of nine bytes each as escapes. */
 const MAX_PATH_BYTES = 2560;
 const MAX_TARGET_BYTES = 8192;
 

@@ -7,7 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 
 export interface BackupDeps {
   readonly engine: Engine;
-  /** Where the embedded engine may write backups. */
+  /** Directory that the embedded engine may write backups to. */
   readonly dir: string;
   readonly clock: Clock;
 }

@@ -2,7 +2,7 @@ import type { Grant } from "../../http/auth/grant.ts";
 import { earliest, type StoredKey } from "../../http/auth/key-store.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 
-/** What bounds the keys of a project and of a key. */
+/** Limits on the number and lifetime of keys. */
 export interface KeyLimits {
   /** Valid keys that name the same project, or the same pattern of projects. */
   readonly maxPerProject: number;

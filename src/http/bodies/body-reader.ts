@@ -23,7 +23,7 @@ declare module "fastify" {
     bodies: Bodies;
   }
   interface FastifyRequest {
-    /** What its body holds of the bytes in flight; null before it has some. */
+    /** Permit for the body's bytes in flight; null before the first byte. */
     bodyBytes: Permit | null;
   }
 }

@@ -63,7 +63,7 @@ export function jsonResponse(
   };
 }
 
-/** What a route does that can fail so. `input`: it takes a body or parameters. */
+/** Property of a route that leads to these errors. `input`: it takes a body or parameters. */
 type When = "always" | "key" | "body" | "input" | "storage";
 
 interface SharedResponse {
