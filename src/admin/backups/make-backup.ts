@@ -44,7 +44,7 @@ export async function makeBackup({ engine, dir, clock }: BackupDeps): Promise<Ba
 
 /** The engine copies what fits on the disk, and calls it complete. */
 function cutOff(): AppError {
-  return new AppError("store_unavailable", "There is not enough space for a backup.", {
+  return new AppError("store_unavailable", "Not enough disk space for a backup.", {
     retryAfterSeconds: 59,
   });
 }

@@ -27,7 +27,10 @@ export function makersOf(maker: Grant, projects: readonly string[]): readonly st
     throw new AppError("forbidden", "This key may not use one of those projects.");
   if (maker.isRoot) return [];
   if (maker.key.makers.length === MAX_MAKERS) {
-    throw new AppError("forbidden", `This key was made by ${MAX_MAKERS} keys in turn, and can make none.`);
+    throw new AppError(
+      "forbidden",
+      `API keys nest at most ${MAX_MAKERS} levels; this key cannot create another.`,
+    );
   }
   return [...maker.key.makers, maker.keyId];
 }

@@ -188,7 +188,7 @@ function tooLarge(limitBytes: number): AppError {
 }
 
 function brokenOff(cause?: Error): AppError {
-  return new AppError("bad_request", "The body is not as long as Content-Length says.", { cause });
+  return new AppError("bad_request", "Body length differs from Content-Length.", { cause });
 }
 
 function noRoom(): AppError {
