@@ -26,10 +26,10 @@ export function readTarget(target: string): string | undefined {
   const local = pathOf(target);
   if (local === undefined) return undefined;
 
-  const question = local.indexOf("?");
-  const path = question === -1 ? local : local.slice(0, question);
+  const query = local.indexOf("?");
+  const path = query === -1 ? local : local.slice(0, query);
   if (climbs(path)) return undefined;
-  const rest = question === -1 ? "" : escaped(local.slice(question));
+  const rest = query === -1 ? "" : escaped(local.slice(query));
   return withoutTracesPrefix(normalised(path)) + rest;
 }
 

@@ -60,11 +60,11 @@ function noted(project: Project, callIds: readonly string[]): Sql {
 
 /** True for the hours under which calls lie that started and ended then; undefined if they may have at any time. */
 export function inHoursOf(project: Project, { started, ended }: TimeRange): Sql | undefined {
-  const asked = [
+  const requested = [
     { kind: "started", range: started },
     { kind: "ended", range: ended },
   ] as const;
-  const conditions = asked.flatMap(({ kind, range }) =>
+  const conditions = requested.flatMap(({ kind, range }) =>
     range === undefined ? [] : [sql`hour IN (${hourBucketsOf(ofProject(project), { kind, range })})`],
   );
   return conditions.length === 0 ? undefined : join(conditions, " AND ");

@@ -18,7 +18,7 @@ import { planStats, type PlanSettings } from "./plan/plan-stats.ts";
 import type { WindowLimits } from "./read/read-window.ts";
 import { sumWindow } from "./sum-window.ts";
 import type { ProviderOf } from "./sums/window-fold.ts";
-import { printAnswer } from "./response/print-answer.ts";
+import { printResponse } from "./response/print-response.ts";
 import { printCsv } from "./response/print-csv.ts";
 import { printCallsStats } from "./calls-stats/answer.ts";
 import { planCallsStats } from "./calls-stats/plan.ts";
@@ -56,7 +56,7 @@ export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDe
     const book = plan.withCosts ? await bookFor(project) : undefined;
     const fold = await sumWindow(engine, { plan, book, providerOf, maxAggregates }, reading);
     if (wantsCsv(request)) return send(asCsv(reply, "usage-stats.csv"), printCsv(fold, plan));
-    return send(reply.type(JSON_TYPE), printAnswer(fold, plan));
+    return send(reply.type(JSON_TYPE), printResponse(fold, plan));
   });
 
   const calls = { ...schemas.callsStats, body: callsStatsRequest(limits) };

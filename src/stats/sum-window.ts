@@ -16,14 +16,14 @@ import { foldCalls, type WindowLimits } from "./read/read-window.ts";
  */
 export async function sumWindow(
   engine: Engine,
-  asked: Pick<FoldOptions, "plan" | "book" | "providerOf" | "maxAggregates">,
+  requested: Pick<FoldOptions, "plan" | "book" | "providerOf" | "maxAggregates">,
   limits: WindowLimits,
 ): Promise<WindowFold> {
   const names = new LlmDictionary();
-  const fold = new WindowFold({ ...asked, names });
-  const { aggregates: cells, live } = await readWindow(engine, asked.plan, asked.book, limits);
+  const fold = new WindowFold({ ...requested, names });
+  const { aggregates: cells, live } = await readWindow(engine, requested.plan, requested.book, limits);
   await inTurns(eachItem(cells, (aggregate) => fold.addAggregate(aggregate)));
-  await foldCalls(engine, { plan: asked.plan, names, fold }, live, limits);
+  await foldCalls(engine, { plan: requested.plan, names, fold }, live, limits);
   return fold;
 }
 

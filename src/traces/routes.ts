@@ -9,8 +9,8 @@ import type { Clock } from "../shared/clock.ts";
 import type { Project } from "../shared/project.ts";
 import type { ProviderOf } from "../stats/sums/window-fold.ts";
 import type { Engine } from "../store/engine.ts";
-import { answerTraces } from "./answer/answer-traces.ts";
-import { digestOf } from "./answer/page-token.ts";
+import { responseTraces } from "./response/trace-page.ts";
+import { digestOf } from "./response/page-token.ts";
 import { readFacets } from "./facets/read-facets.ts";
 import { traceFacetsRequest } from "./facets/schema.ts";
 import { planTraces } from "./plan/plan-traces.ts";
@@ -47,13 +47,13 @@ export async function traceListRoutes(root: FastifyInstance, deps: TraceListDeps
     const digest = digestOf([project_id, start, filter, query, any, totals, order_by, direction]);
     return sendJsonText(
       reply,
-      await answerTraces({ ...deps, book, signal }, { plan, query: question, digest }),
+      await responseTraces({ ...deps, book, signal }, { plan, query: question, digest }),
     );
   });
 
   const facets = { ...schemas.traceFacets, body: traceFacetsRequest(selectionLimits) };
   app.post("/trace/facets", { config, schema: facets }, async (request, reply) => {
     const plan = planTraces(request.grant.project(request.body.project_id), request.body, settings());
-    return readFacets(deps.engine, plan, { asked: request.body, signal: abortOnClose(reply) });
+    return readFacets(deps.engine, plan, { requested: request.body, signal: abortOnClose(reply) });
   });
 }

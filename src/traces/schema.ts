@@ -64,17 +64,17 @@ export function tracesQueryRequest(limits: SelectionLimits) {
         .default(true)
         .describe("If false, `total` is null; sorted by `started_at` the response then comes sooner"),
     })
-    .check(startBeforeEnd, costsAsked)
+    .check(startBeforeEnd, costsRequested)
     .meta({ id: "TracesQueryReq" });
 }
 
-interface CostsAsked {
+interface CostsRequested {
   readonly include_costs: boolean;
   readonly order_by: TraceOrder;
   readonly totals?: { readonly total_cost?: unknown } | null | undefined;
 }
 
-const costsAsked = z.superRefine<CostsAsked>(
+const costsRequested = z.superRefine<CostsRequested>(
   ({ include_costs, order_by, totals }, context) => {
     const message = "Costs need include_costs";
     if (include_costs) return;

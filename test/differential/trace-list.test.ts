@@ -7,7 +7,7 @@ import { defaultSelectionLimits } from "../../src/query/index.ts";
 import { hoursOfWindow } from "../../src/trace-usage/plan.ts";
 import { LlmDictionary } from "../../src/trace-usage/table/llm-dictionary.ts";
 import type { Project } from "../../src/shared/project.ts";
-import { totalText } from "../../src/traces/answer/totals.ts";
+import { totalText } from "../../src/traces/response/totals.ts";
 import { planTraces } from "../../src/traces/plan/plan-traces.ts";
 import { findAllTraces } from "../../src/traces/read/find-traces.ts";
 import { sumTraces } from "../../src/traces/read/sum-traces.ts";

@@ -16,9 +16,9 @@ export async function auditRoutes(root: FastifyInstance, { engine }: { engine: E
     "/audit",
     { config: { access: adminAccess }, schema: readAuditSchema },
     async ({ grant, query }) => {
-      const { page_token, limit, ...asked } = query;
+      const { page_token, limit, ...requested } = query;
       const before = page_token === undefined ? undefined : readToken(page_token);
-      const rows = await readAudit(engine, grant.key.projects, { ...asked, before, limit: limit + 1 });
+      const rows = await readAudit(engine, grant.key.projects, { ...requested, before, limit: limit + 1 });
       const entries = rows.slice(0, limit);
       const last = rows.length > limit ? entries.at(-1) : undefined;
       return { entries: entries.map(toEntry), next_page_token: last === undefined ? null : tokenAfter(last) };

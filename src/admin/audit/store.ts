@@ -22,7 +22,7 @@ export interface AuditCursor {
   readonly id: string;
 }
 
-export interface AuditQuestion {
+export interface AuditQuery {
   readonly start?: EpochMicros | undefined;
   readonly end?: EpochMicros | undefined;
   readonly action?: AuditAction | undefined;
@@ -37,18 +37,18 @@ export interface AuditQuestion {
 export function readAudit(
   engine: Engine,
   visible: readonly string[],
-  asked: AuditQuestion,
+  requested: AuditQuery,
 ): Promise<readonly AuditRow[]> {
-  const conditions = join([areWithin(visible), ...conditionsOf(asked)], " AND ");
+  const conditions = join([areWithin(visible), ...conditionsOf(requested)], " AND ");
   return engine.rows<AuditRow>(
     sql`SELECT id, toUnixTimestamp64Micro(at) AS at_us, action, projects, key_id, key_name, request_id, details, outcome, status
         FROM audit FINAL WHERE ${conditions}
-        ORDER BY at DESC, id DESC LIMIT ${param("UInt32", asked.limit)}`,
+        ORDER BY at DESC, id DESC LIMIT ${param("UInt32", requested.limit)}`,
     { name: "audit_read", limits: "heavy" },
   );
 }
 
-function conditionsOf({ start, end, before, ...asked }: AuditQuestion): readonly Sql[] {
+function conditionsOf({ start, end, before, ...requested }: AuditQuery): readonly Sql[] {
   const conditions: Sql[] = [];
   if (start !== undefined) conditions.push(sql`at >= ${instant(start)}`);
   if (end !== undefined) conditions.push(sql`at < ${instant(end)}`);
@@ -56,11 +56,11 @@ function conditionsOf({ start, end, before, ...asked }: AuditQuestion): readonly
     const at = instant(before.atUs);
     conditions.push(sql`at <= ${at} AND (at < ${at} OR id < ${param("String", before.id)})`);
   }
-  if (asked.action !== undefined) conditions.push(sql`action = ${param("String", asked.action)}`);
-  if (asked.outcome !== undefined) conditions.push(sql`outcome = ${param("String", asked.outcome)}`);
-  if (asked.key_id !== undefined) conditions.push(sql`key_id = ${param("String", asked.key_id)}`);
-  if (asked.project_id !== undefined)
-    conditions.push(sql`has(projects, ${param("String", asked.project_id)})`);
+  if (requested.action !== undefined) conditions.push(sql`action = ${param("String", requested.action)}`);
+  if (requested.outcome !== undefined) conditions.push(sql`outcome = ${param("String", requested.outcome)}`);
+  if (requested.key_id !== undefined) conditions.push(sql`key_id = ${param("String", requested.key_id)}`);
+  if (requested.project_id !== undefined)
+    conditions.push(sql`has(projects, ${param("String", requested.project_id)})`);
   return conditions;
 }
 

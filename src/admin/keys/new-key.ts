@@ -15,7 +15,7 @@ export interface KeyLimits {
 /** Keys that made each other; each look-up reads them all. */
 const MAX_MAKERS = 8;
 
-export interface AskedKey {
+export interface RequestedKey {
   readonly projects: readonly string[];
   readonly expiresAtMs: number | null;
   readonly nowMs: number;
@@ -36,7 +36,11 @@ export function makersOf(maker: Grant, projects: readonly string[]): readonly st
 }
 
 /** When a key ends that is to end then. Errors: validation, if that is over, or later than its maker and the limit allow. */
-export function expiryOf(maker: Grant, { expiresAtMs, nowMs }: AskedKey, limits: KeyLimits): number | null {
+export function expiryOf(
+  maker: Grant,
+  { expiresAtMs, nowMs }: RequestedKey,
+  limits: KeyLimits,
+): number | null {
   const { maxLifetimeMs } = limits;
   const latestMs = earliest([
     maker.key.expiresAtMs,
@@ -52,7 +56,7 @@ export function expiryOf(maker: Grant, { expiresAtMs, nowMs }: AskedKey, limits:
 /** Errors: validation, if there are as many keys as there may be. */
 export function refuseTooMany(
   makers: readonly string[],
-  { projects, nowMs }: AskedKey,
+  { projects, nowMs }: RequestedKey,
   { stored, limits }: { stored: readonly StoredKey[]; limits: KeyLimits },
 ): void {
   const valid = stored.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);

@@ -32,9 +32,9 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     const { grant, body } = request;
     const projects = [...new Set(body.projects)];
     const makers = makersOf(grant, projects);
-    const asked = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
-    const expiresAtMs = expiryOf(grant, asked, limits);
-    refuseTooMany(makers, asked, { stored: await store.list(), limits });
+    const requested = { projects, expiresAtMs: body.expires_at ?? null, nowMs: clock.now() };
+    const expiresAtMs = expiryOf(grant, requested, limits);
+    refuseTooMany(makers, requested, { stored: await store.list(), limits });
     const { id, text, secretHash } = generateKey();
     const key: StoredKey = {
       id,
@@ -44,7 +44,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
       projects,
       expiresAtMs,
       makers,
-      createdAtMs: asked.nowMs,
+      createdAtMs: requested.nowMs,
     };
     const { name, scopes, expires_at } = factsOf(key);
     await request.audit.begin(projects, { name, scopes, expires_at });

@@ -46,13 +46,13 @@ export function createProjectDeleter(deps: DeletionDeps): (project: Project) => 
   };
 
   return (project) => {
-    const asked = { project, ...Promise.withResolvers<Deletion>() };
-    queue.push({ tenant: { project, key: "" }, cost: 1, value: asked });
+    const requested = { project, ...Promise.withResolvers<Deletion>() };
+    queue.push({ tenant: { project, key: "" }, cost: 1, value: requested });
     if (!isRunning) {
       isRunning = true;
       void runAsTenant(SYSTEM_TENANT, run);
     }
-    return asked.promise;
+    return requested.promise;
   };
 }
 

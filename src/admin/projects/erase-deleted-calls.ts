@@ -105,7 +105,7 @@ const places: readonly Place[] = [
 export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MAX_KEYS): Promise<void> {
   const { deletions, mutations, clock } = deps;
   const projects = await deletions.projectsOfCalls(clock.now() - LATE_MS);
-  const asked = await deletions.at("asked");
+  const requested = await deletions.at("asked");
   if (projects.length === 0 || (await mutations.areRunning(TAG))) return;
 
   const tag = `${TAG} ${randomUUID()}`;
@@ -120,7 +120,7 @@ export async function eraseDeletedCalls(deps: DeletionDeps, maxKeys: number = MA
     const erase = change(ofProjects, sql`${param("Array(String)", keys)}`, hash);
     started.push(...(await mutations.start({ table, projects, tag }, erase)));
   }
-  const running = asked.filter(({ project }) => covered.has(project));
+  const running = requested.filter(({ project }) => covered.has(project));
   if (running.length === 0) return;
   const numbers = { ...(await mutations.numbers(TAG, [])), ...(await mutations.numbers(tag, started)) };
   await deletions.save(running.map((deletion) => ({ ...deletion, step: "running", mutations: numbers })));

@@ -17,7 +17,7 @@ export interface Audit {
    * Stores that the action begins: call it before anything is done, with the projects that it is about, which the key may use.
    * Errors: `StorageError`. Then nothing may be done.
    */
-  begin(projects: readonly string[], asked: Facts): Promise<void>;
+  begin(projects: readonly string[], requested: Facts): Promise<void>;
   /** Adds what came of it: ids, counts, and other text of ours, which is logged too. */
   add(result: Facts): void;
 }
@@ -135,8 +135,8 @@ class RunningAudit implements Audit {
     };
   }
 
-  async begin(projects: readonly string[], asked: Facts): Promise<void> {
-    this.#entry = { ...this.#entry, projects, details: asked };
+  async begin(projects: readonly string[], requested: Facts): Promise<void> {
+    this.#entry = { ...this.#entry, projects, details: requested };
     await this.#log.write(this.#entry);
     this.begun = true;
   }
@@ -146,9 +146,9 @@ class RunningAudit implements Audit {
   }
 
   async end(status: number): Promise<void> {
-    const asked = this.begun ? this.#entry.details : namedIn(this.#request);
+    const requested = this.begun ? this.#entry.details : namedIn(this.#request);
     const outcome = outcomeOf(status, this.begun);
-    const entry = { ...this.#entry, details: { ...asked, ...this.#result }, outcome, status };
+    const entry = { ...this.#entry, details: { ...requested, ...this.#result }, outcome, status };
     await endEntry({ log: this.#log, logger: this.#request.log }, entry, this.#result);
   }
 }

@@ -67,11 +67,11 @@ export function createKeyRing(store: KeyStore, rootKey: string, { clock, steady 
       throw error;
     }
   };
-  let listed: { readonly ids: Promise<ReadonlySet<string>>; readonly askedAtMs: number } | undefined;
+  let listed: { readonly ids: Promise<ReadonlySet<string>>; readonly requestedAtMs: number } | undefined;
   const isListed = async (id: string): Promise<boolean> => {
     const nowMs = steady.now();
-    if (listed === undefined || nowMs - listed.askedAtMs >= KEY_IDS_MS) {
-      listed = { ids: store.ids(), askedAtMs: nowMs };
+    if (listed === undefined || nowMs - listed.requestedAtMs >= KEY_IDS_MS) {
+      listed = { ids: store.ids(), requestedAtMs: nowMs };
     }
     return (await listed.ids).has(id);
   };

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { AppError } from "../../shared/errors.ts";
-import { answerOneAtATime, closeGently } from "./one-request.ts";
+import { responseOneAtATime, closeGently } from "./one-request.ts";
 
 /** How many connections beyond the cap stay open for their 503. */
 const MAX_REFUSED = 32;
@@ -61,7 +61,7 @@ export function registerConnections(
     socket.once("close", () => forget(socket));
     admit(socket);
   });
-  const open = answerOneAtATime(app.server, (socket, response) => {
+  const open = responseOneAtATime(app.server, (socket, response) => {
     if (anonymous.delete(socket) || idle.delete(socket)) anonymous.add(socket);
     response.once("close", () => {
       if (busy.delete(socket) && !socket.destroyed) idle.add(socket);

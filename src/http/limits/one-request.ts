@@ -12,7 +12,7 @@ const LINGER_MS = 1000;
  * the connection closes after the response, so that the client sends them again. Source: RFC 9112, 9.3.2. Returns the
  * responses that are open.
  */
-export function answerOneAtATime(
+export function responseOneAtATime(
   server: Server,
   onBegin: (socket: Socket, response: ServerResponse) => void,
 ): ReadonlyMap<Socket, ServerResponse> {

@@ -22,12 +22,12 @@ export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
       const window = this.#open(key) ?? { count: 0, endsAtMs: steady.now() + windowMs };
       window.count++;
       this.#windows.set(key, window);
-      done(null, answerOf(window));
+      done(null, responseOf(window));
     }
 
     /** Reads the count without increasing it; missing from the library's types. */
     read(...[key, done]: Parameters<FastifyRateLimitStore["incr"]>): void {
-      done(null, answerOf(this.#open(key)));
+      done(null, responseOf(this.#open(key)));
     }
 
     child(): FastifyRateLimitStore {
@@ -40,7 +40,7 @@ export function rateStoreOn(steady: Clock): FastifyRateLimitStoreCtor {
     }
   };
 
-  function answerOf(window: Window | undefined): { current: number; ttl: number } {
+  function responseOf(window: Window | undefined): { current: number; ttl: number } {
     return window === undefined
       ? { current: 0, ttl: 0 }
       : { current: window.count, ttl: window.endsAtMs - steady.now() };

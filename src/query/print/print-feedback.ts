@@ -4,7 +4,7 @@ import type { FeedbackField } from "../fields/feedback-field.ts";
 import { join, param, sql, type Sql } from "../sql.ts";
 import type { Condition, Value } from "../read/typed.ts";
 
-export interface FeedbackQuestion {
+export interface FeedbackQuery {
   readonly project: Project;
   readonly field: FeedbackField;
   readonly condition: Condition;
@@ -16,10 +16,10 @@ export interface FeedbackQuestion {
 }
 
 /** Whether the condition is true for any feedback of a call, by sets of call ids. */
-export function printAnyFeedback(question: FeedbackQuestion): Sql {
-  const { condition, ofRow, ofNone, exact } = question;
-  const ids = (where: Sql): Sql => sql`id IN (${idsOfCalls(question, where)})`;
-  const { type, sql: value } = question.field;
+export function printAnyFeedback(query: FeedbackQuery): Sql {
+  const { condition, ofRow, ofNone, exact } = query;
+  const ids = (where: Sql): Sql => sql`id IN (${idsOfCalls(query, where)})`;
+  const { type, sql: value } = query.field;
   const present = sql`NOT ${casts[type].absent(value)}`;
   const any = ids(present);
   const holds = ids(impliesPresent(condition) ? ofRow : sql`${present} AND ${ofRow}`);
@@ -30,7 +30,7 @@ export function printAnyFeedback(question: FeedbackQuestion): Sql {
 }
 
 /** Calls of the project that have feedback of the field's type for which `where` is true. */
-function idsOfCalls({ project, field }: FeedbackQuestion, where: Sql): Sql {
+function idsOfCalls({ project, field }: FeedbackQuery, where: Sql): Sql {
   const callRef = `weave:///${project}/call/`;
   const idAt = param("UInt32", Buffer.byteLength(callRef) + 1);
   const ofType =

@@ -25,8 +25,8 @@ export function printCondition(condition: Condition, scope: PrintScope): Sql {
     case "not":
       return sql`(NOT ${printCondition(condition.condition, { ...scope, exact: true })})`;
     case "with": {
-      const asked = printCondition(condition.condition, { ...scope, exact: true });
-      return sql`arrayMap(bound -> ${asked}, [${printValue(condition.value, scope)}])[1]`;
+      const requested = printCondition(condition.condition, { ...scope, exact: true });
+      return sql`arrayMap(bound -> ${requested}, [${printValue(condition.value, scope)}])[1]`;
     }
     case "never":
       return sql`0`;

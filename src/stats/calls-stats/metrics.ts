@@ -56,9 +56,9 @@ export interface MetricQuery<Name extends string> {
 
 /** One question for each metric, each number once; of a metric without any, the sum. */
 export function mergeQueries<Name extends string>(
-  asked: readonly MetricQuery<Name>[],
+  requested: readonly MetricQuery<Name>[],
 ): readonly MetricQuery<Name>[] {
-  return [...Map.groupBy(asked, ({ metric }) => metric)].map(([metric, same]) => {
+  return [...Map.groupBy(requested, ({ metric }) => metric)].map(([metric, same]) => {
     const aggregations = [
       ...new Set(
         same.flatMap((one) =>

@@ -19,12 +19,12 @@ export function planCallsStats(
   { selectionLimits, nowMs }: PlanSettings,
 ): CallsStatsPlan {
   const bucketed = bucketsOf(request, nowMs);
-  const asked = { filter, window: bucketed.window };
+  const requested = { filter, window: bucketed.window };
   const usageMetrics = mergeQueries(usage_metrics);
   const callMetrics = mergeQueries(call_metrics);
   return {
     ...bucketed,
-    selection: planCalls(project, asked, selectionLimits),
+    selection: planCalls(project, requested, selectionLimits),
     dimensions: NO_DIMENSIONS,
     withCosts: usageMetrics.some(({ metric }) => isCost(metric)),
     latency: callMetrics.some(({ metric }) => metric === "latency_ms")

@@ -6,7 +6,7 @@ import { foldCalls, type WindowLimits } from "../read/read-window.ts";
 import { CallsFold } from "./calls-fold.ts";
 import type { CallsStatsPlan } from "./plan.ts";
 
-interface Asked {
+interface Requested {
   readonly plan: CallsStatsPlan;
   /** Undefined: costs are not asked for. */
   readonly book: PriceBook | undefined;
@@ -16,7 +16,7 @@ interface Asked {
 /** Adds up all calls of a window. Errors: `StorageError`; too_many_calls. */
 export async function sumCalls(
   engine: Engine,
-  { plan, book, maxAggregates }: Asked,
+  { plan, book, maxAggregates }: Requested,
   limits: WindowLimits,
 ): Promise<CallsFold> {
   const names = new LlmDictionary();

@@ -11,10 +11,10 @@ export interface LatencySpec {
 }
 
 /** Each once; `avg` and `max` if none is named. */
-export function latencyQuery(asked: LatencySpec | null | undefined): LatencySpec | undefined {
-  if (asked == null) return undefined;
-  const aggregations = [...new Set(asked.aggregations)];
-  const percentiles = [...new Set(asked.percentiles)];
+export function latencyQuery(requested: LatencySpec | null | undefined): LatencySpec | undefined {
+  if (requested == null) return undefined;
+  const aggregations = [...new Set(requested.aggregations)];
+  const percentiles = [...new Set(requested.percentiles)];
   const isEmpty = aggregations.length === 0 && percentiles.length === 0;
   return isEmpty ? { aggregations: ["avg", "max"], percentiles } : { aggregations, percentiles };
 }

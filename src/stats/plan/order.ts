@@ -16,10 +16,10 @@ const LATENCY = "latency_ms.";
 
 /** Sort keys of groups: the requested members of the totals. */
 export function orders({ include_costs, latency }: RequestedOrder): ReadonlyMap<string, Order> {
-  const asked = latencyQuery(latency);
+  const requested = latencyQuery(latency);
   const counts = COUNT_MEMBERS.map((name, slot) => [name, { kind: "count", slot }] as const);
   const costs = COST_MEMBERS.map((name, slot) => [name, { kind: "cost", slot }] as const);
-  const latencies = asked === undefined ? [] : latencyNames(asked);
+  const latencies = requested === undefined ? [] : latencyNames(requested);
   return new Map<string, Order>([
     ...counts,
     ...(include_costs ? costs : []),

@@ -8,7 +8,7 @@ const NO_LATENCY = Number.MIN_SAFE_INTEGER;
 const latencyMs = computedColumns.get("latency_ms")!.sql;
 const exception = columns.get("exception")!.sql;
 
-type Asked = Pick<WindowPlan, "dimensions" | "latency">;
+type Requested = Pick<WindowPlan, "dimensions" | "latency">;
 
 /** Columns read beside those of the fold: failure, latency and the call's values of the group key. */
 export class CallColumns {
@@ -16,36 +16,36 @@ export class CallColumns {
   private latencies = new Float64Array(0);
   private keys: TextRanges = rangesFor(0);
   private readonly source: Buffer;
-  private readonly asked: Asked;
+  private readonly requested: Requested;
 
   /** The columns, each behind a comma. `selected`: whether a call counts; of others nothing is looked at. */
-  static select({ dimensions, latency }: Asked, selected: Sql): Sql {
+  static select({ dimensions, latency }: Requested, selected: Sql): Sql {
     const latencies = latency === undefined ? sql`` : sql`, toInt64(ifNull(${latencyMs}, -9007199254740991))`;
     const keys =
       dimensions.callKey === undefined ? sql`` : sql`, if(ifNull(${selected}, 0), ${dimensions.callKey}, '')`;
     return sql`, toUInt8(${exception} != '')${latencies}${keys}`;
   }
 
-  constructor(source: Buffer, asked: Asked) {
+  constructor(source: Buffer, requested: Requested) {
     this.source = source;
-    this.asked = asked;
+    this.requested = requested;
   }
 
   /** Reads the columns of a block of calls. */
   readonly readBlock = (reader: NativeReader, first: number, count: number): void => {
     const size = first + count;
-    const { asked } = this;
+    const { requested } = this;
     const errors = new Uint8Array(size);
     errors.set(this.errors);
     errors.set(reader.uint8s(), first);
     this.errors = errors;
-    if (asked.latency !== undefined) {
+    if (requested.latency !== undefined) {
       const latencies = new Float64Array(size);
       latencies.set(this.latencies);
       reader.int64s(latencies, first);
       this.latencies = latencies;
     }
-    if (asked.dimensions.callKey === undefined) return;
+    if (requested.dimensions.callKey === undefined) return;
     const keys = rangesFor(size);
     keys.starts.set(this.keys.starts);
     keys.ends.set(this.keys.ends);
@@ -65,7 +65,7 @@ export class CallColumns {
 
   /** The values of the call's fields, one a line. */
   keyOf(call: number): string {
-    if (this.asked.dimensions.callKey === undefined) return "";
+    if (this.requested.dimensions.callKey === undefined) return "";
     return this.source.toString("utf8", this.keys.starts[call], this.keys.ends[call]);
   }
 }

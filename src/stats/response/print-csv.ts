@@ -1,7 +1,7 @@
 import { csvLines, csvText } from "../../http/csv.ts";
 import { isoOf } from "../../shared/instant.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
-import { rankGroups } from "./print-answer.ts";
+import { rankGroups } from "./print-response.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { pauses } from "./pauses.ts";
 import { columnNames, TotalsTable } from "./totals-table.ts";

@@ -1,12 +1,12 @@
 import { join, param, sql, trusted, type Sql } from "../../query/sql.ts";
 import { isoOf } from "../../shared/instant.ts";
 import type { Engine } from "../../store/engine.ts";
-import { valueOf } from "../answer/groups.ts";
+import { valueOf } from "../response/groups.ts";
 import { selectTraces, type TracesPlan } from "../plan/plan-traces.ts";
 import type { Facet } from "./plan-facets.ts";
 import type { TraceFacets } from "./schema.ts";
 
-export interface FacetsAsked {
+export interface FacetsRequested {
   readonly facets: readonly Facet[];
   readonly contains?: string | null | undefined;
   /** The most values of each. */
@@ -26,19 +26,23 @@ interface Row {
 export async function readFacets(
   engine: Engine,
   plan: TracesPlan,
-  { asked, signal }: { readonly asked: FacetsAsked; readonly signal: AbortSignal },
+  { requested, signal }: { readonly requested: FacetsRequested; readonly signal: AbortSignal },
 ): Promise<TraceFacets> {
   const { window } = plan;
   const rows =
     window.endUs <= window.startUs
       ? []
-      : await engine.rows<Row>(statementOf(plan, asked), { name: "traces_facets", limits: "heavy", signal });
+      : await engine.rows<Row>(statementOf(plan, requested), {
+          name: "traces_facets",
+          limits: "heavy",
+          signal,
+        });
   const byFacet = Map.groupBy(rows, ({ facet }) => facet);
   return {
     start: isoOf(window.startUs),
     end: isoOf(window.endUs),
-    traces: byFacet.get(asked.facets.length)?.[0]?.traces ?? 0,
-    facets: asked.facets.map(({ label }, place) => facetOf(label, byFacet.get(place) ?? [])),
+    traces: byFacet.get(requested.facets.length)?.[0]?.traces ?? 0,
+    facets: requested.facets.map(({ label }, place) => facetOf(label, byFacet.get(place) ?? [])),
   };
 }
 
@@ -52,18 +56,18 @@ function facetOf(label: string, rows: readonly Row[]): TraceFacets["facets"][num
   };
 }
 
-function statementOf(plan: TracesPlan, { facets, contains, limit }: FacetsAsked): Sql {
+function statementOf(plan: TracesPlan, { facets, contains, limit }: FacetsRequested): Sql {
   const pairsOf = (values: Sql, place: number): Sql =>
     sql`arrayMap(value -> (toUInt8(${trusted(String(place))}), value), ${values})`;
   const all = [...facets.map(({ values }) => values), sql`['']`];
   const pairs = sql`arrayConcat(${join(all.map(pairsOf), ", ")}) AS pairs`;
   const text = sql`if(startsWith(value, '"'), JSONExtractString(value), value)`;
-  const isAsked =
+  const isRequested =
     contains == null
       ? sql``
       : sql`WHERE facet = ${param("UInt32", facets.length)} OR positionCaseInsensitiveUTF8(${text}, ${param("String", contains)}) > 0`;
   const counted = sql`SELECT pair.1 AS facet, pair.2 AS value, toUInt32(count()) AS traces
-    FROM (${selectTraces(plan, plan.window, pairs)}) ARRAY JOIN pairs AS pair ${isAsked} GROUP BY facet, value`;
+    FROM (${selectTraces(plan, plan.window, pairs)}) ARRAY JOIN pairs AS pair ${isRequested} GROUP BY facet, value`;
   return sql`SELECT facet, value, traces, toUInt32(count() OVER (PARTITION BY facet)) AS all_values,
       toUInt32(sum(traces) OVER (PARTITION BY facet)) AS all_traces
     FROM (${counted}) ORDER BY facet, traces DESC, value LIMIT ${param("UInt32", limit)} BY facet`;

@@ -31,7 +31,7 @@ export interface TracesPlan {
   readonly placeIn: (window: TimeWindow) => Sql;
 }
 
-export interface TracesAsked {
+export interface TracesRequested {
   readonly start: number;
   readonly end?: number | null | undefined;
   readonly filter?: CallsFilter | null | undefined;
@@ -47,7 +47,7 @@ export interface PlanSettings {
 /** Errors: validation. */
 export function planTraces(
   project: Project,
-  { filter, query: written, any, ...window }: TracesAsked,
+  { filter, query: written, any, ...window }: TracesRequested,
   { selectionLimits: limits, nowMs }: PlanSettings,
 ): TracesPlan {
   const query = written == null ? undefined : compiledQuery(project, written, { limits, loc: [] });

@@ -34,7 +34,7 @@ export function* rankGroups({ aggregates, groups }: WindowFold, plan: StatsPlan)
 }
 
 /** The answer's text, piece by piece; an empty one is a pause. It is written directly: there can be a million totals. */
-export function* printAnswer(fold: WindowFold, plan: StatsPlan): Generator<string> {
+export function* printResponse(fold: WindowFold, plan: StatsPlan): Generator<string> {
   const { aggregates, groups, unpriced } = fold;
   const { startsUs, sizeSeconds } = plan.buckets;
   const ranking = yield* pauses(rankGroups(fold, plan));

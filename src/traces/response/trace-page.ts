@@ -17,7 +17,7 @@ import { compareRanked, numberOf, rankOf, SUMMED, type Ranked } from "./order.ts
 import { readToken, tokenAfter } from "./page-token.ts";
 import { sumOf, totalText, unpricedText } from "./totals.ts";
 
-export interface AnswerDeps {
+export interface ResponseDeps {
   readonly engine: Engine;
   /** Undefined: costs are not asked for. */
   readonly book: PriceBook | undefined;
@@ -33,7 +33,7 @@ type Query = Pick<
   "totals" | "order_by" | "direction" | "limit" | "page_token" | "include_total" | "group_by"
 >;
 
-interface Asked {
+interface Requested {
   readonly plan: TracesPlan;
   readonly query: Query;
   /** Hash of everything that decides the traces and their order. */
@@ -49,10 +49,10 @@ interface Found {
 }
 
 /** The text of a response. Errors: `StorageError`; too_many_calls; validation. */
-export async function answerTraces(deps: AnswerDeps, asked: Asked): Promise<string> {
-  const { plan, query } = asked;
+export async function responseTraces(deps: ResponseDeps, requested: Requested): Promise<string> {
+  const { plan, query } = requested;
   const isByStart = query.order_by === "started_at" && query.totals == null && !query.include_total;
-  const found = await (isByStart ? findPageByStart(deps, asked) : findPage(deps, asked));
+  const found = await (isByStart ? findPageByStart(deps, requested) : findPage(deps, requested));
   const rows = await rowTexts(deps, plan, found.page);
   return (
     `{"start":"${isoOf(plan.window.startUs)}","end":"${isoOf(plan.window.endUs)}","traces":[${rows.join(",")}]` +
@@ -60,7 +60,7 @@ export async function answerTraces(deps: AnswerDeps, asked: Asked): Promise<stri
   );
 }
 
-async function findPageByStart(deps: AnswerDeps, { plan, query, digest }: Asked): Promise<Found> {
+async function findPageByStart(deps: ResponseDeps, { plan, query, digest }: Requested): Promise<Found> {
   const { direction, limit, page_token: token } = query;
   const last = token == null ? undefined : readToken(token, digest);
   const after = last === undefined ? undefined : { startedAtUs: last.rank?.[0] ?? 0, traceId: last.traceId };
@@ -77,7 +77,7 @@ async function findPageByStart(deps: AnswerDeps, { plan, query, digest }: Asked)
   return { page, total: undefined, nextToken };
 }
 
-async function findPage(deps: AnswerDeps, { plan, query, digest }: Asked): Promise<Found> {
+async function findPage(deps: ResponseDeps, { plan, query, digest }: Requested): Promise<Found> {
   const { engine, maxTraces: most, signal } = deps;
   const {
     totals,
@@ -153,7 +153,7 @@ function isWithin(value: number | null, { gt, gte, lt, lte }: NumberRange): bool
 }
 
 function sum(
-  { engine, book, providerOf, maxCalls, signal }: AnswerDeps,
+  { engine, book, providerOf, maxCalls, signal }: ResponseDeps,
   { project, window }: TracesPlan,
   traces: readonly FoundTrace[],
   withDetails = false,
@@ -174,7 +174,7 @@ function sum(
 
 /** Totals over all matches. Unpriced usage is known in sum only, so that subsets are queried again. */
 async function totalOf(
-  deps: AnswerDeps,
+  deps: ResponseDeps,
   plan: TracesPlan,
   { matching, summed, isAll, isGrouped }: ToTotal,
 ): Promise<string> {
@@ -206,7 +206,7 @@ interface ToTotal {
 }
 
 async function rowTexts(
-  deps: AnswerDeps,
+  deps: ResponseDeps,
   plan: TracesPlan,
   traces: readonly FoundTrace[],
 ): Promise<readonly string[]> {
