@@ -9,7 +9,7 @@ import { LoadState } from "./components/notice.tsx";
 import { Project } from "./shell/project.tsx";
 
 interface AppProps {
-  /** Of the link that opened the page, where another key is kept. */
+  /** Key of the opening link while another key is stored. */
   readonly handed: string | undefined;
 }
 

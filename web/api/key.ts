@@ -1,6 +1,6 @@
 import { handedKey } from "../state/url-state.ts";
 
-/** Of this page: another one on the same origin, below another path, has keys of its own. Workers have no document, and no key. */
+/** Storage name for this UI: another one on the same origin, below another path, has keys of its own. Workers have no document, and no key. */
 const NAME = `sumtree-key ${new URL(".", globalThis.document?.baseURI ?? location.href).pathname}`;
 const ANSWER_MS = 200;
 
@@ -82,7 +82,7 @@ export function onSignedOut(left: () => void): () => void {
   return () => tabs.removeEventListener("message", hear);
 }
 
-/** What in a text cannot be part of a key; undefined: nothing. */
+/** Characters of a text that no key contains; undefined if none. */
 export function notOfAKey(text: string): string | undefined {
   return /[^\x21-\x7E]/u.exec(text)?.[0];
 }

@@ -4,7 +4,7 @@ import { ApiError, passes, type Failure } from "./failure.ts";
 
 /** The state of a question. */
 export interface QueryState<Value> {
-  /** Of the question before as long as this one has no answer, where that may stay. */
+  /** Value of the previous query until this one has a response, where that may stay. */
   readonly value: Value | undefined;
   readonly failure: Failure | undefined;
   /** The current question has no answer yet. */
@@ -33,7 +33,7 @@ interface State<Value> extends Omit<QueryState<Value>, "busy" | "isOld" | "stop"
 /** The last answers, by what may stay while the same view asks anew: going back shows them at once. */
 const lastAnswers = new Map<string, Pick<State<unknown>, "value" | "cameMs" | "shownKey" | "shownWithin">>();
 
-/** What another key has seen is shown to nobody. */
+/** Drops cached values, which belong to the previous key. */
 export function forgetAnswers(): void {
   lastAnswers.clear();
 }

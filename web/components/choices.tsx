@@ -12,7 +12,7 @@ interface ChoicesProps {
   readonly placeholder: string;
   /** For what is typed. */
   readonly found: (text: string) => readonly Choice[];
-  /** What to say of a text that nothing fits. */
+  /** Message for a text without matches. */
   readonly none: (text: string) => string;
   readonly chosen?: string | undefined;
   readonly onChoose: (value: string) => void;

@@ -14,7 +14,7 @@ function isTyped(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }
 
-/** What the browser would copy if the figures had all their digits, which they have while it is read. */
+/** Selected text with all digits of its figures, as the clipboard gets it. */
 function textWithExact(figures: readonly HTMLElement[], selection: Selection): string {
   const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
   const range = document.createRange();

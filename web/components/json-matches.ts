@@ -1,4 +1,4 @@
-/** Where a text occurs in a value of JSON. */
+/** Paths of a text's occurrences in a JSON value. */
 export interface JsonMatches {
   readonly count: number;
   /** There were too many values to look at all of them. */

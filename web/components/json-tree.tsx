@@ -7,7 +7,7 @@ import { matchesOf, type JsonMatches } from "./json-matches.ts";
 interface JsonTreeProps {
   readonly label: string;
   readonly value: unknown;
-  /** What is looked for; empty: nothing. */
+  /** Search text; empty for none. */
   readonly find: string;
 }
 

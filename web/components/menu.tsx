@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
 interface MenuProps {
-  /** What the button says. */
+  /** Label of the button. */
   readonly label: ComponentChildren;
-  /** What a screen reader says instead. */
+  /** Accessible name. */
   readonly name?: string;
   readonly title?: string;
   readonly class?: string;

@@ -22,7 +22,7 @@ export function Notice({ kind, title, children }: NoticeProps) {
 
 interface LoadStateProps {
   readonly load: QueryState<unknown>;
-  /** What `progress` counts. */
+  /** Unit of `progress`. */
   readonly counting?: string;
   /** A note on what is still shown beside a failure. */
   readonly shown?: string;

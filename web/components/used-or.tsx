@@ -9,7 +9,7 @@ interface UsedOrProps {
   readonly show: (total: Total) => ComponentChildren;
 }
 
-/** What a call used, or that it is unknown, or not loaded yet. */
+/** Usage of a call, or a placeholder if it is unknown or not loaded. */
 export function UsageOrPlaceholder({ total, isAdding, show }: UsedOrProps) {
   if (total !== undefined) return <>{show(total)}</>;
   return isAdding ? <span class="dim">…</span> : <Unknown why="what the calls used could not be read" />;

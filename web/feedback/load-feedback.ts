@@ -9,7 +9,7 @@ export interface FeedbackQuestion {
   readonly zone: string;
 }
 
-/** What was found at a path, over the window and bucket by bucket. */
+/** Values at a path, over the window and by bucket. */
 export interface PathStats {
   readonly path: FeedbackPath;
   /** By aggregation: `avg`, `p50`, `count_true`; null where there is no value. */

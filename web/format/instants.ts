@@ -52,7 +52,7 @@ function dayOf(at: Date, zone: string): string {
 
 const HOUR_MS = 3_600_000;
 
-/** Where a bucket begins, by the clock of the zone; with the offset in an hour that the clock shows twice. */
+/** Local start of a bucket, with the offset in an ambiguous hour. */
 function nameOfStart(fromMs: number, zone: string, options: Intl.DateTimeFormatOptions): string {
   const name = formatOf(zone, options).format(new Date(fromMs));
   const isTwice = [-HOUR_MS, HOUR_MS].some((ms) => clockOf(fromMs + ms, zone) === clockOf(fromMs, zone));
@@ -61,7 +61,7 @@ function nameOfStart(fromMs: number, zone: string, options: Intl.DateTimeFormatO
   return `${name} (${offset.find(({ type }) => type === "timeZoneName")?.value ?? "UTC"})`;
 }
 
-/** Where a bucket begins, by the clock of the zone; for a day that is not 24 hours long, its length as well. */
+/** Local start of a bucket; for a day that is not 24 hours long, its length as well. */
 export function bucketName(
   fromMs: number,
   toMs: number | undefined,

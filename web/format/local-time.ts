@@ -17,7 +17,7 @@ function clockFormat(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** What the clock of a zone shows. */
+/** Local date and time in a zone. */
 export function clockOf(ms: number, zone: string): number {
   const whole = Math.floor(ms / 1000) * 1000;
   const parts = Object.fromEntries(

@@ -3,13 +3,13 @@ import type { components } from "../api/schema.d.ts";
 export type LlmUsage = components["schemas"]["LLMAggregatedUsage"];
 export type UsageByLlm = Readonly<Record<string, LlmUsage>>;
 
-/** What a call, a trace or a window used, over all its models. */
+/** Usage of a call, a trace or a window over all its models. */
 export interface Total {
   readonly tokens: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly requests: number;
-  /** Of the models with a known price; null if none has one. */
+  /** Cost of the models with a known price; null if none has one. */
   readonly usd: number | null;
   /** Models that used something and have no price: what `usd` leaves out. */
   readonly unpriced: readonly string[];

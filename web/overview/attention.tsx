@@ -13,7 +13,7 @@ interface AttentionProps {
 
 const MAX_UNPRICED = 4;
 
-/** What needs somebody: prices that are missing, what fails, what never ended. */
+/** Issues to act on: missing prices, failures, calls that never ended. */
 export function Attention({ overview, hrefTo }: AttentionProps) {
   const { stats, failing, neverEnded } = overview;
   const unpriced = stats.unpriced ?? [];

@@ -21,7 +21,7 @@ interface OverviewViewProps {
   readonly go: Go;
 }
 
-/** What a project spent, what changed, and what needs somebody. */
+/** Overview: spend, changes, and issues to act on. */
 export function OverviewView({ address, project, zone, go }: OverviewViewProps) {
   const [round, setRound] = useState(0);
   const { window, before } = useWindow(address, zone, round);

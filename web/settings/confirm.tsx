@@ -39,7 +39,7 @@ export function Confirm({ title, text, label, act, onDone, onClose }: ConfirmPro
   );
 }
 
-/** What went wrong with a change, in words. */
+/** Error message of a failed change. */
 export function faultOf(error: unknown): string {
   const failure = error instanceof ApiError ? error.failure : undefined;
   return failure?.kind === "refused" ? failure.text : "Service unreachable. Nothing was changed.";

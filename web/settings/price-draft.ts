@@ -34,7 +34,7 @@ function numberOf(text: string): number | null | undefined {
 
 type Unpriced = NonNullable<UsageStats["unpriced"]>;
 
-/** What tokens without a price would cost. */
+/** Cost of unpriced tokens at a draft price. */
 export function addedUsd(unpriced: Unpriced, prices: TokenPrices): number {
   const usd = unpriced.reduce((sum, used) => {
     const { cache_read_input_tokens: read, cache_creation_input_tokens: write } = used;

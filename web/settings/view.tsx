@@ -14,7 +14,7 @@ interface SettingsViewProps {
   readonly go: Go;
 }
 
-/** What the key may set: each part by its scope. */
+/** Settings that the key's scopes allow. */
 export function SettingsView({ me, address, project, zone, go }: SettingsViewProps) {
   const may = (...scopes: Whoami["scopes"]): boolean =>
     me.scopes.includes("admin") || scopes.some((scope) => me.scopes.includes(scope));

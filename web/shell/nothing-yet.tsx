@@ -11,7 +11,7 @@ interface NothingYetProps {
 
 const ASK_AGAIN_MS = 3000;
 
-/** What to do first, in the user's own project and at this address; it turns into the first trace as it comes. */
+/** First steps for the user's project; opens the first trace when it arrives. */
 export function NothingYet({ me, project = projectOf(me) }: NothingYetProps) {
   useEffect(() => {
     const controller = new AbortController();

@@ -17,7 +17,7 @@ interface TopBarProps {
   readonly help: () => void;
 }
 
-/** What all views share: project, range, zone, and the way to everything else. */
+/** Bar shared by all views: project, range, zone and navigation. */
 export function TopBar({ me, address, zone, window, go, find, help }: TopBarProps) {
   const { view, options } = address;
   const change = (more: Readonly<Record<string, string>>): void => go({ options: { ...options, ...more } });

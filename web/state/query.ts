@@ -1,6 +1,6 @@
 import { ofTraces, operandOfCalls, readSearch, type Search, type SearchFault } from "./search.ts";
 
-/** What a search box asks for. */
+/** Query of a search box. */
 export interface AskedFor {
   /** An operand of `$expr` over calls; undefined: there is no condition. */
   readonly operand: unknown;

@@ -1,4 +1,4 @@
-/** What the search box says: words to look for in any text, and conditions such as `status:failed` or `cost>0.1`. */
+/** Parsed search: words to find in any text, and conditions such as `status:failed` or `cost>0.1`. */
 export interface Search {
   readonly words: readonly string[];
   readonly conditions: readonly Condition[];
@@ -15,7 +15,7 @@ export interface Condition {
 
 interface Field {
   readonly kind: "text" | "number" | "status" | "duration";
-  /** Of calls; undefined: only traces have it. */
+  /** Field of calls; undefined if only traces have it. */
   readonly calls: string | undefined;
   readonly says: string;
 }

@@ -19,7 +19,7 @@ const SPANS_MS = {
 } as const;
 type Span = keyof typeof SPANS_MS;
 
-/** Of a period of the calendar: where it begins, from what the clock shows; 0 is the one that runs, -1 the one before. */
+/** Start of a calendar period relative to a local time: 0 is the current period, -1 the previous one. */
 type Begin = (clock: number, periods: number) => number;
 const PERIODS: Readonly<Record<string, readonly [begin: Begin, periods: number]>> = {
   today: [midnightOf, 0],
@@ -83,7 +83,7 @@ export function printWindow({ fromMs, toMs }: { readonly fromMs: number; readonl
   return [fromMs, toMs].map((ms) => new Date(ms).toISOString()).join("..");
 }
 
-/** What a window can be compared with, as an address has it. */
+/** Comparison periods of a window, as in the URL. */
 export const COMPARISONS = {
   "": "The period before",
   week: "A week earlier",

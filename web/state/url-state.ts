@@ -3,7 +3,7 @@ export interface UrlState {
   /** `entity/project`; undefined: not chosen. */
   readonly project: string | undefined;
   readonly view: View;
-  /** Of the view `trace`. */
+  /** Trace id, in the view `trace`. */
   readonly traceId: string | undefined;
   readonly options: Readonly<Record<string, string>>;
 }

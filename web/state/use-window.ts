@@ -4,7 +4,7 @@ import { comparedWith, readWindow, type TimeRange } from "./time-range.ts";
 
 export interface Windows {
   readonly window: TimeRange;
-  /** What it is compared with; undefined: nothing. */
+  /** Comparison window; undefined for none. */
   readonly before: TimeRange | undefined;
 }
 

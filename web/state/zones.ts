@@ -17,7 +17,7 @@ export const ZONES: readonly string[] = [
   ...new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), ...RENAMED.filter(isKnown)]),
 ];
 
-/** Where the browser is; UTC where it does not say so in a name of the list. */
+/** Time zone of the browser; UTC if the list does not have it. */
 export const HERE = hereOf(Intl.DateTimeFormat().resolvedOptions().timeZone);
 
 function hereOf(name: string): string {

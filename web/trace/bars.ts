@@ -7,7 +7,7 @@ export interface Bar {
   readonly endMs: number;
   readonly running: boolean;
   readonly failed: boolean;
-  /** Of the trace's cost, 0..1; undefined: not known. */
+  /** Share of the trace's cost, 0..1; undefined if unknown. */
   readonly share: number | undefined;
 }
 

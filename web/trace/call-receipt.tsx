@@ -13,7 +13,7 @@ interface CallReceiptProps {
   readonly traceId: string;
   readonly id: string;
   readonly zone: string;
-  /** What its row shows as used, as text. */
+  /** Usage text of its row. */
   readonly used: string | undefined;
 }
 
@@ -181,7 +181,7 @@ function Sum({ name, lines, billed }: SumProps) {
   );
 }
 
-/** What was counted elsewhere, and which call counts a completion that several calls report. */
+/** Usage counted elsewhere, and the call that counts a completion reported by several. */
 function Origins({ receipt: { usage, completion, call_id } }: { readonly receipt: Receipt }) {
   const elsewhere = usage.filter(({ counted_below }) => counted_below.total_tokens > 0);
   return (

@@ -40,7 +40,7 @@ const TABS = {
 } as const;
 type Tab = keyof typeof TABS;
 
-/** What links of before named. */
+/** Tab names in older links. */
 const RENAMED: Readonly<Record<string, Tab>> = {
   receipt: "cost",
   input: "data",

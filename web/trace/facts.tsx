@@ -29,7 +29,7 @@ export function Failure({ call, treeCall: { exception } }: FailureProps) {
 
 interface FactsProps extends FailureProps {
   readonly zone: string;
-  /** What the call adds to the trace itself; undefined: not known yet. */
+  /** Own usage that the call adds to the trace; undefined until loaded. */
   readonly own: Total | undefined;
 }
 

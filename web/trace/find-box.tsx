@@ -8,7 +8,7 @@ import { nextOf } from "./tree/walk.ts";
 interface FindBoxProps {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly tree: CallTree;
-  /** Where to continue from. */
+  /** Position to continue from. */
   readonly from: number;
   readonly find: string;
   readonly onFind: (text: string) => void;

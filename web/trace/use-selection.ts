@@ -7,7 +7,7 @@ import type { TraceState } from "./trace-state.ts";
 export interface Choice {
   /** -1: folding hides it. */
   readonly active: number;
-  /** Of its call. */
+  /** Id of its call. */
   readonly position: number;
   /** Changes whenever a row is chosen, even the same one. */
   readonly turn: number;

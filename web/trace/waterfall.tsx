@@ -39,7 +39,7 @@ export function Waterfall({ bars, axis, offsetPx }: WaterfallProps) {
   );
 }
 
-/** Where the bars go, and their colours. */
+/** Positions and colours of the bars. */
 interface Column {
   readonly leftPx: number;
   readonly widthPx: number;

@@ -5,7 +5,7 @@ export interface FeedbackSummary {
   readonly count: number;
   /** The mean of the first number in each payload; null: there is none. */
   readonly mean: number | null;
-  /** Where that number stands. */
+  /** Path of that number. */
   readonly path: string | undefined;
 }
 

@@ -7,7 +7,7 @@ const CONTENT = new RegExp(
 );
 const ANY = new RegExp(String.raw`:\s*${STRING}`);
 
-/** What somebody asked, from the first characters of the inputs, which are JSON that may be cut. */
+/** First user text in the beginning of the inputs, which is JSON that may be cut. */
 export function firstText(inputsStart: string | null): string {
   if (inputsStart === null) return "";
   const found = [...inputsStart.matchAll(CONTENT)].at(-1) ?? ANY.exec(inputsStart);

@@ -2,7 +2,7 @@ import type { ApiRequest } from "../api/client.ts";
 import type { BodyOf } from "../api/routes.ts";
 import { whichOf, type TracesAsked } from "./which-traces.ts";
 
-/** What traces can be sorted by, as an address has it; of the whole window. */
+/** Sort orders of traces over the whole window, as in the URL. */
 export const SORTS = {
   newest: { by: "started_at", direction: "desc" },
   oldest: { by: "started_at", direction: "asc" },

@@ -4,7 +4,7 @@ import { lastAnswer, useQuery, type QueryState } from "../api/use-query.ts";
 import type { TraceList, TraceRow } from "../api/routes.ts";
 import { tracesQuestion, type TracesQuestion } from "./traces-question.ts";
 
-/** What all traces that match come to. */
+/** Totals of all matching traces. */
 export type TracesTotal = NonNullable<TraceList["total"]>;
 
 export interface Traces {

@@ -39,7 +39,7 @@ function conditionOf(group: string, value: Key[string] | undefined): Condition |
   };
 }
 
-/** What the calls of a group are grouped by next. */
+/** Next dimension to group a group's calls by. */
 export function nextGroup(groups: readonly string[]): string {
   const order = ["llm", "op_name", "svc_user_id", "trace_id"];
   return order.find((one) => !groups.includes(one)) ?? "trace_id";

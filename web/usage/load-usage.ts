@@ -6,7 +6,7 @@ import type { TimeRange } from "../state/time-range.ts";
 export interface UsageQuestion {
   readonly project: string;
   readonly window: TimeRange;
-  /** What it is compared with; undefined: nothing. */
+  /** Comparison period; undefined for none. */
   readonly before: TimeRange | undefined;
   readonly zone: string;
   /** Names of `GROUPS`, or fields of calls. */

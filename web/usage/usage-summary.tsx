@@ -57,7 +57,7 @@ export function UsageSummary({ loaded, window, before, zone, measure }: UsageSum
   );
 }
 
-/** What the sums leave out, because it has no price. */
+/** Unpriced usage, which the totals leave out. */
 export function LeftOut({ unpriced }: { readonly unpriced: NonNullable<UsageStats["unpriced"]> }) {
   if (unpriced.length === 0) return null;
   const named = unpriced.slice(0, 3).map(({ llm, service_tier, total_tokens, units }) => {

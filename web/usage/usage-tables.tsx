@@ -87,7 +87,7 @@ interface GroupTableProps {
   readonly loaded: LoadedUsage;
   readonly groups: readonly string[];
   readonly measure: Measure;
-  /** Where a group leads: to what it is made of, and to its traces. */
+  /** Links of a group: its breakdown and its traces. */
   readonly hrefOf: (key: UsageStats["groups"][number]["key"]) => {
     readonly within: string | undefined;
     readonly traces: string | undefined;
@@ -170,7 +170,7 @@ interface BucketTableProps {
   readonly zone: string;
   readonly hovered: number | undefined;
   readonly onHover: (index: number | undefined) => void;
-  /** Where a bucket leads: to its hours or days, and to its traces. */
+  /** Links of a bucket: its hours or days, and its traces. */
   readonly hrefOf: (bucket: number) => { readonly within: string; readonly traces: string };
 }
 

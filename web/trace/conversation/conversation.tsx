@@ -13,7 +13,7 @@ export function useConversation(call: Call | undefined): readonly Message[] {
 
 const FIRST = 40;
 
-/** What was said: a card for each message, calls of tools with their results, reasoning folded. */
+/** Conversation: a card per message, tool calls with their results, reasoning collapsed. */
 export function Conversation({ messages }: { readonly messages: readonly Message[] }) {
   const [isWhole, setWhole] = useState(false);
   const results = useMemo(() => resultsOf(messages), [messages]);
@@ -116,7 +116,7 @@ function Value({ label, value }: { readonly label: string; readonly value: unkno
   );
 }
 
-/** What browsers decode as pictures alone; a drawing in SVG could hold more. */
+/** Image types that contain nothing but pixels; SVG may contain scripts. */
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MAX_CHARS = 20_000_000;
 

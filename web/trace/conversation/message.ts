@@ -1,4 +1,4 @@
-/** What was said to a model and by it, whatever format it was recorded in. */
+/** Message to or from a model, independent of the recorded format. */
 export interface Message {
   /** `system`, `user`, `assistant`, `tool`, or as recorded. */
   readonly role: string;

@@ -8,7 +8,7 @@ interface Payload {
   readonly attributes?: unknown;
 }
 
-/** What was said, from the first message to the answer; empty: the call is no conversation. */
+/** Messages from the first one to the response; empty if the call is not a conversation. */
 export function readConversation({ inputs, output, attributes }: Payload): readonly Message[] {
   const asked = askedIn(inputs).concat(isObject(attributes) ? askedInAttributes(attributes) : []);
   const answered = answeredIn(output, asked.length > 0);
@@ -107,7 +107,7 @@ function withText(value: Json): readonly Message[] {
   return message === undefined ? [] : [message];
 }
 
-/** What the conventions of OpenTelemetry and the AI SDK keep in attributes. */
+/** Messages in attributes by the conventions of OpenTelemetry and the AI SDK. */
 function askedInAttributes(attributes: Json): readonly Message[] {
   const genAi = isObject(attributes["gen_ai"]) ? attributes["gen_ai"] : {};
   const input = isObject(genAi["input"]) ? genAi["input"]["messages"] : attributes["gen_ai.input.messages"];

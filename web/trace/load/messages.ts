@@ -17,11 +17,11 @@ export type WorkerMessage =
   | { readonly kind: "used"; readonly used: UsedByCalls }
   | { readonly kind: "failed"; readonly failure: Failure };
 
-/** What the calls of a trace used. */
+/** Usage of the calls of a trace. */
 export interface UsedByCalls {
   /** Including everything below. */
   readonly total: UsageColumns;
-  /** Of each call alone. */
+  /** Own usage of each call. */
   readonly own: UsageColumns;
   /** 1: `total` and `own` are not complete, because the call or something below it still runs. */
   readonly unfinished: Uint8Array<ArrayBuffer>;

@@ -3,9 +3,9 @@ import type { ApiRequest } from "../../api/client.ts";
 /** The questions that a trace view asks. */
 export interface TraceQuestions {
   readonly calls: ApiRequest<"/trace/calls">;
-  /** What each call used with everything below it. */
+  /** Usage of each call, descendants included. */
   readonly total: ApiRequest<"/trace/usage">;
-  /** What each call adds to the trace. */
+  /** Own usage that each call adds to the trace. */
   readonly own: ApiRequest<"/trace/usage">;
 }
 

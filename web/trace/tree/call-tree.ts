@@ -16,7 +16,7 @@ export interface CallTree {
   /** `NOWHERE`: it is a root. */
   readonly parents: Int32Array<ArrayBuffer>;
   readonly depths: Uint32Array<ArrayBuffer>;
-  /** Of the call and all below it. */
+  /** Usage of the call and its descendants. */
   readonly calls: Uint32Array<ArrayBuffer>;
   readonly errors: Uint32Array<ArrayBuffer>;
   readonly groups: Groups;
@@ -29,7 +29,7 @@ export interface Groups {
   /** The members of all groups, one group after another. */
   readonly members: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** Of the members themselves. */
+  /** Own usage of the members. */
   readonly failed: Uint32Array<ArrayBuffer>;
   readonly running: Uint8Array<ArrayBuffer>;
   readonly fromMs: Float64Array<ArrayBuffer>;
@@ -46,7 +46,7 @@ export interface TreeCall {
   readonly endMs: number | null;
   /** How it begins. */
   readonly exception: string | null;
-  /** Of itself and all below it. */
+  /** Usage of itself and its descendants. */
   readonly calls: number;
   readonly errors: number;
 }

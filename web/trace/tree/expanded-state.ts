@@ -2,7 +2,7 @@ import { childrenOf, idAt, positionOf, type CallTree } from "./call-tree.ts";
 import { knownTextAt } from "./text-column.ts";
 import { NOT_FOUND } from "./text-index.ts";
 
-/** What is open: calls by default, groups not; `changed` has the keys of the exceptions. */
+/** Expanded rows: calls by default, groups not; `changed` has the keys of the exceptions. */
 export interface ExpandedState {
   readonly changed: ReadonlySet<string>;
   /** Groups are open by default, too. */
@@ -16,7 +16,7 @@ export function groupKey(tree: CallTree, group: number): string {
   return `${parent === NOT_FOUND ? "" : idAt(tree, parent)}\n${knownTextAt(tree.names, first) ?? ""}`;
 }
 
-/** What is open, by position. */
+/** Expanded rows by position. */
 export interface Opened {
   call(position: number): boolean;
   group(group: number): boolean;
@@ -46,7 +46,7 @@ export function groupOfKey(tree: CallTree, key: string): number {
   return alike === undefined ? NOT_FOUND : tree.groups.ofCalls[alike]!;
 }
 
-/** What has to be open to show a call. */
+/** Rows to expand to show a call. */
 export function openedFor(
   tree: CallTree,
   position: number,

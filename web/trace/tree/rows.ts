@@ -33,7 +33,7 @@ export interface RowGroup {
   readonly position: number;
   readonly name: string;
   readonly members: Uint32Array;
-  /** Of the members themselves. */
+  /** Own usage of the members. */
   readonly failed: number;
   readonly running: boolean;
   readonly fromMs: number;

@@ -4,7 +4,7 @@ import { groupsOf } from "./groups.ts";
 import { knownTextsOf, textColumnOf } from "./text-column.ts";
 import { NOT_FOUND, textIndexOf } from "./text-index.ts";
 
-/** What the tree shows of a call; the rest is read when it is opened. */
+/** Columns of a call in the tree; the rest is read when it is opened. */
 export interface TraceCall {
   readonly id: string;
   readonly parentId: string | null;

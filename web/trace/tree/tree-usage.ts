@@ -4,12 +4,12 @@ import { membersOf } from "./groups.ts";
 import { NOT_FOUND } from "./text-index.ts";
 import { entriesOf, type UsageColumns } from "./usage-columns.ts";
 
-/** What calls used: with everything below them, and by themselves. */
+/** Usage of calls: with descendants, and own. */
 export interface TreeUsage {
   total(position: number): Total;
   /** The same by LLM. */
   usage(position: number): UsageByLlm;
-  /** What the call adds to the trace. Over all calls it is what the trace used. */
+  /** Own usage that the call adds to the trace. The sum over all calls is the trace's usage. */
   own(position: number): Total;
   /** A group of like siblings with everything below them, each completion once. */
   group(group: number): Total;

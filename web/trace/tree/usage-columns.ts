@@ -1,8 +1,8 @@
 import { COSTS, COUNTS, type LlmUsage, type UsageByLlm, type UsageEntry } from "../../format/usage.ts";
 
-/** What calls used, an entry for each LLM of each call, in the order of the tree. */
+/** Usage entries, one per call and LLM, in tree order. */
 export interface UsageColumns {
-  /** Where the entries of each call end. */
+  /** End index of each call's entries. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly llms: readonly string[];
   /** The LLM of each entry. */

@@ -29,7 +29,7 @@ export function costliestDescendant(tree: CallTree, start: number, treeUsage: Tr
   }
 }
 
-/** Where the arrow keys lead: right from an open row to the first one below it, left from a closed one to its parent. */
+/** Target of arrow keys: right from an open row to its first child, left from a closed one to its parent. */
 export function rowBelow({ depths }: Rows, index: number): number {
   return (depths[index + 1] ?? 0) > (depths[index] ?? 0) ? index + 1 : index;
 }
