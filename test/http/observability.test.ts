@@ -143,9 +143,9 @@ describe("GET /metrics", () => {
     expect(await metric("sumtree_build_info")).toEqual([`sumtree_build_info{version="${VERSION}"} 1`]);
   });
 
-  it("has what docs/operations.md says, and nothing else of its own", async () => {
+  it("has what docs/operate/monitoring.md says, and nothing else of its own", async () => {
     const served = (await metric("# TYPE sumtree_")).map((line) => line.split(" ")[2]);
-    const documented = readFileSync(join(import.meta.dirname, "../../docs/operations.md"), "utf8")
+    const documented = readFileSync(join(import.meta.dirname, "../../docs/operate/monitoring.md"), "utf8")
       .split("\n")
       .filter((line) => line.startsWith("| `sumtree_"))
       .flatMap((line) => [...line.split("|")[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]));
