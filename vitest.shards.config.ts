@@ -10,11 +10,11 @@ const suites = {
     "price-lifecycle",
     "query-evaluator",
     "query-mingo",
-    "usage-ledger",
+    "usage-rollup",
     "usage-stats",
     "windows-while-written",
   ],
-  engine: ["key-hours"],
+  engine: ["hour-buckets"],
   http: [
     "audit",
     "calls-query",

@@ -31,7 +31,7 @@ export function pageOf(
 Written by \`npm run bench\`, which took ${run.minutes.toFixed(1)} minutes on ${machine()}, Node ${process.version}, embedded ClickHouse ${run.engineVersion}.
 \`npm run bench -- NAME\` runs one scenario. Both sides of a ratio are measured in turn in the same run; a ratio is one of medians.
 Clients have processes of their own and share the machine with the service. Absolute times say something about this
-machine only. What the targets mean, what is not met and why: [decision 9](decisions/0009-speed-of-an-answer.md).
+machine only.
 
 ${TABLE_HEAD}
 ${rows.join("\n")}

@@ -18,7 +18,7 @@ const PROJECT = "bench/usage";
 const CALLS = Number(process.env["USAGE_STATS_CALLS"] ?? 200_000);
 const window = { start: "2026-01-01T00:00:00Z", end: "2026-01-02T00:00:00Z" };
 const MONTH_PROJECT = "bench/usage-month";
-/** From the first of a month on, 27,777 calls an hour: 20,000,000 fill it, in ten minutes, and are settled in ten more. */
+/** From the first of a month on, 27,777 calls an hour: 20,000,000 fill it, in ten minutes, and are materialized in ten more. */
 const MONTH_CALLS = Number(process.env["USAGE_STATS_MONTH_CALLS"] ?? 2_000_000);
 const CALLS_PER_HOUR = 27_777;
 const HOUR_MS = 3_600_000;
@@ -35,7 +35,7 @@ function byHand(project: string, startOf: "toStartOfHour" | "toStartOfDay"): Sql
 
 const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 
-/** The same over the ledger's entries. */
+/** The same over the records of the usage rollup. */
 function byHandOfRollup(group: string): Sql {
   return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
       sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
@@ -46,7 +46,7 @@ async function materialize({ engine }: BenchService): Promise<void> {
   await rebuildRollup({ engine, whileNoInsertRuns: (work) => work(), signal: new AbortController().signal });
 }
 
-/** All of a month by day, and its last 24 hours by hour: live, and from the ledger. */
+/** All of a month by day, and its last 24 hours by hour: from the calls, and from the usage rollup. */
 async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]> {
   const { calls } = await fill(service, MONTH_PROJECT, MONTH_CALLS);
   const asked = { project_id: MONTH_PROJECT, group_by: ["llm"], include_costs: true };
@@ -74,12 +74,12 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
   const ofLastDay = await timeInTurn(15, { sendCall, busy: askLastDay, quiet: askLastDay }, COMPILED_AFTER);
   const count = calls.toLocaleString("en-US");
   const what = `${count} calls in traces of random ids, day × LLM, with costs`;
-  const overRollup = { what: "SQL by hand over the ledger's entries", spread: times["byHandOfLedger"]! };
+  const overRollup = { what: "SQL by hand over the rollup's records", spread: times["sqlOverRollup"]! };
   const byUserOverRollup = { what: "such SQL by user", spread: times["byHandByUser"]! };
   return [
     figure(`${what}, folded live`, live["month"]!, { unit: "ms" }),
-    figure(`settling them`, materializing["settle"]!, { unit: "ms" }),
-    figure(`settling one of them`, spreadOf([(materializing["settle"]!.median * 1000) / calls]), {
+    figure(`materializing them`, materializing["materialize"]!, { unit: "ms" }),
+    figure(`materializing one of them`, spreadOf([(materializing["materialize"]!.median * 1000) / calls]), {
       unit: "µs",
     }),
     ratioAtMost(2, { what, subject: times["month"]!, against: overRollup }),

@@ -5,7 +5,7 @@ import { argumentsOr, orExit } from "./command-line.ts";
 
 const USAGE = `Copy a store of a cluster into another database of it, as when shards have been added.
 
-  npm run copy-store -- <database of the store to copy>
+  npm run reshard -- <database of the store to copy>
 
 CLICKHOUSE_URL names the database to copy into. No service may use either of them.`;
 

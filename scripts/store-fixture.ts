@@ -12,7 +12,7 @@ import { ROOT_KEY } from "../test/helpers/start-app.ts";
  * questions about it. Its DATA_DIR and the answers become `test/fixtures/stores/1.0`.
  */
 const fixture = join(import.meta.dirname, "../test/fixtures/stores/1.0");
-const dir = mkdtempSync(join(tmpdir(), "sumtree-keep-store-"));
+const dir = mkdtempSync(join(tmpdir(), "sumtree-store-fixture-"));
 const settings = { DATA_DIR: dir, ROOT_API_KEY: ROOT_KEY };
 
 const service = await startProcess(settings);

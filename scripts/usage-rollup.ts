@@ -4,12 +4,12 @@ import { openStore } from "../src/open-store.ts";
 import { HOUR_MICROS } from "../src/shared/instant.ts";
 import { argumentsOr, orExit } from "./command-line.ts";
 
-const USAGE = `The ledger of what calls themselves used, which makes /usage/stats fast.
+const USAGE = `The usage rollup: hourly pre-aggregated usage, which makes /usage/stats fast.
 
-  npm run usage-rollup -- check     folds every hour of it again; exit code 1 and the hours if one is different
-  npm run usage-rollup -- rebuild   settles every hour anew
+  npm run usage-rollup -- check     folds every hour again; exit code 1 and the hours that differ
+  npm run usage-rollup -- rebuild   materializes every hour again
 
-The service keeps the ledger by itself. An embedded store must not be served meanwhile.`;
+The service maintains the rollup by itself. Stop a service with an embedded store first.`;
 
 const { values, positionals } = argumentsOr(USAGE, { help: { type: "boolean", short: "h" } });
 const [name] = positionals;
@@ -34,13 +34,15 @@ await orExit(async (config) => {
         whileNoInsertRuns: (work) => work(),
         signal,
       });
-      console.log(`${materialized} hours settled, ${live} left to be folded live.`);
+      console.log(`${materialized} hours materialized, ${live} left to be aggregated at query time.`);
       return;
     }
     const { materialized, live, different } = await verifyRollup(engine, signal);
     for (const { project, hour } of different)
       console.log(`different: ${project} ${new Date((hour * HOUR_MICROS) / 1000).toISOString()}`);
-    console.log(`${materialized} hours settled, ${different.length} of them different; ${live} folded live.`);
+    console.log(
+      `${materialized} hours materialized, ${different.length} of them different; ${live} aggregated at query time.`,
+    );
     if (different.length > 0) process.exitCode = 1;
   } finally {
     await engine.close();

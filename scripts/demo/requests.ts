@@ -13,8 +13,8 @@ export function pageAddress({ url, key, project }: Demo): string {
 export function requestsToPaste({ url, key, project }: Demo): string {
   const ask = (path: string, body: object): string =>
     `curl -s -u "api:$KEY" -H content-type:application/json ${url}${path} -d '${JSON.stringify(body)}' | pretty`;
-  const through = (door: string, key: string, body: object): string =>
-    `curl -sN -H "${key}" -H "x-sumtree-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1${door} -d '${JSON.stringify(body)}'`;
+  const through = (path: string, key: string, body: object): string =>
+    `curl -sN -H "${key}" -H "x-sumtree-project: ${project}" -H "x-sumtree-trace-id: my-trace" ${url}/v1${path} -d '${JSON.stringify(body)}'`;
   const [bearer, apiKey] = ["authorization: Bearer $KEY", "x-api-key: $KEY"];
   const messages = [{ role: "user", content: "What did it cost?" }];
   const dayStart = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10);

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from "fastify";
 import type { Registry } from "prom-client";
 import type { z } from "zod";
-import { gatewayAccess } from "../http/auth/guard.ts";
+import { gatewayAccess, requireScope, trainAccess } from "../http/auth/guard.ts";
 import type { Journal } from "../journal/journal.ts";
 import { steadyClock, type Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { relayModelApi, type ModelRelayOptions } from "./relay-model-api.ts";
 import type { ModelApi } from "./apis/model-api.ts";
+import { isModelsPath } from "./apis/endpoint-paths.ts";
 import { CHAT, MODEL_APIS } from "./apis/model-apis.ts";
 import { registerGatewayErrors } from "./errors.ts";
 import { Gateway, type GatewaySettings } from "./gateway.ts";
@@ -62,6 +63,7 @@ export interface GatewayRoutesOptions {
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 const config = { access: gatewayAccess, tag: "training" };
+const trainConfig = { ...config, access: trainAccess };
 
 /** The training and chat gateway. Register it under `/v1`. Owns its upstreams; drains and closes with the app. */
 export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutesOptions): Promise<void> {
@@ -89,7 +91,7 @@ export async function gatewayRoutes(app: FastifyInstance, options: GatewayRoutes
   passBodiesUnread(app);
 
   const add = (route: RouteOptions): void => {
-    app.route({ ...route, config, compress: false, decompress: false, preValidation: checkNamedProjects });
+    app.route({ config, ...route, compress: false, decompress: false, preValidation: checkNamedProjects });
   };
   addHealth(add, gateway);
   const tellUnrecorded = createUnrecorded(registry, steadyClock);
@@ -169,6 +171,7 @@ function addTyped(add: Add, route: TypedRoute, shared: Shared): void {
   add({
     method: route.method,
     url: route.path,
+    config: trainConfig,
     schema: described({ description: RELAYED, ...route.schema }),
     handler: (request, reply) =>
       relayRequest(request, reply, {
@@ -213,9 +216,10 @@ function addPassThrough(add: Add, shared: Shared, metered: ModelRelayOptions): v
       if (!passes(request)) {
         throw new AppError(
           "not_found",
-          "There is nothing here. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
+          "No route for this path. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
         );
       }
+      if (!isModelsPath(pathBehindPrefix(request.url))) requireScope(request.grant, "train");
       return relay(request, reply);
     },
   });

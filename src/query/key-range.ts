@@ -16,7 +16,7 @@ export interface CallsSelection {
 
 /**
  * Where the selected calls can be stored, in terms of the key of `calls`: in traces that are named, where calls lie that are
- * named, or anywhere; and in either case when they started and ended. Source: docs/decisions/0012-in-time.md.
+ * named, or anywhere; and in either case when they started and ended. Source: docs/decisions/0012-time-ordered-storage.md.
  */
 export interface KeyRange extends TimeRange {
   readonly in: "traces" | "calls" | "project";

@@ -1,7 +1,6 @@
 /**
  * Releases the memory of large arrays immediately; they are empty afterwards. Left to the garbage collector, thirty megabytes
- * of them make it go through the whole heap (docs/decisions/0009). Arrays that share their memory with others stay as
- * they are.
+ * of them make it go through the whole heap. Arrays that share their memory with others stay as they are.
  */
 export function release(...arrays: readonly ArrayBufferView[]): void {
   for (const { buffer, byteLength } of arrays) {

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 let projects = 0;
-const newProject = (): string => `acme/doors-${projects++}`;
+const newProject = (): string => `acme/apis-${projects++}`;
 
 interface StoredCall {
   readonly id: string;

@@ -196,7 +196,7 @@ describe.skipIf(!canDefine || !hasFaults || replicaCount < 2)(
             "The copy is complete.",
           );
           expect(await run("usage-rollup", cluster.settings(to.flat()), "rebuild")).toContain(
-            "hours settled",
+            "hours materialized",
           );
           service = await cluster.start(to.flat());
           await store(textOf(to));

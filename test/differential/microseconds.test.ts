@@ -274,7 +274,7 @@ describe("the microsecond decides", () => {
     for (const [project, about] of stored) await checkReceipts(project, about);
   });
 
-  it("what settled hours come to", async () => {
+  it("the totals of materialized hours", async () => {
     await materializeAll(test.engine);
     const [materialized] = await test.engine.rows<{ projects: number }>(
       sql`SELECT uniqExact(project_id) AS projects FROM usage_rollup`,

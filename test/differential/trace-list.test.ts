@@ -117,7 +117,7 @@ function valueOf(row: Row, order: string): number | null {
   return order === "latency_ms" ? row.latency_ms : row.total[order]!;
 }
 
-/** What the ledger has, with what it does not have folded, is what is folded alone. */
+/** The rollup plus the calls that it does not cover equals the calls alone. */
 async function expectRollup(project_id: string): Promise<void> {
   const project = project_id as Project;
   const prices = createPrices(createPriceStore(test.engine), {

@@ -21,7 +21,7 @@ interface Meanwhile {
 let meanwhile: Meanwhile | undefined;
 
 /** Statements of questions and of ingest; not those of jobs. */
-const OURS = /^(?:usage_|trace_hours_|spanning_traces_|call_traces_|calls_add)/;
+const OURS = /^(?:usage_|trace_hours_|multi_hour_traces_|call_keys_|calls_add)/;
 
 async function goOn(): Promise<void> {
   if (meanwhile === undefined) return;

@@ -95,7 +95,7 @@ describe("a full disk", () => {
   });
 
   it.skipIf(!mounted)(
-    "delays no completion: it says which of them a kill would lose, and records them when there is room",
+    "delays no completion: it says which of them a kill would lose, and records them when there is space",
     async () => {
       const upstream = await startReferenceUpstream();
       const service = await startProcess({ ...settings, TRAINING_UPSTREAM_URL: upstream.url });
@@ -239,7 +239,7 @@ describe("a disk with a reserve", () => {
     },
   );
 
-  it("makes no part that it had no room to rewrite", async () => {
+  it("makes no part that it had no space to rewrite", async () => {
     const data = mkdtempSync(join(tmpdir(), "sumtree-parts-"));
     const service = await startProcess({
       ...settings,

@@ -137,7 +137,7 @@ describe(`clients that read one byte in ${BYTE_MS} ms`, () => {
 });
 
 describe("uploads that stall", () => {
-  it("hold no room for what has not come, and are cut off in time", async () => {
+  it("hold no permit for what has not arrived, and are cut off in time", async () => {
     const heads = Array.from({ length: 8 }, () => {
       const socket = connection();
       socket.write(`${requestHead("/call/upsert_batch", 64 * 2 ** 20)}{"batch":[`);

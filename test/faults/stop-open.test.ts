@@ -35,7 +35,7 @@ function start(timeoutMs: number): Promise<ServiceProcess> {
   });
 }
 
-interface Door {
+interface Target {
   readonly port: number;
   readonly project: string;
   /** An id for a call of this client's own. */
@@ -53,7 +53,7 @@ interface Open {
 type End = "complete" | "cut with an error event" | "cut" | "refused";
 
 interface Kind {
-  readonly open: (door: Door) => Promise<Open>;
+  readonly open: (target: Target) => Promise<Open>;
   /** How its client sees the end; undefined for one that does not look. */
   readonly end?: End;
   /** The outcome of the call that it leaves, if it leaves any. */
@@ -81,7 +81,7 @@ const chatHead = (project: string): string =>
   headOf("/v1/chat/completions", chat.length, `openai-project: ${project}`);
 
 /** A chat completion that the upstream has seen, and to which it does this. */
-async function openChat({ port, project }: Door, fault: Fault): Promise<Required<Pick<Open, "answer">>> {
+async function openChat({ port, project }: Target, fault: Fault): Promise<Required<Pick<Open, "answer">>> {
   upstream.fail(fault);
   const before = upstream.seen.length;
   const { answer, received } = sendRaw(port, chatHead(project), chat);
@@ -91,14 +91,14 @@ async function openChat({ port, project }: Door, fault: Fault): Promise<Required
 }
 
 /** A request of which half the body has come. */
-async function openHalf({ port }: Door, head: string, body: string): Promise<Open> {
+async function openHalf({ port }: Target, head: string, body: string): Promise<Open> {
   const half = Math.floor(body.length / 2);
   const { socket, answer } = sendRaw(port, head, body.slice(0, half));
   await new Promise((resolve) => socket.once("ready", resolve));
   return { answer, go: () => socket.write(body.slice(half)) };
 }
 
-function ingest({ project, id }: Door): { readonly head: string; readonly body: string } {
+function ingest({ project, id }: Target): { readonly head: string; readonly body: string } {
   const start = { project_id: project, id, trace_id: "t", op_name: "o", started_at: "2026-01-01T00:00:00Z" };
   const body = JSON.stringify({ start });
   return { head: headOf("/call/start", body.length), body };
@@ -106,27 +106,27 @@ function ingest({ project, id }: Door): { readonly head: string; readonly body: 
 
 const KINDS = {
   "a stream that ends in time": {
-    async open(door) {
+    async open(target) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const fault = { kind: "bytes", chunks: [FIRST, promise, LAST], ending: "end" } as const;
-      return { ...(await openChat(door, fault)), go: resolve };
+      return { ...(await openChat(target, fault)), go: resolve };
     },
     end: "complete",
     outcome: "finished",
   },
   "a stream that goes on": {
-    open: (door) => openChat(door, { kind: "bytes", chunks: [FIRST], ending: "hang" }),
+    open: (target) => openChat(target, { kind: "bytes", chunks: [FIRST], ending: "hang" }),
     end: "cut with an error event",
     outcome: "aborted",
   },
   "an upstream that says nothing": {
-    open: (door) => openChat(door, { kind: "silence", ms: 600_000 }),
+    open: (target) => openChat(target, { kind: "silence", ms: 600_000 }),
     end: "refused",
     outcome: "aborted",
   },
   "half of a completion": {
-    open: (door) =>
-      openChat(door, {
+    open: (target) =>
+      openChat(target, {
         kind: "bytes",
         chunks: ['{"choices":[{"index":0,"message":{"content":"Ev'],
         headers: { "content-type": "application/json" },
@@ -149,24 +149,24 @@ const KINDS = {
     outcome: "aborted",
   },
   "a completion of which the rest comes in time": {
-    open: (door) => openHalf(door, chatHead(door.project), chat),
+    open: (target) => openHalf(target, chatHead(target.project), chat),
     end: "refused",
   },
   "a completion of which the rest never comes": {
-    async open(door) {
-      const { answer } = await openHalf(door, chatHead(door.project), chat);
+    async open(target) {
+      const { answer } = await openHalf(target, chatHead(target.project), chat);
       return { answer: answer! };
     },
     end: "cut",
   },
   "a message of which the rest comes in time": {
-    open: (door) => openHalf(door, ingest(door).head, ingest(door).body),
+    open: (target) => openHalf(target, ingest(target).head, ingest(target).body),
     end: "complete",
     outcome: "ingested",
   },
   "a message of which the rest never comes": {
-    async open(door) {
-      const { answer } = await openHalf(door, ingest(door).head, ingest(door).body);
+    async open(target) {
+      const { answer } = await openHalf(target, ingest(target).head, ingest(target).body);
       return { answer: answer! };
     },
     end: "cut",

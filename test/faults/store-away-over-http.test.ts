@@ -17,7 +17,7 @@ const project_id = "acme/away";
 const dir = mkdtempSync(join(tmpdir(), "sumtree-away-"));
 const keeper = new Session(join(dir, "server"));
 let store: HttpFront;
-let door: SeverableProxy;
+let proxy: SeverableProxy;
 let upstream: ReferenceUpstream;
 let service: ServiceProcess;
 /** A key that is kept in the store. */
@@ -25,10 +25,10 @@ let key: string;
 
 beforeAll(async () => {
   store = await startFakeServer(join(dir, "server"));
-  door = await startSeverableProxy(Number(new URL(store.url).port));
+  proxy = await startSeverableProxy(Number(new URL(store.url).port));
   upstream = await startReferenceUpstream();
   service = await startProcess({
-    CLICKHOUSE_URL: `http://127.0.0.1:${door.port}`,
+    CLICKHOUSE_URL: `http://127.0.0.1:${proxy.port}`,
     ROOT_API_KEY: ROOT_KEY,
     TRAINING_UPSTREAM_URL: upstream.url,
   });
@@ -120,7 +120,7 @@ async function probes(): Promise<number[]> {
 
 describe("a store that cannot be reached", () => {
   const ids: string[] = [];
-  beforeAll(() => door.shut());
+  beforeAll(() => proxy.shut());
 
   it.each(requests)("%s is 503 and says when to come back", async (path, body, headers) => {
     const answer = await ask(path, body, headers);
@@ -134,7 +134,7 @@ describe("a store that cannot be reached", () => {
     await expect.poll(probes).toEqual([200, 503, 200]);
   });
   it("is used again as soon as it is back, and gets what was relayed meanwhile", async () => {
-    await door.open();
+    await proxy.open();
     for (const [path, body, headers] of requests) {
       const answer = await ask(path, body, headers);
       await answer.arrayBuffer();
@@ -181,10 +181,10 @@ describe(`a store that goes away and comes back, ${TURNS} times`, () => {
     for (let turn = 0; turn < TURNS; turn++) {
       const before = { stored: stored.size, relayed: relayed.length };
       await until(() => stored.size > before.stored + 40);
-      await door.shut();
+      await proxy.shut();
       const away = { refused, relayed: relayed.length };
       await until(() => refused > away.refused + 20 && relayed.length > away.relayed + 5);
-      await door.open();
+      await proxy.open();
     }
     over.abort();
     await Promise.all(clients);

@@ -7,7 +7,7 @@ import { chosenSeed } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 import { until } from "../helpers/until.ts";
 
-const ROOM = 256 * 1024;
+const CAPACITY = 256 * 1024;
 const PATIENCE_MS = 1000;
 
 let test: TestApp;
@@ -15,7 +15,7 @@ let other: string;
 let attacker: string;
 beforeAll(async () => {
   test = await startApp({
-    settings: { MAX_BODY_BYTES_IN_FLIGHT: String(ROOM), CLIENT_STALL_TIMEOUT_MS: String(PATIENCE_MS) },
+    settings: { MAX_BODY_BYTES_IN_FLIGHT: String(CAPACITY), CLIENT_STALL_TIMEOUT_MS: String(PATIENCE_MS) },
   });
   await test.app.listen({ port: 0, host: "127.0.0.1" });
   const newKey = async (project: string): Promise<string> => {
@@ -70,7 +70,7 @@ it(
         await until(async () => open.every(({ answer }) => answer.text.includes("\r\n\r\n")));
         const statuses = open.map(({ answer }) => answer.text.slice(9, 12));
         expect(statuses.filter((status) => status !== "408" && status !== "503")).toEqual([]);
-        if (uploads.reduce((sum, { sent }) => sum + sent, 0) < ROOM / 2)
+        if (uploads.reduce((sum, { sent }) => sum + sent, 0) < CAPACITY / 2)
           expect(statuses).not.toContain("503");
         await Promise.all(
           open.map(async ({ socket }) => {

@@ -45,7 +45,7 @@ describe("a body of very many values", () => {
   });
 });
 
-describe("an ingest body that the second thread reads", () => {
+describe("an ingest body that the ingest worker reads", () => {
   const takes = { routeOptions: { config: { largeBodies: true } } } as FastifyRequest;
   it.each([
     ["few values", 64_000, 9_000, false],

@@ -162,11 +162,11 @@ describe("a disk that fills", () => {
   it("counts what comes before it is looked at again", async () => {
     free = RESERVE + 2_000_000;
     await start({ MIN_FREE_DISK_BYTES: String(RESERVE) });
-    const room = async (): Promise<number> => {
+    const freeBytes = async (): Promise<number> => {
       const answer = await test.app.inject({ url: "/metrics", headers: { authorization: authorization() } });
       return Number(/^sumtree_store_free_bytes (\S+)$/m.exec(answer.payload)![1]);
     };
-    await until(async () => (await room()) === 2_000_000);
+    await until(async () => (await freeBytes()) === 2_000_000);
     const next = Promise.withResolvers<void>();
     reported = next.promise;
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(500_000)));

@@ -97,7 +97,7 @@ const targets = fc
       `/v1/${one.before}${one.chat}${one.afterChat}${one.slash}${one.completions}${one.afterCompletions}${one.end}`,
   );
 
-const project = "acme/doors";
+const project = "acme/endpoints";
 
 async function send(target: string, method = "POST"): Promise<Readonly<Record<string, string>>> {
   const lines = [
@@ -113,7 +113,7 @@ async function send(target: string, method = "POST"): Promise<Readonly<Record<st
 }
 
 describe(`a spelling that some server takes for chat (seed ${seed})`, () => {
-  it("is the door of chat itself, and recorded, or does not reach the upstream", async () => {
+  it("is the chat endpoint itself, and recorded, or does not reach the upstream", async () => {
     const recorded = new Set<string>();
     const methods = fc.constantFrom("POST", "POST", "GET", "DELETE", "PUT", "OPTIONS", "HEAD");
     const property = fc.asyncProperty(targets, methods, async (target, method) => {
@@ -142,7 +142,7 @@ describe(`a spelling that some server takes for chat (seed ${seed})`, () => {
     "/v1//chat///completions//",
     "/v1/%63hat/complet%69ons",
     "http://elsewhere.example/v1/chat/completions",
-  ])("%s is recorded, and sent as the door is written", async (target) => {
+  ])("%s is recorded, and sent to the path as declared", async (target) => {
     seen = [];
     expect((await send(target))["x-sumtree-call-id"]).toBeDefined();
     expect(seen).toEqual(["/api/v1/chat/completions"]);

@@ -5,13 +5,13 @@ import { authorization } from "../helpers/start-app.ts";
 import { startGateway, type TestGateway } from "../helpers/start-gateway.ts";
 import { until } from "../helpers/until.ts";
 
-const ROOM = 256 * 1024;
+const CAPACITY = 256 * 1024;
 const HELD = 100_000;
 
 let test: TestGateway;
 const keys: Record<string, string> = {};
 beforeAll(async () => {
-  test = await startGateway({ settings: { MAX_BODY_BYTES_IN_FLIGHT: String(ROOM) } });
+  test = await startGateway({ settings: { MAX_BODY_BYTES_IN_FLIGHT: String(CAPACITY) } });
   for (const name of ["greedy", "modest"]) {
     const made = await test.post("/api-keys", { name, scopes: ["train"], projects: [`acme/${name}`] });
     keys[name] = made.json().key;

@@ -8,7 +8,7 @@ import { authorization, ROOT_KEY, startApp, type TestApp } from "../helpers/star
 let test: TestApp;
 let upstream: Server;
 let port: number;
-let keys: Record<"one" | "entity" | "root", string>;
+let keys: Record<"one" | "entity" | "models" | "root", string>;
 /** What the upstream was sent. */
 let seen: string[] = [];
 
@@ -21,7 +21,12 @@ beforeAll(async () => {
   const { port: theirs } = upstream.address() as AddressInfo;
   test = await startApp({ settings: { TRAINING_UPSTREAM_URL: `http://127.0.0.1:${theirs}/v1` } });
   port = Number(new URL(await test.app.listen({ host: "127.0.0.1", port: 0 })).port);
-  keys = { one: await keyFor("acme/one"), entity: await keyFor("acme/*"), root: ROOT_KEY };
+  keys = {
+    one: await keyFor("acme/one"),
+    entity: await keyFor("acme/*"),
+    models: await keyFor("acme/one", "gateway"),
+    root: ROOT_KEY,
+  };
 });
 afterAll(async () => {
   await test.close();
@@ -32,12 +37,12 @@ beforeEach(() => {
   seen = [];
 });
 
-async function keyFor(project: string): Promise<string> {
+async function keyFor(project: string, scope = "train"): Promise<string> {
   const made = await test.app.inject({
     method: "POST",
     url: "/api-keys",
     headers: { authorization: authorization() },
-    payload: { name: project, scopes: ["train"], projects: [project] },
+    payload: { name: project, scopes: [scope], projects: [project] },
   });
   return made.json<{ key: string }>().key;
 }
@@ -191,4 +196,13 @@ describe("a body", () => {
 it("the model that a path names is compared too", async () => {
   const line = `GET /v1/models/${encodeURIComponent("wandb-artifact:///other/two/agent")}`;
   expect([(await ask(line, {})).status, seen]).toEqual([422, []]);
+});
+
+it("a key with the scope gateway calls models, and does not train", async () => {
+  expect((await ask(CHAT, { key: "models", body: chat })).status).toBe(200);
+  expect((await ask("GET /v1/models/m", { key: "models" })).status).toBe(200);
+  seen = [];
+  for (const line of ["POST /v1/preview/models", "GET /v1/preview/other", "GET /v1/training/jobs"]) {
+    expect([line, (await ask(line, { key: "models", body: {} })).status, seen]).toEqual([line, 403, []]);
+  }
 });

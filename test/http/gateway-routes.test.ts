@@ -255,12 +255,12 @@ describe("with GATEWAY_PASSTHROUGH_PATHS=none", () => {
         404,
         {
           error: {
-            message: "There is nothing here. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
+            message: "No route for this path. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
             type: "not_found_error",
             param: null,
             code: "not_found",
           },
-          detail: "There is nothing here. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
+          detail: "No route for this path. GATEWAY_PASSTHROUGH_PATHS lists what else passes.",
         },
       ]);
     } finally {

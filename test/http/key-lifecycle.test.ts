@@ -218,7 +218,7 @@ class Lives {
     expect(listed).toEqual(expected);
   }
 
-  /** Other processes notice within ten seconds. The projects have room for the keys of the next run. */
+  /** Other processes notice within ten seconds. The projects have capacity for the keys of the next run. */
   async end(): Promise<void> {
     steadyMs += KEY_CACHE_MS;
     for (const process of processes) await this.check(process);

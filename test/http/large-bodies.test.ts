@@ -5,7 +5,7 @@ import { runs } from "../helpers/runs.ts";
 import { chosenSeed, seededRandom } from "../helpers/seeded-random.ts";
 import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 
-/** Space around a text changes nothing but its length: with this much, the second thread reads it. */
+/** Space around a text changes nothing but its length: with this much, the ingest worker reads it. */
 const PADDING = " ".repeat(4_200_000);
 
 /** What the service makes where the client gives no id. */

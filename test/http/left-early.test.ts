@@ -37,7 +37,7 @@ function ask(): RawExchange {
 }
 
 describe("a client that leaves while its key is checked", () => {
-  it("gives back its place and the room for its body", async () => {
+  it("releases its permits, for the request and for its body", async () => {
     const { socket } = ask();
     await until(() => held.count() === 1);
     socket.destroy();

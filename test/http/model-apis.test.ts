@@ -168,7 +168,7 @@ const plan = fc.record({
 type Plan = typeof plan extends fc.Arbitrary<infer One> ? One : never;
 
 async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Promise<void> {
-  const id = `door-${asked++}`;
+  const id = `call-${asked++}`;
   const project = `acme/${id}`;
   // input counts what is cached, but not at Anthropic
   const counts = {
@@ -236,7 +236,7 @@ async function relay({ path, streamed, isRecorded, pauseMs, sending }: Plan): Pr
   }
 }
 
-it("each door relays every byte and records what was served, however it comes and wherever it breaks", async () => {
+it("each API relays every byte and records what was served, however it comes and wherever it breaks", async () => {
   // one that hangs is shown as a counterexample
   const options = { numRuns: runs(40, 400), seed: chosenSeed(), timeout: 100_000 };
   await fc.assert(fc.asyncProperty(plan, relay), options);
@@ -261,7 +261,7 @@ it("what is unpacked is what was sent", async () => {
   }
 });
 
-describe("doors that tell their use in one word", () => {
+describe("APIs that report usage in one place", () => {
   const FORM = [
     '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\ngpt-4o-transcribe\r\n',
     '--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nsound\r\n--b--\r\n',
@@ -294,7 +294,7 @@ describe("doors that tell their use in one word", () => {
 });
 
 describe("our own errors", () => {
-  it("have the shape of the door's API", async () => {
+  it("have the shape of their API", async () => {
     const wrong = { ...bearer, authorization: "Bearer wrong" };
     const message = JSON.parse((await ask("/v1/messages", {}, wrong)).bytes.toString()) as object;
     expect(message).toMatchObject({ type: "error", error: { type: "authentication_error" } });
@@ -302,7 +302,7 @@ describe("our own errors", () => {
     expect(response).toMatchObject({ error: { type: "authentication_error", code: "unauthenticated" } });
   });
 
-  it("name the setting where a door leads nowhere, and nothing goes upstream", async () => {
+  it("name the setting where an endpoint has no upstream, and nothing goes upstream", async () => {
     const bare = await startApp({ settings: { ANTHROPIC_UPSTREAM_URL: models.url } });
     const before = models.seen.length;
     for (const path of ["/responses", "/completions", "/embeddings"]) {

@@ -132,7 +132,7 @@ describe("two replicas", () => {
   });
 
   it.each(["end", "update"] as const)("forget alike what was deleted: %s", async (what) => {
-    const project = `acme/fence-${what}`;
+    const project = `acme/generation-${what}`;
     const post = async (replica: typeof second, kind: keyof typeof urls, more: object = {}) => {
       const body = bodies[kind](project, 7);
       const sent = "start" in body ? { start: { ...body.start, ...more } } : body;

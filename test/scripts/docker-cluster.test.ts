@@ -106,7 +106,7 @@ describe(".ci/docker-cluster", () => {
     const { code, calls } = await run(".ci/docker-cluster", [], { more: { SHAPE: "shards" } });
     expect(code).toBe(0);
     expect(calls[0]).toBe(`docker ${FILES_OF_SHARDS} up --detach --wait keeper clickhouse-1 clickhouse-2`);
-    expect(calls[1]).toBe("npm run test:cluster -- cluster/shards shard-ledger");
+    expect(calls[1]).toBe("npm run test:cluster -- cluster/shards shard-usage-rollup");
     expect(calls.at(-1)).toBe(`docker ${FILES_OF_SHARDS} down --volumes --timeout 5`);
     expect(await run(".ci/docker-faults", ["kill", "1"], { more: { COMPOSE_FILE: "a.yml" } })).toMatchObject({
       code: 0,

@@ -16,13 +16,13 @@ import { ROOT_KEY, startAppOn } from "../helpers/start-app.ts";
 
 const KILLS = runs(1, 5);
 const HOURS = 24;
-/** Of each of them the settler writes what it has settled by itself. */
+/** Of each of them the materializer writes by itself. */
 const PROJECTS = ["acme/hours", "acme/others"] as const;
 const ALL_HOURS = HOURS * PROJECTS.length;
 const { seed, ...seeded } = seededRandom();
 const run = promisify(execFile);
 const SCRIPT = join(import.meta.dirname, "../../scripts/usage-rollup.ts");
-const dataDir = mkdtempSync(join(tmpdir(), "sumtree-ledger-"));
+const dataDir = mkdtempSync(join(tmpdir(), "sumtree-rollup-"));
 const env = { ...CHILD_ENVIRONMENT, DATA_DIR: dataDir };
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
@@ -34,7 +34,7 @@ async function rollup(...words: readonly string[]) {
   }
 }
 
-/** Begins to rebuild the ledger, and is killed at some moment. */
+/** Begins to rebuild the rollup, and is killed at some moment. */
 async function killRebuild(): Promise<void> {
   const child = spawn(process.execPath, [SCRIPT, "rebuild"], { env, stdio: "ignore" });
   const exit = once(child, "exit");
@@ -52,15 +52,15 @@ const question = {
 };
 
 /**
- * Starts the service with an empty ledger, and lets it be killed while its own settler writes.
+ * Starts the service with an empty rollup, and lets it be killed while its own materializer writes.
  */
 async function killMaterializer(moment: string): Promise<void> {
   await inStore("TRUNCATE TABLE usage_rollup");
   const child = spawnProcess({
     DATA_DIR: dataDir,
     ROOT_API_KEY: ROOT_KEY,
-    NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs/kill-settler.ts")}`,
-    KILL_SETTLER: moment,
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, "programs/kill-materializer.ts")}`,
+    KILL_MATERIALIZER: moment,
   });
   child.stdout.resume();
   child.stderr.resume();
@@ -131,11 +131,11 @@ describe("npm run usage-rollup", () => {
     }
     expect(await rollup("rebuild")).toMatchObject({
       code: 0,
-      stdout: `${ALL_HOURS} hours settled, 0 left to be folded live.\n`,
+      stdout: `${ALL_HOURS} hours materialized, 0 left to be aggregated at query time.\n`,
     });
     expect(await rollup("check")).toMatchObject({
       code: 0,
-      stdout: `${ALL_HOURS} hours settled, 0 of them different; 0 folded live.\n`,
+      stdout: `${ALL_HOURS} hours materialized, 0 of them different; 0 aggregated at query time.\n`,
     });
     expect(await served()).toEqual(live);
   });
@@ -152,14 +152,14 @@ describe("npm run usage-rollup", () => {
         code: 1,
         stdout:
           "different: acme/hours 2026-01-01T04:00:00.000Z\ndifferent: acme/hours 2026-01-01T05:00:00.000Z\n" +
-          `${ALL_HOURS} hours settled, 2 of them different; 0 folded live.\n`,
+          `${ALL_HOURS} hours materialized, 2 of them different; 0 aggregated at query time.\n`,
       });
       await rollup("rebuild");
       expect(await rollup("check")).toMatchObject({ code: 0 });
     },
   );
 
-  it("is right after its own settler was killed", { timeout: 600_000 }, async () => {
+  it("is right after its own materializer was killed", { timeout: 600_000 }, async () => {
     for (const moment of MOMENTS) {
       await killMaterializer(moment);
       expect(await served(), moment).toEqual(live);

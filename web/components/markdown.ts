@@ -16,10 +16,10 @@ export function blocksOf(markdown: string): readonly Block[] {
   const all = markdown.split("\n");
   for (let at = 0; at < all.length; at++) {
     const line = all[at]!;
-    const fence = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
-    if (fence !== undefined) {
+    const marker = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
+    if (marker !== undefined) {
       end();
-      const close = all.findIndex((one, later) => later > at && one.trim().startsWith(fence));
+      const close = all.findIndex((one, later) => later > at && one.trim().startsWith(marker));
       const last = close < 0 ? all.length : close;
       blocks.push({ kind: "code", text: all.slice(at + 1, last).join("\n") });
       at = last;

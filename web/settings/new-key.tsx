@@ -15,7 +15,8 @@ interface NewKeyProps {
 const SCOPES = {
   read: "Look at traces, usage and feedback",
   ingest: "Send calls and feedback",
-  train: "Use the gateway and train",
+  gateway: "Call models through the gateway",
+  train: "Train, and call models",
   prices: "Set prices",
   admin: "Everything, keys included",
 } as const;

@@ -97,10 +97,10 @@ function UnknownWindow({ text, address, go }: UnknownWindowProps) {
   );
 }
 
-const FeedbackView = lazy(() => import("../feedback/view.tsx").then((room) => room.FeedbackView));
-const UsageView = lazy(() => import("../usage/view.tsx").then((room) => room.UsageView));
-const OverviewView = lazy(() => import("../overview/view.tsx").then((room) => room.OverviewView));
-const SettingsView = lazy(() => import("../settings/view.tsx").then((room) => room.SettingsView));
+const FeedbackView = lazy(() => import("../feedback/view.tsx").then((module) => module.FeedbackView));
+const UsageView = lazy(() => import("../usage/view.tsx").then((module) => module.UsageView));
+const OverviewView = lazy(() => import("../overview/view.tsx").then((module) => module.OverviewView));
+const SettingsView = lazy(() => import("../settings/view.tsx").then((module) => module.SettingsView));
 
 interface ViewProps {
   readonly me: Whoami;

@@ -11,7 +11,7 @@ const NAME = "sumtree-divider";
 const DEFAULT = 0.5;
 const [LEAST, MOST] = [0.25, 0.75];
 
-/** Tree and details: side by side where there is room, with a divider that stays where it was put, or one below the other. */
+/** Tree and details: side by side where they fit, with a divider that stays where it was put, or one below the other. */
 export function Split({ isOpen, children }: SplitProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [share, setShare] = useState(kept);

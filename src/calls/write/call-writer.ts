@@ -60,7 +60,7 @@ const SWEEP_LIMIT = 1000;
  * Parts with a known trace are inserted at once: the store keeps them in the order of acknowledgement. The others are
  * pending until their call is known. Write first, then look: the writer of a start stores it and then looks for pending
  * parts; the writer of a part without a trace stores it as pending and then looks for the start. Whichever comes second,
- * on any replica, sees the first. Source: docs/decisions/0011.
+ * on any replica, sees the first. Source: docs/decisions/0001-call-storage.md.
  */
 export function createCallWriter(
   { engine, traces, clock }: WriterDeps,

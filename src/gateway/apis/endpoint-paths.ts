@@ -17,3 +17,8 @@ export function isAnthropicPath(url: string): boolean {
 export function isTrainingPath(path: string): boolean {
   return /^\/(?:preview|training)(?:$|[/?])/.test(path);
 }
+
+/** True for the list of models and for a model by its name, behind `/v1`. */
+export function isModelsPath(path: string): boolean {
+  return /^\/models(?:$|[/?])/.test(path);
+}

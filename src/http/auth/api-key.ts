@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
-export const SCOPES = ["ingest", "read", "train", "prices", "calls:delete", "admin"] as const;
+export const SCOPES = ["ingest", "read", "gateway", "train", "prices", "calls:delete", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A stored key. The secret is shown once and never stored. */
@@ -44,9 +44,10 @@ export function matches(presentedHash: string, secretHash: string): boolean {
   return timingSafeEqual(Buffer.from(presentedHash, "hex"), Buffer.from(secretHash, "hex"));
 }
 
-/** An admin key may do everything. */
+/** `admin` implies every scope, `train` implies `gateway`. */
 export function hasScope(key: ApiKey, scope: Scope): boolean {
-  return key.scopes.includes(scope) || key.scopes.includes("admin");
+  const implied = scope === "gateway" ? (["admin", "train"] as const) : (["admin"] as const);
+  return [scope, ...implied].some((one) => key.scopes.includes(one));
 }
 
 /** `pattern` is a project, `entity/*` or `*`; true when the key covers all of its projects. */

@@ -2,7 +2,7 @@ import fastifyAuth from "@fastify/auth";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../shared/errors.ts";
 import { runAsTenant } from "../../fairness/tenant.ts";
-import { hasScope, type Scope } from "./api-key.ts";
+import type { Scope } from "./api-key.ts";
 import { parseAuthorization, type Credentials, type Scheme } from "./credentials.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { grantOf, type Grant } from "./grant.ts";
@@ -26,11 +26,11 @@ export const ingestAccess = { schemes: ["basic", "bearer"], scope: "ingest" } as
 export const pricesAccess = { schemes: ["basic", "bearer"], scope: "prices" } as const satisfies Access;
 export const deleteAccess = { schemes: ["basic", "bearer"], scope: "calls:delete" } as const satisfies Access;
 export const adminAccess = { schemes: ["basic", "bearer"], scope: "admin" } as const satisfies Access;
-export const gatewayAccess = {
-  schemes: ["bearer"],
-  scope: "train",
-  takesKeyHeaders: true,
-} as const satisfies Access;
+const gatewayKeys = { schemes: ["bearer"], takesKeyHeaders: true } as const;
+/** Model endpoints. */
+export const gatewayAccess = { ...gatewayKeys, scope: "gateway" } as const satisfies Access;
+/** The training API. */
+export const trainAccess = { ...gatewayKeys, scope: "train" } as const satisfies Access;
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -109,8 +109,12 @@ async function admit(
   }
   uses.note(key.id);
   request.grant = grantOf(key);
-  if (access.scope !== "any" && !hasScope(key, access.scope))
-    throw new AppError("forbidden", `This key does not have the scope ${access.scope}.`);
+  if (access.scope !== "any") requireScope(request.grant, access.scope);
+}
+
+/** Throws `forbidden` if the key lacks the scope. */
+export function requireScope(grant: Grant, scope: Scope): void {
+  if (!grant.has(scope)) throw new AppError("forbidden", `This key does not have the scope ${scope}.`);
 }
 
 /**

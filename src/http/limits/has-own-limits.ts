@@ -1,7 +1,6 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyContextConfig } from "fastify";
 
-/** Whether a request belongs to the gateway, which limits bodies, stalls and open requests itself. */
-export function hasOwnLimits({ routeOptions }: FastifyRequest): boolean {
-  const { access } = routeOptions.config;
-  return access !== undefined && access !== "public" && access.scope === "train";
+/** True for routes of the gateway, which limit bodies, stalls and open requests themselves. */
+export function hasOwnLimits({ access }: FastifyContextConfig): boolean {
+  return access !== undefined && access !== "public" && ["gateway", "train"].includes(access.scope);
 }

@@ -5,6 +5,7 @@ import type { FairSemaphore } from "../../fairness/fair-semaphore.ts";
 import { levelsOf } from "../../fairness/tenant.ts";
 import { MAX_FREE_FRACTION } from "../../fairness/allocations.ts";
 import { AppError } from "../../shared/errors.ts";
+import { hasOwnLimits } from "./has-own-limits.ts";
 import { rateStoreOn } from "./rate-store.ts";
 import { whenClosed } from "../when-closed.ts";
 
@@ -56,9 +57,9 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
     whenClosed(reply.raw, () => held.release());
   };
   app.addHook("onRoute", (route) => {
-    const access = route.config?.access;
-    if (access === undefined || access === "public") return;
-    const limit = access.scope === "train" ? [count] : [count, enter];
+    const { config = {} } = route;
+    if (config.access === undefined || config.access === "public") return;
+    const limit = hasOwnLimits(config) ? [count] : [count, enter];
     route.onRequest = [...[route.onRequest ?? []].flat(), ...limit];
   });
 }

@@ -16,7 +16,7 @@ export interface SlowClientLimits {
 /** Limits what slow clients can hold, and for how long. The gateway has its own limits. */
 export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimits): void {
   app.addHook("onSend", async (request, reply, payload) => {
-    if (!(payload instanceof Readable) || hasOwnLimits(request)) return payload;
+    if (!(payload instanceof Readable) || hasOwnLimits(request.routeOptions.config)) return payload;
     const held = limits.streams.tryAcquire(tenantOf(request));
     if (held === undefined) {
       payload.destroy();

@@ -13,7 +13,7 @@ type EngineSettings = Readonly<Record<string, string | number | undefined>>;
 /**
  * ClickHouse in this process. Every statement has a session to itself while it runs, so that statements run side by side;
  * the driver's own binding of parameters runs one statement at a time, process-wide. An aborted statement is killed.
- * Source: docs/decisions/0004.
+ * Source: docs/decisions/0004-clickhouse-adapters.md.
  */
 export function createEmbeddedTransport(
   path: string,

@@ -48,7 +48,7 @@ export interface Service {
   /** How they are reached now. */
   readonly replicas: () => World["replicas"];
   readonly restart: (replica: 0 | 1) => Promise<void>;
-  /** Writes all hours into the ledger of usage. */
+  /** Writes all hours into the usage rollup. */
   readonly materialize: () => Promise<void>;
   /** At least 0, less than 1. */
   readonly random: () => number;
@@ -72,8 +72,8 @@ export async function live(lives: readonly Life[], service: Service): Promise<vo
       if (happening.some((event) => event.what === "restart" && event.replica === replica))
         await service.restart(replica);
     const happens = (what: Event["what"]): boolean => happening.some((event) => event.what === what);
-    if (happens("settle")) await service.materialize();
-    const meanwhile = happens("settle meanwhile") ? [service.materialize()] : [];
+    if (happens("materialize")) await service.materialize();
+    const meanwhile = happens("materialize meanwhile") ? [service.materialize()] : [];
     await allOf([...meanwhile, ...lived.map((one) => advance(one, at, random))]);
   }
   await service.materialize();

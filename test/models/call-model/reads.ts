@@ -107,7 +107,7 @@ interface Groups {
   }[];
 }
 
-/** What all traces of a project come to, in one question: as much of it as is settled comes from the ledger. */
+/** Totals of all traces of a project in one query, from the rollup as far as it is materialized. */
 export async function checkGroups(reading: Reading): Promise<void> {
   const question = { ...STATS_WINDOW, group_by: ["trace_id"], limit: 1000 };
   const { groups } = (await ask("/usage/stats", question, reading)) as Groups;

@@ -24,7 +24,12 @@ export type Step = readonly { readonly replica: 0 | 1; readonly request: Request
 /** What happens to all lanes before a step, or while it is taken. */
 export interface Event {
   readonly step: number;
-  readonly what: "restart" | "delete project" | "delete project meanwhile" | "settle" | "settle meanwhile";
+  readonly what:
+    | "restart"
+    | "delete project"
+    | "delete project meanwhile"
+    | "materialize"
+    | "materialize meanwhile";
   readonly replica: 0 | 1;
 }
 
@@ -87,9 +92,9 @@ export const events: fc.Arbitrary<readonly Event[]> = fc.array(
       "restart",
       "delete project",
       "delete project meanwhile",
-      "settle",
-      "settle",
-      "settle meanwhile",
+      "materialize",
+      "materialize",
+      "materialize meanwhile",
     ),
     replica,
   }),

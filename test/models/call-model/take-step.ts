@@ -91,7 +91,7 @@ function ofSpans(bytes: Buffer): Told {
 
 /**
  * While a project is deleted, it is written to through the replica that deletes it: another one may have noted or read
- * something before, and store it after. Known limits: docs/decisions/0011-order-of-parts.md, 0012-in-time.md.
+ * something before, and store it after. Known limits: docs/decisions/0001-call-storage.md, 0012-time-ordered-storage.md.
  */
 function throughOneReplica(step: Step, meanwhile: readonly Meanwhile[]): Step {
   const deleting = [...new Set(meanwhile.map(({ replica }) => replica))];
@@ -104,7 +104,7 @@ function throughOneReplica(step: Step, meanwhile: readonly Meanwhile[]): Step {
  * - first starts of one call, which choose a trace when they name none, and the hour where it lies;
  * - messages that start and end one call: of a call that parts have waited for, the start of one and the end of the other
  *   may hold.
- * Everything else may be sent at once. Known limits: docs/decisions/0011-order-of-parts.md, 0012-in-time.md.
+ * Everything else may be sent at once. Known limits: docs/decisions/0001-call-storage.md, 0012-time-ordered-storage.md.
  */
 function withoutRivals(lane: Lane, step: Step, meanwhile: readonly Meanwhile[]): Step {
   const known = meanwhile.length === 0 ? lane.knownTraces() : { traceOf: () => undefined };

@@ -99,7 +99,7 @@ describe("FairQueue", () => {
   });
 });
 
-/** The entity, project and key of a holder, each with those above it. */
+/** The entity, project and key of a tenant, each with those above it. */
 function namesOf(tenant: Tenant): string[] {
   const levels = levelsOf(tenant);
   return levels.map((_, at) => levels.slice(0, at + 1).join(" "));

@@ -126,7 +126,7 @@ describe("an amount", () => {
 describe("percentiles", () => {
   it("are those of the values of all cells of a row", () => {
     const value = fc.tuple(fc.nat(5), fc.integer({ min: -1000, max: 1000 }));
-    // also more than there is room for at first
+    // also more than the initial capacity
     const values = fc
       .tuple(fc.array(value, { maxLength: 60, size: "max" }), fc.constantFrom(1, 1, 60))
       .map(([some, times]) => Array.from({ length: times }, () => some).flat());

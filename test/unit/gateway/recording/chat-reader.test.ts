@@ -91,7 +91,7 @@ describe("what a stream is recorded as", () => {
   });
 });
 
-describe("the room of a record", () => {
+describe("the byte budget of a record", () => {
   const length = (reader: ChatReader): number => JSON.stringify(reader.output()).length;
 
   it("ends after a megabyte of text, which is counted on; how the answer ended is kept", () => {

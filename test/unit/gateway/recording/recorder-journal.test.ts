@@ -162,7 +162,7 @@ describe(`a recorder that is killed (seed ${seed})`, () => {
     await fc.assert(property, { seed, numRuns: RUNS });
   });
 
-  it("records what its queue has no room for when the store is back, as the journal has it", async () => {
+  it("records what does not fit its queue when the store is back, as the journal has it", async () => {
     const store = new Store();
     store.isAway = true;
     const journal = openIn(join(root, String(dirs++)));

@@ -1,9 +1,9 @@
-/** Loaded into a service before it starts: its minutes are short, and it kills itself when it writes into the ledger. */
+/** Loaded into a service before it starts: its minutes are short, and it kills itself when it writes into the usage rollup. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Session } from "chdb";
 
 const MINUTE_MS = 60_000;
-const [moment, write] = process.env["KILL_SETTLER"]!.split(" ");
+const [moment, write] = process.env["KILL_MATERIALIZER"]!.split(" ");
 
 const { setInterval } = globalThis;
 globalThis.setInterval = ((work: () => void, ms: number) =>
