@@ -11,9 +11,11 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const ofFiles = readdirSync(join(ROOT, "migrations/1.0")).map((name) => basename(name, ".sql"));
 /** The rows of the first table of docs/schema.md, cell by cell, by the table that they describe. */
 const documented = new Map(
-  [...read("docs/schema.md").split("\n## ", 1)[0]!.matchAll(/^\| `(\w+)` \|(.+)\|$/gm)].map(
-    ([, table, cells]) => [table!, cells!.split("|").map((cell) => cell.trim().replaceAll("`", ""))],
-  ),
+  [
+    ...read("docs/schema.md")
+      .split("\n## ", 1)[0]!
+      .matchAll(/^\| `(\w+)` \|(.+)\|$/gm),
+  ].map(([, table, cells]) => [table!, cells!.split("|").map((cell) => cell.trim().replaceAll("`", ""))]),
 );
 
 function partitionOf(create: string): string {
