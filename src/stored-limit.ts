@@ -74,7 +74,12 @@ export function keepReserve(
   const reserve = createDiskReserve(engine, minFreeBytes, pending);
   if (minFreeBytes === 0) return reserve;
   registerPeriodic(app, { name: "disk_space", everyMs: LOOK_EVERY_MS, atStart: true, run: reserve.read });
-  gauge(registry, "sumtree_store_free_bytes", "What clients may store until the disk is full", reserve.room);
+  gauge(
+    registry,
+    "sumtree_store_free_bytes",
+    "Free bytes on the store's disk above the reserve",
+    reserve.freeBytes,
+  );
   return reserve;
 }
 

@@ -8,7 +8,7 @@ export interface TimeWindow {
 
 export interface Buckets {
   readonly sizeSeconds: number;
-  /** Where each bucket starts, ascending: from the one that holds the window's start to the last before its end. */
+  /** Bucket starts, ascending: from the bucket of the window's start to the last one before its end. */
   readonly startsUs: readonly number[];
 }
 

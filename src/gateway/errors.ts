@@ -11,7 +11,7 @@ const LINGER_MS = 3000;
 export function registerGatewayErrors(app: FastifyInstance): void {
   app.setErrorHandler(sendGatewayError);
   app.setNotFoundHandler(() => {
-    throw new AppError("not_found", "There is nothing here.");
+    throw new AppError("not_found", "No route for this path.");
   });
   app.addHook("onRequest", ({ raw: request }, { raw: response }, done) => {
     response.once("close", () => {

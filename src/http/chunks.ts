@@ -11,7 +11,7 @@ const KEPT = 3;
 export const RESPONSE_CHUNK_BYTES = MIN_STREAMED_BYTES / (KEPT + 1);
 const FIRST_BYTES = 4096;
 
-/** Of responses that are one JSON value per line. */
+/** Content type of newline-delimited JSON. */
 export const NDJSON_TYPE = "application/x-ndjson; charset=utf-8";
 
 /**
@@ -22,12 +22,12 @@ export class ChunkBuffers {
   private readonly taken: Buffer[] = [];
   private bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
 
-  /** Where to write. Valid until the next call of `grow` or `take`. */
+  /** Buffer to write to. Valid until the next call of `grow` or `take`. */
   get current(): Buffer {
     return this.bytes;
   }
 
-  /** Room for `size` bytes, of which the first `used` are written. */
+  /** Grows the buffer to `size` bytes, of which the first `used` are written. */
   grow(used: number, size: number): Buffer {
     const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, size));
     larger.set(this.bytes.subarray(0, used));

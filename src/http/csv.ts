@@ -26,7 +26,7 @@ function quoteEmpty(text: string): string | { value: string; quoted_empty: true 
   return text === "" ? { value: text, quoted_empty: true } : text;
 }
 
-/** What begins a formula, also in its wide form, whatever stands before it that cannot be seen. */
+/** First character of a formula, full-width forms included, after any invisible characters. */
 const FORMULA = /^[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 
 /** Spreadsheets evaluate text that begins like a formula, so such text gets a leading apostrophe. */

@@ -52,34 +52,34 @@ export function toAppError(error: unknown): AppError | undefined {
   return fromFastify(error);
 }
 
-const NARROWER = "Ask for less: fewer traces, a narrower filter, or a smaller limit.";
+const NARROWER = "Narrow it: fewer traces, a narrower filter, or a smaller limit.";
 
 function fromStorage(error: StorageError): AppError | undefined {
   switch (error.kind) {
     case "unavailable":
-      return new AppError("store_unavailable", "The store is not reachable. Try again.", {
+      return new AppError("store_unavailable", "Store unreachable. Retry later.", {
         cause: error,
         retryAfterSeconds: 5,
       });
     case "read_only":
       return new AppError(
         "store_unavailable",
-        "The store can be read, not written to: too few of its replicas, or their keeper, are available. Try again.",
+        "Store read-only: too few replicas, or ClickHouse Keeper, are available. Retry later.",
         { cause: error, retryAfterSeconds: 5 },
       );
     case "no_space":
-      return new AppError("store_unavailable", "The store's disk is full: it can be read, not written to.", {
+      return new AppError("store_unavailable", "Store read-only: its disk is full.", {
         cause: error,
         retryAfterSeconds: 5,
       });
     case "outdated":
       return new AppError(
         "store_unavailable",
-        "A newer version of the service has opened the store: this one can read it, not write to it.",
+        "Store read-only: a newer version has migrated it. Upgrade this service.",
         { cause: error, retryAfterSeconds: 5 },
       );
     case "overloaded":
-      return new AppError("store_overloaded", "The store has too much to do. Try again.", {
+      return new AppError("store_overloaded", "Store overloaded. Retry later.", {
         cause: error,
         retryAfterSeconds: 2,
       });
@@ -101,11 +101,11 @@ function fromFastify(error: unknown): AppError | undefined {
   const status = "statusCode" in error ? error.statusCode : undefined;
   if (typeof status !== "number" || status < 400 || status >= 500) return undefined;
   const options = { cause: error };
-  if (status === 404) return new AppError("not_found", "There is nothing here.", options);
+  if (status === 404) return new AppError("not_found", "No route for this path.", options);
   if (status === 413)
-    return new AppError("payload_too_large", "The body is larger than this route takes.", options);
+    return new AppError("payload_too_large", "Body exceeds the limit of this route.", options);
   if (status === 415)
-    return new AppError("unsupported_media_type", "This route does not take that media type.", options);
+    return new AppError("unsupported_media_type", "Media type not supported by this route.", options);
   if (status === 429) {
     return new AppError("too_many_requests", "Too many requests. Try again later.", {
       ...options,
@@ -117,8 +117,8 @@ function fromFastify(error: unknown): AppError | undefined {
 
 function badRequestText(error: Error): string {
   return "code" in error && error.code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH"
-    ? "The body is not as long as Content-Length says."
-    : "The request cannot be read.";
+    ? "Body length differs from Content-Length."
+    : "Malformed request.";
 }
 
 export function errorBody(error: AppError): ErrorBody {
@@ -147,7 +147,7 @@ export function registerErrorHandling(app: FastifyInstance): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const path = request.url.split("?", 1)[0]!.replace(/(?<=.)\/$/, "");
     const allowed = allowedMethods(path);
-    if (allowed.length === 0) throw new AppError("not_found", "There is nothing here.");
+    if (allowed.length === 0) throw new AppError("not_found", "No route for this path.");
     void reply.header("allow", allowed.join(", "));
     throw new AppError("method_not_allowed", `This route takes ${allowed.join(", ")}.`);
   };

@@ -5,7 +5,7 @@ import { turnOf } from "../fairness/turns.ts";
 import { tenantOf } from "./auth/tenant-of.ts";
 import { LargeBody } from "./bodies/large-body.ts";
 
-/** What is parsed without waiting for a turn, in a millisecond. */
+/** Body size parsed without waiting for a turn: about a millisecond of work. */
 const MAX_AT_ONCE_BYTES = 64 * 1024;
 
 /**

@@ -9,11 +9,11 @@ const TUNNEL = "CONNECT";
 
 /** The errors of Node's HTTP parser, and the messages to clients. Source: nodejs.org/api/http.html, "clientError". */
 const responses: Readonly<Record<string, { status: number; text: string }>> = {
-  [TUNNEL]: { status: 400, text: "The target of the request is not a path." },
+  [TUNNEL]: { status: 400, text: "The request target is not a path." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, text: "The request did not come in time." },
   HPE_HEADER_OVERFLOW: { status: 431, text: "The headers are too large." },
 };
-const unreadable = { status: 400, text: "The request cannot be read." };
+const unreadable = { status: 400, text: "Malformed request." };
 
 interface Means {
   readonly log: FastifyBaseLogger;

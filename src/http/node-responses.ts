@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { AppError } from "../shared/errors.ts";
 
 /**
- * Leaves the check for a Host header to `registerNodeResponses`. Providers of models take heads of 64 KiB; there is room
+ * Leaves the check for a Host header to `registerNodeResponses`. Providers of models take heads of 64 KiB; there is capacity
  * for the request line beside them.
  */
 export const serverOptions = { requireHostHeader: false, maxHeaderSize: 72 * 1024 } as const;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../shared/errors.ts";
 
-/** Room for two names of 128 characters, of nine bytes each as escapes. */
+/** Capacity for two names of 128 characters, of nine bytes each as escapes. */
 const MAX_PATH_BYTES = 2560;
 const MAX_TARGET_BYTES = 8192;
 
@@ -62,8 +62,8 @@ export function registerTargets(app: FastifyInstance): void {
     else if (readTarget(originalUrl) !== undefined) done();
     // of the service as a whole: RFC 9110, 9.3.7
     else if (method === "OPTIONS" && originalUrl === "*") void reply.code(204).send();
-    else if (pathOf(originalUrl) !== undefined) done(new AppError("not_found", "There is nothing here."));
-    else done(new AppError("bad_request", "The target of the request is not a path."));
+    else if (pathOf(originalUrl) !== undefined) done(new AppError("not_found", "No route for this path."));
+    else done(new AppError("bad_request", "The request target is not a path."));
   });
 }
 

@@ -16,7 +16,7 @@ export interface StaticContent {
 
 type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** What routes of static answers have in common: nothing is compressed for one request. */
+/** Options of static routes: nothing is compressed per request. */
 export const staticRoute = { config: { access: "public" }, exposeHeadRoute: true, compress: false } as const;
 
 /** Sends what is the same for everybody. The first to ask for an encoding has it made, and all others get the same bytes. */

@@ -5,7 +5,7 @@ import { requestsOf, uncachedTokens } from "./cost-of-call.ts";
 import type { TokenPrices } from "./rates.ts";
 import { chargedCount, pricedUnits } from "./units.ts";
 
-/** Of a usage, or of several that use the same kinds, added up: what is charged. */
+/** Billed quantities of one usage, or of several with the same kinds, summed. */
 export interface Charged {
   /** In the order of `tokenCostFields`, their units included. */
   readonly tokens: readonly number[];
@@ -21,11 +21,11 @@ export function chargedOf(usage: PricedUsage): Charged {
   };
 }
 
-/** What was used at all. Usages that use the same kinds at one price have the same costs known, and these can be added up. */
+/** Kinds of tokens and units used. Usages with the same kinds at one price have the same known costs, so costs add up. */
 export interface UsedKinds {
-  /** Of the kinds of tokens that were used, the sum of the powers of two of their places in `tokenCostFields`. */
+  /** Bit mask of the token kinds used, by index in `tokenCostFields`. */
   readonly tokens: number;
-  /** The same of those of which more was used than their units. */
+  /** Bit mask of the token kinds with more tokens than their units. */
   readonly plain: number;
   readonly units: readonly Unit[];
 }
@@ -49,12 +49,12 @@ function placesOf(counts: readonly number[]): number {
   return counts.reduce((sum, count, place) => sum + (count > 0 ? 2 ** place : 0), 0);
 }
 
-/** Where the cost of a unit stands among `costFields`. */
+/** Index of a unit's cost in `costFields`. */
 function slotOf(unit: Unit): number {
   return costFields.findIndex(({ kind }) => kind === pricedUnits[unit].cost);
 }
 
-/** A part of a cost, which can be too large to be exact as a number. */
+/** Quantity times price, kept apart: the product may exceed an exact number. */
 export interface Product {
   readonly quantity: number;
   readonly price: number;

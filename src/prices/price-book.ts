@@ -32,7 +32,7 @@ export interface PriceBook {
   nextPriceChange(llmId: string, atUs: number, service: Service | undefined): number;
   /** The price used for that; null if none is known. */
   priceOf(llmId: string, startedAtUs: number, service: Service | undefined): FoundPrice | null;
-  /** Who served it, as returned by `providerNamed`; null if neither the call, its price nor the id says so. */
+  /** Provider as `providerNamed` returns it; null if neither the call, its price nor the id names one. */
   providerOf(llmId: string, startedAtUs: number, service: Service | undefined): string | null;
 }
 

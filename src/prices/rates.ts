@@ -18,7 +18,7 @@ interface PriceTier {
   readonly prices: TokenPrices;
 }
 
-/** What one model costs in one price period. */
+/** Rates of a model in one price period. */
 export interface Rates {
   readonly base: TokenPrices;
   /** Ascending in `aboveTokens`. */

@@ -21,7 +21,7 @@ export interface CompiledQuery {
   readonly narrow: Sql | undefined;
   /** The part that reads payloads; undefined when there is none. */
   readonly payload: Sql | undefined;
-  /** What it implies about the table's key, which limits the rows read. */
+  /** Bounds on the sorting key, which limit the rows read. */
   readonly bounds: KeyBounds;
   /** `narrow` restricts more than when a call started or ended. */
   readonly hasNonTimeConditions: boolean;

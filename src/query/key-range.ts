@@ -20,7 +20,7 @@ export interface CallsSelection {
  */
 export interface KeyRange extends TimeRange {
   readonly in: "traces" | "calls" | "project";
-  /** Of the traces or the calls. */
+  /** Ids of traces or calls. */
   readonly ids: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function tracesOfRange(project: Project, range: KeyRange): Traces | undef
   return range.in === "calls" ? sql`(SELECT trace_id ${noted(project, range.ids)})` : undefined;
 }
 
-/** Where some calls lie. */
+/** Storage keys of some calls. */
 function noted(project: Project, callIds: readonly string[]): Sql {
   return sql`FROM call_keys WHERE ${ofProject(project)} AND id IN ${param("Array(String)", callIds)}`;
 }

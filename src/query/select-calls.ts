@@ -7,7 +7,7 @@ import { isTopmost, tracesWithoutRoot } from "./without-root.ts";
 import type { HourRange } from "./bounds/time-range.ts";
 
 export interface CallSelection extends CallsSelection {
-  /** What to select, over the columns of `calls`. */
+  /** Expressions to select, over the columns of `calls`. */
   readonly columns: Sql;
   /** Default: oldest first. */
   readonly orderBy?: Sql;

@@ -16,7 +16,7 @@ export function tracesWithoutRoot(project: Project, range: KeyRange): Sql {
     WHERE ${IS_VISIBLE} GROUP BY trace_id HAVING countIf(${IS_ROOT}) = 0)`;
 }
 
-/** Of the calls of such traces, those whose parent is not stored. */
+/** Calls of traces without a root whose parent is not stored. */
 export function isTopmost(project: Project, range: KeyRange): Sql {
   return sql`(trace_id, ifNull(parent_id, '')) NOT IN (SELECT trace_id, id FROM calls FINAL
     PREWHERE ${ofProject(project)} AND ${wholeTraces(project, range)} AND trace_id IN ${tracesWithoutRoot(project, range)}

@@ -50,7 +50,7 @@ class KeyNames {
   private readonly byKey = new Map<string, string>();
   private readonly byWritten = new Map<string, string>();
 
-  /** What to write for a key as it is written. Keys that are the same have one name. */
+  /** Replacement for a key as written in the document. Equal keys share one name. */
   of(written: string): string {
     const known = this.byWritten.get(written);
     if (known !== undefined) return known;

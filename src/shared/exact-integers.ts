@@ -4,7 +4,7 @@ import { outsideStrings } from "./outside-strings.ts";
 /** Source: RFC 8259 leaves the range of numbers open; the store reads signed and unsigned 64-bit integers exactly. */
 const MIN_INT64 = -(2n ** 63n);
 const MAX_UINT64 = 2n ** 64n - 1n;
-/** Where a long integer can be: most texts have none, and digits inside text are preceded by another character. */
+/** Pattern of a possible long integer. Most texts have none; digits inside strings follow another character. */
 const LONG_DIGITS = /(?:^|[\s:[,-])\d{16}/;
 /** A whole number of as many digits as 64 bits may need and a double may not have. */
 const LONG_INTEGER = /(^|[\s:[,])(-?[1-9]\d{15,19})(?![^\s,\]}])/g;

@@ -4,7 +4,7 @@ const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
-/** What reading a key with an escape costs, in plain ones: it is read twice, renamed, and named back. */
+/** Cost of an escaped key in plain keys: it is parsed twice, renamed and renamed back. */
 const ESCAPED_KEY = 16;
 
 /**
@@ -37,7 +37,7 @@ export class JsonSize {
     }
   }
 
-  /** Where the string ends that has begun; what is left of it is in the next piece. */
+  /** End offset of an open string; its rest is in the next chunk. */
   #pastString(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at];

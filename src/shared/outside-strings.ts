@@ -15,7 +15,7 @@ export function outsideStrings(text: string, rewrite: (piece: string) => string)
   return rewritten;
 }
 
-/** Where the string that begins at a quote ends; -1 when it does not. */
+/** Index of the closing quote of a string; -1 if it is not closed. */
 export function endOfString(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

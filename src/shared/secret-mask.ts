@@ -12,7 +12,7 @@ export interface SecretMask {
 
 export interface MaskedPieces {
   push(chunk: Buffer): Buffer;
-  /** What was held back and is no secret. */
+  /** Returns the bytes held back that turned out not to be a secret. */
   end(): Buffer;
 }
 

@@ -38,7 +38,7 @@ export interface UsageStatsDeps {
   readonly providerOf: ProviderOf;
 }
 
-/** What was used and spent, by anything, over local time; and the same as the Weave SDKs ask for it. */
+/** Routes for usage and cost over local time, by any dimension; and the same for the Weave SDKs. */
 export async function usageStatsRoutes(root: FastifyInstance, deps: UsageStatsDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, selectionLimits, maxPercentiles, maxCalls, maxAggregates, clock, bookFor, providerOf } =

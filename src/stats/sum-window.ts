@@ -11,7 +11,7 @@ import { WindowFold, type FoldOptions } from "./sums/window-fold.ts";
 import { foldCalls, type WindowLimits } from "./read/read-window.ts";
 
 /**
- * Adds up all calls of a window: what the ledger has of it as it is there, the others live. Errors: `StorageError`;
+ * Sums all calls of a window: from the usage rollup as far as it is valid, the rest at query time. Errors: `StorageError`;
  * too_many_calls.
  */
 export async function sumWindow(

@@ -10,10 +10,10 @@ import { KEY_NAMES, rootKey } from "./plan/root-key.ts";
 
 export const MAX_ROWS = 500;
 const DEFAULT_ROWS = 100;
-/** What traces are sorted by. */
+/** Sort keys of traces. */
 export const ORDERS = ["started_at", "total_cost", "total_tokens", "latency_ms", "calls", "errors"] as const;
 export type TraceOrder = (typeof ORDERS)[number];
-/** What a trace can be asked to come to, beside its start. */
+/** Totals of a trace that can be filtered, besides its start. */
 export const TOTALS = ["total_cost", "total_tokens", "latency_ms", "calls", "errors", "unfinished"] as const;
 export type TotalName = (typeof TOTALS)[number];
 

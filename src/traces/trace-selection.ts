@@ -8,7 +8,7 @@ const MAX_CONDITIONS = 20;
 const MAX_VALUES = 1000;
 const MAX_TEXT = 200;
 
-/** What the status of a call can be. */
+/** Statuses of a call. */
 export const STATUSES = ["success", "error", "running"] as const;
 const bound = z.number().nullish();
 export const range = z

@@ -16,7 +16,7 @@ type CountName = CountField["name"];
 /** The names of the counts in requests and responses. */
 export type CountWire = CountField["wire"];
 
-/** What was used: non-negative integers. */
+/** Usage counts: non-negative integers. */
 export type Counts = { readonly [Name in CountName]: number };
 
 export const COUNT_SLOTS = countFields.length;
@@ -49,7 +49,7 @@ export function countRow(counts: Counts): number[] {
   return countFields.map(({ name }) => counts[name]);
 }
 
-/** The counts with their names in responses. Written out because the ledger does it for every entry. */
+/** The counts with their names in responses. Written out because the usage rollup does it for every record. */
 export function countMembers(counts: Counts): Record<CountWire, number> {
   return {
     requests: counts.requests,

@@ -1,4 +1,4 @@
-/** What `isMore` compares the first usage of a call with. */
+/** Initial value to compare the first usage of a call with in `isMore`. */
 export const NOTHING_YET = -1;
 
 /** A call counts under the LLM of which it used most; of several, under the first. `most`: of those before. */

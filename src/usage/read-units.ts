@@ -4,7 +4,7 @@ import { unitsOf, type Unit, type UnitCounts } from "./units.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Where providers report parts of the counts by kind: an object of counts, or Gemini's list of modalities. */
+/** Fields in which providers report counts by kind: an object of counts, or Gemini's list of modalities. */
 const INPUT_DETAILS = [
   "prompt_tokens_details",
   "input_tokens_details",

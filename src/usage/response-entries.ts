@@ -10,7 +10,7 @@ export interface ResponseEntries {
   readonly others: Readonly<Record<string, Json>>;
 }
 
-/** What a response from OpenAI's Responses API used. Its searches are in its output, and images beside its usage. */
+/** Reads the usage of an OpenAI Responses API response. Searches are in its output, images beside its usage. */
 export function entriesOfResponse(response: Json): ResponseEntries {
   const { usage, tool_usage: tools } = response;
   const images = isJsonObject(tools) ? tools["image_gen"] : undefined;

@@ -7,7 +7,7 @@ const CACHE_OUTSIDE_PROMPT = FIRST_COUNT + COUNT_SLOTS;
 const MORE = CACHE_OUTSIDE_PROMPT + 1;
 
 type Plain = string | number;
-/** Who served it, the tier, and the units besides the counts. */
+/** Provider, service tier, and units besides the counts. */
 type More = readonly [provider: string, tier: string, units: UnitCounts];
 
 /**

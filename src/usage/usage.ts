@@ -1,13 +1,13 @@
 import { countFields, type Counts } from "./count-fields.ts";
 import { hasNonTokenUnits, type UnitCounts } from "./units.ts";
 
-/** Who served a call and at which service tier, both in lower case; '' if unknown, or for the standard tier. */
+/** Provider and service tier of a call in lower case; '' if unknown, or for the standard tier. */
 export interface Service {
   readonly provider: string;
   readonly tier: string;
 }
 
-/** What one or more requests used of one LLM: everything that determines the cost. */
+/** Usage of one LLM by one or more requests: everything that determines the cost. */
 export interface PricedUsage extends Counts {
   /** True if `promptTokens` excludes cached tokens, as in Anthropic's raw usage. */
   readonly cacheOutsidePrompt: boolean;
@@ -16,7 +16,7 @@ export interface PricedUsage extends Counts {
   readonly service?: Service | undefined;
 }
 
-/** What one call itself used of one LLM. */
+/** A call's own usage of one LLM. */
 export interface Usage extends PricedUsage {
   readonly llm: string;
 }

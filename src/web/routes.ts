@@ -5,7 +5,7 @@ import { builtFile, staticResponse, staticRoute } from "../http/static-response.
 import { AppError } from "../shared/errors.ts";
 import { pageHeaders } from "./headers.ts";
 
-/** What `npm run build:page` makes. */
+/** Output directory of `npm run build:page`. */
 export const BUILT_PAGE = join(import.meta.dirname, "../../web/built");
 
 const COMPRESSED = /\.(br|gz)$/;

@@ -8,7 +8,7 @@ import { authorization, startApp, type TestApp } from "../helpers/start-app.ts";
 const project_id = "acme/app";
 const MINUTE_MS = 60_000;
 const LATER = "0001_of_a_newer_version.sql";
-const REFUSAL = "A newer version of the service has opened the store: this one can read it, not write to it.";
+const REFUSAL = "Store read-only: a newer version has migrated it. Upgrade this service.";
 
 let nowMs: number;
 let logged: string[];

@@ -72,7 +72,7 @@ describe("a full disk", () => {
       expect(answer.status).toBe(503);
       expect(answer.headers.get("retry-after")).toBe("5");
       expect(await answer.json()).toEqual({
-        detail: "The store's disk is full: it can be read, not written to.",
+        detail: "Store read-only: its disk is full.",
       });
     }
     expect(acknowledged.length).toBeGreaterThan(500);

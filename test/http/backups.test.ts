@@ -142,7 +142,7 @@ describe.skipIf(hasExternalStore)("backups", () => {
     expect([first.status, second.status, second.json()]).toEqual([
       201,
       409,
-      { detail: "A backup is being made. Try again when it is done." },
+      { detail: "A backup is already running. Retry when it is done." },
     ]);
   });
 });

@@ -92,7 +92,7 @@ describe("a request target that is no path", () => {
         expect([verb, target, JSON.parse((await ask(verb, target)).text)]).toEqual([
           verb,
           target,
-          expect.objectContaining({ detail: "The target of the request is not a path." }),
+          expect.objectContaining({ detail: "The request target is not a path." }),
         ]);
   });
 

@@ -101,7 +101,7 @@ describe("another method of a known path", () => {
       expect([url, response.statusCode, response.json()]).toEqual([
         url,
         404,
-        { detail: "There is nothing here." },
+        { detail: "No route for this path." },
       ]);
     }
   });

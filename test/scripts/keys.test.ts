@@ -54,7 +54,7 @@ describe("npm run keys", () => {
     expect(listed.stdout).toContain("read ingest");
     expect(listed.stdout).not.toContain(made.stdout.trim());
     expect((await keys(["revoke", id])).code).toBe(0);
-    expect(await keys(["revoke", id])).toMatchObject({ code: 1, stderr: "There is no such key.\n" });
+    expect(await keys(["revoke", id])).toMatchObject({ code: 1, stderr: "No such key.\n" });
   });
 
   it("asks the service when that has the data directory, whatever its port", async () => {

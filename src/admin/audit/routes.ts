@@ -9,7 +9,7 @@ import { parseJson } from "../../shared/json.ts";
 import { auditQuery, auditRes } from "./schema.ts";
 import { readAudit, type AuditCursor, type AuditRow } from "./store.ts";
 
-/** Who did what with keys, prices, deletions, retention and backups. */
+/** Audit log of actions on keys, prices, deletions, retention and backups. */
 export async function auditRoutes(root: FastifyInstance, { engine }: { engine: Engine }): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.get(

@@ -7,7 +7,7 @@ import { AppError } from "../../shared/errors.ts";
 
 export interface BackupDeps {
   readonly engine: Engine;
-  /** Where the embedded engine may write backups. */
+  /** Directory that the embedded engine may write backups to. */
   readonly dir: string;
   readonly clock: Clock;
 }
@@ -44,7 +44,7 @@ export async function makeBackup({ engine, dir, clock }: BackupDeps): Promise<Ba
 
 /** The engine copies what fits on the disk, and calls it complete. */
 function cutOff(): AppError {
-  return new AppError("store_unavailable", "There is not enough space for a backup.", {
+  return new AppError("store_unavailable", "Not enough disk space for a backup.", {
     retryAfterSeconds: 59,
   });
 }

@@ -27,7 +27,7 @@ export async function backupRoutes(
         "The store is a server: use its own BACKUP. See docs/operate/backup.md.",
       );
     }
-    if (running) throw new AppError("already_running", "A backup is being made. Try again when it is done.");
+    if (running) throw new AppError("already_running", "A backup is already running. Retry when it is done.");
     running = true;
     try {
       await audit.begin(["*"], {});

@@ -2,7 +2,7 @@ import type { Grant } from "../../http/auth/grant.ts";
 import { earliest, type StoredKey } from "../../http/auth/key-store.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
 
-/** What bounds the keys of a project and of a key. */
+/** Limits on the number and lifetime of keys. */
 export interface KeyLimits {
   /** Valid keys that name the same project, or the same pattern of projects. */
   readonly maxPerProject: number;
@@ -27,7 +27,10 @@ export function makersOf(maker: Grant, projects: readonly string[]): readonly st
     throw new AppError("forbidden", "This key may not use one of those projects.");
   if (maker.isRoot) return [];
   if (maker.key.makers.length === MAX_MAKERS) {
-    throw new AppError("forbidden", `This key was made by ${MAX_MAKERS} keys in turn, and can make none.`);
+    throw new AppError(
+      "forbidden",
+      `API keys nest at most ${MAX_MAKERS} levels; this key cannot create another.`,
+    );
   }
   return [...maker.key.makers, maker.keyId];
 }

@@ -71,8 +71,7 @@ export async function apiKeyRoutes(root: FastifyInstance, deps: ApiKeyDeps): Pro
     { config: mayRevoke, schema: schemas.revokeKey },
     async ({ grant, params, audit }, reply) => {
       const key = await store.find(params.id);
-      if (key === undefined || !isWithin(grant, key))
-        throw new AppError("not_found", "There is no such key.");
+      if (key === undefined || !isWithin(grant, key)) throw new AppError("not_found", "No such key.");
       // also if the store cannot be written to: then it ends here
       ring.refuse(key.id);
       await audit.begin(key.projects, { name: key.name });

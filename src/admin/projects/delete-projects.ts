@@ -85,7 +85,7 @@ async function deleteProjects(
   return running;
 }
 
-/** Read from the store, so that a table of a later version is not forgotten. Deletions and fences stay. */
+/** Tables with rows of projects, read from the store so that tables of later versions are included. Deletions and project generations stay. */
 async function tablesOfProjects(engine: Engine): Promise<readonly string[]> {
   const rows = await engine.rows<{ table: string }>(
     sql`SELECT table FROM system.columns

@@ -30,7 +30,7 @@ export interface DeletionStore {
   save(deletions: readonly Deletion[]): Promise<void>;
   /** The caller must check that the deletion's project belongs to the key. */
   find(id: string): Promise<Deletion | undefined>;
-  /** Those at a step, the oldest first, and as many of each entity and of each of its projects where there are too many. */
+  /** Deletions at a step, oldest first; beyond the page size, as many of each entity and project. */
   at(step: Deletion["step"]): Promise<readonly Deletion[]>;
   /** The projects that have deleted calls since then, or are still waiting for it. */
   projectsOfCalls(sinceMs: number): Promise<readonly Project[]>;

@@ -3,7 +3,7 @@ import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { DeletionDeps } from "./delete-projects.ts";
 import { findErasable } from "./find-erasable.ts";
 
-/** What a deleted call loses. It keeps its ids, its times and its deletion, so that late parts stay deleted too. */
+/** Columns cleared in a deleted call. Ids, times and the deletion stay, so that late events stay deleted too. */
 export const ERASED_COLUMNS = [
   "op_name",
   "start_display_name",
@@ -29,7 +29,7 @@ export const ERASED_COLUMNS = [
 const TAG = "deleted calls";
 /** A replicated mutation must fit into one node of Keeper, which takes a megabyte. */
 const MAX_KEYS = 20_000;
-/** Parts that arrive within this time after their call was deleted are erased as well. */
+/** Events that arrive within this time after the deletion of their call are erased as well. */
 const LATE_MS = 7 * 86_400_000;
 
 const assignments = trusted(ERASED_COLUMNS.map((name) => `${name} = NULL`).join());
@@ -37,7 +37,7 @@ const holds = trusted(ERASED_COLUMNS.map((name) => `${name} IS NOT NULL`).join("
 const callKey = sql`project_id, trace_id, id`;
 const deletedHours = (projects: Sql): Sql =>
   sql`(SELECT project_id, hour FROM calls WHERE project_id IN ${projects} AND deleted_at IS NOT NULL)`;
-/** The rows that the ledger has of traces under an hour. */
+/** Rows of the usage rollup, by batch. */
 const batchKey = sql`project_id, batch_id`;
 const pendingKey = sql`project_id, id`;
 
@@ -85,7 +85,7 @@ const places: readonly Place[] = [
       WHERE project_id IN ${projects} AND kind != 'delete' AND columns != '{}' AND ${hash(pendingKey)} IN ${keys}`,
   },
   {
-    // what was settled after the deletion has nothing of the call. Rows of settlements that were replaced can be left over
+    // batches materialized after the deletion contain nothing of the call. Rows of batches that were replaced can be left over
     table: "usage_rollup",
     find: (projects, hash) => sql`SELECT project_id, ${hash(batchKey)} AS key FROM usage_rollup
       WHERE project_id IN ${projects} AND (project_id, hour) IN ${deletedHours(projects)} AND (project_id, batch_id) NOT IN

@@ -59,7 +59,7 @@ export async function projectRoutes(root: FastifyInstance, deps: DeletionDeps): 
   app.get("/deletions/:id", { config, schema: readDeletionSchema }, async ({ grant, params }) => {
     const deletion = await deps.deletions.find(params.id);
     if (deletion === undefined || !grant.covers(deletion.project)) {
-      throw new AppError("not_found", "There is no such deletion.");
+      throw new AppError("not_found", "No such deletion.");
     }
     const [now = deletion] = deletion.step === "running" ? await finishIfGone(deps, [deletion]) : [];
     return toResponse(now);

@@ -25,12 +25,12 @@ export function createDiskReserve(
   minFreeBytes: number | undefined,
   pending: FairSemaphore,
 ) {
-  let known = { reserve: 0, room: Infinity };
+  let known = { reserve: 0, freeBytes: Infinity };
   let writtenBytes = 0;
   /** Bytes that clients may still write: as last polled, less pending and later writes. */
-  const room = (): number => known.room - writtenBytes - pending.counts().held;
+  const freeBytes = (): number => known.freeBytes - writtenBytes - pending.counts().held;
   return {
-    room,
+    freeBytes,
     /** Errors: `StorageError`. */
     read: async (): Promise<void> => {
       const before = writtenBytes;
@@ -38,9 +38,9 @@ export function createDiskReserve(
       const disks = await engine.rows<{ free: number; total: number }>(DISKS, options);
       const all = disks.map(({ free, total }) => {
         const reserve = reserveOf(total, minFreeBytes);
-        return { reserve, room: free - reserve };
+        return { reserve, freeBytes: free - reserve };
       });
-      known = all.reduce((fullest, one) => (one.room < fullest.room ? one : fullest));
+      known = all.reduce((fullest, one) => (one.freeBytes < fullest.freeBytes ? one : fullest));
       writtenBytes -= before;
     },
     /** Adds the bytes of each batch to those written since the last poll. */
@@ -50,14 +50,16 @@ export function createDiskReserve(
     },
     /** For ingest. Errors: storage_full. */
     check: (): void => {
-      if (room() < 0) throw new AppError("storage_full", FULL);
+      if (freeBytes() < 0) throw new AppError("storage_full", FULL);
     },
     /** For deletions and the gateway. Errors: `StorageError`. */
     checkHalf: (): void => {
-      if (room() < -known.reserve / 2) throw new StorageError("no_space", "disk_reserve", undefined, FULL);
+      if (freeBytes() < -known.reserve / 2)
+        throw new StorageError("no_space", "disk_reserve", undefined, FULL);
     },
     health: async (): Promise<StoreHealth> => {
-      const { reads, writes = room() < 0 ? "its disk is almost full" : undefined } = await engine.health();
+      const { reads, writes = freeBytes() < 0 ? "its disk is almost full" : undefined } =
+        await engine.health();
       return { reads, writes };
     },
   };

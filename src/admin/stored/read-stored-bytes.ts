@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import { join, sql, type Sql } from "../../query/sql.ts";
 
-/** What projects hold in each table, written as in the table's projection, so that it is read of that: 128 bytes for each row. */
+/** Stored bytes per project and table, 128 bytes of overhead per row. Spelled as in the tables' projections, which serve it. */
 const HELD: readonly Sql[] = [
   sql`SELECT project_id, sum(128 + length(ifNull(inputs, '')) + length(ifNull(attributes, '')) + length(ifNull(output, ''))
         + length(ifNull(summary, '')) + length(ifNull(exception, ''))) AS held FROM calls GROUP BY project_id`,

@@ -3,10 +3,10 @@ import { AppError } from "../../shared/errors.ts";
 import { Allocations } from "../../fairness/allocations.ts";
 import { readStoredBytes } from "./read-stored-bytes.ts";
 
-/** What is stored belongs to its project, whichever key sent it. */
+/** Stored bytes count for the project, whichever key sent them. */
 const ofProject = (project: string) => ({ project, key: "" });
 
-/** What all projects may store together, divided among them as everything that they share (`Holdings`). */
+/** Bytes that all projects may store together, divided fairly (`Allocations`). */
 export class StoredLimit {
   readonly #engine: Pick<Engine, "rows">;
   readonly #capacity: number;
@@ -18,12 +18,12 @@ export class StoredLimit {
     this.#held = new Allocations(capacity);
   }
 
-  /** Of all projects, as it was when it was last read. */
+  /** Stored bytes of all projects, as last read. */
   get bytes(): number {
     return this.#held.total;
   }
 
-  /** What projects store can only be read, since others store and delete as well. */
+  /** Replaces the known sizes. Other processes store and delete too, so sizes are read, never counted. */
   async read(): Promise<void> {
     const held = new Allocations(this.#capacity);
     for (const [project, bytes] of await readStoredBytes(this.#engine)) held.add(ofProject(project), bytes);

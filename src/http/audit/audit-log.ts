@@ -34,7 +34,7 @@ export interface AuditEntry {
   readonly requestId: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly outcome: AuditOutcome;
-  /** Of the response; 0: there was none. */
+  /** Status of the response; 0 if there was none. */
   readonly status: number;
 }
 
@@ -44,7 +44,7 @@ export interface AuditLog {
   drain(): Promise<void>;
 }
 
-/** Where entries go: into the store, and into the log of the service. */
+/** Sink of audit entries: the store and the service log. */
 export interface AuditLogs {
   readonly log: AuditLog;
   readonly logger: Record<"info" | "error", (what: object, message: string) => void>;

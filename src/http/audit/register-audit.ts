@@ -11,7 +11,7 @@ import {
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** What a route says of the action that it is asked for. */
+/** Details that a route adds to the audit entry of its action. */
 export interface Audit {
   /**
    * Stores that the action begins: call it before anything is done, with the projects that it is about, which the key may use.
@@ -28,7 +28,7 @@ declare module "fastify" {
     audit?: AuditAction | { readonly begun: AuditAction };
   }
   interface FastifyRequest {
-    /** Of routes with an action. */
+    /** Set on routes with an audited action. */
     audit: Audit;
   }
 }
@@ -45,8 +45,8 @@ const AUDITED = new Set(["admin", "prices", "calls:delete"]);
 /** A key that may do nothing must not fill the store: so many entries a minute are about what it was refused. */
 const MAX_REFUSALS = 60;
 const MINUTE_MS = 60_000;
-/** There was no room for the request; nothing was decided about it. */
-const NO_ROOM = new Set([429, 503]);
+/** Statuses of requests rejected before any decision about them. */
+const OVERLOADED = new Set([429, 503]);
 
 /**
  * Stores and logs who does what. An action has an entry before it is done, and its outcome before the response. What is
@@ -79,7 +79,7 @@ export function registerAudit(app: FastifyInstance, { log, clock }: AuditDeps): 
       if (request.grant === null) return;
       const one = (request.audit as RunningAudit | null) ?? open(request, action);
       if (!one.begun) {
-        if (onlyBegun || NO_ROOM.has(reply.statusCode)) return;
+        if (onlyBegun || OVERLOADED.has(reply.statusCode)) return;
         const count = refusals.count(request.grant.keyId, clock.now());
         if (count > MAX_REFUSALS) return;
         if (count === MAX_REFUSALS) one.add({ not_listed: "further refusals of this key in this minute" });

@@ -15,12 +15,12 @@ export function isProjectId(text: string): boolean {
   return PROJECT_FORM.test(text);
 }
 
-/** What the key of a request allows. */
+/** Permissions of a request's key. */
 export interface Grant {
   readonly keyId: string;
   /** Whether it is the root key, which no key has made. */
   readonly isRoot: boolean;
-  /** Whose part of what is shared its requests use. */
+  /** Tenant charged for the limits that its requests use. */
   readonly tenant: Tenant;
   /** The key's record, without its hash. */
   readonly key: Omit<ApiKey, "secretHash">;

@@ -9,7 +9,7 @@ import { grantOf, type Grant } from "./grant.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { KeyLastUsed } from "./key-last-used.ts";
 
-/** Who may call a route. Every route declares it: `config: { access }`. */
+/** Access rule of a route. Every route declares one: `config: { access }`. */
 export type Access =
   | "public"
   | {

@@ -65,7 +65,7 @@ function underMakers(key: StoredKey, valid: ReadonlyMap<string, StoredKey>): rea
   return [{ ...key, expiresAtMs }];
 }
 
-/** Of instants of which null and undefined mean never. */
+/** Earliest of some instants; null and undefined mean never. */
 export function earliest(instants: readonly (number | null | undefined)[]): number | null {
   const known = instants.filter((ms) => ms != null);
   return known.length === 0 ? null : Math.min(...known);

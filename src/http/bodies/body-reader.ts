@@ -23,7 +23,7 @@ declare module "fastify" {
     bodies: Bodies;
   }
   interface FastifyRequest {
-    /** What its body holds of the bytes in flight; null before it has some. */
+    /** Permit for the body's bytes in flight; null before the first byte. */
     bodyBytes: Permit | null;
   }
 }
@@ -188,7 +188,7 @@ function tooLarge(limitBytes: number): AppError {
 }
 
 function brokenOff(cause?: Error): AppError {
-  return new AppError("bad_request", "The body is not as long as Content-Length says.", { cause });
+  return new AppError("bad_request", "Body length differs from Content-Length.", { cause });
 }
 
 function noRoom(): AppError {

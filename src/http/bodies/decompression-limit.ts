@@ -1,6 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
 
-/** What any compressed body may expand to. */
+/** Decompressed bytes allowed for any compressed body. */
 const FREE_BYTES = 8 * 1024 * 1024;
 /** And further bytes for each byte sent. Repetitive traces come to about fifty. */
 const MAX_RATIO = 100;

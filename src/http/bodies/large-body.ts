@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-/** Larger ones are read in a second thread: this one reads so much in a tenth of a second at worst. */
+/** Largest body parsed on the event loop, which takes at most a tenth of a second; the ingest worker parses larger ones. */
 const LARGE_BYTES = 4 * 1024 * 1024;
 const LARGE_VALUES = 50_000;
 /** So many values are large as well if they come at fewer bytes each: they cost much more than it costs to send them. */
 const DENSE_VALUES = 10_000;
 const DENSE_BYTES = 16;
 
-/** A body for the second thread, as it came, decompressed. */
+/** Decompressed body for the ingest worker. */
 export class LargeBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
 
@@ -16,7 +16,7 @@ export class LargeBody {
   }
 }
 
-/** How the second thread answers a request. */
+/** Response of the ingest worker to a request. */
 export interface LargeBodyResponse {
   readonly status: number;
   readonly type: string;
@@ -28,7 +28,7 @@ export type LargeBodyHandler = (request: FastifyRequest, body: LargeBody) => Pro
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The handler needs the body, the key and writers, nothing else: a large body is read in a second thread. */
+    /** The handler needs the body, the key and writers only, so the ingest worker can run it for a large body. */
     largeBodies?: boolean;
   }
 }
@@ -41,7 +41,7 @@ export function isLarge({ routeOptions }: FastifyRequest, bytes: number, values:
   );
 }
 
-/** Of the pieces that came. Its memory is its own, so that a thread can take it over. */
+/** Joins chunks into a buffer with memory of its own, which can be transferred to a thread. */
 export function toLargeBody(chunks: readonly Uint8Array[], length: number): LargeBody {
   const bytes = new Uint8Array(length);
   let at = 0;

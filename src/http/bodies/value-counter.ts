@@ -4,7 +4,7 @@ import { JsonSize } from "../../shared/json-size.ts";
 
 /** Shorter bodies cannot have many. */
 const UNCOUNTED_BYTES = 16 * 1024;
-/** What any compressed body may have. */
+/** JSON values allowed in any compressed body. */
 const FREE_VALUES = 20_000;
 /** And further ones for each byte sent: work on a body is bounded by what it costs to send it. */
 const VALUES_PER_BYTE = 16;

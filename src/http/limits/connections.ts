@@ -136,7 +136,7 @@ function meter(registry: Registry, count: () => number): Counter<"reason"> {
 }
 
 function tooManyConnections(): AppError {
-  return new AppError("service_overloaded", "Too many connections are open. Try again.", {
+  return new AppError("service_overloaded", "Too many open connections (MAX_CONNECTIONS). Retry later.", {
     retryAfterSeconds: 2,
   });
 }

@@ -48,7 +48,7 @@ export async function registerRequestLimits(app: FastifyInstance, limits: Reques
     if (held === undefined) {
       throw new AppError(
         "concurrency_limit",
-        "Too many requests of this key or its project are open. Try again.",
+        "Too many open requests of this key or its project (KEY_MAX_CONCURRENT). Retry later.",
         {
           retryAfterSeconds: 1,
         },

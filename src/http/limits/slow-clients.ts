@@ -20,9 +20,13 @@ export function registerSlowClients(app: FastifyInstance, limits: SlowClientLimi
     const held = limits.streams.tryAcquire(tenantOf(request));
     if (held === undefined) {
       payload.destroy();
-      throw new AppError("service_overloaded", "Too many large responses are being sent. Try again.", {
-        retryAfterSeconds: 5,
-      });
+      throw new AppError(
+        "service_overloaded",
+        "Too many large responses in flight (MAX_STREAMED_RESPONSES). Retry later.",
+        {
+          retryAfterSeconds: 5,
+        },
+      );
     }
     const watch = endStalledResponse(reply, limits.stallMs);
     whenClosed(reply.raw, () => {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compressed, staticResponse, staticRoute } from "../static-response.ts";
 
-/** Where Swagger UI has its files. */
+/** Directory of Swagger UI's files. */
 const FILES = join(dirname(fileURLToPath(import.meta.resolve("@fastify/swagger-ui"))), "static");
 
 const files: Readonly<Record<string, string>> = {

@@ -53,7 +53,7 @@ function describe(described: Described, text: RouteText): void {
   if (truncated !== undefined) described.description += `\n\n\`x-truncated: true\`: ${truncated}`;
 }
 
-/** What is no text is bytes, which have no schema. */
+/** Media types that are not text are bytes without a schema. */
 function completeContent(content: Content, example: unknown, also: string | undefined): void {
   const [first] = Object.values(content);
   if (example !== undefined && first !== undefined) first.example = example;

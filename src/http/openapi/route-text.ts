@@ -1,8 +1,8 @@
-/** What `openapi.json` says of a route beside its types, and `@fastify/swagger` does not know. */
+/** Description of a route in `openapi.json` that `@fastify/swagger` has no option for. */
 export interface RouteText {
   /** A success, in a few words. */
   readonly success?: string;
-  /** Of its bodies, when they are JSON. Checked against their schemas, and sent to the service, by the tests. */
+  /** Examples of JSON bodies. Tests check them against their schemas and send them. */
   readonly example?: { readonly request?: unknown; readonly response?: unknown };
   /** Media types that it takes and answers beside JSON. */
   readonly alsoTakes?: string;

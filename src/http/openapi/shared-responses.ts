@@ -63,7 +63,7 @@ export function jsonResponse(
   };
 }
 
-/** What a route does that can fail so. `input`: it takes a body or parameters. */
+/** Property of a route that leads to these errors. `input`: it takes a body or parameters. */
 type When = "always" | "key" | "body" | "input" | "storage";
 
 interface SharedResponse {
@@ -126,7 +126,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     when: "body",
     name: "QueryLimit",
     description: "The query ran out of time or memory",
-    detail: "The query ran out of time. Ask for less: fewer traces, a narrower filter, or a smaller limit.",
+    detail: "The query ran out of time. Narrow it: fewer traces, a narrower filter, or a smaller limit.",
   },
   404: {
     when: "listed",
@@ -138,7 +138,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     when: "listed",
     name: "AlreadyRunning",
     description: "The same is being done already",
-    detail: "A backup is being made. Try again when it is done.",
+    detail: "A backup is already running. Retry when it is done.",
   },
   507: {
     when: "storage",
@@ -165,7 +165,7 @@ const shared: Readonly<Record<number, SharedResponse>> = {
     name: "Unavailable",
     description: "The store is not reachable, or the service is overloaded",
     header: "retry-after",
-    detail: "The store is not reachable. Try again.",
+    detail: "Store unreachable. Retry later.",
   },
 };
 

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../shared/json.ts";
 type Document = OpenAPIV3_1.Document;
 type Schemas = Record<string, unknown>;
 
-/** What fastify-type-provider-zod puts behind the name of a schema when it describes requests. */
+/** Suffix that fastify-type-provider-zod adds to schema names of requests. */
 const INPUT = "Input";
 const REF = "#/components/schemas/";
 

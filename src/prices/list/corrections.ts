@@ -96,7 +96,7 @@ const peakHours = z.strictObject({
   ...seen,
 });
 
-/** What `corrections.json` has to be. */
+/** Schema of `corrections.json`. */
 export const correctionsSchema = z
   .strictObject({
     models: z.array(correction),

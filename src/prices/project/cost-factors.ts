@@ -1,7 +1,7 @@
 import { listProviderOf } from "../list/model-names.ts";
 import { byPrecedence, type Dated } from "./precedence.ts";
 
-/** What a project pays a provider per dollar of list cost: discounts, taxes, another currency. */
+/** Amount that a project pays a provider per dollar of list cost: discounts, taxes, another currency. */
 export interface CostFactor extends Dated {
   /** As returned by `providerNamed`; '' for all providers without a factor of their own. */
   readonly provider: string;

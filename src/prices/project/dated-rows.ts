@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { toStoreText, toStoreTextMs } from "../../shared/instant.ts";
 import type { Project } from "../../shared/project.ts";
 
-/** Who set it, and when. */
+/** Key that set it, and time. */
 export interface Origin {
   readonly createdBy: string;
   readonly createdAtMs: number;

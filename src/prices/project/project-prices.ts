@@ -37,7 +37,7 @@ export function scheduleKey(llmId: string, tier: string): string {
   return `${tier}\n${llmId}`;
 }
 
-/** Of several prices of one LLM, the one with the latest date applies; of the same date, the one set last. */
+/** Prices set by a project. The latest effective date applies; of equal dates, the one set last. */
 export function projectSchedules(prices: readonly ProjectPrice[]): ProjectSchedules {
   const byKey = Map.groupBy(prices, (price) => scheduleKey(price.llm_id, price.service_tier));
   return new Map([...byKey].map(([key, own]) => [key, datedSchedule(own)]));

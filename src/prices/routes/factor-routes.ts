@@ -16,7 +16,7 @@ export interface FactorDeps {
   readonly clock: Clock;
 }
 
-/** What a project pays per dollar of list cost. Shown beside list costs, never mixed into them. */
+/** Cost factors of a project, shown beside list costs and never mixed into them. */
 export async function factorRoutes(root: FastifyInstance, { factors, clock }: FactorDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
 

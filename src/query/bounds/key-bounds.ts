@@ -2,14 +2,14 @@ import { type Column, columns } from "../fields/columns.ts";
 import { timeRangeOf, type TimeRange } from "./time-range.ts";
 import type { Condition, Value } from "../read/typed.ts";
 
-/** What a query implies about the key of `calls`, for every selected call. */
+/** Bounds on the sorting key of `calls` that a query implies for every selected call. */
 export interface KeyBounds extends TimeRange {
   /** The only traces or calls that can be selected; undefined if the query names none. */
   readonly traceIds: readonly string[] | undefined;
   readonly callIds: readonly string[] | undefined;
 }
 
-/** Of conditions joined by AND. */
+/** Intersects the bounds of conditions joined by AND. */
 export function keyBoundsOf(conjuncts: readonly Condition[]): KeyBounds {
   return {
     ...timeRangeOf(conjuncts),

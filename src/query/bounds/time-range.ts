@@ -38,7 +38,7 @@ export function intersect(one: HourRange | undefined, other: HourRange | undefin
   return { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) };
 }
 
-/** Of what is true of a call whose conditions are true, or, denied, false. */
+/** Hour range implied by the conditions, negated if `isDenied`. */
 function rangeOf(
   column: Column,
   conditions: readonly Condition[],

@@ -9,7 +9,7 @@ export interface FeedbackField {
   readonly type: ValueType;
   /** Over the table `feedback`. */
   readonly sql: Sql;
-  /** Where in the payload; undefined for other columns. */
+  /** Path in the payload; undefined for other columns. */
   readonly steps: readonly string[] | undefined;
 }
 

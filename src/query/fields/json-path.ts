@@ -70,7 +70,7 @@ interface Reading {
 
 const asText = (path: Sql): Sql => sql`JSONExtract(${path}, 'Nullable(String)')`;
 
-/** Where keys may hold the rest of a path, they are looked for in documents with such a key and no value at the path itself. */
+/** Reads keys that contain dots: applies to documents with such a key and no value at the nested path. */
 function readAt(column: JsonColumn, steps: readonly string[], { read, isAbsent }: Reading): Sql {
   const value = branch([column.sql], steps, read);
   if (column.dottedKeys !== true || steps.length < 2) return value;

@@ -10,7 +10,7 @@ import { typeOfContext, type Condition, type Constant, type Context, type Value 
 
 export interface PrintScope {
   readonly project: Project;
-  /** What a feedback field reads: the columns of a feedback row, or absent values. */
+  /** Source of feedback fields: the columns of a feedback row, or absent values. */
   readonly feedback: "row" | "none";
   /** Whether to distinguish false and unknown, as under `$not`. A selection only needs to know what is true. */
   readonly exact: boolean;

@@ -89,10 +89,10 @@ function isScalar(json: unknown): boolean {
 }
 
 interface Operator {
-  /** Of the node. */
+  /** Location of the node. */
   readonly loc: Loc;
   readonly row: OperatorRow;
-  /** Of the operator's operands. */
+  /** Location of the operator's operands. */
   readonly at: NodeAt;
 }
 

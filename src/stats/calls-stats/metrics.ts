@@ -46,7 +46,7 @@ function known(costs: readonly (number | null)[]): number | null {
   return some.length === 0 ? null : some.reduce((sum, cost) => sum + cost, 0);
 }
 
-/** What is asked of a metric. */
+/** Requested aggregations of a metric. */
 export interface MetricQuery<Name extends string> {
   readonly metric: Name;
   readonly aggregations: readonly Aggregation[];

@@ -2,7 +2,7 @@ import { compileGroupKey } from "../../query/index.ts";
 import { join, sql, type Sql } from "../../query/sql.ts";
 import type { Issue } from "../../shared/errors.ts";
 
-/** What groups can be made of by a name of their own. */
+/** Group-by dimensions with a name of their own. */
 export const DIMENSION_NAMES = [
   "llm",
   "provider",
@@ -19,14 +19,14 @@ type DimensionName = (typeof DIMENSION_NAMES)[number];
 
 export type RequestedDimension = DimensionName | { readonly $getField: string };
 
-/** Of the key that a call was sent with, its id. It is no field of the query language. */
+/** Id of the API key that sent a call. Not a field of the query language. */
 const API_KEY = sql`if(ifNull(api_key, '') = '', '', toJSONString(assumeNotNull(api_key)))`;
 
 /** One part of a group's key. */
 export interface Dimension {
   /** Its name in the key. */
   readonly label: string;
-  /** What tells the value: the LLM that was used, who sells it, or a field of the call. */
+  /** Source of the value: the LLM, its provider, or a field of the call. */
   readonly source: "llm" | "provider" | "call";
   /** Which field of the call it is; '' for what is none. */
   readonly field: string;
@@ -34,7 +34,7 @@ export interface Dimension {
 
 export interface Dimensions {
   readonly all: readonly Dimension[];
-  /** Of a call, the values of the fields as JSON texts, one a line; absent ones are empty. Undefined: no field is asked for. */
+  /** SQL for the values of a call's fields as JSON, one per line, empty if absent; undefined without fields. */
   readonly callKey: Sql | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { LatencySums } from "../../usage-rollup/aggregate.ts";
 export const LATENCY_AGGREGATIONS = ["avg", "min", "max", "sum", "count"] as const;
 type LatencyAggregation = (typeof LATENCY_AGGREGATIONS)[number];
 
-/** What is asked of latencies. */
+/** Requested aggregations and percentiles of latency. */
 export interface LatencySpec {
   readonly aggregations: readonly LatencyAggregation[];
   /** 0 to 100. */
@@ -24,7 +24,7 @@ export function latencyNames({ aggregations, percentiles }: LatencySpec): readon
   return [...aggregations, ...percentiles.map((percentile) => `p${percentile}`)];
 }
 
-/** Of no calls: 0 for `sum` and `count`, else null. */
+/** Value without calls: 0 for `sum` and `count`, else null. */
 export function aggregateOf(name: LatencyAggregation, { count, sum, min, max }: LatencySums): number | null {
   if (name === "count") return count;
   if (name === "sum") return sum;

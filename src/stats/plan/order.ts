@@ -14,7 +14,7 @@ export interface RequestedOrder {
 
 const LATENCY = "latency_ms.";
 
-/** What groups can be sorted by: the members of the totals that are asked for. */
+/** Sort keys of groups: the requested members of the totals. */
 export function orders({ include_costs, latency }: RequestedOrder): ReadonlyMap<string, Order> {
   const asked = latencyQuery(latency);
   const counts = COUNT_MEMBERS.map((name, slot) => [name, { kind: "count", slot }] as const);

@@ -22,7 +22,7 @@ export interface StatsPlan extends WindowPlan {
   readonly order: Order;
   /** How many groups are shown by themselves. */
   readonly maxGroups: number;
-  /** What is asked of the ledger; undefined if it cannot tell. */
+  /** Query for the usage rollup; undefined if it cannot answer. */
   readonly rollupQuery: RollupQuery | undefined;
 }
 
@@ -59,7 +59,7 @@ export function planStats(project: Project, request: UsageStatsRequest, settings
   };
 }
 
-/** Whether what starts then starts in the hour that is running, which the ledger does not have. */
+/** True for instants in the current hour, which the usage rollup does not cover. */
 function isRunning(startUs: number, nowMs: number): boolean {
   return hourOf(startUs) >= hourOf(nowMs * 1000);
 }

@@ -10,7 +10,7 @@ const exception = columns.get("exception")!.sql;
 
 type Asked = Pick<WindowPlan, "dimensions" | "latency">;
 
-/** What is read of every call beside what the fold needs: whether it failed, its latency, its part of a group's key. */
+/** Columns read beside those of the fold: failure, latency and the call's values of the group key. */
 export class CallColumns {
   private errors = new Uint8Array(0);
   private latencies = new Float64Array(0);

@@ -7,7 +7,7 @@ import type { Order } from "../plan/order.ts";
 import { Sums } from "../sums/sums.ts";
 import { compareUsd, usdText, type Usd } from "../sums/usd.ts";
 
-/** What totals have. */
+/** Members of totals. */
 export interface TotalShape {
   readonly withCosts: boolean;
   readonly latency: LatencySpec | undefined;

@@ -71,7 +71,7 @@ export class AggregateValues {
 /** The values of some rows, those of a row side by side. */
 export class SortedRows {
   private readonly values: Float64Array;
-  /** Where the values of each row end. */
+  /** End index of each row's values. */
   private readonly ends: Int32Array;
 
   constructor(values: Float64Array, ends: Int32Array) {

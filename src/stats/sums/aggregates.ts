@@ -11,7 +11,7 @@ export class AggregateTable {
   private readonly maxAggregates: number;
   private readonly buckets: number;
   private readonly numbers = new Map<number, number>();
-  /** Of each group the bucket and the cell that were asked for last: calls come in the order of time. */
+  /** Last bucket and aggregate of each group: calls arrive in time order. */
   private readonly lastBuckets: number[] = [];
   private readonly lastAggregates: number[] = [];
 

@@ -2,10 +2,10 @@ import { AppError } from "../../shared/errors.ts";
 import { parseJsonText } from "../../shared/escaped-keys.ts";
 import type { Dimension } from "../plan/dimensions.ts";
 
-/** Of one answer, all keys together. */
+/** Maximum characters of group keys in one response. */
 const MAX_KEY_CHARS = 32 * 1024 * 1024;
 
-/** Of a usage: the names that are no fields of the call. */
+/** Dimensions of a usage that are not fields of the call. */
 export interface UsageNames {
   readonly llm: string | null;
   readonly provider: string | null;
@@ -44,7 +44,7 @@ export class Groups {
   }
 }
 
-/** What is absent is null, and what is no scalar its JSON text. */
+/** Value of a group key: null if absent, JSON text if not a scalar. */
 function scalarText(json: string): string {
   if (json === "" || json === "null") return "null";
   if (json.startsWith("{") || json.startsWith("[")) return JSON.stringify(json);

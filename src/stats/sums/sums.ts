@@ -6,7 +6,7 @@ import { COST_MEMBERS, COUNT_MEMBERS } from "../plan/members.ts";
 import { addUsd, usd, usdProduct, type Usd } from "./usd.ts";
 
 const COUNT_SLOTS = COUNT_MEMBERS.length;
-/** Where the counts of usage begin, behind calls and errors. */
+/** Offset of the usage counts, after calls and errors. */
 const USAGE_SLOT = 2;
 /** All but the total, which is made of the others. */
 const COST_SLOTS = COST_MEMBERS.length - 1;

@@ -12,7 +12,7 @@ const COST_OF: Readonly<Partial<Record<keyof typeof countSlots, keyof CallCost>>
   cacheCreationTokens: "cacheCreation",
 };
 
-/** What a price would be of: an LLM, as somebody serves it, at one of its tiers. */
+/** Missing-price key: LLM, provider, service tier. */
 interface UnpricedKey {
   readonly llm: string;
   readonly provider: string | null;
@@ -24,7 +24,7 @@ export interface UnpricedUsage extends UnpricedKey {
   units: UnitCounts | undefined;
 }
 
-/** What the sums of costs leave out, by what has no price. */
+/** Usage left out of cost totals, by missing-price key. */
 export class Unpriced {
   private readonly left = new Map<string, UnpricedUsage>();
   private readonly providerOf: (usage: Usage) => string | null;

@@ -26,7 +26,7 @@ import { AggregateValues, MAX_VALUES } from "./aggregate-values.ts";
 import type { StatsPlan } from "../plan/plan-stats.ts";
 import { Unpriced } from "./unpriced.ts";
 
-/** Who sells an LLM: the provider that is said to have served it, or else the one that the price list has. */
+/** Provider of an LLM: the reported one, or else that of the price list. */
 export type ProviderOf = (llm: string, servedBy: string | undefined) => string | null;
 
 export interface FoldOptions {
@@ -45,9 +45,9 @@ export class WindowFold {
   readonly unpriced: Unpriced;
   private readonly options: FoldOptions;
   private readonly bucketAt: (us: number) => number;
-  /** Of the usage at hand. */
+  /** Costs of the current usage. */
   private readonly costs = new Float64Array(COST_SLOTS);
-  /** Of each call key the groups by LLM, and by who served it where that is asked for. */
+  /** Groups of each call key by LLM, and by provider where requested. */
   private readonly byCallKey = new Map<string, Map<number, number>>();
   private readonly byUsage: boolean;
   private readonly byProvider: boolean;

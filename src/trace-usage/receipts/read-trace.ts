@@ -61,7 +61,7 @@ export async function readTraceOf(
         return { calls, names, call, ...ids, usageBasis };
       }
   }
-  throw new AppError("not_found", "There is no such call in this project.");
+  throw new AppError("not_found", "No such call in this project.");
 }
 
 /** Of this call alone: its attributes are a payload, which the calls of a trace are not read for. */

@@ -36,7 +36,7 @@ type Query = Pick<
 interface Asked {
   readonly plan: TracesPlan;
   readonly query: Query;
-  /** Of all that decides which traces there are, and their order. */
+  /** Hash of everything that decides the traces and their order. */
   readonly digest: string;
 }
 
@@ -172,7 +172,7 @@ function sum(
   return sumTraces(engine, traces, options);
 }
 
-/** Of all that match. What has no price is known of all together, so that of some it is asked once more. */
+/** Totals over all matches. Unpriced usage is known in sum only, so that subsets are queried again. */
 async function totalOf(
   deps: AnswerDeps,
   plan: TracesPlan,

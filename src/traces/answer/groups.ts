@@ -15,7 +15,7 @@ export interface Keyed {
   readonly key: string;
 }
 
-/** What traces come to by value, as JSON: the largest first, and what the rest comes to. */
+/** Totals of traces by value as JSON: largest first, then the rest. */
 export function groupsText(sums: Sums, traces: readonly Keyed[], withCosts: boolean): string {
   const groups = [...Map.groupBy(traces, ({ key }) => key)]
     .map(([key, some]) => ({ key, some, sum: sumOf(sums, rowsOf(some), withCosts) }))

@@ -10,7 +10,7 @@ export type Rank = readonly [whole: number, rest: number] | null;
 const TOKENS = COUNT_MEMBERS.indexOf("total_tokens");
 const COST = COST_MEMBERS.indexOf("total_cost");
 
-/** What needs the traces to be added up. */
+/** Sort keys that need the totals of traces. */
 export const SUMMED: ReadonlySet<TraceOrder | TotalName> = new Set(["total_cost", "total_tokens"]);
 
 /** `sums`: at least where `SUMMED` has the name. */

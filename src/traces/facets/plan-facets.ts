@@ -4,7 +4,7 @@ import type { Issue } from "../../shared/errors.ts";
 import { HAS_FAILED, LLMS, STATUS } from "../plan/call-conditions.ts";
 import { ROOT_FIRST } from "../plan/plan-traces.ts";
 
-/** What traces can be counted by, by a name of its own. */
+/** Facets with a name of their own. */
 export const FACET_NAMES = [
   "status",
   "failed",
@@ -19,7 +19,7 @@ type FacetName = (typeof FACET_NAMES)[number];
 
 export interface Facet {
   readonly label: string;
-  /** Of the calls of a trace, `Array(String)`: its values as JSON texts, '' for none. */
+  /** SQL over the calls of a trace, `Array(String)`: its values as JSON, '' for none. */
   readonly values: Sql;
 }
 
@@ -63,7 +63,7 @@ function textOf(text: Sql): Sql {
   return sql`if(${text} = '', '', toJSONString(${text}))`;
 }
 
-/** Of every call that says one. */
+/** Values of all calls that have one. */
 function ofAny(column: "op_name" | "svc_user_id" | "svc_run_id" | "thread_id"): Sql {
   const text = {
     op_name: sql`ifNull(op_name, '')`,
@@ -78,7 +78,7 @@ function orNone(values: Sql): Sql {
   return sql`arrayMap(value -> value, if(empty(${values}), [''], ${values}))`;
 }
 
-/** Of a list, each of its items; of anything else, itself. */
+/** Items of a list; any other value itself. */
 function itemsOf(json: Sql): Sql {
   return sql`if(startsWith(${json}, '['), arrayDistinct(JSONExtractArrayRaw(${json})), [${json}])`;
 }

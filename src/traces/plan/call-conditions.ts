@@ -9,9 +9,9 @@ import { textPattern } from "./text-pattern.ts";
 
 /** Conditions over the columns of `calls`: all must be true. */
 export interface CallConditions {
-  /** Of small columns. */
+  /** Conditions on small columns. */
   readonly narrow: readonly Sql[];
-  /** Of payloads and of feedback, which are looked up once for all calls. */
+  /** Conditions on payloads and feedback, evaluated once for all calls. */
   readonly payload: readonly Sql[];
   /** True of one of the parts that such a call is stored in: it is looked for before parts are put together. */
   readonly ofPart?: Sql | undefined;

@@ -23,7 +23,7 @@ import { anyCallConditions, compiledQuery, conditionsOf, type CallConditions } f
 export interface TracesPlan {
   readonly project: Project;
   readonly window: TimeWindow;
-  /** Of the root. */
+  /** Conditions on the root. */
   readonly root: CallConditions;
   /** Each of some call. */
   readonly any: readonly CallConditions[];
@@ -71,7 +71,7 @@ export function planTraces(
 /** A trace's root, or, where none has come, the call that started first: the least of all calls. */
 export const ROOT_FIRST = sql`(ifNull(parent_id, '') != '', started_at, id)`;
 
-/** What is read of each trace, `columns`, of its calls; those that match and started in `window`. */
+/** Subquery for matching traces that started in `window`, with `columns` aggregated over their calls. */
 export function selectTraces(plan: TracesPlan, window: TimeWindow, columns: Sql): Sql {
   const { project, root, any } = plan;
   const place = plan.placeIn(window);

@@ -4,7 +4,7 @@ import type { Issue } from "../../shared/errors.ts";
 import { STATUS } from "./call-conditions.ts";
 import { ROOT_FIRST } from "./plan-traces.ts";
 
-/** What traces are added up by, by a name of its own. */
+/** Group keys of traces with a name of their own. */
 export const KEY_NAMES = [
   "op_name",
   "status",

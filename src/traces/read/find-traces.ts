@@ -11,16 +11,16 @@ import { ROOT_FIRST, selectTraces, STARTED, type TracesPlan } from "../plan/plan
 /** A trace, as far as its calls themselves tell. */
 export interface FoundTrace {
   readonly traceId: string;
-  /** Of its root, in microseconds since the epoch. */
+  /** Start of the root in microseconds since the epoch. */
   readonly startedAtUs: number;
-  /** Of its root, in milliseconds; undefined if it has not ended. */
+  /** Latency of the root in milliseconds; undefined if it has not ended. */
   readonly latencyMs: number | undefined;
   readonly callCount: number;
   readonly errors: number;
   readonly unfinished: number;
-  /** Of its calls' keys. */
+  /** Hour buckets of its calls. */
   readonly hours: readonly number[];
-  /** Of its root what was asked for, as JSON; '' for none. */
+  /** Requested value of the root as JSON; '' for none. */
   readonly key: string;
 }
 

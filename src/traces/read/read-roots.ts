@@ -9,7 +9,7 @@ import { STATUS } from "../plan/call-conditions.ts";
 import { ROOT_FIRST } from "../plan/plan-traces.ts";
 import type { FoundTrace } from "./find-traces.ts";
 
-/** What a list shows of a trace's root, and of who is in the trace. */
+/** Preview of a trace's root, and the users of the trace. */
 export interface RootDetails {
   readonly trace_id: string;
   readonly call_id: string;
@@ -88,7 +88,7 @@ function rootsOf(project: Project, place: Sql): Sql {
       FROM calls FINAL PREWHERE ${ofProject(project)} AND ${place} WHERE ${LIVE} GROUP BY trace_id)`;
 }
 
-/** Where their inputs begin, by trace. */
+/** Beginnings of the inputs, by trace. */
 async function readInputs(
   engine: Engine,
   project: Project,

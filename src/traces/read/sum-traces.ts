@@ -17,18 +17,18 @@ export interface SumTracesOptions extends SumOptions {
   /** The hours in which the traces start. */
   readonly hours: HourRange;
   readonly withDetails: boolean;
-  /** Of so many calls the ledger is not asked. */
+  /** Number of calls up to which the usage rollup is not queried. */
   readonly foldedAtOnce?: number;
   /** The most calls that are read for one answer. */
   readonly maxCalls: number;
   readonly signal: AbortSignal;
 }
 
-/** So many calls are as well folded as looked for in the ledger. */
+/** Calls up to which folding is as fast as querying the usage rollup. */
 const FOLDED_AT_ONCE = 50_000;
 
 /**
- * What some traces used: what the ledger has of them, where nothing but sums is asked for, and the others folded. Errors:
+ * Sums usage by trace: from the usage rollup where only sums are requested, and by folding calls otherwise. Errors:
  * `StorageError`; too_many_calls.
  */
 export async function sumTraces(

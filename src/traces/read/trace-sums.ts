@@ -29,14 +29,14 @@ export interface SumOptions {
   readonly providerOf: ProviderOf;
 }
 
-/** What else is kept of a trace. */
+/** Optional totals of a trace. */
 export interface TraceDetails {
-  /** Of each LLM the tokens. */
+  /** Tokens by LLM. */
   readonly llms: Map<string, number>;
   readonly unpriced: Unpriced;
 }
 
-/** What some traces used, each added up over all of its calls. */
+/** Usage of traces, each summed over all of its calls. */
 export class TraceSums {
   /** A row for each trace, in the order of the ids. */
   readonly sums: Sums;
