@@ -18,24 +18,23 @@ export function rowOf(name: string, { what, subject, against, unit, target }: Sc
   return `| ${cells.join(" | ")} |`;
 }
 
-/** What is below this heading was measured once, for a decision, and stays as it is. */
-const ONCE = "\n## Measured once, for decisions\n";
-
+/** The page of the figures that have a target; the run prints the others too. */
 export function pageOf(
-  rows: readonly string[],
-  run: { minutes: number; engineVersion: string; page: string },
+  results: readonly (readonly [name: string, ScenarioResult])[],
+  run: { minutes: number; engineVersion: string },
 ): string {
-  const once = run.page.indexOf(ONCE);
+  const rows = results.flatMap(([name, result]) =>
+    result.target === undefined ? [] : [rowOf(name, result)],
+  );
   return `# Benchmarks
 
 Written by \`npm run bench\`, which took ${run.minutes.toFixed(1)} minutes on ${machine()}, Node ${process.version}, embedded ClickHouse ${run.engineVersion}.
-\`npm run bench -- NAME\` runs one scenario. Both sides of a ratio are measured in turn in the same run; a ratio is one of medians.
-Clients have processes of their own and share the machine with the service. Absolute times say something about this
-machine only.
+\`npm run bench -- NAME\` runs one scenario; figures without a target are printed only. Both sides of a ratio are measured in turn in the same run; a ratio is one
+of medians. Clients are separate processes on the same machine. Absolute times hold for this machine only.
 
 ${TABLE_HEAD}
 ${rows.join("\n")}
-${once === -1 ? "" : run.page.slice(once)}`;
+`;
 }
 
 function machine(): string {

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openEmbedded } from "../src/store/connect.ts";
@@ -37,16 +37,15 @@ const unknown = asked.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`No scenario ${unknown.join(", ")}. There are: ${all.join(", ")}.`);
 
 const began = performance.now();
-const rows: string[] = [];
+const results: [name: string, ScenarioResult][] = [];
 console.log(TABLE_HEAD);
 for (const name of asked.length === 0 ? all : asked) {
-  const some = (await run(name)).map((result) => rowOf(name, result));
-  console.log(some.join("\n"));
-  rows.push(...some);
+  const some = await run(name);
+  for (const result of some) console.log(rowOf(name, result));
+  results.push(...some.map((result): [string, ScenarioResult] => [name, result]));
 }
 const minutes = (performance.now() - began) / 60_000;
-console.log(`\n${rows.length} figures in ${minutes.toFixed(1)} minutes`);
+console.log(`\n${results.length} figures in ${minutes.toFixed(1)} minutes`);
 if (asked.length === 0) {
-  const page = readFileSync(PAGE, "utf8");
-  writeFileSync(PAGE, pageOf(rows, { minutes, engineVersion: await engineVersion(), page }));
+  writeFileSync(PAGE, pageOf(results, { minutes, engineVersion: await engineVersion() }));
 }

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 
-/** The file descriptors that the embedded engine, and the rest of this process, may need. Source: docs/operate/limits.md. */
+/** The file descriptors that the embedded engine, and the rest of this process, may need. Source: docs/configuration.md. */
 const EMBEDDED_RESERVE = 700;
 const OTHER_RESERVE = 150;
 const FEWEST = 32;

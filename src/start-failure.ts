@@ -49,7 +49,7 @@ const meanings: Readonly<Record<string, string>> = {
   194: REFUSED,
   516: REFUSED,
   // ACCESS_DENIED
-  497: "does not let its user do what the service needs: see A server and A cluster in docs/operations.md",
+  497: "does not let its user do what the service needs: see the privileges in docs/operate/install.md and docs/cluster.md",
   // CLUSTER_DOESNT_EXIST; NO_ELEMENTS_IN_CONFIG
   701: "knows no cluster of the name in CLICKHOUSE_CLUSTER: see its remote_servers",
   139: "lacks a setting that replicated tables need: see macros and zookeeper in docs/cluster.md",

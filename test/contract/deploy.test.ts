@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 const documented = new Set(
-  [...read("docs/operations.md").matchAll(/^\| (`sumtree_[^|]+)\|/gm)].flatMap((row) =>
+  [...read("docs/operate/monitoring.md").matchAll(/^\| (`sumtree_[^|]+)\|/gm)].flatMap((row) =>
     [...row[1]!.matchAll(/`(\w+)`/g)].map((match) => match[1]!),
   ),
 );
