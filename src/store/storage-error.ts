@@ -30,7 +30,7 @@ export class StorageError extends Error {
 /** The code of a read that must be current, when no server is known to have everything acknowledged. */
 export const NOT_CURRENT = "REPLICA_BEHIND";
 
-/** Tells a refused read with `mustBeCurrent` from other errors: without it, the same read may succeed. */
+/** Tells a refused read with `requireCurrent` from other errors: without it, the same read may succeed. */
 export function isNotCurrent(error: unknown): boolean {
   return error instanceof StorageError && error.engineCode === NOT_CURRENT;
 }

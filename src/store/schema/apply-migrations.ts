@@ -15,7 +15,7 @@ export async function applyMigrations(engine: Engine, { cluster, missing }: Work
       const name = `migrate_${migration.name.slice(0, 4)}`;
       // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
       const where = statement.startsWith("INSERT")
-        ? ({ tables: "per_shard", mustBeCurrent: true } as const)
+        ? ({ tables: "per_shard", requireCurrent: true } as const)
         : ({ tables: "local" } as const);
       await engine.command(trusted(statement), { name, ...where });
     }

@@ -158,7 +158,7 @@ async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> 
 
 async function appliedChecksums(
   engine: Engine,
-  mustBeCurrent: boolean,
+  requireCurrent: boolean,
 ): Promise<ReadonlyMap<string, string>> {
   const [table] = await engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM system.tables
@@ -170,7 +170,7 @@ async function appliedChecksums(
     sql`SELECT name, checksum FROM schema_migrations FINAL`,
     {
       name: "migrate_applied",
-      requireCurrent: mustBeCurrent,
+      requireCurrent,
       tables: "local",
     },
   );

@@ -18,7 +18,7 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
     settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: asked.name, ...settings },
     signal: asked.signal,
     tables: asked.tables,
-    ...(asked.requireCurrent === true ? { mustBeCurrent: true } : {}),
+    ...(asked.requireCurrent === true ? { requireCurrent: true } : {}),
   });
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");

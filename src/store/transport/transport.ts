@@ -8,7 +8,7 @@ export interface SendOptions {
   /** Engine settings that hold for this statement alone. */
   readonly settings: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal | undefined;
-  readonly mustBeCurrent?: boolean;
+  readonly requireCurrent?: boolean;
   readonly tables?: TableScope | undefined;
 }
 

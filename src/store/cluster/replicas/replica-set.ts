@@ -48,7 +48,7 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
         if (!isNotCurrent(error) || options.signal?.aborted === true || performance.now() > giveUpMs)
           throw error;
         const awayMs = keeperAwayMs(watch);
-        if (options.mustBeCurrent === true) {
+        if (options.requireCurrent === true) {
           if (awayMs > 0) throw error;
         } else if (awayMs > AWAY_MS || !isOnOthers(watch)) return onOne("reads", options, task);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -72,10 +72,10 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
     async command(statement, sendOptions) {
       // what makes tables needs no quorum: it may be what the quorum lacks
       const access =
-        sendOptions.tables === "local" || sendOptions.mustBeCurrent === true ? "reads" : "writes";
+        sendOptions.tables === "local" || sendOptions.requireCurrent === true ? "reads" : "writes";
       const run = (replica: Replica) =>
         replica.run(access, sendOptions, (cuttable) => replica.transport.command(statement, cuttable));
-      if (sendOptions.tables === "per_shard" && sendOptions.mustBeCurrent === true) {
+      if (sendOptions.tables === "per_shard" && sendOptions.requireCurrent === true) {
         await watch.begun;
         for (const shard of watch.shards()) {
           await onCurrent(statement, { ...sendOptions, tables: shard }, (replica) => {
@@ -88,7 +88,7 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
         }
         return;
       }
-      if (sendOptions.mustBeCurrent === true) return onCurrent(statement, sendOptions, run);
+      if (sendOptions.requireCurrent === true) return onCurrent(statement, sendOptions, run);
       return access === "reads" ? onOne("reads", sendOptions, run) : write(sendOptions, run);
     },
     insert(insert, sendOptions) {

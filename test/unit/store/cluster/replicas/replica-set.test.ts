@@ -71,13 +71,13 @@ function setOf(servers: readonly Server[], insertQuorum = "auto"): Transport {
   return createReplicaSet(watch);
 }
 
-const readFrom = async (set: Transport, mustBeCurrent = false): Promise<string> => {
+const readFrom = async (set: Transport, requireCurrent = false): Promise<string> => {
   const options = {
     name: "test",
     profile: "interactive",
     settings: {},
     signal: undefined,
-    mustBeCurrent,
+    requireCurrent,
   } as const;
   return String((await set.read(sql`SELECT * FROM calls`, options)).bytes);
 };
