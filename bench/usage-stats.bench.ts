@@ -43,7 +43,7 @@ function byHandOfRollup(group: string): Sql {
 }
 
 async function materialize({ engine }: BenchService): Promise<void> {
-  await rebuildRollup({ engine, whileNoInsertRuns: (work) => work(), signal: new AbortController().signal });
+  await rebuildRollup({ engine, runExclusive: (work) => work(), signal: new AbortController().signal });
 }
 
 /** All of a month by day, and its last 24 hours by hour: live, and from the ledger. */

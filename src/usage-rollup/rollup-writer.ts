@@ -9,7 +9,7 @@ import type { RollupSink } from "./materialize.ts";
 export interface RollupWriterDeps {
   readonly engine: Engine;
   /** Runs `work` while this process writes no call event and begins no deletion. */
-  readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /** Aborts between writes; written slices stay. */
   readonly signal: AbortSignal;
 }
@@ -42,10 +42,10 @@ export class RollupWriter implements RollupSink {
     this.#pending = [];
     this.#records = 0;
     if (pending.length === 0) return;
-    const { engine, whileNoInsertRuns } = this.#deps;
+    const { engine, runExclusive } = this.#deps;
     const hours = hourIn([...new Set(pending.flatMap(hoursIn))]);
     const rows = new Map(pending.map((slice) => [slice, rowsOf(this.#project, slice)]));
-    await whileNoInsertRuns(async () => {
+    await runExclusive(async () => {
       const now = await readFingerprints(engine, this.#project, hours, { name: "usage_rollup_compare_rows" });
       const unchanged = pending.filter((slice) => now.of(slice) === slice.fingerprint);
       const written = unchanged.flatMap((slice) => rows.get(slice)!);

@@ -103,7 +103,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
       clock,
       mutations,
       deletions: createDeletionStore(engine),
-      whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(),
+      runExclusive: <Result>(work: () => Promise<Result>) => work(),
     };
     return {
       materialize: async (): Promise<void> => void (await insist(() => materializeAll(engine))),

@@ -97,7 +97,7 @@ describe.skipIf(shards < 2)(
         createMaterializer({
           engine,
           clock: { now: () => Date.UTC(2026, 1, 1) },
-          whileNoInsertRuns: (work) => work(),
+          runExclusive: (work) => work(),
           signal: new AbortController().signal,
         }),
       );

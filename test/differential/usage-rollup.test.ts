@@ -127,7 +127,7 @@ describe("the usage rollup", () => {
     const materializer = createMaterializer({
       engine: store.engine,
       clock: { now: () => Date.UTC(2026, 2, 28, 22, 30) },
-      whileNoInsertRuns: (work) => work(),
+      runExclusive: (work) => work(),
       signal: new AbortController().signal,
     });
     const start = (id: string, started_at: string) =>

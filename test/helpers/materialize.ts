@@ -9,7 +9,7 @@ const { signal } = new AbortController();
 /** Materializes every hour of the store that is not materialized; returns how many. */
 export async function materializeAll(engine: Engine, rowsPerFold = 50_000): Promise<number> {
   let count = 0;
-  const deps = { engine, whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(), signal };
+  const deps = { engine, runExclusive: <Result>(work: () => Promise<Result>) => work(), signal };
   for (const { id: partition } of await readPartitions(engine, signal)) {
     const requested = { partition, beforeHour: 1_000_000_000, unmaterialized: true, limit: 10_000, signal };
     for (const { project, hours } of inChunks(await readHours(engine, requested))) {
