@@ -32,8 +32,7 @@ function filesIn(dir: string): readonly Migration[] {
 
 /** Renders a migration's statements for one node, or for a cluster with replicated tables. */
 export function statementsOf(migration: Migration, { cluster }: Target): readonly string[] {
-  const text = migration.text
-    .replace(/^\s*--.*$/gm, "")
+  const text = withoutComments(migration)
     // a delayed or repeated INSERT inserts nothing
     .replaceAll(
       "{{not_applied}}",
@@ -72,6 +71,11 @@ function withEmptyParts(statement: string): string {
     : `${statement}\n${kept}`;
 }
 
+/** Hashes a migration's statements; comments may change after it was applied. */
 export function checksumOf(migration: Migration): string {
-  return createHash("sha256").update(migration.text).digest("hex");
+  return createHash("sha256").update(withoutComments(migration)).digest("hex");
+}
+
+function withoutComments({ text }: Migration): string {
+  return text.replace(/^\s*--.*\n?/gm, "");
 }
