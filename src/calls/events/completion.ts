@@ -13,15 +13,7 @@ const MAX_ID_LENGTH = 256;
 /** Prefixes of completion ids. */
 const COMPLETION = /^(?:chatcmpl|cmpl|chat|gen|msg|resp|embd|aitxt|aiobj)[-_]/;
 /** Members that only the responses of models have. */
-const RESPONSE_MEMBERS = [
-  "choices",
-  "candidates",
-  "usage",
-  "usageMetadata",
-  "model",
-  "modelId",
-  "modelVersion",
-];
+const MEMBERS = ["choices", "candidates", "usage", "usageMetadata", "model", "modelId", "modelVersion"];
 
 /** Reads the provider's completion id from a call's output; '' if it is not a completion. */
 export function completionIdOf(output: unknown): string {
@@ -32,7 +24,7 @@ export function completionIdOf(output: unknown): string {
 function idOf(response: unknown): string {
   if (!isJsonObject(response)) return "";
   const id = storedId(response["id"] ?? response["responseId"]);
-  if (COMPLETION.test(id) || RESPONSE_MEMBERS.some((name) => response[name] != null)) return id;
+  if (COMPLETION.test(id) || MEMBERS.some((name) => response[name] != null)) return id;
   return "";
 }
 

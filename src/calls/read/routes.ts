@@ -56,9 +56,8 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     schema: { ...schemas.queryCalls, body: streamQueryBody(selectionLimits) },
   };
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
-    const { project_id, columns, include_costs, include_feedback, limit, offset, ...selection } =
-      request.body;
-    const plan = planList(request.grant.project(project_id), selection, selectionLimits);
+    const { project_id, columns, include_costs, include_feedback, limit, offset, ...query } = request.body;
+    const plan = planList(request.grant.project(project_id), query, selectionLimits);
     const { calls, options, truncated, nextPage } = await read(plan, {
       limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
       offset: offset ?? 0,
@@ -88,8 +87,8 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     schema: { ...schemas.countCalls, body: queryStatsBody(selectionLimits) },
   };
   app.post("/calls/query_stats", statsRoute, async (request, reply) => {
-    const { project_id, ...selection } = request.body;
-    const plan = planList(request.grant.project(project_id), selection, selectionLimits);
+    const { project_id, ...query } = request.body;
+    const plan = planList(request.grant.project(project_id), query, selectionLimits);
     return { count: await countCalls(engine, plan, abortOnClose(reply)) };
   });
 }

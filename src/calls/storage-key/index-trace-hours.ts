@@ -15,7 +15,7 @@ export interface TraceHour {
 /** Hours of each trace, by `pairKey`. */
 type HoursOfTraces = ReadonlyMap<string, readonly number[]>;
 
-export type IndexTraceHours = (traceHours: readonly TraceHour[]) => Promise<HoursOfTraces>;
+export type IndexTraceHours = (entries: readonly TraceHour[]) => Promise<HoursOfTraces>;
 
 interface Trace {
   readonly project_id: Project;
@@ -55,8 +55,8 @@ export function createTraceHourIndex(engine: Engine): IndexTraceHours {
     return began === undefined || cache.isUnchanged(began, OWN_INSERTS) ? hours : readHours(engine, uncached);
   };
 
-  return async (traceHours) => {
-    const traces = tracesOf(traceHours);
+  return async (entries) => {
+    const traces = tracesOf(entries);
     const began = cache.begin();
     const hoursOf = new Map<string, readonly number[]>();
     const uncached = new Map<string, UncachedTrace>();
@@ -86,9 +86,9 @@ export function createTraceHourIndex(engine: Engine): IndexTraceHours {
 
 const OWN_INSERTS = 1;
 
-function tracesOf(traceHours: readonly TraceHour[]): ReadonlyMap<string, Trace> {
+function tracesOf(entries: readonly TraceHour[]): ReadonlyMap<string, Trace> {
   const traces = new Map<string, Trace>();
-  for (const { project_id, trace_id, hour } of traceHours) {
+  for (const { project_id, trace_id, hour } of entries) {
     const key = pairKey(project_id, trace_id);
     const trace = traces.get(key);
     if (trace === undefined) traces.set(key, { project_id, trace_id, hours: new Set([hour]) });

@@ -57,10 +57,9 @@ const MAX_BATCH_MONTHS = 4;
 const SWEEP_LIMIT = 1000;
 
 /**
- * Creates the writer. Events with a known trace are inserted at once, in the order of acknowledgement; the others are pending
- * until their call is known. Writes precede reads: the writer of a start stores it and then reads pending events; the writer
- * of an event without a trace stores it as pending and then looks up the start. So the second of the two, on any replica, sees
- * the first. Source: docs/decisions/0011.
+ * Creates the writer. Events with a known trace are inserted at once, in order of acknowledgement; others are pending until
+ * their call is known. Writers of starts store, then read pending events; writers of events without a trace store them as
+ * pending, then look up the start. So the second of the two, on any replica, sees the first. Source: docs/decisions/0011.
  */
 export function createCallWriter(
   { engine, traces, clock }: WriterDeps,
@@ -197,9 +196,7 @@ async function dropIfProjectDeleted(
   );
 }
 
-/**
- * Finds events resolved from the cache whose project was deleted since: their call is gone, so it counts as unknown.
- */
+/** Finds events resolved from the cache whose project was deleted since: their call is gone, so it counts as unknown. */
 async function resolvedFromCache(
   items: readonly RoutedEvent[],
   traces: StorageKeyLookup,

@@ -87,7 +87,7 @@ export async function findPendingHeaders(
   engine: Engine,
   keys: readonly CallKey[],
 ): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
-  const requested = new Set(keys.map(keyText));
+  const wanted = new Set(keys.map(keyText));
   const found: PendingHeader[] = [];
   for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
     const rows = await engine.rows<HeaderRow>(
@@ -95,7 +95,7 @@ export async function findPendingHeaders(
           PREWHERE ${areOf(chunk)} ORDER BY version, stored_at`,
       { name: "pending_call_events_find", limits: "ingest", requireCurrent: true },
     );
-    for (const row of rows) if (requested.has(keyText(keyOf(row)))) found.push(toHeader(row));
+    for (const row of rows) if (wanted.has(keyText(keyOf(row)))) found.push(toHeader(row));
   }
   return Map.groupBy(found, keyText);
 }
