@@ -39,11 +39,11 @@ const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 function byHandOfRollup(group: string): Sql {
   return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
       sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
-    FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_entry = 1 GROUP BY day, name`;
+    FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_record = 1 GROUP BY day, name`;
 }
 
 async function materialize({ engine }: BenchService): Promise<void> {
-  await rebuildRollup({ engine, whileNoInsertRuns: (work) => work(), signal: new AbortController().signal });
+  await rebuildRollup({ engine, runExclusive: (work) => work(), signal: new AbortController().signal });
 }
 
 /** All of a month by day, and its last 24 hours by hour: from the calls, and from the usage rollup. */

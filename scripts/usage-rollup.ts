@@ -31,7 +31,7 @@ await orExit(async (config) => {
     if (name === "rebuild") {
       const { materialized, live } = await rebuildRollup({
         engine,
-        whileNoInsertRuns: (work) => work(),
+        runExclusive: (work) => work(),
         signal,
       });
       console.log(`${materialized} hours materialized, ${live} left to be aggregated at query time.`);

@@ -130,7 +130,7 @@ export async function buildApp(config: Config, deps: Deps): Promise<App> {
   const writers = limitStored(app, config, { engine, registry, writers: all, reserve });
   registerWriters(app, { writers, clock, places: limiters.largeBodies, bodyLimitBytes });
   registerPeriodic(app, { name: "calls_sweep", everyMs: MINUTE_MS, atStart: true, run: writer.sweep });
-  registerUsageRollup(app, { engine, clock, whileNoInsertRuns: writer.runExclusive });
+  registerUsageRollup(app, { engine, clock, runExclusive: writer.runExclusive });
   await app.register(backupRoutes, { engine, clock, dir: backupDirOf(config) });
   const requestErasure = await registerDeletions(app, config, { engine, clock, writer, audit });
   const accepted = { writer: writers.calls, bodyLimitBytes };

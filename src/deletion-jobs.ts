@@ -26,11 +26,11 @@ interface DeletionJobs {
 export async function registerDeletions(
   app: FastifyInstance,
   config: Pick<Config, "CLICKHOUSE_CLUSTER">,
-  { engine, clock, writer: { runExclusive: whileNoInsertRuns }, audit: log }: DeletionJobs,
+  { engine, clock, writer: { runExclusive }, audit: log }: DeletionJobs,
 ): Promise<(project: Project) => Promise<string>> {
   const mutations = createMutations(engine, config.CLICKHOUSE_CLUSTER);
   const deletions = createDeletionStore(engine);
-  const deps = { engine, clock, mutations, deletions, whileNoInsertRuns };
+  const deps = { engine, clock, mutations, deletions, runExclusive };
   await app.register(projectRoutes, deps);
   registerPeriodic(app, { name: "deletions", everyMs: 5 * MINUTE_MS, run: () => advanceDeletions(deps) });
   const audit = createRetentionAudit({ log, logger: app.log }, clock);

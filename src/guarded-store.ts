@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { registerPeriodic } from "./periodic.ts";
 import type { Clock } from "./shared/clock.ts";
 import type { Engine } from "./store/engine.ts";
-import { insistOnSpace } from "./store/require-free-space.ts";
+import { retryWithoutSpace } from "./store/require-free-space.ts";
 import { instrumentEngine, type StatementMeter } from "./store/instrumented-engine.ts";
 import { guardMigrations, type MigrationGuard } from "./store/migration-guard.ts";
 
@@ -26,5 +26,5 @@ export function guardStore(app: FastifyInstance, { engine, clock, meter }: Deps)
       app.log.warn({ migrations }, "a newer version has migrated the store: nothing is written any more"),
   });
   registerPeriodic(app, { name: "compare_migrations", everyMs: COMPARE_EVERY_MS, run: guard.compare });
-  return { ...insistOnSpace(instrumentEngine(guard.engine, meter)), compareMigrations: guard.compare };
+  return { ...retryWithoutSpace(instrumentEngine(guard.engine, meter)), compareMigrations: guard.compare };
 }

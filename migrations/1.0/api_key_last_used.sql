@@ -1,4 +1,4 @@
--- When a key was last used.
+-- Last use of each API key.
 CREATE TABLE IF NOT EXISTS api_key_last_used {{on_cluster}}
 (
     id String,

@@ -1,4 +1,4 @@
--- API keys. Of a secret its hash alone is kept.
+-- API keys; secrets are stored as hashes only.
 CREATE TABLE IF NOT EXISTS api_keys {{on_cluster}}
 (
     id String,
@@ -8,9 +8,9 @@ CREATE TABLE IF NOT EXISTS api_keys {{on_cluster}}
     projects Array(String),
     expires_at_ms Nullable(Int64),
     created_at_ms Int64 DEFAULT toUnixTimestamp64Milli(now64(3)),
-    -- the keys that made it: first one that the root key made, last its own maker; none: the root key made it
+    -- chain of creator keys, from the first one below the root key to its own creator; empty: created by the root key
     created_by Array(String),
-    -- a revoked key never comes back: the revoked row wins whatever the order
+    -- the revoked row wins in any order of writes
     revoked UInt8
 )
 ENGINE = {{engine:ReplacingMergeTree(revoked)}}

@@ -1,9 +1,9 @@
--- Who did what with keys, prices, deletions, retention and backups, and how it ended. Of the rows of one entry the furthest step holds.
+-- Audit log of keys, prices, deletions, retention and backups. The row with the highest step of an entry is current.
 CREATE TABLE IF NOT EXISTS audit {{on_cluster}}
 (
     at DateTime64(6, 'UTC'),
     id String,
-    -- what it was about: projects, or patterns of them. Who may use all of them may read it
+    -- projects or project patterns concerned; readable by keys with access to all of them
     projects Array(String),
     action LowCardinality(String),
     key_id String,
@@ -11,10 +11,10 @@ CREATE TABLE IF NOT EXISTS audit {{on_cluster}}
     request_id String,
     -- JSON
     details String,
-    -- 'unknown' until it is over
+    -- 'unknown' until it has ended
     outcome LowCardinality(String),
     status UInt16,
-    -- 0 begun, 1 over
+    -- 0 begun, 1 ended
     step UInt8
 )
 ENGINE = {{engine:ReplacingMergeTree(step)}}

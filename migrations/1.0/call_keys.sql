@@ -1,4 +1,4 @@
--- Where a call lies that is known by its id alone, as an end, a rename and a delete know it.
+-- Storage keys of calls by id, for ends, renames and deletes, which name only the id.
 CREATE TABLE IF NOT EXISTS call_keys {{on_cluster}}
 (
     project_id LowCardinality(String),

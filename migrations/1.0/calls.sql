@@ -1,11 +1,11 @@
--- One row per call, sent in up to four parts: start, end, rename, delete. A part writes only its own columns; the
--- engine folds the parts, in any order, into one row. Reads say FINAL. NULL means "no part has said"; a part
--- that says "none" writes '', so that a part sent again replaces its columns as a whole.
+-- One row per call, written by up to four events: start, end, rename, delete. An event writes only its own columns; merges
+-- and FINAL combine the rows in any order. NULL: not written by any event; an event without a value writes '', so that a
+-- retry replaces all of its columns.
 CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
 (
     project_id LowCardinality(String),
-    -- hours since the epoch, of the call's first start that the store has known. It never changes, so that all parts of a
-    -- call have one key, also when another start says another time
+    -- hour bucket: hours since the epoch of the call's first stored start. It never changes, so all events of a call have one
+    -- key, even if a later start has another time
     hour Int32,
     trace_id String,
     id String,
@@ -21,28 +21,27 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     svc_run_id SimpleAggregateFunction(anyLast, Nullable(String)),
     svc_run_step SimpleAggregateFunction(anyLast, Nullable(UInt64)),
     inputs SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- the references in the inputs, as a list in JSON; '' for none
+    -- references in the inputs, as a JSON list; '' for none
     input_refs SimpleAggregateFunction(anyLast, Nullable(String)),
     attributes SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- the id of the API key that the call was sent with
+    -- id of the API key of the start request
     api_key SimpleAggregateFunction(anyLast, LowCardinality(Nullable(String))),
-    -- whether its usage includes that of the calls below it: see src/calls/write/message-columns.ts
+    -- whether its usage includes its children's: see src/calls/events/message-columns.ts
     inclusive SimpleAggregateFunction(anyLast, Nullable(UInt8)),
 
     -- from the end
     ended_at SimpleAggregateFunction(anyLast, Nullable(DateTime64(6, 'UTC'))),
     end_display_name SimpleAggregateFunction(anyLast, Nullable(String)),
     output SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- the references in the output, as a list in JSON; '' for none
+    -- references in the output, as a JSON list; '' for none
     output_refs SimpleAggregateFunction(anyLast, Nullable(String)),
     summary SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
     exception SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- a list in JSON with an entry for each LLM: see src/usage/usage-column.ts
+    -- JSON list with an entry per LLM: see src/usage/usage-column.ts
     usage SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- the provider's id of the completion that the usage belongs to, so that calls that report one completion count once;
-    -- '' for none
+    -- provider's completion id of the usage, so that calls that report one completion count once; '' for none
     completion_id SimpleAggregateFunction(anyLast, Nullable(String)) CODEC(ZSTD(1)),
-    -- who reports it: 0 a client, 1 the gateway, 2 the gateway by an estimate
+    -- 0 client, 1 gateway, 2 gateway's estimate
     usage_source SimpleAggregateFunction(anyLast, Nullable(UInt8)),
 
     -- from a rename
@@ -51,12 +50,12 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     -- from a delete
     deleted_at SimpleAggregateFunction(anyLast, Nullable(DateTime64(6, 'UTC'))),
 
-    -- a random number for each row. Merges add those of the rows that they fold, so that the sum over an hour is the same before
-    -- and after them, and changes with every part that is stored and every row that is deleted
+    -- random number per row. Merges sum it, so the sum over an hour does not change with merges, only with stored events and
+    -- deleted rows
     fingerprint SimpleAggregateFunction(sum, UInt64) DEFAULT rand64(),
 
-    -- what the rows of an hour come to, and under which hours those calls lie that started or ended in an hour: see
-    -- src/query/hour-buckets.ts; and how much they hold: see src/admin/stored/read-stored-bytes.ts
+    -- fingerprints of hours; hour buckets of calls that started or ended in an hour: see src/query/hour-buckets.ts; stored
+    -- bytes: see src/admin/stored/read-stored-bytes.ts
     PROJECTION hour_fingerprints
     (
         SELECT
@@ -74,7 +73,7 @@ CREATE TABLE IF NOT EXISTS calls {{on_cluster}}
     )
 )
 ENGINE = {{engine:AggregatingMergeTree}}
--- whatever is not of the years 2015 to 2049 shares a partition, so that no batch can make thousands
+-- hours outside the years 2015 to 2049 share a partition, so that no batch can create thousands
 PARTITION BY if(hour BETWEEN 394464 AND 701279, toYYYYMM(toDateTime64(toInt64(hour) * 3600, 0, 'UTC')), 0)
 ORDER BY (project_id, hour, trace_id, id)
 SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1, enable_block_number_column = 1,

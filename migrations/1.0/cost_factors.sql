@@ -1,17 +1,17 @@
--- What a project pays at a provider for a dollar of list cost, from a date on: discounts, taxes, another currency. A factor
--- is set once and never changed; to change it, set another.
+-- Factors of a project on a provider's list cost, from a date on: discounts, taxes, another currency. Immutable: a change is
+-- a new factor.
 CREATE TABLE IF NOT EXISTS cost_factors {{on_cluster}}
 (
     project_id LowCardinality(String),
     id String,
-    -- '' for every provider that has no factor of its own
+    -- '' for providers without a factor of their own
     provider LowCardinality(String),
     factor Float64,
     effective_date DateTime64(6, 'UTC'),
     note String,
     created_by String,
     created_at DateTime64(3, 'UTC'),
-    -- a purged factor never comes back: the purged row wins whatever the order
+    -- the purged row wins in any order of writes
     purged UInt8
 )
 ENGINE = {{engine:ReplacingMergeTree(purged)}}

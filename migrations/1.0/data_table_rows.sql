@@ -1,11 +1,11 @@
--- A row of tables, under the digest of what is in it.
+-- Rows of data tables, by content digest.
 CREATE TABLE IF NOT EXISTS data_table_rows {{on_cluster}}
 (
     project_id LowCardinality(String),
     digest String,
     val String CODEC(ZSTD(1)),
 
-    -- how much a project stores: see src/admin/stored/read-stored-bytes.ts
+    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
     PROJECTION stored (SELECT project_id, sum(128 + length(val)) GROUP BY project_id)
 )
 ENGINE = {{engine:ReplacingMergeTree}}

@@ -1,4 +1,4 @@
--- A table is a list of rows, which tables share.
+-- Data tables as lists of rows, which tables share.
 CREATE TABLE IF NOT EXISTS data_tables {{on_cluster}}
 (
     project_id LowCardinality(String),

@@ -1,4 +1,4 @@
--- Receipts of deletions: 0 asked for, 1 under way, 2 done. Of the rows of one receipt the furthest step holds.
+-- Receipts of deletions: 0 requested, 1 running, 2 done. The row with the highest step of a receipt is current.
 CREATE TABLE IF NOT EXISTS deletions {{on_cluster}}
 (
     id String,
@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS deletions {{on_cluster}}
     kind LowCardinality(String),
     requested_at_ms Int64,
     step UInt8,
-    -- the mutation of each table, by the number up to which it changes parts
+    -- block number up to which the mutation of each table applies
     mutations Map(String, UInt64),
     done_at_ms Nullable(Int64)
 )

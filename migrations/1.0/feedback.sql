@@ -1,6 +1,6 @@
--- One row per feedback, ordered for windows of time. The time is part of the key, so that a row that is sent again
--- must be written under the time it has: feedback_keys tells it. Of the rows of one key the highest version
--- holds; a purged row, and one that has moved to another time, stays as a deleted one. Reads say FINAL.
+-- One row per feedback, ordered by time. The time is part of the key, so an update must be written under the stored time, see
+-- feedback_keys. The highest version of a key is current; a purged row, or one moved to another time, remains as deleted.
+-- Reads use FINAL.
 CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
 (
     project_id LowCardinality(String),
@@ -19,15 +19,15 @@ CREATE TABLE IF NOT EXISTS feedback {{on_cluster}}
     trigger_ref Nullable(String),
     queue_id Nullable(String),
     payload String CODEC(ZSTD(1)),
-    -- the typed members that scorers send beside the payload, as JSON; '' when there are none
+    -- typed members that scorers send besides the payload, as JSON; '' for none
     scorer String CODEC(ZSTD(1)),
 
-    -- the payload's scalars by path: statistics read these, a few times faster than they could read the JSON
+    -- scalars of the payload by path, which statistics read several times faster than JSON
     numbers Map(LowCardinality(String), Float64) CODEC(ZSTD(1)),
     booleans Map(LowCardinality(String), UInt8) CODEC(ZSTD(1)),
     texts Array(LowCardinality(String)) CODEC(ZSTD(1)),
 
-    -- how much a project stores: see src/admin/stored/read-stored-bytes.ts
+    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
     PROJECTION stored (SELECT project_id, sum(128 + length(payload) + length(scorer)) GROUP BY project_id)
 )
 ENGINE = {{engine:ReplacingMergeTree(version)}}

@@ -1,4 +1,4 @@
--- Every time that a feedback has, or may have, been written under.
+-- Times under which a feedback was, or may have been, written.
 CREATE TABLE IF NOT EXISTS feedback_keys {{on_cluster}}
 (
     project_id LowCardinality(String),

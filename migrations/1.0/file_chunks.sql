@@ -1,4 +1,4 @@
--- A file in pieces, as base64.
+-- Chunks of files, as base64.
 CREATE TABLE IF NOT EXISTS file_chunks {{on_cluster}}
 (
     project_id LowCardinality(String),
@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS file_chunks {{on_cluster}}
     chunk_count UInt32,
     content String CODEC(ZSTD(1)),
 
-    -- how much a project stores: see src/admin/stored/read-stored-bytes.ts
+    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
     PROJECTION stored (SELECT project_id, sum(128 + length(content)) GROUP BY project_id)
 )
 ENGINE = {{engine:ReplacingMergeTree}}

@@ -1,4 +1,4 @@
--- What a project pays for an LLM, from a date on. A price is set once and never changed; to change it, set another.
+-- Prices of a project for an LLM, from a date on. Immutable: a change is a new price.
 CREATE TABLE IF NOT EXISTS llm_prices {{on_cluster}}
 (
     project_id LowCardinality(String),
@@ -9,16 +9,16 @@ CREATE TABLE IF NOT EXISTS llm_prices {{on_cluster}}
     -- USD per token
     prompt_token_cost Float64,
     completion_token_cost Float64,
-    -- NULL: not set, so that the price of prompt tokens holds
+    -- NULL: the price of prompt tokens applies
     cache_read_input_token_cost Nullable(Float64),
     cache_creation_input_token_cost Nullable(Float64),
-    -- '' for the usual one
+    -- '' for the standard tier
     service_tier LowCardinality(String),
-    -- USD for one unit beside plain tokens, by the unit's name
+    -- USD per unit besides plain tokens, by unit
     unit_costs Map(LowCardinality(String), Float64),
     created_by String,
     created_at DateTime64(3, 'UTC'),
-    -- a purged price never comes back: the purged row wins whatever the order
+    -- the purged row wins in any order of writes
     purged UInt8
 )
 ENGINE = {{engine:ReplacingMergeTree(purged)}}

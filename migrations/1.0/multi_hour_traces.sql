@@ -1,4 +1,4 @@
--- The traces that have calls under an hour and under others too: what a window's question looks up beside its own hours.
+-- Traces with calls in an hour and in others too: lets a query over a window find their other hours.
 CREATE TABLE IF NOT EXISTS multi_hour_traces {{on_cluster}}
 (
     project_id LowCardinality(String),

@@ -1,4 +1,4 @@
--- One row per version of an object. Of versions written again the first one holds: it says when the version appeared.
+-- One row per version of an object. The first write of a version is current, so created_at is its first appearance.
 CREATE TABLE IF NOT EXISTS objects {{on_cluster}}
 (
     project_id LowCardinality(String),
@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS objects {{on_cluster}}
     created_at DateTime64(6, 'UTC') DEFAULT now64(6),
     version UInt64 DEFAULT bitNot(toUInt64(toUnixTimestamp64Micro(created_at))),
 
-    -- how much a project stores: see src/admin/stored/read-stored-bytes.ts
+    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
     PROJECTION stored (SELECT project_id, sum(128 + length(val)) GROUP BY project_id)
 )
 ENGINE = {{engine:ReplacingMergeTree(version)}}

@@ -1,19 +1,19 @@
--- Parts whose call has not started yet, with the columns they will write as JSON. Those that are written to their call stay for
--- a day: no other replica writes them again, and whatever comes for the call meanwhile goes by the same order.
+-- Events whose call has not started yet, with their columns as JSON. Resolved ones are kept for a day, so that no other
+-- replica writes them again and later events of the call follow their order.
 CREATE TABLE IF NOT EXISTS pending_call_events {{on_cluster}}
 (
     project_id LowCardinality(String),
     id String,
     kind LowCardinality(String),
     columns_hash String,
-    -- of two parts of a call, the one acknowledged later has the larger one
+    -- larger for an event of the call that was acknowledged later
     version UInt64,
     columns String CODEC(ZSTD(1)),
     -- 1: written to its call
     resolved UInt8,
     stored_at DateTime64(3, 'UTC') DEFAULT now64(3),
 
-    -- how much a project stores: see src/admin/stored/read-stored-bytes.ts
+    -- stored bytes per project: see src/admin/stored/read-stored-bytes.ts
     PROJECTION stored (SELECT project_id, sum(128 + length(columns)) GROUP BY project_id)
 )
 ENGINE = {{engine:ReplacingMergeTree(resolved)}}

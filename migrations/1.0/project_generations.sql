@@ -1,4 +1,4 @@
--- A new value for every deletion of a project: what was remembered of it before holds no longer.
+-- Generation of each project, new for every deletion, which invalidates caches.
 CREATE TABLE IF NOT EXISTS project_generations {{on_cluster}}
 (
     project_id String,

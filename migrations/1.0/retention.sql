@@ -1,4 +1,4 @@
--- For how many days a project keeps its calls and feedback; NULL: for ever. The row that was stored last holds.
+-- Retention of calls and feedback in days; NULL: unlimited. The last stored row is current.
 CREATE TABLE IF NOT EXISTS retention {{on_cluster}}
 (
     project_id String,

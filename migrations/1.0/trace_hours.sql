@@ -1,4 +1,4 @@
--- The hours under which a trace has calls.
+-- Hour buckets of each trace.
 CREATE TABLE IF NOT EXISTS trace_hours {{on_cluster}}
 (
     project_id LowCardinality(String),

@@ -1,52 +1,50 @@
--- What calls themselves used: an entry for each call and LLM, or for a call that used none. The entries of a group of traces
--- under an hour have a head, which says of what they are true; both are written in one insert, so that a head is never there
--- without its entries. Settled again, the later rows replace the earlier ones, entry by entry. Whoever reads a head compares.
--- A migration that changes what stored calls say must empty this table.
+-- Usage records: one per call and LLM, or per call without usage. The records of a span of traces under an hour have a
+-- manifest with the state they are valid for, written in the same insert; readers compare it. Materialized again, later rows
+-- replace earlier ones. A migration that changes the meaning of stored calls must empty this table.
 CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
 (
     project_id LowCardinality(String),
-    -- 0: a head
+    -- 0: manifest
     is_record UInt8,
-    -- of the calls' keys
+    -- hour bucket of the calls
     hour Int32,
-    -- the group: traces whose first and last call lie under these hours; or, where both are `hour`, under this hour alone
+    -- span: traces whose first and last call are stored under these hours; if both equal `hour`, under this hour only
     first_hour Int32,
     last_hour Int32,
-    -- a part of the group's traces, where they have many calls
+    -- slice of the span's traces, if they have many calls
     slice UInt16,
-    -- 0 in a head; then from 1 on
+    -- 0 in a manifest; records count from 1
     record_no UInt32,
-    -- one number for the rows that were written together, at random
+    -- random number shared by the rows of one insert
     batch_id UInt64,
 
-    -- of a head alone
+    -- only in manifests
     manifest Tuple(
-        -- of the fold that made the entries
+        -- record format
         version UInt32,
         slices UInt16,
         records UInt32,
-        -- sum of `calls.fingerprint` over the hours of the group, and over this hour
+        -- sum of `calls.fingerprint` over the hours of the span, and over this hour
         fingerprint UInt64,
         hour_fingerprint UInt64,
-        -- sum of the hashes of the group's traces under this hour; where the group is the hour's own, of the traces that it leaves
-        -- out, because they lie under other hours too
+        -- sum of the hashes of the span's traces under this hour; for a single hour, of the multi-hour traces it excludes
         trace_set_hash UInt64,
-        -- when the first and the last call started, in microseconds since the epoch
+        -- start of the first and last call, in microseconds since the epoch
         first_started_at_us Int64,
         last_started_at_us Int64,
-        -- who served what: see src/usage-rollup/served-models.ts
+        -- served models: see src/usage-rollup/served-models.ts
         llms Array(String)
     ) CODEC(ZSTD(1)),
 
-    -- of entries alone
-    -- when the call started, in microseconds since the epoch
+    -- only in records
+    -- start of the call, in microseconds since the epoch
     started_at_us Int64 CODEC(T64, LZ4),
-    -- a call counts in one of its entries
+    -- 1 in one record of each call
     calls UInt8,
     errors UInt8,
-    -- in milliseconds; -9007199254740991: not ended, or the call counts in another entry
+    -- milliseconds; -9007199254740991: not ended, or counted in another record
     latency_ms Int64 CODEC(T64, LZ4),
-    -- what decides its price, but for time and size: see src/usage-rollup/price-key.ts; '' for a call that used nothing
+    -- determinants of the price besides time and input size: see src/usage-rollup/price-key.ts; '' without usage
     price_key LowCardinality(String),
     requests UInt64 CODEC(T64, LZ4),
     prompt_tokens UInt64 CODEC(T64, LZ4),
@@ -54,12 +52,12 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     total_tokens UInt64 CODEC(T64, LZ4),
     cache_read_input_tokens UInt64 CODEC(T64, LZ4),
     cache_creation_input_tokens UInt64 CODEC(T64, LZ4),
-    -- what is charged where the counts do not say it: see src/prices/cost-of-aggregate.ts
+    -- billed quantities that differ from the counts: see src/prices/cost-of-aggregate.ts
     uncached_prompt_tokens UInt64 CODEC(T64, LZ4),
     billed_requests UInt64 CODEC(T64, LZ4),
-    -- the units that `price_key` names
+    -- quantities of the units in `price_key`
     units Array(UInt64),
-    -- the input of a request, and how many of some sizes are smaller: see src/usage-rollup/input-tier.ts
+    -- input tokens of a request, and the number of thresholds below: see src/usage-rollup/input-tier.ts
     input_tokens Float64,
     input_tier UInt8,
 
@@ -73,7 +71,7 @@ CREATE TABLE IF NOT EXISTS usage_rollup {{on_cluster}}
     status LowCardinality(String),
     is_root UInt8,
 
-    -- what a question needs that asks for no fields of calls, and whose buckets and prices begin with quarters of an hour
+    -- for queries without call fields whose buckets and prices change at multiples of 15 minutes
     PROJECTION by_15_minutes
     (
         SELECT

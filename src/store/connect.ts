@@ -17,27 +17,27 @@ import { StoreOpenError } from "./store-open-error.ts";
 import type { Transport } from "./transport/transport.ts";
 
 export interface StoreOptions extends EngineOptions {
-  /** Concurrent statements. Default: a good number for the kind of store. */
+  /** Concurrent statements. Default: 12 embedded, 48 with a server. */
   readonly maxRunning?: number | undefined;
   readonly maxWaiting?: number;
   readonly maxWaitMs?: number;
-  /** How long a server may stay silent beyond a statement's own time. */
+  /** Added to a statement's `max_execution_time` before the client gives up, in milliseconds. */
   readonly graceMs?: number;
 }
 
 interface EmbeddedOptions extends StoreOptions {
   /** The only directory outside `dataDir` that BACKUP may write to and RESTORE may read from. */
   readonly backupDir?: string | undefined;
-  /** What of its disk is kept free (`reserveOf`): parts become no larger than can be rewritten in it. */
+  /** Free-space reserve (`reserveOf`); limits the size of merged parts, so that mutations fit into it. */
   readonly minFreeBytes?: number | undefined;
 }
 
 export interface ServerOptions extends StoreOptions, Partial<WatchOptions> {
-  /** Name of the cluster that the servers belong to. */
+  /** Cluster name in the servers' configuration. */
   readonly cluster?: string | undefined;
 }
 
-/** ClickHouse over HTTP, one server or several of one cluster: `http(s)://user:password@host:8123/database`. */
+/** Connects to ClickHouse over HTTP, one server or several of one cluster: `http(s)://user:password@host:8123/database`. */
 export function connectServer(urls: string | readonly string[], options: ServerOptions = {}): Engine {
   const {
     limits = defaultLimits,
@@ -52,11 +52,11 @@ export function connectServer(urls: string | readonly string[], options: ServerO
   const transportTo = (url: string, connections: number, gate: Admission): Transport => {
     const client = createClient({
       url,
-      // the transport ends a request first; this is for a socket that is stuck
+      // for a stuck socket: the transport ends a request earlier
       request_timeout: longestMs + 60_000,
       max_open_connections: connections,
       keep_alive: { enabled: true },
-      // it would write statements' errors, and so their values, to the console
+      // the client would log errors with statement values
       log: { level: ClickHouseLogLevel.OFF },
     });
     return createServerTransport(client, { admission: gate, graceMs });
@@ -87,10 +87,10 @@ function urlOfShards(url: string, shards: number): string {
   return local.href;
 }
 
-/** ClickHouse in this process, its data in `dataDir`. One engine per process. Errors: `StoreOpenError`. */
+/** Opens embedded ClickHouse with its data in `dataDir`; one engine per process. Throws `StoreOpenError`. */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<Engine> {
   const { maxRunning = 12, backupDir } = options;
-  // Statements run on libuv's threads, which files, DNS and compression need too. Read at the first use of a thread.
+  // statements share libuv's threads with files, DNS and compression; libuv reads this at the first use of a thread
   process.env["UV_THREADPOOL_SIZE"] ??= String(maxRunning + 8);
   const path = resolve(dataDir);
   // These files contain users' prompts.
@@ -102,7 +102,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
     const maxPartBytes = largestPart(reserveOf(blocks * bsize, options.minFreeBytes));
     const settings = {
       "backups.allowed_path": backupDir,
-      // the engine reads the others of a section only if it is there itself
+      // the engine reads `merge_tree.*` only if `merge_tree` is set
       merge_tree: "1",
       "merge_tree.max_bytes_to_merge_at_max_space_in_pool": maxPartBytes || undefined,
     };
@@ -113,11 +113,12 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   }
 }
 
-/** Why `path` could not be opened: the engine reports it only on stderr, so this reads its lock file. */
+/** Explains why `path` could not be opened. Reads the lock file, because the engine reports errors only on stderr. */
 function toStoreOpenError(error: unknown, path: string): StoreOpenError {
   if (error instanceof StoreOpenError) return error;
   if (isMissing(error)) {
-    const text = "The embedded engine is not installed here or does not run here. Set CLICKHOUSE_URL.";
+    const text =
+      "The embedded engine (chdb) is not installed or does not support this platform. Set CLICKHOUSE_URL.";
     return new StoreOpenError("missing", text, error);
   }
   const owner = ownerOf(path);
@@ -125,18 +126,18 @@ function toStoreOpenError(error: unknown, path: string): StoreOpenError {
   return new StoreOpenError("other", `DATA_DIR ${path} cannot be opened: ${String(error)}`, error);
 }
 
-/** The package, or its build for this platform, is not there. */
+/** True if the chdb package or its build for this platform is missing. */
 function isMissing(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND" || code === "CHDB_PLATFORM";
 }
 
-/** For what the service alone does. */
+/** Creates an admission in which the service alone may use all `maxRunning` permits. */
 function ownAdmission(maxRunning: number): Admission {
   return admissionOf({}, Math.ceil(maxRunning / SINGLE_KEY_SHARE));
 }
 
-/** A quarter of the places, at least one, is for short statements alone. */
+/** Reserves a quarter of the permits, at least one, for short statements. */
 function admissionOf({ maxWaiting = 1000, maxWaitMs = 10_000 }: StoreOptions, maxRunning: number): Admission {
   const maxHeavy = Math.max(1, Math.floor(maxRunning * 0.75));
   return createAdmission({ maxRunning, maxHeavy, maxWaiting, maxWaitMs });

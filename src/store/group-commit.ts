@@ -5,11 +5,11 @@ import { StorageError } from "./storage-error.ts";
 import { WriteQueue } from "./write-queue.ts";
 import { bytesOf, PendingWrite, type WriteChunk } from "./write-chunks.ts";
 
-/** Options that all writers share. */
+/** Options shared by all writers. */
 export interface GroupCommitSettings {
-  /** How long the first item of a batch waits for others, in milliseconds. */
+  /** Time the first item of a batch waits for others, in milliseconds. */
   readonly lingerMs: number;
-  /** The bytes that wait, of all writers that are given it. */
+  /** Limiter of pending bytes, shared by writers. */
   readonly pending: FairSemaphore;
   /** Called for every finished batch. */
   readonly onBatch?: (batch: BatchEvent) => void;
@@ -20,23 +20,23 @@ export interface BatchEvent {
   readonly name: string;
   readonly items: number;
   readonly bytes: number;
-  /** From the arrival of its first item until it was durable, or refused. */
+  /** Milliseconds from the arrival of its first item until it was durable or rejected. */
   readonly lagMs: number;
 }
 
 export interface GroupCommitOptions<Item> extends GroupCommitSettings {
-  /** Readies a batch, step by step. Each must be safe to repeat, and to leave without the batch ever being written. */
+  /** Steps before `flush`. Each must be idempotent and harmless if the batch is never written. */
   readonly prepare?: readonly ((items: readonly Item[]) => Promise<void>)[];
-  /** Where an item goes, as far as that is known: a step of `prepare` can find it. Default: all go to one place. */
-  readonly keyOf?: (item: Item) => number | undefined;
-  /** A batch that would go to more places is written in pieces, between which others have their turn. */
-  readonly maxKeys?: number;
+  /** Partition of an item; `undefined` until a step of `prepare` resolves it. Default: one partition for all. */
+  readonly partitionOf?: (item: Item) => number | undefined;
+  /** Maximum partitions per batch; larger batches are split, and other writers take turns in between. */
+  readonly maxPartitions?: number;
   /**
-   * With so many bytes waiting, a batch is readied while the one before it is being written. Smaller ones wait for it,
-   * because a small batch has as many statements as a large one.
+   * Pending bytes from which a batch is prepared while the previous one is written. Smaller batches wait and grow, because
+   * the number of statements does not depend on the batch size.
    */
   readonly minPipelinedBytes?: number;
-  /** Writes one batch; resolves when it is durable. Must be safe to repeat. */
+  /** Writes one batch; resolves when it is durable. Must be idempotent. */
   readonly flush: (items: readonly Item[]) => Promise<void>;
   readonly sizeOf: (item: Item) => number;
   readonly maxBatchBytes: number;
@@ -44,23 +44,23 @@ export interface GroupCommitOptions<Item> extends GroupCommitSettings {
 }
 
 export interface GroupCommit<Item> {
-  /** Resolves when the items are durable. Errors: `StorageError` of the flush, "overloaded" when too much waits. */
+  /** Resolves when the items are durable. Throws the `StorageError` of the flush, or "overloaded" if `pending` is full. */
   write(items: readonly Item[]): Promise<void>;
-  /** Does some work between two batches: none is being written meanwhile. */
-  whileNoInsertRuns<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when nothing waits or is being written. */
+  /** Runs `work` between two batches, while none is being written. */
+  runExclusive<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Resolves when no batch is pending. */
   drain(): Promise<void>;
   pendingBytes(): number;
 }
 
 /**
- * Turns many small writes into few large ones: while one batch is being written, the next one gathers. One batch is
- * readied at a time and one is written. Of what waits, projects have their turns, and of a project its keys; what comes by
- * one key is stored in the order in which it came, so parts of a call that one client sends in order are stored in order.
+ * Combines many small writes into few large batches: while one batch is written, the next one accumulates. At most one
+ * batch is prepared and one written at a time. Projects take turns, and API keys within a project; writes of one key are
+ * stored in order of arrival, so that a client's call events stay in order.
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
-  const { pending, keyOf: placeOf = () => 0, maxKeys: maxPlaces = 1, prepare = [] } = options;
-  const queue = new WriteQueue<Item>({ ...options, placeOf, maxPlaces });
+  const { pending, partitionOf = () => 0, maxPartitions = 1, prepare = [] } = options;
+  const queue = new WriteQueue<Item>({ ...options, partitionOf, maxPartitions });
   let inFlightBytes = 0;
   let running: Promise<void> | undefined;
   let exclusiveTasks: (() => Promise<void>)[] = [];
@@ -74,7 +74,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
     inFlightBytes -= bytesOf(batch);
   };
 
-  /** Until a batch has been written, or the next one is large enough to be readied beside it. */
+  /** Waits until the running batch is written or the next one is large enough to prepare concurrently. */
   const gathered = async (): Promise<void> => {
     const enough = prepare.length === 0 ? Number.POSITIVE_INFINITY : (options.minPipelinedBytes ?? 0);
     const mustWait = (): boolean => inFlightBytes > 0 && exclusiveTasks.length === 0 && queue.bytes < enough;
@@ -104,7 +104,7 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
   };
   const start = (): void => {
     arrivals.announce();
-    // on behalf of all whose items are written
+    // a batch has items of several tenants
     running ??= runAsTenant(SYSTEM_TENANT, run);
   };
 
@@ -113,20 +113,20 @@ export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): Grou
       if (items.length === 0) return;
       const bytes = items.reduce((sum, item) => sum + options.sizeOf(item), 0);
       const tenant = currentTenant();
-      const held = pending.tryAcquire(tenant, Math.min(bytes, pending.capacity));
-      if (held === undefined) {
-        throw new StorageError("overloaded", options.name, undefined, "too many bytes wait to be written");
+      const permit = pending.tryAcquire(tenant, Math.min(bytes, pending.capacity));
+      if (permit === undefined) {
+        throw new StorageError("overloaded", options.name, undefined, "too many pending bytes");
       }
       const write = new PendingWrite<Item>(tenant);
-      queue.push(write.chunk(items, bytes, placeOf));
+      queue.push(write.chunk(items, bytes, partitionOf));
       start();
       try {
         await write.finished;
       } finally {
-        held.release();
+        permit.release();
       }
     },
-    whileNoInsertRuns<Result>(work: () => Promise<Result>) {
+    runExclusive<Result>(work: () => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       exclusiveTasks.push(() => work().then(resolve, reject));
       start();
@@ -145,7 +145,7 @@ interface PreparedBatch<Item> {
   readonly failed: readonly WriteChunk<Item>[];
 }
 
-/** Does all steps with what of a batch stays together. */
+/** Runs all steps; defers chunks that turn out to belong to other partitions. */
 async function prepareBatch<Item>(
   batch: readonly WriteChunk<Item>[],
   steps: readonly ((items: readonly Item[]) => Promise<void>)[],
@@ -175,7 +175,7 @@ class Arrivals {
   }
 }
 
-/** A batch that is over now. */
+/** Creates the event of a batch that has just ended. */
 function eventOf(name: string, batch: readonly WriteChunk<unknown>[]): BatchEvent {
   return {
     name,
@@ -186,8 +186,8 @@ function eventOf(name: string, batch: readonly WriteChunk<unknown>[]): BatchEven
 }
 
 /**
- * The pieces that were accepted; the writers of the others are rejected with the reason. One writer's bad items must not
- * fail the others: a batch that the store refuses is tried piece by piece.
+ * Returns the accepted chunks and rejects the writers of the others. A batch that ClickHouse rejects is retried chunk by
+ * chunk, so that one writer's bad items do not fail the others.
  */
 async function commitOrSplit<Item>(
   batch: readonly WriteChunk<Item>[],
@@ -198,8 +198,8 @@ async function commitOrSplit<Item>(
     await work(batch.flatMap((chunk) => chunk.items));
     return batch;
   } catch (error) {
-    const refused = error instanceof StorageError && error.kind === "statement";
-    if (!refused || batch.length === 1) {
+    const isRejected = error instanceof StorageError && error.kind === "statement";
+    if (!isRejected || batch.length === 1) {
       for (const chunk of batch) chunk.write.fail(error);
       return [];
     }

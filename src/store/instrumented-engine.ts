@@ -1,13 +1,13 @@
 import type { Engine, QueryOptions, ReadStats } from "./engine.ts";
 import { StorageError, type StorageErrorKind } from "./storage-error.ts";
 
-/** One statement that is over. */
+/** Completed statement. */
 export interface StatementEvent {
-  /** Its fixed name. */
+  /** `QueryOptions.name`. */
   readonly name: string;
   readonly outcome: "ok" | StorageErrorKind;
   readonly seconds: number;
-  /** What the engine read for it, as far as it reports that. */
+  /** 0 if the engine does not report it. */
   readonly readRows: number;
   readonly readBytes: number;
   readonly writtenRows: number;
@@ -18,7 +18,7 @@ export interface StatementMeter {
   ended(event: StatementEvent): void;
 }
 
-/** The same engine, which reports every statement to a meter. */
+/** Wraps an engine to report every statement to a meter. */
 export function instrumentEngine(engine: Engine, meter: StatementMeter): Engine {
   const measured = async <Result>(
     options: QueryOptions,

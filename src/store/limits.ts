@@ -1,16 +1,17 @@
-/** What a statement may use, by kind of work. Times in seconds, memory in bytes. */
+/** Class of statements with common limits. */
 export type LimitProfile = "interactive" | "heavy" | "ingest" | "maintenance";
 
+/** ClickHouse settings, in seconds and bytes. */
 export interface StatementLimits {
   readonly max_execution_time: number;
   readonly max_memory_usage: number;
-  /** An answer is held in memory as a whole. */
+  /** Results are buffered in memory. */
   readonly max_result_bytes: number;
 }
 
 export type LimitTable = Readonly<Record<LimitProfile, StatementLimits>>;
 
-export interface AskedLimits {
+export interface ConfiguredLimits {
   readonly interactiveSeconds: number;
   readonly interactiveBytes: number;
   readonly heavySeconds: number;
@@ -19,17 +20,17 @@ export interface AskedLimits {
 
 const GIB = 1024 ** 3;
 
-/** Writes and maintenance are ours: their bounds are not for operators to set. */
-export function limitTable(asked: AskedLimits): LimitTable {
+/** Builds the table; limits of writes and maintenance are not configurable. */
+export function limitTable(configured: ConfiguredLimits): LimitTable {
   return {
     interactive: {
-      max_execution_time: asked.interactiveSeconds,
-      max_memory_usage: asked.interactiveBytes,
+      max_execution_time: configured.interactiveSeconds,
+      max_memory_usage: configured.interactiveBytes,
       max_result_bytes: GIB / 4,
     },
     heavy: {
-      max_execution_time: asked.heavySeconds,
-      max_memory_usage: asked.heavyBytes,
+      max_execution_time: configured.heavySeconds,
+      max_memory_usage: configured.heavyBytes,
       max_result_bytes: GIB,
     },
     ingest: { max_execution_time: 60, max_memory_usage: 2 * GIB, max_result_bytes: GIB / 2 },

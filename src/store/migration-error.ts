@@ -1,4 +1,4 @@
-/** The store and the migrations of this version do not go together. The message is for the operator. */
+/** Incompatibility of the store with this version's migrations. The message is for the operator. */
 export class MigrationError extends Error {
   constructor(message: string) {
     super(message);

@@ -5,24 +5,24 @@ import { compareMigrations, type StoreMigrations } from "./schema/migrate.ts";
 import { StorageError } from "./storage-error.ts";
 
 export interface MigrationGuard {
-  /** The engine, whose writes reject with a `StorageError` "outdated" once a newer version has migrated the store. */
+  /** Engine whose writes throw `StorageError` "outdated" once a newer version has migrated the store. */
   readonly engine: Engine;
-  /** Compares now. Errors: `StorageError`. */
+  /** Compares now. Throws `StorageError`. */
   readonly compare: () => Promise<StoreMigrations>;
 }
 
 interface GuardOptions {
   readonly clock: Clock;
-  /** Called once, with the migrations that this version does not know. */
+  /** Called once, with the migrations unknown to this version. */
   readonly onNewer: (unknown: readonly string[]) => void;
 }
 
-/** How long a comparison counts: longer than from one periodic comparison to the next. */
-const COUNTS_FOR_MS = 120_000;
+/** Validity of a comparison; longer than the interval of periodic comparisons. */
+const VALID_FOR_MS = 120_000;
 
 /**
- * Compares the store's migrations with those of this version: whenever `compare` is called, and before a write if that was long
- * ago, as after the process was suspended. Queries are never refused.
+ * Compares the store's migrations with those of this version: on `compare`, and before a write if the last comparison is
+ * older than `VALID_FOR_MS`, as after the process was suspended. Queries are never rejected.
  */
 export function guardMigrations(engine: Engine, { clock, onNewer }: GuardOptions): MigrationGuard {
   let comparedMs = -Infinity;
@@ -38,11 +38,11 @@ export function guardMigrations(engine: Engine, { clock, onNewer }: GuardOptions
     }
     return migrations;
   };
-  // one that was under way during a pause does not count
+  // a comparison that was running during a suspension does not count
   const comparisons = createSingleFlight(compare);
   const compareNow = (): Promise<StoreMigrations> => comparisons.after("schema_migrations");
-  // the wall clock also runs while the machine is suspended; it may be set back
-  const isOld = (): boolean => Math.abs(clock.now() - comparedMs) > COUNTS_FOR_MS;
+  // the wall clock runs during suspension; it may be set back
+  const isOld = (): boolean => Math.abs(clock.now() - comparedMs) > VALID_FOR_MS;
   const write = async (options: QueryOptions, run: () => Promise<void>): Promise<void> => {
     if (isOld()) await compareNow();
     if (isOutdated)

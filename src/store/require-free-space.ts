@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Engine } from "./engine.ts";
 import { StorageError } from "./storage-error.ts";
 
-/** Tables of administrative writes, which are small and idempotent. */
+/** Tables of administrative writes: small and idempotent. */
 const TABLES = "api_keys audit cost_factors deletions llm_prices project_generations retention".split(" ");
 const MAX_TRIES = 100;
 const PAUSE_MS = 100;
 
-/** Retries administrative inserts that fail for lack of space: running merges and mutations reserve all that is free. */
-export function insistOnSpace(engine: Engine): Engine {
+/** Retries administrative inserts without disk space: running merges and mutations may reserve all free space. */
+export function retryWithoutSpace(engine: Engine): Engine {
   const insert: Engine["insert"] = async (table, rows, options) => {
     for (let left = TABLES.includes(table) ? MAX_TRIES : 1; ; left--) {
       try {

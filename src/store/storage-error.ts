@@ -1,4 +1,4 @@
-/** Errors of the store, classified by the engine's error code, never by its text. */
+/** Error class, derived from ClickHouse's error code, never from its text. */
 export type StorageErrorKind =
   | "unavailable"
   | "read_only"
@@ -10,12 +10,12 @@ export type StorageErrorKind =
   | "aborted"
   | "statement";
 
-/** A failure of the store. The engine's own text, which can hold values, is kept out of logs: see `detail`. */
+/** Storage failure. ClickHouse's message can contain values, so it is only in `detail`. */
 export class StorageError extends Error {
   readonly kind: StorageErrorKind;
-  /** The engine's numeric error code, when it gave one. */
+  /** ClickHouse's numeric error code, or the driver's code, if any. */
   readonly engineCode: string | undefined;
-  /** The engine's own message. Not enumerable, so that no serialiser prints it. For tests and a debugger. */
+  /** ClickHouse's message. Not enumerable, so that no serialiser prints it. For tests and debuggers. */
   declare readonly detail: string;
 
   constructor(kind: StorageErrorKind, queryName: string, engineCode: string | undefined, detail: string) {
@@ -27,10 +27,10 @@ export class StorageError extends Error {
   }
 }
 
-/** The code of a read that must be current, when no server is known to have everything acknowledged. */
+/** Code of a read with `requireCurrent` when no replica is known to have all acknowledged rows. */
 export const NOT_CURRENT = "REPLICA_BEHIND";
 
-/** Tells a refused read with `mustBeCurrent` from other errors: without it, the same read may succeed. */
+/** True if a read was rejected because of `requireCurrent`: without it, the same read may succeed. */
 export function isNotCurrent(error: unknown): boolean {
   return error instanceof StorageError && error.engineCode === NOT_CURRENT;
 }
@@ -50,7 +50,7 @@ const codesByKind: Partial<Record<StorageErrorKind, readonly number[]>> = {
     // UNKNOWN_DATABASE, UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD, ACCESS_DENIED, AUTHENTICATION_FAILED
     81, 192, 193, 194, 497, 516,
     // SOCKET_TIMEOUT, NETWORK_ERROR, ABORTED, ALL_CONNECTION_TRIES_FAILED, CANNOT_WRITE_TO_FILE_DESCRIPTOR, CANNOT_OPEN_FILE,
-    // ALL_REPLICAS_ARE_STALE: no replica of a shard answers, or none has its rows
+    // ALL_REPLICAS_ARE_STALE: no replica of a shard responds, or none has its rows
     209,
     210, 236, 279, 75, 76, 369,
   ],
@@ -67,7 +67,7 @@ const kindByCode = new Map(
   ),
 );
 
-/** Classifies a driver's error. An error that does not come from the engine means that the engine is unreachable. */
+/** Classifies a driver's error. Errors without a ClickHouse code mean that the engine is unreachable. */
 export function toStorageError(error: unknown, queryName: string): StorageError {
   if (error instanceof StorageError) return error;
   const detail = error instanceof Error ? error.message : String(error);
@@ -75,20 +75,20 @@ export function toStorageError(error: unknown, queryName: string): StorageError 
   if (code !== undefined)
     return new StorageError(kindByCode.get(code) ?? "statement", queryName, code, detail);
   return new StorageError(
-    isOurFault(error) ? "statement" : "unavailable",
+    isDriverMisuse(error) ? "statement" : "unavailable",
     queryName,
     driverCode(error),
     detail,
   );
 }
 
-/** A driver was called incorrectly. */
-function isOurFault(error: unknown): boolean {
+/** True if this service called the driver incorrectly. */
+function isDriverMisuse(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   return ["CHDB_INSERT", "CHDB_BIND", "CHDB_QUERY"].includes(driverCode(error) ?? "");
 }
 
-/** `code` of the server's client, `clickhouseCode` of the embedded engine. */
+/** Reads `code` of the server's client, `clickhouseCode` of the embedded engine. */
 function engineCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("clickhouseCode" in error && typeof error.clickhouseCode === "number")
@@ -97,7 +97,7 @@ function engineCode(error: unknown): string | undefined {
   return code !== undefined && /^\d+$/.test(code) ? code : undefined;
 }
 
-/** Like `ECONNREFUSED`. */
+/** Reads a code like `ECONNREFUSED`. */
 function driverCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;

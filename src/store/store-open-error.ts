@@ -1,4 +1,4 @@
-/** The embedded store cannot be opened. The message is for the operator. */
+/** Failure to open the embedded store. The message is for the operator. */
 export class StoreOpenError extends Error {
   readonly reason: "locked" | "missing" | "other";
 

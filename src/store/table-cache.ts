@@ -1,21 +1,21 @@
 import { LRUCache } from "lru-cache";
 import type { Engine } from "./engine.ts";
 
-/** The state of a table before something is read of it or written to it. */
+/** `Engine.writeCountOf` a table before a read or write. */
 export type TableState = number | undefined;
 
 /**
- * What was read of a table, or written to it, until somebody else changes it. Only where a single process writes
- * (`Engine.changesOf`): of a store with other writers nothing is remembered.
+ * Cache of values read from or written to a table, valid until the table changes otherwise. Empty unless this process is
+ * the only writer (`Engine.writeCountOf`).
  */
 export class TableCache<Value extends string | true | object> {
   readonly #known: LRUCache<string, Value>;
   readonly #engine: Pick<Engine, "writeCountOf">;
   readonly #table: string;
-  /** The state in which all that is remembered holds. */
+  /** Table state for which all cached values are valid. */
   #state: TableState;
 
-  /** `max`: how many values are remembered, or what they weigh together, a whole number each. */
+  /** `max`: maximum number of values, or their maximum total weight (integers). */
   constructor(
     engine: Pick<Engine, "writeCountOf">,
     table: string,
@@ -29,7 +29,7 @@ export class TableCache<Value extends string | true | object> {
     );
   }
 
-  /** To be called before a read or a write whose outcome is to be remembered. */
+  /** Call before a read or write whose result will be `put`. */
   begin(): TableState {
     return this.#engine.writeCountOf(this.#table);
   }
@@ -39,7 +39,7 @@ export class TableCache<Value extends string | true | object> {
     return state === undefined || state !== this.#state ? undefined : this.#known.get(key);
   }
 
-  /** What a read gives: it is made unless that is remembered. */
+  /** Returns the cached value, or caches the result of `make`. */
   async read(key: string, make: () => Promise<Value>): Promise<Value> {
     const known = this.get(key);
     if (known !== undefined) return known;
@@ -49,14 +49,14 @@ export class TableCache<Value extends string | true | object> {
     return made;
   }
 
-  /** Whether nothing but so many inserts of one's own has changed the table since `began`. */
+  /** True if only `ownInserts` writes have changed the table since `began`. */
   isUnchanged(began: TableState, ownInserts: number): boolean {
     return began !== undefined && this.begin() === began + ownInserts;
   }
 
   /**
-   * Remembers what is so after a read, and after so many inserts of one's own, unless the table was changed otherwise
-   * since `began`. The inserts must have changed nothing but what these keys say.
+   * Caches values that hold after a read and `ownInserts` inserts of the caller, unless the table was changed otherwise since
+   * `began`. The inserts must affect only these keys.
    */
   put(began: TableState, ownInserts: number, entries: Iterable<readonly [string, Value]>): void {
     if (began === undefined || !this.isUnchanged(began, ownInserts)) return;

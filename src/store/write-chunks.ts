@@ -1,17 +1,17 @@
 import type { Tenant } from "../fairness/tenant.ts";
 
-/** Items of one write that are stored together. */
+/** Items of one write that are stored in one batch. */
 export interface WriteChunk<Item> {
   readonly write: PendingWrite<Item>;
   readonly items: readonly Item[];
   readonly bytes: number;
-  /** Where they go, as far as that is known. */
+  /** Partitions resolved so far. */
   readonly partitions: ReadonlySet<number>;
 }
 
 export type PartitionOf<Item> = (item: Item) => number | undefined;
 
-/** What somebody waits for: all of its pieces. */
+/** Write request, finished once all of its chunks are. */
 export class PendingWrite<Item> {
   readonly tenant: Tenant;
   readonly arrivedMs = performance.now();
@@ -23,7 +23,7 @@ export class PendingWrite<Item> {
     this.tenant = tenant;
   }
 
-  /** Resolves when all pieces are durable; rejects when one has failed. */
+  /** Resolves when all chunks are durable; rejects when one fails. */
   get finished(): Promise<void> {
     return this.#finished.promise;
   }
@@ -32,8 +32,8 @@ export class PendingWrite<Item> {
     return this.#hasFailed;
   }
 
-  chunk(items: readonly Item[], bytes: number, placeOf: PartitionOf<Item>): WriteChunk<Item> {
-    const partitions = new Set(items.map(placeOf).filter((partition) => partition !== undefined));
+  chunk(items: readonly Item[], bytes: number, partitionOf: PartitionOf<Item>): WriteChunk<Item> {
+    const partitions = new Set(items.map(partitionOf).filter((partition) => partition !== undefined));
     const chunk = { write: this, items, bytes, partitions };
     this.#open.add(chunk);
     return chunk;
@@ -51,24 +51,24 @@ export class PendingWrite<Item> {
 }
 
 export interface SplitOptions<Item> {
-  readonly placeOf: PartitionOf<Item>;
-  readonly maxPlaces: number;
+  readonly partitionOf: PartitionOf<Item>;
+  readonly maxPartitions: number;
   readonly sizeOf: (item: Item) => number;
 }
 
 /**
- * What of a batch goes to `maxPlaces` places at most, and the rest in pieces of which that is true. The order of the items
- * of a place stays; what goes nowhere yet stays with the first.
+ * Splits a batch: `kept` has at most `maxPartitions` partitions together, `rest` at most that many per chunk. Preserves the
+ * order within a partition; items without a partition stay in the first chunk.
  */
 export function splitByPartition<Item>(
   batch: readonly WriteChunk<Item>[],
-  { placeOf, maxPlaces, sizeOf }: SplitOptions<Item>,
+  { partitionOf, maxPartitions, sizeOf }: SplitOptions<Item>,
 ): { readonly kept: readonly WriteChunk<Item>[]; readonly rest: readonly WriteChunk<Item>[] } {
-  const near = new Set<number>();
+  const selected = new Set<number>();
   const kept: WriteChunk<Item>[] = [];
   const rest: WriteChunk<Item>[] = [];
   for (const chunk of batch) {
-    const [first, ...others] = groupsOf(chunk.items, { placeOf, maxPlaces, near });
+    const [first, ...others] = groupsOf(chunk.items, { partitionOf, maxPartitions, selected });
     if (others.length === 0) {
       kept.push(chunk);
       continue;
@@ -79,7 +79,7 @@ export function splitByPartition<Item>(
         chunk.write.chunk(
           items,
           items.reduce((sum, item) => sum + sizeOf(item), 0),
-          placeOf,
+          partitionOf,
         ),
       );
     if (first!.length > 0) kept.push(own!);
@@ -90,22 +90,27 @@ export function splitByPartition<Item>(
   return { kept, rest };
 }
 
-/** The items that go to the places in `near`, which grows to `maxPlaces`, and the others by so many places each. */
+/** Groups items: first those of the `selected` partitions, which grow to `maxPartitions`; then by `maxPartitions` each. */
 function groupsOf<Item>(
   items: readonly Item[],
-  { placeOf, maxPlaces, near }: { placeOf: PartitionOf<Item>; maxPlaces: number; near: Set<number> },
+  {
+    partitionOf,
+    maxPartitions,
+    selected,
+  }: { partitionOf: PartitionOf<Item>; maxPartitions: number; selected: Set<number> },
 ): readonly Item[][] {
   const groups: Item[][] = [[]];
   const groupOf = new Map<number, number>();
   for (const item of items) {
-    const place = placeOf(item);
-    if (place !== undefined && !near.has(place) && near.size < maxPlaces) near.add(place);
-    if (place === undefined || near.has(place)) {
+    const partition = partitionOf(item);
+    if (partition !== undefined && !selected.has(partition) && selected.size < maxPartitions)
+      selected.add(partition);
+    if (partition === undefined || selected.has(partition)) {
       groups[0]!.push(item);
       continue;
     }
-    if (!groupOf.has(place)) groupOf.set(place, 1 + Math.floor(groupOf.size / maxPlaces));
-    const group = groupOf.get(place)!;
+    if (!groupOf.has(partition)) groupOf.set(partition, 1 + Math.floor(groupOf.size / maxPartitions));
+    const group = groupOf.get(partition)!;
     (groups[group] ??= []).push(item);
   }
   return groups;
@@ -117,6 +122,6 @@ export function bytesOf(chunks: readonly WriteChunk<unknown>[]): number {
 
 export function fitsPartitions(some: ReadonlySet<number>, more: ReadonlySet<number>, max: number): boolean {
   let count = some.size;
-  for (const place of more) if (!some.has(place)) count++;
+  for (const partition of more) if (!some.has(partition)) count++;
   return count <= max;
 }

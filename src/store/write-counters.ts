@@ -1,16 +1,16 @@
-/** The changes of tables that this process has begun: what was read of a table holds as long as its count. */
+/** Counters of writes begun by this process, per table. */
 export class WriteCounters {
   readonly #ofTable = new Map<string, Changes>();
   readonly #ofAny: Changes = { begun: 0, running: 0 };
 
-  /** Undefined while a change is running. */
+  /** `undefined` while a write is running. */
   of(table: string): number | undefined {
     const local = this.#ofTable.get(table);
     if (this.#ofAny.running > 0 || (local?.running ?? 0) > 0) return undefined;
     return this.#ofAny.begun + (local?.begun ?? 0);
   }
 
-  /** Counts a change of a table, undefined for any of them, that may fail at any point. */
+  /** Counts a write to a table, or to any table if `undefined`; the write may fail at any point. */
   async during<Result>(table: string | undefined, change: () => Promise<Result>): Promise<Result> {
     const changes = this.#changesOf(table);
     changes.begun++;

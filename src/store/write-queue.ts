@@ -11,7 +11,7 @@ export interface BatchLimits<Item> extends SplitOptions<Item> {
   readonly maxBatchBytes: number;
 }
 
-/** What waits to be written, and the next batch of it. */
+/** Queue of write chunks, in fair order. */
 export class WriteQueue<Item> {
   readonly #queue = new FairQueue<WriteChunk<Item>>();
   readonly #limits: BatchLimits<Item>;
@@ -34,14 +34,14 @@ export class WriteQueue<Item> {
     this.#bytes += chunk.bytes;
   }
 
-  /** Those whose turn it is, as far as they fit together; one at least. */
+  /** Dequeues at least one chunk in fair order, up to `maxBatchBytes` and `maxPartitions`. */
   takeBatch(): WriteChunk<Item>[] {
-    const { maxBatchBytes, maxPlaces } = this.#limits;
+    const { maxBatchBytes, maxPartitions } = this.#limits;
     const batch: WriteChunk<Item>[] = [];
-    const places = new Set<number>();
+    const partitions = new Set<number>();
     let bytes = 0;
     const mayJoin = (chunk: WriteChunk<Item>): boolean =>
-      bytes + chunk.bytes <= maxBatchBytes && fitsPartitions(places, chunk.partitions, maxPlaces);
+      bytes + chunk.bytes <= maxBatchBytes && fitsPartitions(partitions, chunk.partitions, maxPartitions);
     for (;;) {
       const next = this.#queue.take(({ value }) => batch.length === 0 || mayJoin(value))?.value;
       if (next === undefined) return batch;
@@ -49,11 +49,11 @@ export class WriteQueue<Item> {
       if (next.write.hasFailed) continue;
       batch.push(next);
       bytes += next.bytes;
-      for (const place of next.partitions) places.add(place);
+      for (const partition of next.partitions) partitions.add(partition);
     }
   }
 
-  /** Keeps what goes to few places; the rest waits for its next turn, in front of what came after it. */
+  /** Returns the part of a batch within `maxPartitions`; requeues the rest at the front. */
   deferOtherPartitions(batch: readonly WriteChunk<Item>[]): readonly WriteChunk<Item>[] {
     const { kept, rest } = splitByPartition(batch, this.#limits);
     for (const chunk of rest.toReversed()) this.#queue.requeue(queued(chunk));

@@ -23,36 +23,36 @@ import type { TimeWindow } from "../buckets/buckets.ts";
 import { withoutRootStatement } from "./read/count-without-root.ts";
 import type { SelectedTrace, Selection } from "./selection.ts";
 
-/** How the traces of the selected calls are read. */
+/** Method of reading the traces of the selected calls. */
 export type Strategy =
-  /** The filter names a single trace: it is read at once. */
+  /** Reads the single trace of the filter in one statement. */
   | { readonly kind: "one trace"; readonly traceId: string }
   /**
-   * The calls started within few hours: the traces around them are read at once. `isWhole`: also those without a selected call,
-   * because nothing but the time, and being a root, selects; finding out which ones these are would cost more.
+   * Reads the traces of a few hours in one statement. `isWhole`: includes traces without a selected call, because only time
+   * and being a root select, and excluding them would cost more.
    */
   | { readonly kind: "short window"; readonly started: HourRange; readonly isWhole: boolean }
-  /** The traces are counted first, and then read some at a time. */
+  /** Counts the traces first, then reads them in groups. */
   | { readonly kind: "counted traces" }
-  /** The condition reads payloads or feedback, and is evaluated once: the calls are chosen by their ids. */
+  /** Evaluates a condition on payloads or feedback once, then selects calls by id. */
   | { readonly kind: "chosen calls" }
-  /** These are. */
+  /** Reads the given traces. */
   | { readonly kind: "known traces"; readonly traces: readonly SelectedTrace[] };
 
-/** Which calls are selected, and how all calls of their traces are read. */
+/** Selection of calls, and the method of reading all calls of their traces. */
 export interface CallsPlan extends Selection {
-  /** True for every selected call; it can be used in a PREWHERE. */
+  /** SQL condition for PREWHERE, true for every selected call. */
   readonly whereSelected: Sql;
-  /** True for all calls of the selected calls' traces, and for no others unless the whole project is read. */
+  /** SQL condition: all calls of the selected calls' traces, and no others unless the whole project is read. */
   readonly whereTraces: Sql;
   readonly strategy: Strategy;
-  /** At most this many calls, the oldest; undefined: all. */
+  /** Maximum number of selected calls, oldest first; `undefined`: all. */
   readonly limit: number | undefined;
 }
 
-/** The plan of a question, which also counts. */
+/** Plan of a query, which also counts traces without a root. */
 export interface QueryPlan extends CallsPlan {
-  /** Counts the traces without a root of which a call matches filter and query, `trace_roots_only` aside. */
+  /** SQL: counts traces without a root that have a call matching filter and query, ignoring `trace_roots_only`. */
   readonly withoutRoot: Sql;
 }
 
@@ -60,14 +60,14 @@ export interface CallsRequest {
   readonly filter?: CallsFilter | null | undefined;
   readonly query?: unknown;
   readonly limit?: number;
-  /** When the calls started; default: any time. */
+  /** Range of `started_at`. Default: any time. */
   readonly window?: TimeWindow;
 }
 
-/** A longer window may have more calls than are read at once, and would be read in vain. */
+/** A longer window probably exceeds `MAX_AT_ONCE` calls and would be read twice. */
 const MAX_HOURS_AT_ONCE = 3;
 
-/** Selects the calls that match filter and query. Errors: validation. */
+/** Plans the calls that match filter and query. Throws `validation`. */
 export function planCalls(
   project: Project,
   { filter, query: written, limit, window }: CallsRequest,
@@ -75,20 +75,20 @@ export function planCalls(
 ): QueryPlan {
   const query = compile(project, written, limits);
   const startedIn = window === undefined ? undefined : hoursOfWindow(window);
-  const asked = { project, filter, query, startedIn };
-  const anywhere = { ...asked, filter: { ...filter, trace_roots_only: undefined } };
-  const selection = { project, condition: conditionOf(asked, window) };
+  const selected = { project, filter, query, startedIn };
+  const anywhere = { ...selected, filter: { ...filter, trace_roots_only: undefined } };
+  const selection = { project, condition: conditionOf(selected, window) };
   return {
     ...selection,
-    whereSelected: whereSelected(asked),
-    whereTraces: whereTraces(selection, asked),
-    strategy: strategyFor(asked),
+    whereSelected: whereSelected(selected),
+    whereTraces: whereTraces(selection, selected),
+    strategy: strategyFor(selected),
     withoutRoot: withoutRootStatement(anywhere, conditionOf(anywhere, window)),
     limit,
   };
 }
 
-function conditionOf({ filter, query }: Asked, window: TimeWindow | undefined): Sql {
+function conditionOf({ filter, query }: PlannedSelection, window: TimeWindow | undefined): Sql {
   const conditions = [
     ...(window === undefined ? [] : [startedWithin(window)]),
     compileFilter(withoutTraces(filter)),
@@ -97,9 +97,9 @@ function conditionOf({ filter, query }: Asked, window: TimeWindow | undefined): 
   return sql`(${join(conditions, " AND ")})`;
 }
 
-type Asked = Parameters<typeof whereSelected>[0];
+type PlannedSelection = Parameters<typeof whereSelected>[0];
 
-function strategyFor({ filter, query, startedIn }: Asked): Strategy {
+function strategyFor({ filter, query, startedIn }: PlannedSelection): Strategy {
   if (query !== undefined && (query.payload !== undefined || query.readsFeedback))
     return { kind: "chosen calls" };
   const [traceId, ...others] = filter?.trace_ids ?? [];
@@ -111,17 +111,19 @@ function strategyFor({ filter, query, startedIn }: Asked): Strategy {
   return { kind: "short window", started, isWhole: !hasNonTimeConditions({ filter, query }) };
 }
 
-/** All calls of the selected calls' traces, or of the whole project if it has to be read anyway. */
-function whereTraces(selection: Selection, asked: Asked): Sql {
+/** SQL condition: all calls of the selected calls' traces, or of the whole project if it must be read anyway. */
+function whereTraces(selection: Selection, selected: PlannedSelection): Sql {
   const { project } = selection;
-  const range = keyRangeOf(asked);
+  const range = keyRangeOf(selected);
   const traces = tracesOfRange(project, range);
   if (traces !== undefined) return inTraces(project, traces);
   const inHours = inHoursOf(project, range);
-  return inHours === undefined ? sql`1` : selectedTraces(selection, { inHours, where: whereSelected(asked) });
+  return inHours === undefined
+    ? sql`1`
+    : selectedTraces(selection, { inHours, where: whereSelected(selected) });
 }
 
-/** All calls of the traces that have selected calls under some hours. `where`: true for every selected call. */
+/** SQL condition: all calls of traces with selected calls in some hours. `where`: true for every selected call. */
 export function selectedTraces(
   { project, condition }: Selection,
   { inHours, where }: { readonly inHours: Sql; readonly where: Sql },
@@ -130,14 +132,14 @@ export function selectedTraces(
     PREWHERE ${ofProject(project)} AND ${where} WHERE ${LIVE} AND ${condition}) AND ${aroundHours(project, inHours)}`;
 }
 
-/** Selects exactly the given calls. */
+/** Plans exactly the given calls. */
 export function planCallIds(project: Project, callIds: readonly string[], limit: number): CallsPlan {
   const plan = planCalls(project, { filter: { call_ids: [...callIds] }, limit });
-  // an empty list in a filter restricts nothing
+  // an empty list in a filter would select everything
   return callIds.length > 0 ? plan : { ...plan, strategy: { kind: "known traces", traces: [] } };
 }
 
-/** The instants that the store can hold: beyond them there are no calls. */
+/** Range of DateTime64, in microseconds. */
 const FIRST_US = Date.UTC(1900, 0, 1) * 1000;
 const LAST_US = Date.UTC(2255, 0, 1) * 1000;
 
@@ -149,7 +151,7 @@ function instant(us: number) {
   return param("DateTime64(6, 'UTC')", toStoreText(bounded(us)));
 }
 
-/** The hours of the instants in it that the store can hold. */
+/** Converts a window to hours, within the range of DateTime64. */
 export function hoursOfWindow({ startUs, endUs }: TimeWindow): HourRange {
   return { from: hourOf(bounded(startUs)), to: hourOf(bounded(endUs) - 1) };
 }
@@ -158,7 +160,7 @@ function bounded(us: number): number {
   return Math.min(Math.max(us, FIRST_US), LAST_US);
 }
 
-/** The condition on the traces already implies it. */
+/** Drops `trace_ids`, which the condition on traces implies. */
 function withoutTraces(filter: CallsFilter | null | undefined): CallsFilter | null | undefined {
   return filter?.trace_ids?.length ? { ...filter, trace_ids: undefined } : filter;
 }

@@ -18,9 +18,9 @@ import { callTableSteps, type ReadMore } from "./table/read-call-table.ts";
 
 /** Columns besides those that the fold needs. */
 export interface ExtraColumns<More> {
-  /** Each behind a comma. `selected`: whether a call may be selected; what others have is not looked at. */
+  /** SQL of the columns, each preceded by a comma. `selected`: condition; values of other calls are ignored. */
   readonly select: (selected: Sql) => Sql;
-  /** What reads them of the bytes of a table. */
+  /** Creates the reader of these columns. */
   readonly open: (bytes: Buffer) => { readonly more: More; readonly readBlock: ReadMore | undefined };
 }
 
@@ -30,36 +30,36 @@ export const NO_MORE_COLUMNS: ExtraColumns<undefined> = {
 };
 
 export interface ReadOptions<More> {
-  /** Numbers the LLMs of all tables. */
+  /** Dictionary of the LLMs of all tables. */
   readonly names: LlmDictionary;
   readonly columns: ExtraColumns<More>;
-  /** Whether parents are needed only where what is a call's own depends on them. */
+  /** True if parents are needed only as far as a call's own usage depends on them. */
   readonly forOwn?: boolean;
-  /** The most calls that are read for one answer. */
+  /** Maximum calls per response. */
   readonly maxCalls: number;
-  /** The error for more, such as "12 calls". */
+  /** Creates the error for more calls; `what`: such as "12 calls". */
   readonly tooMany: (what: string) => Error;
   readonly signal: AbortSignal;
 }
 
-/** All calls of some whole traces. Who reads them releases them. */
+/** Calls of whole traces; the consumer releases them. */
 export interface ReadTable<More> {
   readonly calls: CallTable;
   readonly more: More;
 }
 
-/** What is known before the first table: everything that an answer's head, or an error, must say. */
+/** Tables of calls, and what response headers and errors need before the first table. */
 export interface FoundCalls<More> {
-  /** More calls are selected than the plan allows: of these the oldest are. */
+  /** True if more calls match than the plan's limit; the oldest are selected. */
   readonly truncated: boolean;
   readonly traceCount: number;
-  /** Known before the first table: every trace that is read has a call without a parent. */
+  /** True if every trace is known to have a call without a parent. */
   readonly allHaveRoots: boolean;
-  /** Some traces at a time, while the engine reads the next ones. */
+  /** Groups of traces, read ahead. */
   readonly tables: AsyncIterable<ReadTable<More>>;
 }
 
-/** Reads all calls of the selected calls' traces. Errors: `StorageError`; `tooMany`, also between tables. */
+/** Reads all calls of the selected calls' traces. Throws `StorageError`; `tooMany`, also between tables. */
 export async function readCalls<More>(
   engine: Engine,
   plan: CallsPlan,
@@ -84,7 +84,7 @@ export async function readCalls<More>(
   }
 }
 
-/** Undefined: more calls are selected than the plan allows. */
+/** `undefined` if more calls are selected than the plan's limit. */
 async function readOneTrace<More>(
   engine: Engine,
   plan: CallsPlan,
@@ -95,16 +95,16 @@ async function readOneTrace<More>(
   const rows = { ...rowsOf(plan, options), where, limit: options.maxCalls + 1, ofTraces: false };
   const bytes = await rowBytes(engine, rows, options.signal);
   const table = await decode(bytes, [{ traceId, ids: undefined }], options);
-  refuseMore(table, options);
+  checkCallCount(table, options);
   return unlessTooMany(table, plan, options.maxCalls);
 }
 
-/** So many calls are as well read as counted. */
+/** Reading up to so many calls is as fast as counting them. */
 const MAX_AT_ONCE = 50_000;
 
 /**
- * Nearly all calls lie under the hours in which they started, so these are read at once; beside it, whether some lie under
- * others. Undefined: more calls than are read at once, or more are selected than the plan allows.
+ * Reads the window's hours, under which nearly all of its calls are stored, while checking for calls under other hours; reads
+ * again if there are any. `undefined` if there are more than `MAX_AT_ONCE` calls, or more are selected than the plan's limit.
  */
 async function readShortWindow<More>(
   engine: Engine,
@@ -123,11 +123,11 @@ async function readShortWindow<More>(
     );
   };
   const inWindow = sql`hour BETWEEN ${param("Int64", started.from)} AND ${param("Int64", started.to)}`;
-  const lieElsewhere = engine.rows(
+  const otherHours = engine.rows(
     sql`SELECT hour FROM (${hourBucketsOf(ofProject(project), { kind: "started", range: started })}) WHERE NOT ${inWindow} LIMIT 1`,
     { name: "usage_hours", limits: "heavy", signal: options.signal },
   );
-  const [elsewhere, guessed] = await Promise.all([lieElsewhere, read(inWindow)]);
+  const [elsewhere, guessed] = await Promise.all([otherHours, read(inWindow)]);
   let bytes = guessed;
   if (elsewhere.length > 0) {
     release(guessed);
@@ -147,7 +147,7 @@ async function readCounted<More>(
   return readTraces(engine, plan, traces, options);
 }
 
-/** Calls that are chosen by their ids are all in memory. */
+/** Ids of chosen calls are all in memory. */
 const MAX_CHOSEN = 1_000_000;
 
 async function readChosen<More>(
@@ -189,7 +189,7 @@ async function* tablesOf<More>(
   };
   for await (const [group, bytes] of readAhead(groupTraces(traces), read)) {
     const table = await decode(bytes, group, options);
-    refuseMore(table, options);
+    checkCallCount(table, options);
     yield table;
   }
 }
@@ -200,7 +200,7 @@ function rowsOf<More>({ project, condition }: CallsPlan, { columns }: ReadOption
   return { project, condition, more: columns.select(condition) };
 }
 
-/** Their ids say which calls are selected. */
+/** Rows of calls selected by id. */
 function chosenRowsOf<More>({ project }: CallsPlan, { columns }: ReadOptions<More>): SelectedRows {
   return { project, condition: sql`0`, more: columns.select(sql`1`) };
 }
@@ -217,12 +217,12 @@ async function decode<More>(
   };
 }
 
-/** More than were counted, or than may be read, have come. */
-function refuseMore<More>({ calls }: ReadTable<More>, { maxCalls, tooMany }: ReadOptions<More>): void {
+/** Throws if a table has more than `maxCalls`, as more calls may arrive after counting. */
+function checkCallCount<More>({ calls }: ReadTable<More>, { maxCalls, tooMany }: ReadOptions<More>): void {
   if (calls.count > maxCalls) throw tooMany(`more than ${maxCalls} calls`);
 }
 
-/** A table that is all there is. */
+/** Wraps the only table; `undefined`, releasing it, if it exceeds a limit. */
 function unlessTooMany<More>(
   table: ReadTable<More>,
   { limit = Number.POSITIVE_INFINITY }: CallsPlan,

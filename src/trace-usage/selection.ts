@@ -1,23 +1,23 @@
 import type { Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
-/** Which calls are selected. */
+/** Selection of calls. */
 export interface Selection {
   readonly project: Project;
-  /** The filter AND the query, over the columns of `calls`. */
+  /** SQL condition of filter and query, over the columns of `calls`. */
   readonly condition: Sql;
 }
 
 export interface KnownTrace {
   readonly traceId: string;
-  /** The selected calls; undefined if the reader evaluates the condition itself. */
+  /** Ids of the selected calls; `undefined` if the reader evaluates the condition. */
   readonly ids: ReadonlySet<string> | undefined;
 }
 
-/** A trace that has been counted. */
+/** Trace with its number of calls. */
 export interface SelectedTrace extends KnownTrace {
-  /** The number of its calls, selected or not. */
+  /** Number of its calls, selected or not. */
   readonly callCount: number;
-  /** The hours of its calls' keys. */
+  /** Hour buckets of its calls. */
   readonly hours: readonly number[];
 }

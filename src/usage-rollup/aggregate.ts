@@ -12,22 +12,22 @@ import type { UnitCounts } from "../usage/units.ts";
 import type { Service } from "../usage/usage.ts";
 import type { PriceKey } from "./price-key.ts";
 
-/** Calls of one group, between two instants, added up. */
+/** Totals of the calls of one `group_by` key between two instants. */
 export interface UsageAggregate {
-  /** Where it begins, in microseconds since the epoch: in the same bucket as its calls. */
+  /** Start of the interval, in microseconds since the epoch; in the same time bucket as the calls. */
   readonly atUs: number;
-  /** The values of the fields that were asked for; '' where absent. */
+  /** Values of the `group_by` fields; '' where absent. */
   readonly fields: readonly string[];
   readonly calls: number;
   readonly errors: number;
   readonly latency: LatencySums;
-  /** Each of them, if that was asked for. */
+  /** Every latency (ms) if the query needs percentiles; otherwise empty. */
   readonly latencies: readonly number[];
-  /** Undefined: the calls used nothing. */
+  /** `undefined` if the calls used no LLM. */
   readonly used: AggregatedUsage | undefined;
 }
 
-/** Of the latencies of some calls that have ended, what one can add up. */
+/** Latency sums of ended calls, in milliseconds. */
 export interface LatencySums {
   readonly count: number;
   readonly sum: number;
@@ -37,46 +37,46 @@ export interface LatencySums {
 
 export const NO_LATENCIES: LatencySums = { count: 0, sum: 0, min: 0, max: 0 };
 
-/** Usages of one LLM, all of whose costs are known or none. */
+/** Usage of one LLM; either every usage has a price or none has. */
 export interface AggregatedUsage {
   readonly llm: string;
   readonly service: Service | undefined;
   readonly usages: number;
   readonly counts: Float64Array;
   readonly units: UnitCounts | undefined;
-  /** Undefined: not asked for. */
+  /** `undefined` if `include_costs` is false. */
   readonly costs: AggregateCost | undefined;
 }
 
-/** What an engine adds up of records that are priced alike. */
+/** Sums by ClickHouse over usage records with one price key. */
 export interface SummedUsage {
   readonly usages: number;
   readonly counts: Float64Array;
   readonly uncached: number;
   readonly chargedRequests: number;
-  /** Of the units that `PricedAs` names. */
+  /** Quantity per unit of the price key, in its order. */
   readonly units: readonly number[];
 }
 
 export interface PricedAt {
   readonly book: PriceBook;
   readonly atUs: number;
-  /** An input that has the same price as those of all requests. */
+  /** Input tokens of a representative request: same price tier as all requests summed. */
   readonly input: number;
 }
 
-/** `at`: undefined without costs. */
+/** Computes the units and, unless `at` is `undefined`, the costs of summed records. */
 export function priceAggregate(
   priceKey: PriceKey,
-  added: SummedUsage,
+  summed: SummedUsage,
   at: PricedAt | undefined,
 ): AggregatedUsage {
   const { llm, service } = priceKey;
-  const units = unitsOfAggregate(priceKey, added);
+  const units = unitsOfAggregate(priceKey, summed);
   const rates = at === undefined ? undefined : at.book.ratesAt(llm, at.atUs, service);
   const costs =
-    rates === undefined ? undefined : costsOf(priceKey, { ...added, units }, { rates, input: at!.input });
-  return { llm, service, usages: added.usages, counts: added.counts, units, costs };
+    rates === undefined ? undefined : costsOf(priceKey, { ...summed, units }, { rates, input: at!.input });
+  return { llm, service, usages: summed.usages, counts: summed.counts, units, costs };
 }
 
 function unitsOfAggregate(
@@ -85,7 +85,7 @@ function unitsOfAggregate(
 ): UnitCounts | undefined {
   if (exact !== undefined) return unitsOfEqual(usages, exact.units);
   if (kinds.units.length === 0) return undefined;
-  return Object.fromEntries(kinds.units.map((unit, place) => [unit, units[place]!]));
+  return Object.fromEntries(kinds.units.map((unit, index) => [unit, units[index]!]));
 }
 
 function costsOf(

@@ -3,32 +3,32 @@ import { spanKey, singleHour, type HourSpan } from "./hour-span.ts";
 import type { RollupManifest } from "./manifests.ts";
 import type { MultiHourTraceSet } from "./multi-hour-traces.ts";
 
-/** What was read of some hours. */
+/** Input of `findCoverage`, read for a range of hours. */
 export interface RollupSnapshot {
-  /** Those that calls lie under. */
+  /** Hour buckets that contain calls. */
   readonly hours: readonly number[];
   readonly fingerprints: Fingerprints;
   readonly multiHour: readonly MultiHourTraceSet[];
   readonly manifests: readonly RollupManifest[];
 }
 
-/** What the ledger has of some hours, and what must be folded. No trace is in both, or in neither. */
+/** Division of traces into materialized and not materialized ones; every trace is in exactly one class. */
 export interface RollupCoverage {
   readonly manifests: readonly RollupManifest[];
-  /** Groups of several hours that are settled under all of the hours looked at. */
-  readonly groups: readonly HourSpan[];
-  /** Hours that are not settled. */
+  /** Multi-hour spans materialized under every hour of the snapshot. */
+  readonly spans: readonly HourSpan[];
+  /** Hours to aggregate at query time. */
   readonly unmaterializedHours: readonly number[];
-  /** Settled hours with traces of groups that are not. */
+  /** Materialized hours that contain traces of spans which are not. */
   readonly unmaterializedSpanHours: readonly number[];
 }
 
-/** The traceSetHash of an hour without any spanning traces. */
+/** Trace-set hash of an hour without multi-hour traces. */
 export const EMPTY_TRACE_SET = "0";
 
 /**
- * A group is settled under an hour if all its parts have heads that are true of the rows and the traces as they are now. It
- * counts as settled only if it is under all its hours that were looked at, and these are settled too.
+ * Finds which hours and multi-hour spans the rollup covers. A span is materialized under an hour if the manifests of all its
+ * slices are valid; it counts as covered only if that holds for all its hours in the snapshot, and these are covered too.
  */
 export function findCoverage({ hours, fingerprints, multiHour, manifests }: RollupSnapshot): RollupCoverage {
   const current = validManifests(manifests, fingerprints);
@@ -43,40 +43,39 @@ export function findCoverage({ hours, fingerprints, multiHour, manifests }: Roll
     materializedHours.add(hour);
     found.push(...own);
   }
-  const groups: HourSpan[] = [];
+  const spans: HourSpan[] = [];
   const unmaterializedSpanHours = new Set<number>();
-  const looked = new Set(hours);
-  const ofWindow = multiHour.filter(({ hour }) => looked.has(hour));
-  for (const underHours of Map.groupBy(ofWindow, spanKey).values()) {
-    const ofGroup = underHours.map((one) =>
-      materializedHours.has(one.hour) ? current.get(validityKey(one)) : undefined,
+  const inSnapshot = new Set(hours);
+  const setsInSnapshot = multiHour.filter(({ hour }) => inSnapshot.has(hour));
+  for (const sets of Map.groupBy(setsInSnapshot, spanKey).values()) {
+    const slices = sets.map((set) =>
+      materializedHours.has(set.hour) ? current.get(validityKey(set)) : undefined,
     );
-    if (ofGroup.every((some) => some !== undefined)) {
-      found.push(...ofGroup.flat());
-      groups.push(underHours[0]!);
-    } else
-      for (const { hour } of underHours) if (materializedHours.has(hour)) unmaterializedSpanHours.add(hour);
+    if (slices.every((some) => some !== undefined)) {
+      found.push(...slices.flat());
+      spans.push(sets[0]!);
+    } else for (const { hour } of sets) if (materializedHours.has(hour)) unmaterializedSpanHours.add(hour);
   }
   return {
     manifests: found,
-    groups,
+    spans,
     unmaterializedHours: hours.filter((hour) => !materializedHours.has(hour)),
     unmaterializedSpanHours: [...unmaterializedSpanHours],
   };
 }
 
-/** Whether the same is settled, so that the same must be folded. */
-export function isSameCoverage(one: RollupCoverage, other: RollupCoverage): boolean {
+/** True if two coverages name the same manifests, so the same traces are left to query time. */
+export function isSameCoverage(a: RollupCoverage, b: RollupCoverage): boolean {
   return (
-    one.manifests.length === other.manifests.length &&
-    one.manifests.every(({ batch, hour }, place) => {
-      const manifest = other.manifests[place]!;
+    a.manifests.length === b.manifests.length &&
+    a.manifests.every(({ batch, hour }, index) => {
+      const manifest = b.manifests[index]!;
       return manifest.batch === batch && manifest.hour === hour;
     })
   );
 }
 
-/** Of each hour the traceSetHash of all its spanning traces. */
+/** Computes the trace-set hash of each hour's multi-hour traces. */
 export function traceSetHashes(multiHour: readonly MultiHourTraceSet[]): ReadonlyMap<number, string> {
   const sums = new Map<number, bigint>();
   for (const { hour, traceSetHash } of multiHour)
@@ -84,21 +83,21 @@ export function traceSetHashes(multiHour: readonly MultiHourTraceSet[]): Readonl
   return new Map([...sums].map(([hour, sum]) => [hour, String(BigInt.asUintN(64, sum))]));
 }
 
-/** The heads that are true of the rows as they are now, where all parts are there, by group, hour and traces. */
+/** Selects manifests whose fingerprint matches the rows stored now and whose slices are complete, by `validityKey`. */
 export function validManifests(
   manifests: readonly RollupManifest[],
   fingerprints: Fingerprints,
 ): ReadonlyMap<string, readonly RollupManifest[]> {
   const current = manifests.filter((manifest) => fingerprints.of(manifest) === manifest.fingerprint);
-  const divided = Map.groupBy(current, (manifest) => `${validityKey(manifest)} ${manifest.slices}`);
+  const bySlicing = Map.groupBy(current, (manifest) => `${validityKey(manifest)} ${manifest.slices}`);
   return new Map(
-    [...divided.values()]
+    [...bySlicing.values()]
       .filter((slices) => slices.length === slices[0]!.slices)
       .map((slices) => [validityKey(slices[0]!), slices]),
   );
 }
 
-/** Traces under an hour as one text. */
-export function validityKey(of: MultiHourTraceSet): string {
-  return `${of.hour} ${spanKey(of)} ${of.traceSetHash}`;
+/** Key of an hour, span and trace-set hash. */
+export function validityKey(set: MultiHourTraceSet): string {
+  return `${set.hour} ${spanKey(set)} ${set.traceSetHash}`;
 }

@@ -1,13 +1,13 @@
 import type { Engine } from "../store/engine.ts";
 import { param, sql } from "../query/sql.ts";
 
-/** A replicated mutation must fit into one node of Keeper. */
+/** Hours per mutation: a replicated mutation must fit into one ClickHouse Keeper node. */
 const MAX_HOURS = 1000;
 const hourKey = sql`concat(toString(hour), ' ', project_id)`;
 
 /**
- * Forgets orphans after calls have been deleted: only then can there be any. It looks once more at the next run, for a process
- * that was settling meanwhile. Reading the hours of all calls costs as much as there are calls.
+ * Deletes orphans in the two runs after a mutation of `calls`; only deletions create orphans, and a process may have been
+ * materializing during the first run. Cost: O(rows of `calls`).
  */
 export function createOrphanCollector(engine: Engine): { run(): Promise<void> } {
   let [earlier, last]: (string | undefined)[] = [];
@@ -21,7 +21,7 @@ export function createOrphanCollector(engine: Engine): { run(): Promise<void> } 
   };
 }
 
-/** Another text after every mutation of calls. */
+/** Reads a version text that changes with every mutation of `calls`. */
 async function deletionsOf(engine: Engine): Promise<string> {
   const rows = await engine.rows<{ newest: string }>(
     sql`SELECT max(concat(toString(create_time), ' ', mutation_id)) AS newest FROM system.mutations
@@ -32,8 +32,8 @@ async function deletionsOf(engine: Engine): Promise<string> {
 }
 
 /**
- * Deletes what the ledger has of hours without calls: left by a process that settled while another replica deleted them. No
- * response uses it, but it says what calls said.
+ * Deletes rollup rows of hours without calls, left by a process that materialized while another replica deleted the calls.
+ * Queries ignore these rows, but they still contain deleted data.
  */
 export async function deleteOrphans(engine: Engine): Promise<void> {
   const rows = await engine.rows<{ found: string }>(
@@ -45,6 +45,6 @@ export async function deleteOrphans(engine: Engine): Promise<void> {
   const found = rows.map((row) => row.found);
   await engine.command(
     sql`ALTER TABLE usage_rollup DELETE WHERE ${hourKey} IN ${param("Array(String)", found)} SETTINGS mutations_sync = 0`,
-    { name: "usage_rollup_forget", tables: "per_shard" },
+    { name: "usage_rollup_delete_orphans", tables: "per_shard" },
   );
 }

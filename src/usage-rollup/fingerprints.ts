@@ -4,24 +4,24 @@ import type { Project } from "../shared/project.ts";
 import type { HourSpan } from "./hour-span.ts";
 
 /**
- * The fingerprints of a project's hours: of each hour the sum of its rows' random numbers, modulo 2^64, which changes with every
- * row that is stored or deleted. Hours without rows have 0.
+ * Fingerprints of a project's hours: per hour the sum of its rows' random numbers modulo 2^64, which changes whenever a row
+ * is stored or deleted; 0 without rows.
  */
 export class Fingerprints {
-  /** The hours that have rows, ascending. */
+  /** Hours that have rows, ascending. */
   readonly hours: readonly number[];
-  /** The sum over the hours before each of them, and over all. */
+  /** Prefix sums over `hours`; the last one is the total. */
   readonly #before: readonly bigint[];
 
   constructor(ofHours: ReadonlyMap<number, bigint>) {
-    const ascending = [...ofHours].toSorted(([one], [other]) => one - other);
+    const ascending = [...ofHours].toSorted(([a], [b]) => a - b);
     const before = [0n];
     for (const [, fingerprint] of ascending) before.push(before.at(-1)! + fingerprint);
     this.hours = ascending.map(([hour]) => hour);
     this.#before = before;
   }
 
-  /** Of all the hours of a group together. */
+  /** Sums the fingerprints of a span's hours. O(log hours). */
   of({ first, last }: HourSpan): string {
     return String(BigInt.asUintN(64, this.#sumBefore(last + 1) - this.#sumBefore(first)));
   }
@@ -38,8 +38,8 @@ export class Fingerprints {
 }
 
 /**
- * What `calls` holds now under some hours. `hours`: a condition on `hour`. It is read of the projection `hour_fingerprints`, unless a deletion
- * waits; then of the rows, which lie in the order of hours.
+ * Reads the current fingerprints of `calls` where `hours`, a condition on `hour`, holds. Uses the projection
+ * `hour_fingerprints` unless a deletion is pending; then reads the rows, which are sorted by hour.
  */
 export async function readFingerprints(
   engine: Pick<Engine, "rows">,

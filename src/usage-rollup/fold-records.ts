@@ -21,14 +21,14 @@ import {
 import { readRecordBytes, RecordColumns } from "./record-columns.ts";
 
 export interface FoldedRecords {
-  /** The sum over the very rows that were folded. */
+  /** Fingerprint of exactly the rows that were folded. */
   readonly fingerprint: bigint;
   readonly records: readonly UsageRecord[];
-  /** Of each entry the hour that its call lies under. */
+  /** Hour bucket of each record's call. */
   readonly hours: readonly number[];
 }
 
-/** What the calls of some whole traces themselves used. Undefined: an entry is not exact in its column, or there are too many entries. */
+/** Reads whole traces and computes a usage record per call and LLM. `undefined`: too many calls, or a count above 2^53 - 1. */
 export async function foldRecords(
   engine: Engine,
   toRead: { readonly project: Project; readonly within: Sql },
@@ -43,7 +43,7 @@ export async function foldRecords(
     const folded = await inTurns(recordsOf(calls, columns, names));
     return folded && { fingerprint: columns.fingerprint, ...folded };
   } catch (error) {
-    // one project's calls do not keep the ledger from the others
+    // leaves this hour to query time, so that other projects are still materialized
     if (error instanceof AppError && error.code === "too_many_calls") return undefined;
     throw error;
   } finally {
@@ -67,24 +67,24 @@ function* recordsOf(
     }
     const of = { started_at_us: calls.startedAtUs[call]!, ...fieldsOf(columns, call) };
     const counted = { calls: 1, errors: columns.errors[call]!, latency_ms: columns.latencies[call]! };
-    const elsewhere = { calls: 0, errors: 0, latency_ms: NO_LATENCY };
-    const most = placeOfMost(used);
+    const notCounted = { calls: 0, errors: 0, latency_ms: NO_LATENCY };
+    const primary = indexOfMost(used);
     if (used.length === 0) records.push({ ...of, ...counted, ...NO_USAGE });
-    for (const [place, usage] of used.entries())
-      records.push({ ...of, ...(place === most ? counted : elsewhere), ...usage });
+    for (const [index, usage] of used.entries())
+      records.push({ ...of, ...(index === primary ? counted : notCounted), ...usage });
     while (hours.length < records.length) hours.push(columns.hours[call]!);
   });
   return isExact ? { records, hours } : undefined;
 }
 
-function placeOfMost(used: readonly RecordUsage[]): number {
-  let [place, most] = [0, NOTHING_YET];
+function indexOfMost(used: readonly RecordUsage[]): number {
+  let [index, most] = [0, NOTHING_YET];
   for (const [at, { total_tokens: tokens }] of used.entries())
-    if (isMore(tokens, most)) [place, most] = [at, tokens];
-  return place;
+    if (isMore(tokens, most)) [index, most] = [at, tokens];
+  return index;
 }
 
-/** Written out because it is done for every call. */
+/** Unrolled for speed: runs for every call. */
 function fieldsOf({ fields, roots }: RecordColumns, call: number): Pick<RecordCall, CallField | "is_root"> {
   return {
     op_name: fields.op_name[call]!,

@@ -8,22 +8,22 @@ import { hoursIn, singleHour, type HourSpan } from "./hour-span.ts";
 import { hourIn } from "./hour.ts";
 import type { MaterializedSlice } from "./rows.ts";
 
-/** Traces to fold together: of some groups of several hours, or an hour's own. */
+/** Traces to fold in one pass: those of multi-hour spans, or those of a single hour. */
 export interface FoldRequest {
   readonly project: Project;
-  readonly groups: readonly SpanToFold[];
-  /** A condition: the calls of these traces, under the hours of the groups. */
+  readonly spans: readonly SpanToFold[];
+  /** SQL condition that selects the calls of these traces within the hours of the spans. */
   readonly members: Sql;
 }
 
 export interface SpanToFold extends HourSpan {
-  /** The hours under which its traces have calls, with their traceSetHashes (`Head.traceSetHash`). */
+  /** Hour buckets that contain calls of its traces, with `RollupManifest.traceSetHash`. */
   readonly under: readonly { readonly hour: number; readonly traceSetHash: string }[];
-  /** Of an hour's own, none are named. */
+  /** Empty for a single hour. */
   readonly traceIds: readonly string[];
 }
 
-/** One of so many parts of the traces. */
+/** Slice number `slice` of `slices`, by hash of the trace id. */
 export interface TraceSlice {
   readonly slice: number;
   readonly slices: number;
@@ -31,20 +31,20 @@ export interface TraceSlice {
 
 export type Folded =
   | { readonly failed?: undefined; readonly materialized: readonly MaterializedSlice[] }
-  /** They changed meanwhile; or they have too many rows of `calls` to be folded at once; or an entry cannot be stored exactly. */
+  /** `changed`: rows changed during the read; `too many`: above `maxRows`; `inexact`: see `foldRecords`. */
   | { readonly failed: "changed" | "too many" | "inexact"; readonly rows: number };
 
 /**
- * What the calls of some traces themselves used. One statement has the fingerprints of the hours and, of the same rows, that
- * of the traces; another one reads the traces. If both have the same fingerprint of the traces, the calls are those of the
- * hours' fingerprints, whichever replicas were read, and when.
+ * Computes the usage records of traces. One statement reads the fingerprints of the hours and, over the same rows, of the
+ * traces; a second one reads the traces with their fingerprint. If the two agree, the records match the fingerprints of the
+ * hours, whichever replicas were read and when.
  */
 export async function foldSpans(
   { engine, signal }: { readonly engine: Engine; readonly signal: AbortSignal },
-  { project, groups, members }: FoldRequest,
+  { project, spans, members }: FoldRequest,
   { slice, slices, maxRows }: TraceSlice & { readonly maxRows: number },
 ): Promise<Folded> {
-  const hours = hourIn([...new Set(groups.flatMap(hoursIn))]);
+  const hours = hourIn([...new Set(spans.flatMap(hoursIn))]);
   const ofSlice = slices === 1 ? members : sql`${members} AND ${isOfSlice({ slice, slices })}`;
   const states = await readStates(engine, project, { hours, members: ofSlice }, signal);
   const rows = states.reduce((sum, state) => sum + state.rows, 0);
@@ -54,39 +54,39 @@ export async function foldSpans(
   const expected = states.reduce((sum, state) => sum + BigInt(state.ofMembers), 0n);
   if (calls.fingerprint !== BigInt.asUintN(64, expected)) return { rows, failed: "changed" };
   const fingerprints = new Fingerprints(new Map(states.map(({ hour, whole }) => [hour, BigInt(whole)])));
-  const records = byGroupAndHour(groups, calls);
-  const materialized = groups.flatMap((group) =>
-    group.under.map(({ hour, traceSetHash }) => ({
-      first: group.first,
-      last: group.last,
+  const records = bySpanAndHour(spans, calls);
+  const materialized = spans.flatMap((span) =>
+    span.under.map(({ hour, traceSetHash }) => ({
+      first: span.first,
+      last: span.last,
       hour,
       slice,
       slices,
       traceSetHash,
-      fingerprint: fingerprints.of(group),
+      fingerprint: fingerprints.of(span),
       hourFingerprint: fingerprints.of(singleHour(hour)),
-      records: records.get(group)?.get(hour) ?? [],
+      records: records.get(span)?.get(hour) ?? [],
     })),
   );
   return { materialized };
 }
 
-/** By traces, so that a trace is in the same part whoever folds. */
+/** Hashes the trace id, so that every process assigns a trace to the same slice. */
 function isOfSlice({ slice, slices }: TraceSlice): Sql {
   return sql`cityHash64(trace_id) % ${param("UInt32", slices)} = ${param("UInt32", slice)}`;
 }
 
-function byGroupAndHour(
-  groups: readonly SpanToFold[],
+function bySpanAndHour(
+  spans: readonly SpanToFold[],
   { records, hours }: FoldedRecords,
 ): ReadonlyMap<SpanToFold, ReadonlyMap<number, readonly UsageRecord[]>> {
-  const groupOf = new Map(groups.flatMap((group) => group.traceIds.map((id) => [id, group] as const)));
-  const found = new Map(groups.map((group) => [group, new Map<number, UsageRecord[]>()]));
-  for (const [place, record] of records.entries()) {
-    const ofGroup = found.get(groupOf.get(record.trace_id) ?? groups[0]!)!;
-    const hour = hours[place]!;
-    const known = ofGroup.get(hour);
-    if (known === undefined) ofGroup.set(hour, [record]);
+  const spanOfTrace = new Map(spans.flatMap((span) => span.traceIds.map((id) => [id, span] as const)));
+  const found = new Map(spans.map((span) => [span, new Map<number, UsageRecord[]>()]));
+  for (const [index, record] of records.entries()) {
+    const ofSpan = found.get(spanOfTrace.get(record.trace_id) ?? spans[0]!)!;
+    const hour = hours[index]!;
+    const known = ofSpan.get(hour);
+    if (known === undefined) ofSpan.set(hour, [record]);
     else known.push(record);
   }
   return found;
@@ -96,7 +96,6 @@ interface State {
   readonly hour: number;
   readonly whole: string;
   readonly ofMembers: string;
-  /** Of the members. */
   readonly rows: number;
 }
 

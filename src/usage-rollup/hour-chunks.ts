@@ -4,7 +4,7 @@ import type { Hour } from "./hour.ts";
 
 const HOURS_PER_CHUNK = 24;
 
-/** Some hours of one project at a time, ascending. */
+/** Splits hours into chunks of one project, ascending. */
 export function inChunks<Some extends Hour>(
   hours: readonly Some[],
 ): readonly { readonly project: Project; readonly hours: readonly Some[] }[] {

@@ -1,13 +1,13 @@
 /**
- * Some traces of a project that are settled together: those whose first and last call lie under these hours, both of them and
- * whatever lies between; or, where the two are the same, those that lie under this hour alone.
+ * Traces that are materialized together: those whose first and last call are stored under these hour buckets. If the two are
+ * equal: traces stored under that hour only.
  */
 export interface HourSpan {
   readonly first: number;
   readonly last: number;
 }
 
-/** Traces that are longer are always folded live. */
+/** Longer traces are always aggregated at query time. */
 export const MAX_SPAN_HOURS = 48;
 
 export function singleHour(hour: number): HourSpan {
@@ -22,7 +22,7 @@ export function spanKey({ first, last }: HourSpan): string {
   return `${first}-${last}`;
 }
 
-/** The hours that a group's calls can lie under. */
+/** Lists the hours from `first` to `last`. */
 export function hoursIn({ first, last }: HourSpan): readonly number[] {
-  return Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }

@@ -4,28 +4,25 @@ import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 
-/** An hour of a project, in hours since the epoch. */
+/** Hour bucket of a project; `hour` in hours since the epoch. */
 export interface Hour {
   readonly project: Project;
   readonly hour: number;
 }
 
-/** An hour as one text. */
 export function hourKey({ project, hour }: Hour): string {
   return `${hour} ${project}`;
 }
 
-/** A condition: one of some hours. */
 export function hourIn(hours: readonly number[]): Sql {
   return sql`hour IN ${param("Array(Int64)", hours)}`;
 }
 
-/** A condition: one of a range of hours. */
 export function hourBetween({ from, to }: HourRange): Sql {
   return sql`hour BETWEEN ${param("Int64", from)} AND ${param("Int64", to)}`;
 }
 
-/** The hours under which those calls lie that started in some hours, ascending. Never of a replica that may lack some. */
+/** Reads the hour buckets, ascending, of calls started in `started`. Throws if no replica is up to date. */
 export async function readHourBuckets(
   engine: Engine,
   project: Project,

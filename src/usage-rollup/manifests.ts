@@ -3,29 +3,29 @@ import { param, sql, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import type { HourSpan } from "./hour-span.ts";
 
-/** What the fold that makes records is called. What another one made is not used: raise it when an entry means something else. */
+/** Record format version; increment when record semantics change. Readers ignore other versions. */
 export const RECORD_VERSION = 3;
 
-/** What the ledger has of a part of a group under an hour. It is true of the rows and traces that it names alone. */
+/** Manifest of one slice of a span under an hour; valid for exactly the rows and traces it was computed from. */
 export interface RollupManifest extends HourSpan {
   readonly hour: number;
   readonly slice: number;
-  /** So many make the group. */
+  /** Slices of the span. */
   readonly slices: number;
   readonly batch: string;
-  /** Of the hours of the group, see `Fingerprints`. */
+  /** `Fingerprints.of` the span. */
   readonly fingerprint: string;
-  /** See `SpanningUnderHour`: of the group's traces under this hour, or, of an hour's own, of all that are left out. */
+  /** Trace-set hash of the span's traces under this hour; for a single hour, of the multi-hour traces it excludes. */
   readonly traceSetHash: string;
   readonly records: number;
-  /** When its first and last call started, in microseconds since the epoch; 0 without calls. */
+  /** Start of the first and last call, in microseconds since the epoch; 0 without calls. */
   readonly first_started_at_us: number;
   readonly last_started_at_us: number;
-  /** See `readServed`. */
+  /** Encoded for `parseServedModels`. */
   readonly llms: readonly string[];
 }
 
-/** `hours`: a condition on `hour`. */
+/** Reads the manifests of the current version where `hours`, a condition on `hour`, holds. */
 export function readManifests(
   engine: Engine,
   project: Project,

@@ -13,21 +13,21 @@ import { isTooLong, readMultiHourTraces, type MultiHourTraces } from "./multi-ho
 export interface MaterializeRequest {
   readonly project: Project;
   readonly hours: readonly HourWithRows[];
-  /** Traces that lie under later hours too are left for later. */
+  /** Skips spans that end at this hour or later. */
   readonly beforeHour: number;
-  /** Also groups that the ledger has as they are. */
-  readonly again?: boolean;
-  /** Rows of `calls` that are folded at once, if traces are small enough. Default: 50,000. */
+  /** Folds valid spans too. */
+  readonly force?: boolean;
+  /** Target of rows of `calls` per fold. Default: 50,000. */
   readonly rowsPerFold?: number;
 }
 
 export interface HourWithRows {
   readonly hour: number;
-  /** How many rows of `calls` it has. */
+  /** Rows of `calls`. */
   readonly rows: number;
 }
 
-/** What becomes of what was folded: it is written, or compared with what was written. */
+/** Consumer of folded slices: writes or verifies them. */
 export interface RollupSink {
   add(materialized: readonly MaterializedSlice[]): Promise<void>;
   flush(): Promise<void>;
@@ -37,19 +37,19 @@ interface Reading {
   readonly engine: Engine;
   readonly signal: AbortSignal;
 }
-interface Into extends Reading {
+interface FoldContext extends Reading {
   readonly batches: RollupSink;
   readonly rowsPerFold: number;
 }
 
-/** Where a part of the traces has more, they are always folded live. */
+/** Slices with more rows of `calls` are never materialized. */
 const MAX_ROWS_PER_FOLD = 400_000;
 const TRACES_PER_FOLD = 2000;
 
 /**
- * Writes what the calls of some hours themselves used into the ledger: first what the groups of several hours have under them, then
- * what is their own. So the groups of an hour that is settled are too, whenever the process is killed. What is written is true of
- * what it says it is true of, whenever it arrives. Returns the hours that cannot be settled as they are.
+ * Folds hours into the sink: multi-hour spans first, so that the spans of a materialized hour are materialized too, even
+ * if the process is killed. Manifests name the fingerprint and trace-set hash they were computed from, so readers ignore
+ * stale writes. Returns the hours that cannot be materialized unless they change.
  */
 export async function materializeHours(
   reading: Reading,
@@ -62,14 +62,14 @@ export async function materializeHours(
     project,
     hourIn(hours.map(({ hour }) => hour)),
     {
-      name: "usage_rollup_spanning_traces",
+      name: "usage_rollup_multi_hour_traces",
       signal: reading.signal,
     },
   );
-  const into = { ...reading, batches, rowsPerFold };
+  const context = { ...reading, batches, rowsPerFold };
   const changed = new Set<number>();
-  for (const groups of inFolds(await spansToMaterialize(reading, requested, multiHour)))
-    for (const hour of await materializeSpans(into, project, groups)) changed.add(hour);
+  for (const spans of inFolds(await spansToMaterialize(reading, requested, multiHour)))
+    for (const hour of await materializeSpans(context, project, spans)) changed.add(hour);
   const hashes = traceSetHashes(multiHour);
   const multiHourUnder = Map.groupBy(multiHour, ({ hour }) => hour);
   const notMaterializable: number[] = [];
@@ -79,85 +79,85 @@ export async function materializeHours(
     const under = [{ hour, traceSetHash: hashes.get(hour) ?? EMPTY_TRACE_SET }];
     const own: FoldRequest = {
       project,
-      groups: [{ ...singleHour(hour), under, traceIds: [] }],
+      spans: [{ ...singleHour(hour), under, traceIds: [] }],
       members: sql`trace_id NOT IN ${param("Array(String)", excluded)}`,
     };
-    if ((await materializeInSlices(into, own, rows)) === "refused") notMaterializable.push(hour);
+    if ((await materializeInSlices(context, own, rows)) === "rejected") notMaterializable.push(hour);
   }
   await batches.flush();
   return notMaterializable;
 }
 
-/** Returns the hours of those that changed meanwhile. */
+/** Folds spans, halving until they fit. Returns the hours of spans that changed during the fold. */
 async function materializeSpans(
-  into: Into,
+  context: FoldContext,
   project: Project,
-  groups: readonly SpanToFold[],
+  spans: readonly SpanToFold[],
 ): Promise<readonly number[]> {
-  const traceIds = groups.flatMap((group) => group.traceIds);
-  const together: FoldRequest = {
+  const traceIds = spans.flatMap((span) => span.traceIds);
+  const request: FoldRequest = {
     project,
-    groups,
+    spans,
     members: sql`trace_id IN ${param("Array(String)", traceIds)}`,
   };
-  const folded = await foldSpans(into, together, { slice: 0, slices: 1, maxRows: into.rowsPerFold });
-  const hours = groups.flatMap(({ under }) => under.map(({ hour }) => hour));
+  const folded = await foldSpans(context, request, { slice: 0, slices: 1, maxRows: context.rowsPerFold });
+  const hours = spans.flatMap(({ under }) => under.map(({ hour }) => hour));
   if (folded.failed === undefined) {
-    await into.batches.add(folded.materialized);
+    await context.batches.add(folded.materialized);
     return [];
   }
   if (folded.failed === "changed") return hours;
-  if (groups.length === 1)
-    return (await materializeInSlices(into, together, folded.rows)) === "changed" ? hours : [];
-  const half = Math.ceil(groups.length / 2);
+  if (spans.length === 1)
+    return (await materializeInSlices(context, request, folded.rows)) === "changed" ? hours : [];
+  const half = Math.ceil(spans.length / 2);
   return [
-    ...(await materializeSpans(into, project, groups.slice(0, half))),
-    ...(await materializeSpans(into, project, groups.slice(half))),
+    ...(await materializeSpans(context, project, spans.slice(0, half))),
+    ...(await materializeSpans(context, project, spans.slice(half))),
   ];
 }
 
-/** `rows`: about as many as they have. */
+/** Folds traces slice by slice. `rows`: their approximate number of rows. */
 async function materializeInSlices(
-  into: Into,
+  context: FoldContext,
   toFold: FoldRequest,
   rows: number,
-): Promise<"settled" | "changed" | "refused"> {
-  const slices = Math.max(1, Math.ceil(rows / into.rowsPerFold));
-  for (let part = 0; part < slices; part++) {
-    const folded = await foldSpans(into, toFold, { slice: part, slices, maxRows: MAX_ROWS_PER_FOLD });
-    if (folded.failed !== undefined) return folded.failed === "changed" ? "changed" : "refused";
-    await into.batches.add(folded.materialized);
+): Promise<"materialized" | "changed" | "rejected"> {
+  const slices = Math.max(1, Math.ceil(rows / context.rowsPerFold));
+  for (let slice = 0; slice < slices; slice++) {
+    const folded = await foldSpans(context, toFold, { slice, slices, maxRows: MAX_ROWS_PER_FOLD });
+    if (folded.failed !== undefined) return folded.failed === "changed" ? "changed" : "rejected";
+    await context.batches.add(folded.materialized);
   }
-  return "settled";
+  return "materialized";
 }
 
-/** The groups that have traces under some hours, lie under earlier hours alone, and are not settled. */
+/** Selects the multi-hour spans of the requested hours that end before `beforeHour` and lack valid manifests. */
 async function spansToMaterialize(
   { engine, signal }: Reading,
-  { project, beforeHour, again }: MaterializeRequest,
+  { project, beforeHour, force }: MaterializeRequest,
   multiHour: readonly MultiHourTraces[],
 ): Promise<readonly SpanToFold[]> {
-  const isRequested = (group: HourSpan): boolean => !isTooLong(group) && group.last < beforeHour;
-  const requested = new Map(multiHour.filter(isRequested).map((group) => [spanKey(group), group]));
+  const isRequested = (span: HourSpan): boolean => !isTooLong(span) && span.last < beforeHour;
+  const requested = new Map(multiHour.filter(isRequested).map((span) => [spanKey(span), span]));
   if (requested.size === 0) return [];
-  // all traces of a group lie under its first hour, so that nothing of it is missing under the others
+  // all traces of a span are stored under its first hour, so none is missed under the others
   const firsts = hourIn([...new Set([...requested.values()].map(({ first }) => first))]);
-  const found = await readMultiHourTraces(engine, project, firsts, { name: "usage_rollup_groups", signal });
-  const groups = Map.groupBy(
-    found.filter((group) => requested.has(spanKey(group))),
+  const found = await readMultiHourTraces(engine, project, firsts, { name: "usage_rollup_spans", signal });
+  const spans = Map.groupBy(
+    found.filter((span) => requested.has(spanKey(span))),
     spanKey,
   );
   const hours = hourIn([...new Set([...requested.values()].flatMap(hoursIn))]);
-  const current = again === true ? new Map() : await readCurrent({ engine, project, signal }, hours);
-  return [...groups.values()]
-    .filter((under) => !under.every((one) => current.has(validityKey(one))))
+  const current = force === true ? new Map() : await readCurrent({ engine, project, signal }, hours);
+  return [...spans.values()]
+    .filter((under) => !under.every((set) => current.has(validityKey(set))))
     .map((under) => {
-      const traceIds = [...new Set(under.flatMap((one) => one.traceIds))];
+      const traceIds = [...new Set(under.flatMap((set) => set.traceIds))];
       return { first: under[0]!.first, last: under[0]!.last, under, traceIds };
     });
 }
 
-/** What the ledger has of some hours as they are now, by its state. */
+/** Reads the valid manifests of some hours, by `validityKey`. */
 async function readCurrent(
   {
     engine,
@@ -173,17 +173,17 @@ async function readCurrent(
   return validManifests(manifests, fingerprints);
 }
 
-/** Some groups at a time, by how many traces they have. */
-function inFolds(groups: readonly SpanToFold[]): readonly (readonly SpanToFold[])[] {
+/** Batches spans up to `TRACES_PER_FOLD` traces. */
+function inFolds(spans: readonly SpanToFold[]): readonly (readonly SpanToFold[])[] {
   const folds: SpanToFold[][] = [];
-  let room = 0;
-  for (const group of groups) {
-    if (room < group.traceIds.length || folds.length === 0) {
+  let budget = 0;
+  for (const span of spans) {
+    if (budget < span.traceIds.length || folds.length === 0) {
       folds.push([]);
-      room = TRACES_PER_FOLD;
+      budget = TRACES_PER_FOLD;
     }
-    folds.at(-1)!.push(group);
-    room -= group.traceIds.length;
+    folds.at(-1)!.push(span);
+    budget -= span.traceIds.length;
   }
   return folds;
 }

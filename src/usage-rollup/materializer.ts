@@ -11,28 +11,28 @@ export interface MaterializerDeps extends RollupWriterDeps {
 }
 
 export interface Materializer {
-  /** Settles some hours that are over and have not changed since the run before. Returns how many. */
+  /** Materializes past hours unchanged since the previous run, up to `ROWS_PER_RUN`. Returns how many. */
   run(): Promise<number>;
 }
 
-/** Rows of `calls` that are folded in one run, unless a single hour has more. */
+/** Rows of `calls` folded per run, unless a single hour has more. */
 const ROWS_PER_RUN = 100_000;
 const HOURS_PER_SCAN = 5000;
-const MAX_REFUSED = 10_000;
+const MAX_REJECTED = 10_000;
 
-/** Keeps the ledger of a store. Any number of processes may do so at once: what each of them writes is right. */
+/** Keeps the usage rollup up to date. Any number of processes may run one concurrently: manifests are self-validating. */
 export function createMaterializer(deps: MaterializerDeps): Materializer {
-  /** Of each partition: as it was when nothing was left to do. */
+  /** State of each partition when nothing was left to do. */
   const done = new Map<string, string>();
-  /** Of each partition the open hours, as they were at the run before. */
+  /** Hours of each partition not materialized at the previous run, as `stateOf`. */
   const open = new Map<string, ReadonlySet<string>>();
-  /** Hours, as they are, that cannot be settled. */
-  const refused = new Set<string>();
+  /** Hours that cannot be materialized unless they change, as `stateOf`. */
+  const rejected = new Set<string>();
 
-  /** Returns how many hours of a partition it has settled, and how many rows they had. */
+  /** Returns the hours materialized and the rows of `calls` folded. */
   const materializePartition = async (
     { id, state }: Partition,
-    { beforeHour, room }: { readonly beforeHour: number; readonly room: number },
+    { beforeHour, rowBudget }: { readonly beforeHour: number; readonly rowBudget: number },
   ): Promise<{ readonly hours: number; readonly rows: number }> => {
     const requested = {
       partition: id,
@@ -42,24 +42,24 @@ export function createMaterializer(deps: MaterializerDeps): Materializer {
       signal: deps.signal,
     };
     const found = await readHours(deps.engine, requested);
-    const hours = found.filter((hour) => !refused.has(stateOf(hour)));
+    const hours = found.filter((hour) => !rejected.has(stateOf(hour)));
     const before = open.get(id);
     open.set(id, new Set(hours.map(stateOf)));
     if (hours.length === 0) done.set(id, state);
-    const taken: StoredHour[] = [];
+    const selected: StoredHour[] = [];
     let rows = 0;
     for (const hour of hours) {
-      if (rows >= room || before?.has(stateOf(hour)) !== true) continue;
-      taken.push(hour);
+      if (rows >= rowBudget || before?.has(stateOf(hour)) !== true) continue;
+      selected.push(hour);
       rows += hour.rows;
     }
     let materialized = 0;
-    for (const { project, hours: some } of inChunks(taken)) {
+    for (const { project, hours: some } of inChunks(selected)) {
       const writer = new RollupWriter(deps, project);
-      const impossible = await materializeHours(deps, { project, hours: some, beforeHour }, writer);
+      const notMaterializable = await materializeHours(deps, { project, hours: some, beforeHour }, writer);
       materialized += writer.materializedHours.size;
-      if (refused.size > MAX_REFUSED) refused.clear();
-      for (const hour of some) if (impossible.includes(hour.hour)) refused.add(stateOf(hour));
+      if (rejected.size > MAX_REJECTED) rejected.clear();
+      for (const hour of some) if (notMaterializable.includes(hour.hour)) rejected.add(stateOf(hour));
     }
     return { hours: materialized, rows };
   };
@@ -67,16 +67,19 @@ export function createMaterializer(deps: MaterializerDeps): Materializer {
   return {
     async run() {
       const beforeHour = hourOf(deps.clock.now() * 1000);
-      let room = ROWS_PER_RUN;
+      let rowBudget = ROWS_PER_RUN;
       let materialized = 0;
       try {
         for (const partition of await readPartitions(deps.engine, deps.signal)) {
-          // hours end, and traces come to lie in several partitions, without a change of this one
+          // hours end, and traces spread to other partitions, without a change of this one
           const state = `${partition.state} ${beforeHour}`;
-          if (room <= 0 || done.get(partition.id) === state) continue;
-          const { hours, rows } = await materializePartition({ ...partition, state }, { beforeHour, room });
+          if (rowBudget <= 0 || done.get(partition.id) === state) continue;
+          const { hours, rows } = await materializePartition(
+            { ...partition, state },
+            { beforeHour, rowBudget },
+          );
           materialized += hours;
-          room -= rows;
+          rowBudget -= rows;
         }
       } catch (error) {
         if (!deps.signal.aborted) throw error;

@@ -3,10 +3,10 @@ import { param, sql, trusted, type Sql } from "../query/sql.ts";
 import type { Project } from "../shared/project.ts";
 import { spanKey, MAX_SPAN_HOURS, type HourSpan } from "./hour-span.ts";
 
-/** Traces of a group that have calls under an hour. */
+/** Set of the traces of a span that have calls under an hour. */
 export interface MultiHourTraceSet extends HourSpan {
   readonly hour: number;
-  /** The sum of the hashes of their ids, modulo 2^64. */
+  /** Sum of the hashes of the trace ids, modulo 2^64. */
   readonly traceSetHash: string;
 }
 
@@ -19,7 +19,7 @@ interface Options {
   readonly signal?: AbortSignal;
 }
 
-/** Stands for the groups of all traces that are too long to be settled: no hour is in it. */
+/** Empty span assigned to all traces longer than `MAX_SPAN_HOURS`. */
 const LONG: HourSpan = { first: 0, last: -1 };
 
 export function isTooLong({ first, last }: HourSpan): boolean {
@@ -27,8 +27,8 @@ export function isTooLong({ first, last }: HourSpan): boolean {
 }
 
 /**
- * The traces noted under some hours that lie under others too, by group, under these hours. `hours`: a condition on `hour`. Never
- * of a replica that may lack some.
+ * Reads the trace sets, by span and hour, of multi-hour traces indexed where `hours`, a condition on `hour`, holds. Throws
+ * if no replica is up to date.
  */
 export function readMultiHourTraceSets(
   engine: Engine,
@@ -42,7 +42,7 @@ export function readMultiHourTraceSets(
   );
 }
 
-/** The same traces by their names, under all of their hours. */
+/** Reads the same traces with their ids, under all of their hours. */
 export function readMultiHourTraces(
   engine: Engine,
   project: Project,
@@ -59,14 +59,14 @@ export function readMultiHourTraces(
 const TRACE_SET_HASH = sql`toString(sum(cityHash64(trace_id))) AS traceSetHash`;
 
 function byHours(project: Project, hours: Sql): Sql {
-  return sql`(SELECT first, last, trace_id, arrayJoin(all_hours) AS hour FROM (${groupsOfTraces(project, hours)}))`;
+  return sql`(SELECT first, last, trace_id, arrayJoin(all_hours) AS hour FROM (${spansOfTraces(project, hours)}))`;
 }
 
 /**
- * The traces noted under some hours that lie under others too, with their groups. A group of several hours is never of one,
- * also where retention has left a trace no other hour.
+ * SQL: multi-hour traces indexed under some hours, with their spans. A multi-hour span covers at least two hours, even if
+ * retention left one.
  */
-function groupsOfTraces(project: Project, hours: Sql): Sql {
+function spansOfTraces(project: Project, hours: Sql): Sql {
   const unlessLong = (hour: Sql, instead: number): Sql =>
     sql`if(max(hour) - min(hour) < ${param("Int64", MAX_SPAN_HOURS)}, ${hour}, ${trusted(String(instead))})`;
   return sql`SELECT trace_id, groupUniqArray(hour) AS all_hours, ${unlessLong(sql`min(hour)`, LONG.first)} AS first,
@@ -76,9 +76,9 @@ function groupsOfTraces(project: Project, hours: Sql): Sql {
     GROUP BY trace_id`;
 }
 
-/** `(hour, trace_id)` of all calls of the spanning traces of some hours, but of those in these groups. */
-export function keysOutside(project: Project, hours: Sql, groups: readonly HourSpan[]): Sql {
-  const keys = param("Array(String)", groups.map(spanKey));
-  return sql`(SELECT arrayJoin(all_hours), trace_id FROM (${groupsOfTraces(project, hours)})
+/** SQL: `(hour, trace_id)` of the multi-hour traces of some hours, except traces of `spans`. */
+export function keysOutside(project: Project, hours: Sql, spans: readonly HourSpan[]): Sql {
+  const keys = param("Array(String)", spans.map(spanKey));
+  return sql`(SELECT arrayJoin(all_hours), trace_id FROM (${spansOfTraces(project, hours)})
     WHERE concat(toString(first), '-', toString(last)) NOT IN ${keys})`;
 }

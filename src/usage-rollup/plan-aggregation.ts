@@ -9,8 +9,8 @@ export interface SummingRequested extends Omit<OwnUsageQuery, "selection"> {
 }
 
 /**
- * How records of some heads are added up: between the instants where the window and its buckets begin and end, and prices change.
- * By quarters of an hour, unless one of these instants lies between two of them. Undefined: there are too many.
+ * Plans the sums over the records of `manifests`, cut at the bounds of the window and its buckets and at price changes. Uses
+ * 15-minute intervals unless a cut falls inside one. `undefined`: too many price changes.
  */
 export function planAggregation(
   { selection, window, buckets, query, book }: SummingRequested,
@@ -26,7 +26,7 @@ export function planAggregation(
   if (prices === undefined) return undefined;
   const all = [window.startUs, window.endUs, ...buckets.startsUs, ...prices.instantsUs];
   const cuts = [...new Set(all)].filter((cut) => cut > firstUs && cut <= lastUs).sort((a, b) => a - b);
-  const isUneven = splitsInterval(cuts);
+  const isSplit = splitsInterval(cuts);
   const summing = {
     project: selection.project,
     query,
@@ -35,18 +35,18 @@ export function planAggregation(
     withUnits: served.some(({ hasUnits }) => hasUnits),
   };
   return [
-    { ...summing, by15Minutes: true, manifests: used.filter((manifest) => !isUneven(manifest)) },
-    { ...summing, by15Minutes: false, manifests: used.filter(isUneven) },
-  ].filter((one) => one.manifests.length > 0);
+    { ...summing, by15Minutes: true, manifests: used.filter((manifest) => !isSplit(manifest)) },
+    { ...summing, by15Minutes: false, manifests: used.filter(isSplit) },
+  ].filter((plan) => plan.manifests.length > 0);
 }
 
-/** Whether a quarter of an hour in which some of a head's calls started is cut. */
+/** True if a cut falls inside a 15-minute interval in which calls of the manifest started. */
 export function splitsInterval(
   cutsUs: readonly number[],
 ): (manifest: Pick<RollupManifest, "first_started_at_us" | "last_started_at_us">) => boolean {
-  const uneven = cutsUs.filter((cut) => cut % FIFTEEN_MINUTES_US !== 0);
+  const unaligned = cutsUs.filter((cut) => cut % FIFTEEN_MINUTES_US !== 0);
   return ({ first_started_at_us, last_started_at_us }) => {
     const fromUs = Math.floor(first_started_at_us / FIFTEEN_MINUTES_US) * FIFTEEN_MINUTES_US;
-    return uneven.some((cut) => cut > fromUs && cut <= last_started_at_us);
+    return unaligned.some((cut) => cut > fromUs && cut <= last_started_at_us);
   };
 }

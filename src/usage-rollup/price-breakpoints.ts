@@ -1,20 +1,20 @@
 import type { PriceBook } from "../prices/price-book.ts";
 import type { ServedModel } from "./served-models.ts";
 
-/** What cuts the prices of some LLMs: instants (µs), and sizes of requests, ascending. Between two of them a price is the same. */
+/** Instants (µs) and input sizes (tokens), ascending, between which the prices of some LLMs are constant. */
 export interface PriceBreakpoints {
   readonly instantsUs: readonly number[];
   readonly inputs: readonly number[];
-  /** No request has a larger input. */
+  /** Upper bound of all inputs, in tokens. */
   readonly maxInput: number;
 }
 
 export const NO_PRICES: PriceBreakpoints = { instantsUs: [], inputs: [], maxInput: 0 };
 
-/** More than this, and it is quicker to look prices up call by call. */
+/** Above this, a price lookup per call is faster. */
 const MAX_LOOKUPS = 20_000;
 
-/** Undefined if there are too many. */
+/** Finds the breakpoints of the prices of served models. `undefined` after `MAX_LOOKUPS`. */
 export function priceBreakpoints(
   book: PriceBook,
   served: readonly ServedModel[],
@@ -22,7 +22,7 @@ export function priceBreakpoints(
 ): PriceBreakpoints | undefined {
   const instants = new Set<number>();
   const inputs = new Set<number>();
-  const maxInput = Math.max(0, ...served.map((one) => one.maxInput));
+  const maxInput = Math.max(0, ...served.map((model) => model.maxInput));
   let lookups = 0;
   for (const { llm, service } of served) {
     for (let atUs = fromUs; atUs <= toUs; atUs = book.nextPriceChange(llm, atUs, service)) {

@@ -5,10 +5,10 @@ import type { Unit, UnitCounts } from "../usage/units.ts";
 import type { PricedUsage, Service, Usage } from "../usage/usage.ts";
 import { serviceOf } from "./service.ts";
 
-/** What decides the price of a usage, but for its time and the size of its requests: usages that share it can be added up. */
+/** Determinants of a price besides time and input size; usages that share a key can be summed. */
 export type PriceKey = { readonly llm: string; readonly service: Service | undefined } & (
   | { readonly kinds: UsedKinds; readonly exact?: undefined }
-  /** The whole usage, where its costs cannot be added up: equal ones are multiplied. */
+  /** The whole usage, if its costs cannot be summed: only equal usages share a key. */
   | { readonly exact: PricedUsage; readonly kinds?: undefined }
 );
 
@@ -16,7 +16,7 @@ type Wire = readonly [llm: string, provider: string, tier: string, ...(KindsWire
 type KindsWire = readonly [tokens: number, plain: number, ...units: readonly Unit[]];
 type ExactWire = readonly [counts: readonly number[], isCacheOutside: boolean, units: UnitCounts];
 
-/** It as one text, and how much was used of each of the units that it names. */
+/** Encodes the key of a usage; `units`: quantity per unit of the key, in its order. */
 export function priceKeyOf(usage: Usage): { readonly text: string; readonly units: readonly number[] } {
   const { llm, service, units: counts = {} } = usage;
   const kinds = usedKindsOf(chargedOf(usage));

@@ -3,7 +3,7 @@ import { parsePriceKey, type PriceKey } from "./price-key.ts";
 import type { OwnUsageQuery } from "./rollup-query.ts";
 import { isRequested, type Sums } from "./sum-records.ts";
 
-/** What sums of records come to, in the window alone, at the prices of the book. */
+/** Prices summed records; yields the aggregates inside the window. */
 export function* aggregatesOf(
   all: readonly Sums[],
   { window, book }: Pick<OwnUsageQuery, "window" | "book">,
@@ -11,7 +11,7 @@ export function* aggregatesOf(
   const known = new Map<string, PriceKey>();
   const priceKeyFor = (text: string): PriceKey => {
     const priceKey = known.get(text) ?? parsePriceKey(text);
-    // a whole usage is seldom met again
+    // an exact usage rarely repeats
     if (priceKey.exact === undefined) known.set(text, priceKey);
     return priceKey;
   };

@@ -13,9 +13,9 @@ import { sumRecords } from "./sum-records.ts";
 
 export interface MaterializedTracesRequested {
   readonly project: Project;
-  /** Of keys: only traces that lie under these alone are there. */
+  /** Hour buckets; traces that are also stored outside them are not read. */
   readonly hours: HourRange;
-  /** Undefined: costs are not asked for. */
+  /** `undefined` if `include_costs` is false. */
   readonly book: PriceBook | undefined;
 }
 
@@ -23,8 +23,8 @@ const ANY_TIME = { startUs: -Infinity, endUs: Infinity };
 const MAX_ATTEMPTS = 3;
 
 /**
- * What the ledger has of whole traces, by trace: of each all its calls, or nothing. What is not there must be folded. The first
- * field of a cell is the trace. None, if writers change the hours faster than they can be read.
+ * Reads the aggregates of materialized traces, each complete; `fields[0]` is the trace id. Callers fold all other traces:
+ * every trace if the hours change in `MAX_ATTEMPTS` attempts or no replica is up to date.
  */
 export async function readMaterializedTraces(
   engine: Engine,
@@ -37,20 +37,20 @@ export async function readMaterializedTraces(
       if (aggregates !== undefined) return aggregates;
     }
   } catch (error) {
-    // a replica that may lack something can still be asked live
+    // a lagging replica can still serve the query from `calls`
     if (!isNotCurrent(error)) throw error;
   }
   return [];
 }
 
-/** Undefined: an hour was settled again meanwhile. */
+/** `undefined` if an hour was materialized again during the read. */
 async function attemptToRead(
   engine: Engine,
   { project, hours, book }: MaterializedTracesRequested,
   signal: AbortSignal,
 ): Promise<Iterable<UsageAggregate> | undefined> {
   const { manifests } = findCoverage(await snapshotAtHours(engine, project, hours, signal));
-  const whole = manifests.filter(
+  const inside = manifests.filter(
     ({ first, last }: RollupManifest) => first >= hours.from && last <= hours.to,
   );
   const requested = {
@@ -60,9 +60,9 @@ async function attemptToRead(
     query: { fields: ["trace_id"], condition: undefined, latencies: "none" },
     book,
   } as const;
-  const summing = planAggregation(requested, whole);
-  if (summing === undefined) return [];
-  const sums = await Promise.all(summing.map((one) => sumRecords(engine, one, signal)));
-  const found = sums.filter((one) => one !== undefined);
+  const plans = planAggregation(requested, inside);
+  if (plans === undefined) return [];
+  const sums = await Promise.all(plans.map((plan) => sumRecords(engine, plan, signal)));
+  const found = sums.filter((sum) => sum !== undefined);
   return found.length === sums.length ? aggregatesOf(found, requested) : undefined;
 }

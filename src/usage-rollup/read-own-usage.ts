@@ -14,22 +14,21 @@ import type { OwnUsageQuery } from "./rollup-query.ts";
 import { keysOutside } from "./multi-hour-traces.ts";
 import { sumRecords } from "./sum-records.ts";
 
-/** What calls of a window used themselves. No trace is in both, or in neither. */
+/** Own usage of a window's calls: every trace is either in the aggregates or uncovered. */
 export interface WindowUsage {
   readonly aggregates: Iterable<UsageAggregate>;
-  /** Traces whose calls must be folded. */
+  /** Traces to aggregate at query time. */
   readonly uncoveredTraces: readonly SelectedTrace[];
 }
 
 const MAX_ATTEMPTS = 3;
 
 /**
- * What the ledger has of a window, and the traces that it does not have: all of them, if writers change it faster than it can be
- * compared.
+ * Reads a window's usage from the rollup, and the traces it does not cover: all traces if the hours change in `MAX_ATTEMPTS`
+ * attempts or no replica is up to date.
  *
- * The fingerprints are read first, then the live traces are counted, and last it is compared that the same is settled still: a
- * trace that had come to lie under other hours by the time it was counted was noted under all of them before, so that no
- * batch which has it matches any more.
+ * Reads the fingerprints, then counts the uncovered traces, then checks that the coverage is unchanged. A trace that gains an
+ * hour is indexed under it before its calls are written, so the check detects every trace that moved before it was counted.
  */
 export async function readOwnUsage(
   engine: Engine,
@@ -43,7 +42,7 @@ export async function readOwnUsage(
       if (found !== "changed") return found;
     }
   } catch (error) {
-    // a replica that may lack something can still be asked live
+    // a lagging replica can still serve the query from `calls`
     if (!isNotCurrent(error)) throw error;
   }
   return {
@@ -59,32 +58,28 @@ async function attemptToRead(
 ): Promise<WindowUsage | "changed" | "unmaterialized"> {
   const { selection, window } = requested;
   const snapshot = await readSnapshot(engine, selection.project, hoursOfWindow(window), signal);
-  const materialized = findCoverage(snapshot);
-  const summing =
-    materialized.manifests.length === 0 ? undefined : planAggregation(requested, materialized.manifests);
-  if (summing === undefined) return "unmaterialized";
-  const live = placesOfLive(selection, materialized);
-  const [traces, ...sums] = await Promise.all([
-    live === undefined ? [] : countTraces(engine, selection, live, signal),
-    ...summing.map((one) => sumRecords(engine, one, signal)),
+  const coverage = findCoverage(snapshot);
+  const plans = coverage.manifests.length === 0 ? undefined : planAggregation(requested, coverage.manifests);
+  if (plans === undefined) return "unmaterialized";
+  const uncovered = inUncoveredTraces(selection, coverage);
+  const [uncoveredTraces, ...sums] = await Promise.all([
+    uncovered === undefined ? [] : countTraces(engine, selection, uncovered, signal),
+    ...plans.map((plan) => sumRecords(engine, plan, signal)),
   ]);
-  if (!sums.every((one) => one !== undefined)) return "changed";
-  if (live !== undefined) {
+  if (!sums.every((sum) => sum !== undefined)) return "changed";
+  if (uncovered !== undefined) {
     const multiHour = await snapshot.rereadMultiHourTraces();
-    if (!isSameCoverage(findCoverage({ ...snapshot, multiHour }), materialized)) return "changed";
+    if (!isSameCoverage(findCoverage({ ...snapshot, multiHour }), coverage)) return "changed";
   }
-  return {
-    aggregates: aggregatesOf(sums, requested),
-    uncoveredTraces: traces,
-  };
+  return { aggregates: aggregatesOf(sums, requested), uncoveredTraces };
 }
 
-/** A condition: all calls of the traces that are not settled. Undefined: all are. */
-function placesOfLive(
+/** SQL condition: calls of uncovered traces. `undefined` if the rollup covers all. */
+function inUncoveredTraces(
   { project }: Selection,
-  { unmaterializedHours: liveHours, unmaterializedSpanHours: hoursOfLiveGroups, groups }: RollupCoverage,
+  { unmaterializedHours, unmaterializedSpanHours, spans }: RollupCoverage,
 ): Sql | undefined {
-  if (liveHours.length === 0 && hoursOfLiveGroups.length === 0) return undefined;
-  const places = keysOutside(project, hourIn([...liveHours, ...hoursOfLiveGroups]), groups);
-  return sql`(${hourIn(liveHours)} OR (hour, trace_id) IN ${places})`;
+  const hours = [...unmaterializedHours, ...unmaterializedSpanHours];
+  if (hours.length === 0) return undefined;
+  return sql`(${hourIn(unmaterializedHours)} OR (hour, trace_id) IN ${keysOutside(project, hourIn(hours), spans)})`;
 }

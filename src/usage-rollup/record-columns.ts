@@ -20,8 +20,8 @@ const fieldText: Readonly<Record<CallField, Sql>> = {
 };
 
 /**
- * The calls of some traces: the columns of `callRowBytes` with the traces' ids, then those of `CallColumns`. Deleted calls are there
- * too, as empty ones that are not selected, because every row has the fingerprint of all rows, of the same moment.
+ * Reads the calls of traces as Native blocks: the columns of `callRowBytes` with trace ids, then those of `RecordColumns`.
+ * Deleted calls are included as empty, unselected rows, because each row carries the fingerprint of all rows.
  */
 export function readRecordBytes(
   engine: Engine,
@@ -46,14 +46,14 @@ export function readRecordBytes(
   );
 }
 
-/** What is read of every call beside what the fold needs. */
+/** Columns of each call beyond those of the fold. */
 export class RecordColumns {
   readonly errors: number[] = [];
   readonly roots: number[] = [];
   readonly latencies: number[] = [];
   readonly hours: number[] = [];
   readonly fields: Record<CallField, string[]>;
-  /** The sum over all rows. */
+  /** Sum of the fingerprints of all rows. */
   fingerprint = 0n;
   private readonly source: Buffer;
 

@@ -6,26 +6,26 @@ import type { CallsPlan } from "../trace-usage/plan.ts";
 import { CALL_FIELDS, type CallField } from "./usage-record.ts";
 
 export interface OwnUsageQuery {
-  /** Of calls that started in the window. */
+  /** Calls that started in the window. */
   readonly selection: CallsPlan;
   readonly window: TimeWindow;
   readonly buckets: Pick<Buckets, "startsUs">;
   readonly query: RollupQuery;
-  /** Undefined: costs are not asked for. */
+  /** `undefined` if `include_costs` is false. */
   readonly book: PriceBook | undefined;
 }
 
-/** What is asked of entries. */
+/** Query over usage records. */
 export interface RollupQuery {
-  /** What tells groups apart. */
+  /** `group_by` fields. */
   readonly fields: readonly CallField[];
-  /** Whether an entry's call is selected, over the columns of `calls`; undefined: all are. */
+  /** SQL filter over the columns of `calls`; `undefined` selects all records. */
   readonly condition: Sql | undefined;
-  /** Whether each of the latencies is asked for, or only what can be added up of them. */
+  /** `each`: every latency, for percentiles; `sums`: only `LatencySums`. */
   readonly latencies: "none" | "sums" | "each";
 }
 
-/** The members of a filter that records can tell. */
+/** Filter members that usage records support. */
 const FILTERS: ReadonlySet<string> = new Set([
   "op_names",
   "thread_ids",
@@ -35,7 +35,7 @@ const FILTERS: ReadonlySet<string> = new Set([
   "trace_roots_only",
 ]);
 
-/** Undefined if the ledger does not have what is asked. `fields`: of calls. */
+/** Translates a query over calls. `undefined` if usage records lack a filtered or grouped field. */
 export function rollupQueryOf(requested: {
   readonly filter: CallsFilter | null | undefined;
   readonly query: unknown;
@@ -45,7 +45,7 @@ export function rollupQueryOf(requested: {
   const { filter, query, fields, latencies } = requested;
   const members = Object.entries(filter ?? {}).filter(([, value]) => value != null && value !== false);
   if (query != null || members.some(([name]) => !FILTERS.has(name))) return undefined;
-  // an entry has '' for what is absent
+  // a record stores '' for an absent value
   if (members.some(([, value]) => Array.isArray(value) && value.includes(""))) return undefined;
   if (!fields.every(isCallField)) return undefined;
   return { fields, condition: members.length === 0 ? undefined : compileFilter(filter), latencies };

@@ -8,22 +8,22 @@ import type { RollupSink } from "./materialize.ts";
 
 export interface RollupWriterDeps {
   readonly engine: Engine;
-  /** Does some work while this process writes no part of a call and begins no deletion. */
-  readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Ends the work; what is settled by then stays. */
+  /** Runs `work` while this process writes no call event and begins no deletion. */
+  readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Aborts between writes; written slices stay. */
   readonly signal: AbortSignal;
 }
 
-/** Entries that are written together, unless a group has more. */
+/** Usage records per insert, unless a single slice has more. */
 const RECORDS_PER_WRITE = 100_000;
 
-/** Writes what is settled, several groups at once. It is compared again just before, so that nothing is stored of what was deleted. */
+/** Inserts slices in batches. Rechecks their fingerprints just before the insert, so that no deleted data is stored. */
 export class RollupWriter implements RollupSink {
-  /** Hours whose own records were written. */
+  /** Hours whose single-hour span was written. */
   readonly materializedHours = new Set<number>();
   readonly #deps: RollupWriterDeps;
   readonly #project: Project;
-  #waiting: MaterializedSlice[] = [];
+  #pending: MaterializedSlice[] = [];
   #records = 0;
 
   constructor(deps: RollupWriterDeps, project: Project) {
@@ -32,25 +32,25 @@ export class RollupWriter implements RollupSink {
   }
 
   async add(materialized: readonly MaterializedSlice[]): Promise<void> {
-    this.#waiting.push(...materialized);
+    this.#pending.push(...materialized);
     this.#records += materialized.reduce((sum, { records }) => sum + records.length, 0);
     if (this.#records >= RECORDS_PER_WRITE) await this.flush();
   }
 
   async flush(): Promise<void> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const pending = this.#pending;
+    this.#pending = [];
     this.#records = 0;
-    if (waiting.length === 0) return;
-    const { engine, whileNoInsertRuns } = this.#deps;
-    const hours = hourIn([...new Set(waiting.flatMap(hoursIn))]);
-    const rows = new Map(waiting.map((one) => [one, rowsOf(this.#project, one)]));
-    await whileNoInsertRuns(async () => {
+    if (pending.length === 0) return;
+    const { engine, runExclusive } = this.#deps;
+    const hours = hourIn([...new Set(pending.flatMap(hoursIn))]);
+    const rows = new Map(pending.map((slice) => [slice, rowsOf(this.#project, slice)]));
+    await runExclusive(async () => {
       const now = await readFingerprints(engine, this.#project, hours, { name: "usage_rollup_compare_rows" });
-      const unchanged = waiting.filter((one) => now.of(one) === one.fingerprint);
-      const written = unchanged.flatMap((one) => rows.get(one)!);
+      const unchanged = pending.filter((slice) => now.of(slice) === slice.fingerprint);
+      const written = unchanged.flatMap((slice) => rows.get(slice)!);
       await engine.insert("usage_rollup", written, { name: "usage_rollup_add" });
-      for (const one of unchanged) if (isSingleHour(one)) this.materializedHours.add(one.hour);
+      for (const slice of unchanged) if (isSingleHour(slice)) this.materializedHours.add(slice.hour);
     });
   }
 }

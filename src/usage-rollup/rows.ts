@@ -8,19 +8,19 @@ import { servedModelsOf } from "./served-models.ts";
 /** A row of `usage_rollup`. */
 export type RollupRow = Readonly<Record<string, unknown>>;
 
-/** What some traces used under an hour, and of which rows and traces that is true: see `Head`. */
+/** Usage records of one slice under an hour, with the validity fields of `RollupManifest`. */
 export interface MaterializedSlice extends HourSpan {
   readonly hour: number;
   readonly slice: number;
   readonly slices: number;
   readonly fingerprint: string;
-  /** Of this hour alone. */
+  /** Fingerprint of `hour` alone. */
   readonly hourFingerprint: string;
   readonly traceSetHash: string;
   readonly records: readonly UsageRecord[];
 }
 
-/** Its head and its records, all of one shape. */
+/** Encodes a slice as a manifest row and record rows with the same columns. */
 export function rowsOf(project: Project, materialized: MaterializedSlice): readonly RollupRow[] {
   const { hour, first, last, slice, records } = materialized;
   const key = {

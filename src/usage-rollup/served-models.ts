@@ -4,17 +4,17 @@ import { parsePriceKey } from "./price-key.ts";
 import type { UsageRecord } from "./usage-record.ts";
 import { serviceOf } from "./service.ts";
 
-/** Who was asked for what: an LLM, and as much as is known of who served it. */
+/** LLM with its provider and service tier, where known. */
 export interface ServedModel {
   readonly llm: string;
   readonly service: Service | undefined;
-  /** Some of it has units besides tokens. */
+  /** True if some usage has units besides tokens. */
   readonly hasUnits: boolean;
-  /** No request had a larger input. */
+  /** Upper bound of the input of all requests, in tokens. */
   readonly maxInput: number;
 }
 
-/** What a head says of its records: each LLM and service once, as JSON. */
+/** Encodes the distinct LLMs and services of records as JSON texts for `RollupManifest.llms`. */
 export function servedModelsOf(records: readonly UsageRecord[]): readonly string[] {
   const inputs = new Map<string, number>();
   for (const { price_key: priceKey, input_tokens: input } of records)
@@ -24,12 +24,12 @@ export function servedModelsOf(records: readonly UsageRecord[]): readonly string
     const hasUnits = exact !== undefined || kinds.units.length > 0;
     return { llm, service, hasUnits, maxInput };
   });
-  return together(all).map(({ llm, service, hasUnits, maxInput }) =>
+  return mergeModels(all).map(({ llm, service, hasUnits, maxInput }) =>
     JSON.stringify([llm, service?.provider ?? "", service?.tier ?? "", Number(hasUnits), boundOf(maxInput)]),
   );
 }
 
-/** What several heads say together. */
+/** Decodes and merges the texts of manifests. */
 export function parseServedModels(texts: Iterable<string>): readonly ServedModel[] {
   const all = [...new Set(texts)].map((text): ServedModel => {
     const [llm, provider, tier, hasUnits, maxInput] = parseJsonText(text) as [
@@ -41,10 +41,10 @@ export function parseServedModels(texts: Iterable<string>): readonly ServedModel
     ];
     return { llm, service: serviceOf(provider, tier), hasUnits: hasUnits === 1, maxInput };
   });
-  return together(all);
+  return mergeModels(all);
 }
 
-function together(all: readonly ServedModel[]): readonly ServedModel[] {
+function mergeModels(all: readonly ServedModel[]): readonly ServedModel[] {
   const same = Map.groupBy(all, ({ llm, service }) => JSON.stringify([llm, service]));
   return [...same.values()].map((some) => ({
     ...some[0]!,
@@ -53,7 +53,7 @@ function together(all: readonly ServedModel[]): readonly ServedModel[] {
   }));
 }
 
-/** The next power of two, so that most heads say the same. */
+/** Rounds up to a power of two, so that most manifests share their texts. */
 function boundOf(input: number): number {
   return input <= 1 ? 1 : 2 ** Math.ceil(Math.log2(input));
 }

@@ -10,13 +10,12 @@ import { hourIn, readHourBuckets, hourBetween } from "./hour.ts";
 import { readMultiHourTraceSets, type MultiHourTraceSet } from "./multi-hour-traces.ts";
 
 export interface WindowSnapshot extends RollupSnapshot {
-  /** The spanning traces as they are now. */
   readonly rereadMultiHourTraces: () => Promise<readonly MultiHourTraceSet[]>;
 }
 
 /**
- * Looks at the hours of the calls that started in some hours. Nearly all calls lie under the hours in which they started, so
- * these are looked at while it is read which they are, and looked at again only if there are others.
+ * Reads the snapshot of the calls started in `started`. Nearly all calls are stored under the hour they started in, so it
+ * reads these hours while resolving the hour buckets, and reads again only if there are other buckets.
  */
 export async function readSnapshot(
   engine: Engine,
@@ -24,26 +23,26 @@ export async function readSnapshot(
   started: HourRange,
   signal: AbortSignal,
 ): Promise<WindowSnapshot> {
-  const beside = { from: started.from - MAX_SPAN_HOURS, to: started.to + MAX_SPAN_HOURS };
+  const nearby = { from: started.from - MAX_SPAN_HOURS, to: started.to + MAX_SPAN_HOURS };
   const reading = { engine, project, signal };
   const [hours, snapshot] = await Promise.all([
     readHourBuckets(engine, project, started, { name: "usage_rollup_key_hours", signal }),
-    readSnapshotOf(reading, hourBetween(started), hourBetween(beside)),
+    readSnapshotOf(reading, hourBetween(started), hourBetween(nearby)),
   ]);
   if (hours.every((hour) => hour >= started.from && hour <= started.to)) return withRows(hours, snapshot);
-  const besideEach = new Set(hours.flatMap((hour) => range(hour - MAX_SPAN_HOURS, hour + MAX_SPAN_HOURS)));
-  return withRows(hours, await readSnapshotOf(reading, hourIn(hours), hourIn([...besideEach])));
+  const nearbyOfEach = new Set(hours.flatMap((hour) => range(hour - MAX_SPAN_HOURS, hour + MAX_SPAN_HOURS)));
+  return withRows(hours, await readSnapshotOf(reading, hourIn(hours), hourIn([...nearbyOfEach])));
 }
 
-/** Looks at some hours that calls lie under, whenever they started. */
+/** Reads the snapshot of hour buckets, whenever their calls started. */
 export async function snapshotAtHours(
   engine: Engine,
   project: Project,
   hours: HourRange,
   signal: AbortSignal,
 ): Promise<RollupSnapshot> {
-  const beside = { from: hours.from - MAX_SPAN_HOURS, to: hours.to + MAX_SPAN_HOURS };
-  const snapshot = await readSnapshotOf({ engine, project, signal }, hourBetween(hours), hourBetween(beside));
+  const nearby = { from: hours.from - MAX_SPAN_HOURS, to: hours.to + MAX_SPAN_HOURS };
+  const snapshot = await readSnapshotOf({ engine, project, signal }, hourBetween(hours), hourBetween(nearby));
   return {
     ...snapshot,
     hours: snapshot.fingerprints.hours.filter((hour) => hour >= hours.from && hour <= hours.to),
@@ -56,18 +55,18 @@ interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** `hours`, `beside`: conditions on `hour`; the second is true of all hours of groups that lie under the first. */
+/** `hours`, `nearby`: conditions on `hour`; `nearby` includes all hours of the spans found under `hours`. */
 async function readSnapshotOf(
   { engine, project, signal }: Reading,
   hours: Sql,
-  beside: Sql,
+  nearby: Sql,
 ): Promise<Omit<WindowSnapshot, "hours">> {
   const rereadMultiHourTraces = (): Promise<readonly MultiHourTraceSet[]> =>
     readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_compare", signal });
   const [manifests, fingerprints, multiHour] = await Promise.all([
     readManifests(engine, project, hours, signal),
-    readFingerprints(engine, project, beside, { name: "usage_rollup_fingerprints", signal }),
-    readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_spanning", signal }),
+    readFingerprints(engine, project, nearby, { name: "usage_rollup_fingerprints", signal }),
+    readMultiHourTraceSets(engine, project, hours, { name: "usage_rollup_multi_hour", signal }),
   ]);
   return { manifests, fingerprints, multiHour, rereadMultiHourTraces };
 }
@@ -78,5 +77,5 @@ function withRows(hours: readonly number[], snapshot: Omit<WindowSnapshot, "hour
 }
 
 function range(from: number, to: number): readonly number[] {
-  return Array.from({ length: to - from + 1 }, (_, place) => from + place);
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }

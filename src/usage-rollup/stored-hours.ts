@@ -6,11 +6,11 @@ import type { Hour } from "./hour.ts";
 /** A partition of `calls`. */
 export interface Partition {
   readonly id: string;
-  /** Another one after every insert, deletion and other change of rows; the same after merges. */
+  /** Version text that changes with every insert or mutation, not with merges. */
   readonly state: string;
 }
 
-/** The newest first. Several shards may have the same one. */
+/** Reads the partitions of `calls` on all shards, newest first. */
 export async function readPartitions(engine: Engine, signal: AbortSignal): Promise<readonly Partition[]> {
   const found = await engine.rows<Partition>(
     sql`SELECT partition_id AS id, concat(toString(max(max_block_number)), ' ', toString(max(data_version))) AS state
@@ -24,38 +24,37 @@ export async function readPartitions(engine: Engine, signal: AbortSignal): Promi
 }
 
 export interface StoredHour extends Hour {
-  /** How many rows of `calls` it has. */
+  /** Rows of `calls`. */
   readonly rows: number;
   readonly fingerprint: string;
-  /** Whether the ledger has it as it is now. */
   readonly isMaterialized: 0 | 1;
 }
 
 export interface HoursRequested {
   readonly partition: string;
-  /** Earlier hours alone. */
+  /** Exclusive upper bound. */
   readonly beforeHour: number;
-  /** Those that are not settled alone. */
+  /** If true, skips materialized hours. */
   readonly unmaterialized: boolean;
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
-/** Hours of all projects, the latest first, and of each entity as many. */
+/** Reads hours of all projects, latest first, alternating between entities. */
 export async function readHours(engine: Engine, requested: HoursRequested): Promise<readonly StoredHour[]> {
   const hours = sql`${hoursOf(requested.partition)} AND hour < ${param("Int64", requested.beforeHour)}`;
-  const isRequested = requested.unmaterialized ? sql`isSettled = 0` : sql`1`;
+  const isRequested = requested.unmaterialized ? sql`isMaterialized = 0` : sql`1`;
   return engine.rows<StoredHour>(
     sql`SELECT project_id AS project, hour, rows, toString(found) AS fingerprint,
           (project_id, hour, found, ifNull(traceSetHash, 0)) IN
             (SELECT project_id, hour, manifest.fingerprint, manifest.trace_set_hash FROM usage_rollup FINAL
              WHERE is_record = 0 AND first_hour = last_hour AND manifest.version = ${param("UInt32", RECORD_VERSION)} AND ${hours}
-             GROUP BY project_id, hour, manifest.fingerprint, manifest.trace_set_hash, manifest.slices HAVING count() = manifest.slices) AS isSettled
+             GROUP BY project_id, hour, manifest.fingerprint, manifest.trace_set_hash, manifest.slices HAVING count() = manifest.slices) AS isMaterialized
         FROM
           (SELECT project_id, hour, sum(calls.fingerprint) AS found, count() AS rows FROM calls WHERE ${hours} GROUP BY project_id, hour) AS stored
         LEFT JOIN
           (SELECT project_id, hour, sum(cityHash64(trace_id)) AS traceSetHash FROM
-             (SELECT DISTINCT project_id, hour, trace_id FROM multi_hour_traces WHERE ${hours}) GROUP BY project_id, hour) AS spanning
+             (SELECT DISTINCT project_id, hour, trace_id FROM multi_hour_traces WHERE ${hours}) GROUP BY project_id, hour) AS multi_hour
         USING (project_id, hour)
         WHERE ${isRequested}
         ORDER BY row_number() OVER (PARTITION BY splitByChar('/', project)[1] ORDER BY hour DESC, project), hour DESC, project
@@ -64,14 +63,14 @@ export async function readHours(engine: Engine, requested: HoursRequested): Prom
   );
 }
 
-/** `calls` is partitioned by months of these hours; the others share one. */
+/** Hours partitioned by month; all others share one partition. */
 const [FIRST_HOUR, LAST_HOUR] = [394_464, 701_279];
 
 function hoursOf(partition: string): Sql {
   const month = /^(\d{4})(\d{2})$/.exec(partition);
   if (month === null)
     return sql`hour NOT BETWEEN ${param("Int64", FIRST_HOUR)} AND ${param("Int64", LAST_HOUR)}`;
-  const hourOfMonth = (place: number): number =>
-    Date.UTC(Number(month[1]), Number(month[2]) - 1 + place) / 3_600_000;
-  return sql`hour >= ${param("Int64", hourOfMonth(0))} AND hour < ${param("Int64", hourOfMonth(1))}`;
+  const startOfMonth = (offset: number): number =>
+    Date.UTC(Number(month[1]), Number(month[2]) - 1 + offset) / 3_600_000;
+  return sql`hour >= ${param("Int64", startOfMonth(0))} AND hour < ${param("Int64", startOfMonth(1))}`;
 }

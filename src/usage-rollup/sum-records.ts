@@ -13,66 +13,65 @@ import { countTiersBelow } from "./input-tier.ts";
 import type { PriceBreakpoints } from "./price-breakpoints.ts";
 import type { RollupQuery } from "./rollup-query.ts";
 
-/** Which records to add up, and what tells cells apart. */
+/** Selection of usage records and the keys that group them into aggregates. */
 export interface AggregationPlan {
   readonly project: Project;
   readonly manifests: readonly RollupManifest[];
   readonly query: RollupQuery;
-  /** Where cells begin, in microseconds since the epoch, ascending; the first one has what comes before it too. */
+  /** Starts of the intervals, in microseconds since the epoch, ascending; the first one includes earlier calls. */
   readonly cutsUs: readonly number[];
   readonly prices: PriceBreakpoints;
   readonly withUnits: boolean;
-  /** Whether no quarter of an hour of these heads is cut: the table keeps what calls come to by quarters. */
+  /** True if no cut falls inside a 15-minute interval, so the 15-minute projection can serve the sum. */
   readonly by15Minutes: boolean;
 }
 
-/** Entries that lie between two cuts and between two sizes of requests, have the same fields and are priced alike. */
+/** Sum of the records of one interval, price tier, price key and set of field values. */
 export interface RecordSum
   extends
     Pick<UsageAggregate, "atUs" | "fields" | "calls" | "errors" | "latency" | "latencies">,
     SummedUsage {
-  /** See `priceKeyFor`. */
+  /** See `PriceKey`. */
   readonly priceKey: string;
-  /** How many of the sizes that cut prices are smaller. */
+  /** Number of `prices.inputs` below the records' input tokens. */
   readonly priceTier: number;
-  /** How many records it has. */
   readonly records: number;
 }
 
-/** They are read from bytes each time, so that as few as possible are in memory at once. */
+/** Record sums, decoded lazily on each iteration to bound memory. */
 export interface Sums {
   readonly sums: Iterable<RecordSum>;
   readonly prices: PriceBreakpoints;
 }
 
-/** Of records that are not asked for. No cut: those are instants of calls or later. */
+/** `atUs` of records that the condition excludes; earlier than every cut. */
 const OUTSIDE = Number.MIN_SAFE_INTEGER;
 export const FIFTEEN_MINUTES_US = 900_000_000;
 
 /**
- * Adds up all records of some heads in one statement. Undefined: not all of them are there any more, each once, because the
- * hour was settled again.
+ * Sums the records of a plan in one statement. `undefined` if it does not find each record exactly once, because an hour was
+ * materialized again.
  */
 export async function sumRecords(
   engine: Engine,
-  summing: AggregationPlan,
+  plan: AggregationPlan,
   signal: AbortSignal,
 ): Promise<Sums | undefined> {
-  const bytes = await engine.bytes(statementOf(summing), "RowBinary", {
+  const bytes = await engine.bytes(statementOf(plan), "RowBinary", {
     name: "usage_rollup_sum",
     limits: "heavy",
     signal,
   });
-  const sums = { [Symbol.iterator]: () => readSums(bytes, summing) };
+  const sums = { [Symbol.iterator]: () => readSums(bytes, plan) };
   let found = 0;
   await inTurns(eachItem(sums, ({ records }) => (found += records)));
-  const expected = summing.manifests.reduce((sum, { records }) => sum + records, 0);
-  return found === expected ? { sums, prices: summing.prices } : undefined;
+  const expected = plan.manifests.reduce((sum, { records }) => sum + records, 0);
+  return found === expected ? { sums, prices: plan.prices } : undefined;
 }
 
-function* readSums(bytes: Buffer, summing: AggregationPlan): Generator<RecordSum> {
+function* readSums(bytes: Buffer, plan: AggregationPlan): Generator<RecordSum> {
   const reader = new RowBinaryReader(bytes);
-  while (!reader.done) yield readSum(reader, summing);
+  while (!reader.done) yield readSum(reader, plan);
 }
 
 function statementOf({
@@ -148,7 +147,7 @@ function readSum(reader: RowBinaryReader, { query, withUnits }: AggregationPlan)
   return { ...of, records, usages: records, counts, uncached, chargedRequests, units };
 }
 
-/** Whether it was asked for. */
+/** True unless the condition excludes the records. */
 export function isRequested({ atUs }: RecordSum): boolean {
   return atUs !== OUTSIDE;
 }

@@ -4,7 +4,7 @@ import type { Usage } from "../usage/usage.ts";
 import { inputTierOf } from "./input-tier.ts";
 import { priceKeyOf } from "./price-key.ts";
 
-/** Fields of a call that an entry tells. */
+/** Call fields stored in a usage record. */
 export const CALL_FIELDS = [
   "op_name",
   "trace_id",
@@ -17,23 +17,23 @@ export const CALL_FIELDS = [
 ] as const;
 export type CallField = (typeof CALL_FIELDS)[number];
 
-/** The latency of a call that has not ended, or counts in another entry. */
+/** Latency of a call that has not ended or is counted in another record. */
 export const NO_LATENCY = Number.MIN_SAFE_INTEGER;
 
-/** What a call itself used of one LLM. */
+/** Own usage of a call for one LLM. */
 export interface RecordUsage extends Counts {
-  /** See `priceKeyFor`; '': nothing was used. */
+  /** Encoded `PriceKey`; '' without usage. */
   readonly price_key: string;
   readonly uncached_prompt_tokens: number;
   readonly billed_requests: number;
-  /** Of the units that `priced_as` names. */
+  /** Quantity per unit of the price key, in its order. */
   readonly units: readonly number[];
   readonly input_tokens: number;
   readonly input_tier: number;
 }
 type Counts = { readonly [Wire in CountWire]: number };
 
-/** A call where it counts: in one of its entries. */
+/** Call fields and counts; only one record of a call has nonzero counts. */
 export interface RecordCall extends Readonly<Record<CallField, string>> {
   readonly calls: number;
   readonly errors: number;
@@ -41,7 +41,7 @@ export interface RecordCall extends Readonly<Record<CallField, string>> {
   readonly is_root: number;
 }
 
-/** A call and an LLM that it used, or a call that used none. */
+/** Own usage of one call for one LLM; a call without usage has one record. */
 export interface UsageRecord extends RecordCall, RecordUsage {
   /** Microseconds since the epoch. */
   readonly started_at_us: number;
@@ -62,7 +62,7 @@ export const NO_USAGE: RecordUsage = {
   input_tier: 0,
 };
 
-/** In the place of an entry where there is none: its members in the same order. */
+/** Record columns of a manifest row, in the order of `RECORD_COLUMNS`. */
 export const EMPTY_RECORD: UsageRecord = {
   started_at_us: 0,
   op_name: "",
@@ -80,10 +80,10 @@ export const EMPTY_RECORD: UsageRecord = {
   ...NO_USAGE,
 };
 
-/** The columns of `usage_rollup` that records have. */
+/** Columns of `usage_rollup` in records. */
 export const RECORD_COLUMNS = Object.keys(EMPTY_RECORD) as readonly (keyof UsageRecord)[];
 
-/** Undefined if a count is too large to be stored exactly. */
+/** Converts a usage. `undefined` if a count exceeds 2^53 - 1. */
 export function recordUsageOf(usage: Usage): RecordUsage | undefined {
   const counts = countMembers(usage);
   const uncached_prompt_tokens = uncachedTokens(usage);

@@ -10,20 +10,20 @@ import type { MaterializedSlice } from "./rows.ts";
 import { materializeHours, type RollupSink } from "./materialize.ts";
 import { readHours, readPartitions, type StoredHour } from "./stored-hours.ts";
 
-/** All hours, of any year. */
-const ALWAYS = 2 ** 31 - 1;
-const ALL = 1_000_000;
+/** Exclusive upper bound of every hour. */
+const AFTER_ALL_HOURS = 2 ** 31 - 1;
+const MAX_HOURS = 1_000_000;
 
 export interface VerifyReport {
-  /** Hours that the ledger has as they are now. */
+  /** Number of hours with valid manifests. */
   readonly materialized: number;
-  /** Hours that are folded live: they have changed since, or never been settled. */
+  /** Number of hours aggregated at query time: changed since, or never materialized. */
   readonly live: number;
-  /** Of the settled ones, those that say something else than their calls. */
+  /** Materialized hours whose records differ from their calls. */
   readonly different: readonly Hour[];
 }
 
-/** Folds every settled hour again and compares. */
+/** Folds every materialized hour again and compares. Cost: O(rows of `calls`). */
 export async function verifyRollup(engine: Engine, signal: AbortSignal): Promise<VerifyReport> {
   const report = { materialized: 0, live: 0 };
   const different = new Map<string, Hour>();
@@ -33,7 +33,7 @@ export async function verifyRollup(engine: Engine, signal: AbortSignal): Promise
     report.live += hours.length - materialized.length;
     for (const { project, hours: some } of inChunks(materialized)) {
       const comparison = new Comparison(engine, project);
-      const requested = { project, hours: some, beforeHour: ALWAYS, again: true };
+      const requested = { project, hours: some, beforeHour: AFTER_ALL_HOURS, force: true };
       await materializeHours({ engine, signal }, requested, comparison);
       for (const hour of comparison.different) different.set(hourKey({ project, hour }), { project, hour });
     }
@@ -41,7 +41,7 @@ export async function verifyRollup(engine: Engine, signal: AbortSignal): Promise
   return { ...report, different: [...different.values()].sort((a, b) => a.hour - b.hour) };
 }
 
-/** Settles every hour, also those that are settled. Returns how many, and how many were left to be folded live. */
+/** Materializes every hour anew. Returns how many, and how many are left to query time. Cost: O(rows of `calls`). */
 export async function rebuildRollup(
   deps: RollupWriterDeps,
 ): Promise<{ readonly materialized: number; readonly live: number }> {
@@ -49,7 +49,11 @@ export async function rebuildRollup(
   for await (const hours of allHours(deps.engine, deps.signal)) {
     for (const { project, hours: some } of inChunks(hours)) {
       const writer = new RollupWriter(deps, project);
-      await materializeHours(deps, { project, hours: some, beforeHour: ALWAYS, again: true }, writer);
+      await materializeHours(
+        deps,
+        { project, hours: some, beforeHour: AFTER_ALL_HOURS, force: true },
+        writer,
+      );
       done.materialized += writer.materializedHours.size;
       done.live += some.length - writer.materializedHours.size;
     }
@@ -59,16 +63,21 @@ export async function rebuildRollup(
 
 async function* allHours(engine: Engine, signal: AbortSignal): AsyncGenerator<readonly StoredHour[]> {
   for (const { id: partition } of await readPartitions(engine, signal))
-    yield readHours(engine, { partition, beforeHour: ALWAYS, unmaterialized: false, limit: ALL, signal });
+    yield readHours(engine, {
+      partition,
+      beforeHour: AFTER_ALL_HOURS,
+      unmaterialized: false,
+      limit: MAX_HOURS,
+      signal,
+    });
 }
 
-/** Compares what is folded with what the ledger has of it. */
+/** Sink that compares folded slices with the stored records. */
 class Comparison implements RollupSink {
-  /** Hours where it is not the same. */
   readonly different = new Set<number>();
   readonly #engine: Engine;
   readonly #project: Project;
-  /** Entries of groups whose last parts are still to come. */
+  /** Records of spans whose last slice has not arrived. */
   readonly #folded = new Map<string, readonly UsageRecord[]>();
 
   constructor(engine: Engine, project: Project) {
@@ -77,14 +86,14 @@ class Comparison implements RollupSink {
   }
 
   async add(materialized: readonly MaterializedSlice[]): Promise<void> {
-    for (const one of materialized) {
-      const key = `${one.hour} ${spanKey(one)}`;
-      const records = [...(this.#folded.get(key) ?? []), ...one.records];
+    for (const slice of materialized) {
+      const key = `${slice.hour} ${spanKey(slice)}`;
+      const records = [...(this.#folded.get(key) ?? []), ...slice.records];
       this.#folded.set(key, records);
-      if (one.slice + 1 < one.slices) continue;
+      if (slice.slice + 1 < slice.slices) continue;
       this.#folded.delete(key);
-      const stored = await this.#storedRecords(one);
-      if (stored !== undefined && textOf(stored) !== textOf(records)) this.different.add(one.hour);
+      const stored = await this.#storedRecords(slice);
+      if (stored !== undefined && textOf(stored) !== textOf(records)) this.different.add(slice.hour);
     }
   }
 
@@ -92,14 +101,14 @@ class Comparison implements RollupSink {
     this.#folded.clear();
   }
 
-  /** Undefined: the ledger does not have it as it is now. */
+  /** `undefined` if the rollup has no valid manifest of the slice. */
   async #storedRecords(of: MaterializedSlice): Promise<readonly UsageRecord[] | undefined> {
     const under = sql`project_id = ${param("String", this.#project)} AND hour = ${param("Int64", of.hour)}
       AND first_hour = ${param("Int64", of.first)} AND last_hour = ${param("Int64", of.last)}`;
     const manifests = await this.#engine.rows<{ batch: string }>(
       sql`SELECT toString(batch_id) AS batch FROM usage_rollup FINAL WHERE is_record = 0 AND ${under}
           AND manifest.fingerprint = ${param("UInt64", of.fingerprint)} AND manifest.trace_set_hash = ${param("UInt64", of.traceSetHash)}`,
-      { name: "usage_rollup_check_heads", limits: "maintenance" },
+      { name: "usage_rollup_verify_manifests", limits: "maintenance" },
     );
     if (manifests.length === 0) return undefined;
     const columns = join(
@@ -110,12 +119,12 @@ class Comparison implements RollupSink {
     return this.#engine.rows<UsageRecord>(
       sql`SELECT ${columns} FROM usage_rollup WHERE is_record = 1 AND ${under}
           AND batch_id IN ${param("Array(UInt64)", batches)}`,
-      { name: "usage_rollup_check", limits: "maintenance" },
+      { name: "usage_rollup_verify", limits: "maintenance" },
     );
   }
 }
 
-/** In an order that does not depend on how they were read. */
+/** Canonical text of records, independent of their order. */
 function textOf(records: readonly UsageRecord[]): string {
   const texts = records.map((record) => JSON.stringify(RECORD_COLUMNS.map((name) => record[name])));
   return texts.sort().join("\n");

@@ -12,7 +12,7 @@ import {
 } from "../helpers/test-cluster.ts";
 import { until } from "../helpers/until.ts";
 
-/** Capacity of the recorder queue; the others wait in the journal alone. */
+/** Capacity of the recorder's queue; further completions wait only in the journal. */
 const QUEUED = 40;
 const COMPLETIONS = 72;
 const replicas = Array.from({ length: replicaCount }, (_, index) => index + 1);

@@ -38,7 +38,7 @@ const histories = Array.from({ length: HISTORIES }, (_, n) => seed + n);
 /**
  * Two services whose clocks are two hours apart, each on links of its own, and what every message form, deletions, re-use of a
  * project, retention, prices and feedback come to. On 3 replicas it was seen to fail within two histories without the tokens of
- * inserts, the bound of deletions, the order that the store gives to prices and to retention, and the generations of projects.
+ * inserts, the limit of deletions, the order of prices and retention in the store, and project generations.
  */
 describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${clusterName}`, () => {
   const source = seededRandom(seed);
@@ -103,7 +103,7 @@ describe.skipIf(replicaCount < 2)(`random histories over troubled links, on ${cl
       clock,
       mutations,
       deletions: createDeletionStore(engine),
-      whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(),
+      runExclusive: <Result>(work: () => Promise<Result>) => work(),
     };
     return {
       materialize: async (): Promise<void> => void (await insist(() => materializeAll(engine))),

@@ -24,17 +24,17 @@ import {
 } from "../helpers/test-cluster.ts";
 
 const ROLLUP = join(import.meta.dirname, "../../scripts/usage-rollup.ts");
-const ROUNDS = Number(process.env["SHARD_LEDGER_ROUNDS"] ?? 4);
+const ROUNDS = Number(process.env["SHARD_ROLLUP_ROUNDS"] ?? 4);
 const HOURS = 5;
 const random = seededRandom();
 const shards = await countShards();
-const project = "acme/ledger";
+const project = "acme/rollup";
 const traces = Array.from({ length: 24 }, (_, n) => `trace-${n}`);
 const below = (n: number): number => Math.floor(random.next() * n);
 const at = (hour: number): string => new Date(Date.UTC(2026, 0, 1, hour, 10)).toISOString();
 
 describe.skipIf(shards < 2)(
-  `the ledger over ${shards} shards, seed ${random.seed}, on ${clusterName}`,
+  `the usage rollup over ${shards} shards, seed ${random.seed}, on ${clusterName}`,
   () => {
     let cluster: TestCluster;
     let services: ServiceProcess[];
@@ -97,7 +97,7 @@ describe.skipIf(shards < 2)(
         createMaterializer({
           engine,
           clock: { now: () => Date.UTC(2026, 1, 1) },
-          whileNoInsertRuns: (work) => work(),
+          runExclusive: (work) => work(),
           signal: new AbortController().signal,
         }),
       );
@@ -110,7 +110,7 @@ describe.skipIf(shards < 2)(
       await cluster?.close();
     });
 
-    it("is settled by two services at once, and says what the calls say after every change", async () => {
+    it("is materialized by two services at once, and matches the calls after every change", async () => {
       let materialized = await materialize();
       expect(materialized).toBeGreaterThanOrEqual(HOURS);
       for (let round = 0; round < ROUNDS; round++) {
@@ -130,11 +130,11 @@ describe.skipIf(shards < 2)(
       await expectSame();
     });
 
-    it("is settled again after a change on any of them", async () => {
+    it("is materialized again after a change on any of them", async () => {
       await materialize();
       for (let shard = 1; shard <= shards; shard++) {
         const [row] = await engines[0]!.rows<{ trace_id: string }>(
-          sql`SELECT trace_id FROM calls WHERE project_id = 'acme/ledger' LIMIT 1`,
+          sql`SELECT trace_id FROM calls WHERE project_id = 'acme/rollup' LIMIT 1`,
           { name: "test", tables: shard },
         );
         await store([call(row!.trace_id, 0)]);
@@ -143,7 +143,7 @@ describe.skipIf(shards < 2)(
       await expectSame();
     });
 
-    it("is compared with the calls, and rebuilt, by the command", async () => {
+    it("is verified and rebuilt by the command", async () => {
       await materialize();
       const said = /^(\d+) hours settled, 0 of them different; 0 folded live\.$/;
       expect(await rollup("check")).toMatch(said);
@@ -154,11 +154,11 @@ describe.skipIf(shards < 2)(
       await expectSame();
     });
 
-    it("forgets hours whose calls are gone, on each of them", async () => {
+    it("deletes hours whose calls are gone, on each of them", async () => {
       const orphans = "acme/orphans" as Project;
-      const truth = { fingerprint: "1", hourFingerprint: "1", traceSetHash: "0", records: [] };
+      const validity = { fingerprint: "1", hourFingerprint: "1", traceSetHash: "0", records: [] };
       const materialized = (hour: number) =>
-        rowsOf(orphans, { ...truth, hour, first: hour, last: hour, slice: 0, slices: 1 });
+        rowsOf(orphans, { ...validity, hour, first: hour, last: hour, slice: 0, slices: 1 });
       const counts = (): Promise<number[]> =>
         Promise.all(
           Array.from({ length: shards }, async (_, shard) => {

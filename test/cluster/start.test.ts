@@ -72,7 +72,7 @@ describe.skipIf(replicaCount === 0)(`a start on ${clusterName}`, () => {
       }
       const said = await failedStart(cluster.settings());
       expect(said).toMatch(
-        new RegExp(`Migration ${last!.name} needs every replica, and \\S+:\\d+ does not answer`),
+        new RegExp(`Migration ${last!.name} needs every replica, and \\S+:\\d+ does not respond`),
       );
       await cluster.heal();
       const service = await cluster.start();

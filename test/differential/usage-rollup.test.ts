@@ -24,7 +24,7 @@ let test: TestApp;
 let live: TestApp;
 /** Another replica. */
 let other: TestApp;
-/** Happens before each statement of a question. */
+/** Runs before each statement of a query. */
 let disturb: (name: string) => Promise<void> = () => Promise.resolve();
 beforeAll(async () => {
   store = await startEngine();
@@ -47,7 +47,7 @@ const window = fc.constantFrom(
   { start: "2026-03-28T20:00:01Z", end: "2026-03-30T02:00:00Z" },
 );
 
-const question = fc.record({
+const query = fc.record({
   timezone: fc.constantFrom("UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu"),
   granularity: fc.constantFrom(3600, 5400, 86_400, undefined),
   group_by: fc.subarray(
@@ -65,11 +65,11 @@ const question = fc.record({
   ),
 });
 
-/** Hours in one part, and in many. */
+/** Hours in one slice, and in many. */
 const rowsPerFold = fc.constantFrom(50_000, 2, 5);
 
-describe("the ledger of what calls themselves used", () => {
-  it("has an hour and its groups in parts, and nothing of them while one is missing", async () => {
+describe("the usage rollup", () => {
+  it("stores an hour and its spans in slices, and serves none of them while one is missing", async () => {
     const project = "acme/parts";
     const call = (trace: number, hour: number) => ({
       id: `c-${trace}-${hour}`,
@@ -85,14 +85,14 @@ describe("the ledger of what calls themselves used", () => {
     const traces = Array.from({ length: 12 }, (_, trace) => trace);
     const batch = traces.flatMap((trace) => [call(trace, 20), ...(trace < 6 ? [call(trace, 21)] : [])]);
     await other.post(`/v2/${project}/calls/complete`, { batch });
-    const partsOf = (): Promise<{ first: number; last: number; parts: number; heads: number }[]> =>
+    const slicesOf = (): Promise<{ first: number; last: number; slices: number; manifests: number }[]> =>
       store.engine.rows(
-        sql`SELECT first_hour AS first, last_hour AS last, max(manifest.slices) AS parts, count() AS heads
+        sql`SELECT first_hour AS first, last_hour AS last, max(manifest.slices) AS slices, count() AS manifests
             FROM usage_rollup FINAL WHERE project_id = ${param("String", project)} AND is_record = 0
             GROUP BY first, last, hour ORDER BY first, last, hour`,
         { name: "test" },
       );
-    const isFoldedLive = async (): Promise<boolean> => {
+    const readsCalls = async (): Promise<boolean> => {
       const read: string[] = [];
       disturb = async (name) => void read.push(name);
       const body = { project_id: project, ...WINDOW, group_by: ["trace_id"] };
@@ -108,26 +108,26 @@ describe("the ledger of what calls themselves used", () => {
         { name: "test" },
       );
     await materializeAll(store.engine, 2);
-    for (const { parts, heads } of await partsOf()) {
-      expect(parts).toBeGreaterThan(2);
-      expect(heads).toBe(parts);
+    for (const { slices, manifests } of await slicesOf()) {
+      expect(slices).toBeGreaterThan(2);
+      expect(manifests).toBe(slices);
     }
-    expect(await isFoldedLive()).toBe(false);
+    expect(await readsCalls()).toBe(false);
     expect((await verifyRollup(store.engine, signal)).different).toEqual([]);
     await remove(sql`first_hour < last_hour`);
-    expect(await isFoldedLive()).toBe(true);
+    expect(await readsCalls()).toBe(true);
     await remove(sql`first_hour = last_hour`);
-    expect(await isFoldedLive()).toBe(true);
+    expect(await readsCalls()).toBe(true);
     expect(await materializeAll(store.engine, 3)).toBe(2);
-    expect(await isFoldedLive()).toBe(false);
+    expect(await readsCalls()).toBe(false);
   });
 
-  it("is kept by a job: hours that are over and have not changed since the run before", async () => {
+  it("is updated by a job: past hours that have not changed since the previous run", async () => {
     const project = "acme/kept";
     const materializer = createMaterializer({
       engine: store.engine,
       clock: { now: () => Date.UTC(2026, 2, 28, 22, 30) },
-      whileNoInsertRuns: (work) => work(),
+      runExclusive: (work) => work(),
       signal: new AbortController().signal,
     });
     const start = (id: string, started_at: string) =>
@@ -152,14 +152,14 @@ describe("the ledger of what calls themselves used", () => {
     await start("c", "2026-03-28T21:20:00Z");
     expect(await materializer.run()).toBe(0);
     expect(await materializer.run()).toBe(1);
-    const hours = await store.engine.rows<{ hour: number; ops: number }>(
-      sql`SELECT hour, max(manifest.records) AS ops FROM usage_rollup WHERE project_id = 'acme/kept' AND is_record = 0 GROUP BY hour ORDER BY hour`,
+    const hours = await store.engine.rows<{ hour: number; records: number }>(
+      sql`SELECT hour, max(manifest.records) AS records FROM usage_rollup WHERE project_id = 'acme/kept' AND is_record = 0 GROUP BY hour ORDER BY hour`,
       { name: "test" },
     );
-    expect(hours.map(({ ops }) => ops)).toEqual([1, 2]);
+    expect(hours.map(({ records }) => records)).toEqual([1, 2]);
   });
 
-  it("takes hours of each entity in turn, the latest first", async () => {
+  it("alternates between entities, the latest hours first", async () => {
     const start = (project_id: string, hour: number) => ({
       mode: "start",
       req: {
@@ -190,7 +190,7 @@ describe("the ledger of what calls themselves used", () => {
     ]);
   });
 
-  it("forgets hours whose calls are gone", async () => {
+  it("deletes hours whose calls are gone", async () => {
     const rows = async (): Promise<number> => {
       const found = await store.engine.rows(
         sql`SELECT 1 FROM usage_rollup WHERE project_id = 'acme/orphans'`,
@@ -198,9 +198,9 @@ describe("the ledger of what calls themselves used", () => {
       );
       return found.length;
     };
-    const truth = { fingerprint: "1", hourFingerprint: "1", traceSetHash: "0", records: [] };
+    const validity = { fingerprint: "1", hourFingerprint: "1", traceSetHash: "0", records: [] };
     const materialized = rowsOf("acme/orphans" as Project, {
-      ...truth,
+      ...validity,
       hour: 7,
       first: 7,
       last: 7,
@@ -213,24 +213,24 @@ describe("the ledger of what calls themselves used", () => {
     expect(await rows()).toBe(0);
   });
 
-  it("looks for orphans after calls have been deleted, twice, and not again until the next deletion", async () => {
-    const looks: string[] = [];
-    const engine = disturbed(store.engine, async (name) => void looks.push(name));
-    const watch = createOrphanCollector(engine);
-    const looksOf = async (runs: number): Promise<number> => {
-      looks.length = 0;
-      for (let run = 0; run < runs; run++) await watch.run();
-      return looks.filter((name) => name === "usage_rollup_orphans").length;
+  it("searches for orphans in the two runs after a deletion", async () => {
+    const searches: string[] = [];
+    const engine = disturbed(store.engine, async (name) => void searches.push(name));
+    const collector = createOrphanCollector(engine);
+    const searchesOf = async (runs: number): Promise<number> => {
+      searches.length = 0;
+      for (let run = 0; run < runs; run++) await collector.run();
+      return searches.filter((name) => name === "usage_rollup_orphans").length;
     };
-    expect(await looksOf(5)).toBe(2);
+    expect(await searchesOf(5)).toBe(2);
     await store.engine.command(
       sql`ALTER TABLE calls DELETE WHERE project_id = 'acme/nobody' SETTINGS mutations_sync = 2`,
       { name: "test" },
     );
-    expect(await looksOf(5)).toBe(2);
+    expect(await searchesOf(5)).toBe(2);
   });
 
-  it("tells what folding the calls tells, after every step", { timeout: 600_000 }, async () => {
+  it("returns what aggregating the calls returns, after every step", { timeout: 600_000 }, async () => {
     let projects = 0;
     let materialized = 0;
     await fc.assert(
@@ -242,7 +242,7 @@ describe("the ledger of what calls themselves used", () => {
         fc.array(
           fc.record({
             one: fc.oneof(step, moved),
-            asked: question,
+            asked: query,
             window,
             materializes: fc.option(rowsPerFold, { freq: 1, nil: undefined }),
           }),
@@ -251,7 +251,7 @@ describe("the ledger of what calls themselves used", () => {
         fc.nat(3),
         rowsPerFold,
         async (forests, steps, multiHour, atFirst) => {
-          const project = `acme/ledger-${projects++}`;
+          const project = `acme/rollup-${projects++}`;
           const batch = forests.flatMap((rows, number) => {
             const messages = messagesOf(rows, `t${number}`);
             return number < multiHour ? messages : inOneHour(messages, 20 + number);
@@ -284,7 +284,7 @@ describe("the ledger of what calls themselves used", () => {
     { timeout: 600_000 },
     async () => {
       let projects = 0;
-      const told = { between: 0 };
+      const seen = { between: 0 };
       await fc.assert(
         fc.asyncProperty(
           fc.array(forest({ maxCalls: 8, inclusive: true, cycles: false, shared: true }), {
@@ -294,7 +294,7 @@ describe("the ledger of what calls themselves used", () => {
           fc.array(fc.array(event, { maxLength: 7 }), { minLength: 2, maxLength: 3 }),
           fc.array(event, { maxLength: 6 }),
           fc.constantFrom(WINDOW, { start: "2026-03-28T21:00:00Z", end: "2026-03-28T23:00:00Z" }),
-          async (forests, questions, before, within) => {
+          async (forests, queries, before, within) => {
             const project = `acme/disturbed-${projects++}`;
             const batch = forests.flatMap((rows, number) =>
               inOneHour(messagesOf(rows, `t${number}`), 20 + number),
@@ -318,22 +318,22 @@ describe("the ledger of what calls themselves used", () => {
             };
             for (const one of before) await happen(one);
             await materializeAll(store.engine);
-            for (const events of questions) {
+            for (const events of queries) {
               const moments = [await tracesNow(live)];
               const waiting = [...events];
               let turn = Promise.resolve();
-              let room = Infinity;
+              let remaining = Infinity;
               const happenNext = async (statement: string): Promise<void> => {
                 const one = waiting[0];
-                if (one !== undefined && room > 0) {
+                if (one !== undefined && remaining > 0) {
                   waiting.shift();
-                  if (one.kind !== "settle") room--;
+                  if (one.kind !== "materialize") remaining--;
                   await happen(one);
                   moments.push(await tracesNow(live));
-                  told.between++;
+                  seen.between++;
                 }
-                // what is counted is read under the hours that it had then: it is of one moment if one thing happens until it is read
-                if (statement === "usage_count") room = 1;
+                // counted traces are read under the hours of the count: consistent if at most one event happens until then
+                if (statement === "usage_count") remaining = 1;
               };
               disturb = (statement) => (turn = turn.then(() => happenNext(statement)));
               const answer = await tracesNow(test);
@@ -346,11 +346,11 @@ describe("the ledger of what calls themselves used", () => {
         ),
         { numRuns: RUNS, seed, endOnFailure: true },
       );
-      expect(told.between).toBeGreaterThan(RUNS);
+      expect(seen.between).toBeGreaterThan(RUNS);
     },
   );
 
-  it("begins anew when an hour is settled again, and merged, before its entries are added up", async () => {
+  it("retries when an hour is materialized again, and merged, before its records are summed", async () => {
     const project_id = "acme/again";
     const call = { trace_id: "t", op_name: "o", inputs: {}, attributes: {}, output: null };
     const usage = (prompt_tokens: number) => ({ usage: { "gpt-4o": { requests: 1, prompt_tokens } } });
@@ -379,9 +379,9 @@ describe("the ledger of what calls themselves used", () => {
   });
 
   it.each([
-    ["had been there only while they were folded", "usage_rollup_read", "usage_rollup_compare_rows"],
-    ["are deleted before it is written", undefined, "usage_rollup_compare_rows"],
-  ])("is written of no calls that %s", async (name, comesBefore, goesBefore) => {
+    ["existed only while they were folded", "usage_rollup_read", "usage_rollup_compare_rows"],
+    ["are deleted before the write", undefined, "usage_rollup_compare_rows"],
+  ])("stores nothing of calls that %s", async (name, comesBefore, goesBefore) => {
     const project = `acme/gone-${name.length}`;
     const call = (id: string) => ({
       id,
@@ -421,7 +421,7 @@ describe("the ledger of what calls themselves used", () => {
   });
 });
 
-/** The calls of a trace, all under one hour. */
+/** Moves the calls of a trace into one hour. */
 function inOneHour(messages: ReturnType<typeof messagesOf>, hour: number) {
   return messages.map((message, number) => {
     const started_at = new Date(Date.UTC(2026, 2, 28, hour, 0, 0, number * 370)).toISOString();
@@ -429,7 +429,7 @@ function inOneHour(messages: ReturnType<typeof messagesOf>, hour: number) {
   });
 }
 
-/** A call is started again at another time: it stays under its hour. */
+/** Restarts a call at another time; it stays under its hour bucket. */
 const moved = fc.record({
   kind: fc.constant("move" as const),
   pick: fc.nat(1000),
@@ -464,16 +464,16 @@ const event = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), pick: fc.nat(1000) }) },
   { weight: 1, arbitrary: moved },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("settle" as const), rowsPerFold }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("materialize" as const), rowsPerFold }) },
 );
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** Whole calls that come late under any hour, ends, deletions, and a settler. */
+/** Plays an event: a late complete call, an end, a deletion or a materialization. */
 async function happens(
   one: Event,
   { project, ids, number }: { project: string; ids: string[]; number: number },
 ): Promise<void> {
-  if (one.kind === "settle") {
+  if (one.kind === "materialize") {
     await materializeAll(store.engine, one.rowsPerFold);
     return;
   }
@@ -502,14 +502,14 @@ async function happens(
   expect(answer.status, answer.text).toBe(200);
 }
 
-/** The engine, with something that happens before each statement. */
+/** Wraps the engine: awaits `before` ahead of each statement. */
 function disturbed(engine: Engine, before: (name: string) => Promise<void>): Engine {
   const rows: Engine["rows"] = async (query, options) => {
     await before(options.name);
     return engine.rows(query, options);
   };
   const bytes: Engine["bytes"] = async (query, format, options) => {
-    // reads the calls of traces under hours that are known by then
+    // reads calls under hours that an earlier statement resolved
     if (options.name !== "usage_read") await before(options.name);
     return engine.bytes(query, format, options);
   };

@@ -189,7 +189,7 @@ describe("a backup of the embedded store", () => {
     const cut = join(dir, "cut");
     mkdirSync(cut);
     writeFileSync(join(cut, "half-restored"), "");
-    await expect(start(cut)).rejects.toThrow("holds half of a backup: a restore was cut off.");
+    await expect(start(cut)).rejects.toThrow("contains an incomplete restore.");
   });
 
   it("leaves nothing behind when it cannot be restored", async () => {

@@ -94,7 +94,7 @@ describe("what is in the way of a start", () => {
     const said = await failedStart({ DATA_DIR: join(dir, "shared") });
     expect((await service.post("/trace/usage", { project_id: "a/b" })).status).toBe(200);
     expect(said).toBe(
-      `Sumtree could not start: DATA_DIR ${join(dir, "shared")} is in use by process ${service.child.pid}. Stop it, or set another.`,
+      `Sumtree could not start: DATA_DIR ${join(dir, "shared")} is in use by process ${service.child.pid}. Stop it or set another directory.`,
     );
     await service.end("SIGTERM");
   });
@@ -106,7 +106,7 @@ describe("what is in the way of a start", () => {
   });
   it.runIf(process.platform === "linux")("a data directory that cannot be made", async () => {
     expect(await failedStart({ DATA_DIR: "/proc/foo/bar" })).toBe(
-      "Sumtree could not start: DATA_DIR cannot be made: /proc accepts no new directory (ENOENT). Set another.",
+      "Sumtree could not start: DATA_DIR cannot be created in /proc (ENOENT). Set another directory.",
     );
   });
   it("a data directory of somebody else", async () => {
@@ -115,7 +115,7 @@ describe("what is in the way of a start", () => {
     const user = process.getuid?.() === 0 ? 65_534 : process.getuid!();
     chmodSync(dir, 0o755);
     expect(await failedStart({ DATA_DIR: closed }, user)).toBe(
-      `Sumtree could not start: DATA_DIR ${closed} is not writable for this user, ${user} (EACCES). Make it theirs, or set another.`,
+      `Sumtree could not start: DATA_DIR ${closed} is not writable by user ${user} (EACCES). Change its owner or set another directory.`,
     );
   });
   it("a kept root key that is none", async () => {

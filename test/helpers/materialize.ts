@@ -6,22 +6,22 @@ import { readPartitions, readHours } from "../../src/usage-rollup/stored-hours.t
 
 const { signal } = new AbortController();
 
-/** Settles every hour of the store that is not settled, in parts of about so many rows; returns how many. */
+/** Materializes every hour of the store that is not materialized; returns how many. */
 export async function materializeAll(engine: Engine, rowsPerFold = 50_000): Promise<number> {
   let count = 0;
-  const deps = { engine, whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(), signal };
+  const deps = { engine, runExclusive: <Result>(work: () => Promise<Result>) => work(), signal };
   for (const { id: partition } of await readPartitions(engine, signal)) {
-    const asked = { partition, beforeHour: 1_000_000_000, unmaterialized: true, limit: 10_000, signal };
-    for (const { project, hours } of inChunks(await readHours(engine, asked))) {
+    const requested = { partition, beforeHour: 1_000_000_000, unmaterialized: true, limit: 10_000, signal };
+    for (const { project, hours } of inChunks(await readHours(engine, requested))) {
       const writer = new RollupWriter(deps, project);
-      await materializeHours(deps, { project, hours, beforeHour: asked.beforeHour, rowsPerFold }, writer);
+      await materializeHours(deps, { project, hours, beforeHour: requested.beforeHour, rowsPerFold }, writer);
       count += writer.materializedHours.size;
     }
   }
   return count;
 }
 
-/** The engine as if the ledger were empty, so that everything is folded live. */
+/** Hides the usage rollup, so that queries aggregate all calls. */
 export function withoutRollup(engine: Engine): Engine {
   const rows: Engine["rows"] = (query, options) =>
     options.name === "usage_rollup_find" ? Promise.resolve([]) : engine.rows(query, options);

@@ -44,7 +44,7 @@ function padded(pieces: readonly string[], bytes: number): readonly string[] {
   return pieces.with(at, pieces[at]!.replace("{", `{"padding":"${"x".repeat(bytes)}",`));
 }
 
-/** A provider with the endpoints of OpenAI and Anthropic, whose use is known. */
+/** A provider with the endpoints of OpenAI and Anthropic, with known usage. */
 export async function playModels(): Promise<PlayedModels> {
   const seen: Played[] = [];
   const plans = new Map<string, Sending>();

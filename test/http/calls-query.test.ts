@@ -35,8 +35,8 @@ async function send(project: string, ...calls: object[]): Promise<void> {
 
 const idsOf = (calls: readonly Record<string, unknown>[]) => calls.map((call) => call["id"]);
 
-describe("a call that is read back", () => {
-  it("has every member as it was sent, and what is computed of it", async () => {
+describe("a call read back", () => {
+  it("has every member as sent, and computed fields", async () => {
     const sent = {
       id: "whole",
       trace_id: "t-whole",
@@ -72,7 +72,7 @@ describe("a call that is read back", () => {
     expect((await test.post("/call/read", { project_id, id: "whole" })).json().call).toEqual(calls[0]);
   });
 
-  it("tells an error, and adds to what a client wrote under summary.weave", async () => {
+  it("has its error, and merges computed fields into summary.weave", async () => {
     const times = { started_at: "2026-01-01T00:00:00Z", ended_at: "2026-01-01T00:00:01Z" };
     await send(project_id, {
       id: "failed",
@@ -88,7 +88,7 @@ describe("a call that is read back", () => {
     });
   });
 
-  it("tells its costs when they are asked for, null without a price", async () => {
+  it("has costs on request, null without a price", async () => {
     const usage = { requests: 1, prompt_tokens: 1_000_000, completion_tokens: 0 };
     await send(project_id, {
       id: "priced",
@@ -107,7 +107,7 @@ describe("a call that is read back", () => {
   });
 });
 
-describe("the calls of a question", () => {
+describe("POST /calls/stream_query", () => {
   const project = "acme/order";
   beforeAll(async () => {
     const scores = [3, "b", null, 10, undefined, "a", 2.5];
@@ -122,19 +122,19 @@ describe("the calls of a question", () => {
   });
   const ids = async (body: object) => idsOf((await query({ project_id: project, ...body })).calls);
 
-  it("come oldest first, within limit and offset", async () => {
+  it("returns calls oldest first, within limit and offset", async () => {
     expect(await ids({})).toEqual(["c6", "c5", "c4", "c3", "c2", "c1", "c0"]);
     expect(await ids({ limit: 2, offset: 1 })).toEqual(["c5", "c4"]);
     expect(await ids({ limit: 0 })).toEqual([]);
     expect(await ids({ offset: 100 })).toEqual([]);
   });
 
-  it("tell when there are more", async () => {
+  it("sets x-truncated if more calls match", async () => {
     expect((await query({ project_id: project, limit: 6 })).truncated).toBe("true");
     expect((await query({ project_id: project, limit: 7 })).truncated).toBe("false");
   });
 
-  it("are those of filter and query together", async () => {
+  it("combines filter and query", async () => {
     const numbers = { $expr: { $gt: [{ $getField: "inputs.score" }, { $literal: 2.6 }] } };
     expect(await ids({ query: numbers })).toEqual(["c3", "c0"]);
     expect(await ids({ query: numbers, filter: { call_ids: ["c0", "c1"] } })).toEqual(["c0"]);
@@ -144,7 +144,7 @@ describe("the calls of a question", () => {
     expect((await test.post("/calls/query_stats", { project_id: project })).json()).toEqual({ count: 7 });
   });
 
-  it("are those of a user or a run under the names of the Weave SDKs too", async () => {
+  it("accepts the Weave SDKs' names of user and run", async () => {
     const whose = "acme/whose";
     const at = "2026-01-01T00:00:00Z";
     const times = { started_at: at, ended_at: at };
@@ -162,7 +162,7 @@ describe("the calls of a question", () => {
     expect(await asked({ svc_user_ids: ["u1"], wb_run_ids: ["run-b"] })).toEqual([]);
   });
 
-  it("come in the order that is asked for, what is absent last, numbers before text", async () => {
+  it("sorts as requested, absent values last, numbers before text", async () => {
     const sorted = (field: string, direction: string) => ids({ sort_by: [{ field, direction }] });
     expect(await sorted("started_at", "desc")).toEqual(["c0", "c1", "c2", "c3", "c4", "c5", "c6"]);
     expect(await sorted("inputs.score", "asc")).toEqual(["c6", "c0", "c3", "c5", "c1", "c4", "c2"]);
@@ -177,7 +177,7 @@ describe("the calls of a question", () => {
     expect(await ids({ sort_by: two })).toEqual(["c5", "c2", "c4", "c1", "c6", "c3", "c0"]);
   });
 
-  it("have only the payloads that are asked for", async () => {
+  it("returns only requested payloads", async () => {
     const { calls } = await query({
       project_id: project,
       columns: ["id", "inputs.score"],
@@ -192,7 +192,7 @@ describe("the calls of a question", () => {
     });
   });
 
-  it("are asked for with every issue told", async () => {
+  it("reports every issue", async () => {
     const answer = await test.post("/calls/stream_query", {
       project_id: project,
       query: { $expr: { $eq: [{ $getField: "inputz" }, { $literal: 1 }] } },

@@ -52,8 +52,8 @@ const saidOf = ({ lines }: { lines: readonly string[] }) =>
     return [id, said?.toSorted().map((payload) => JSON.parse(payload) as unknown)];
   });
 
-describe("calls that are read with their feedback", () => {
-  it("have all of it, as /feedback/query lists it, and none of other calls, projects, or purged", async () => {
+describe("calls with include_feedback", () => {
+  it("have the feedback that /feedback/query lists, none of other calls, other projects, or purged", async () => {
     const project = "acme/said";
     await send(project, [
       { id: "a" },

@@ -24,7 +24,7 @@ const deps = () => ({
   deletions: createDeletionStore(test.engine),
   mutations: createMutations(test.engine, namedCluster),
   clock: systemClock,
-  whileNoInsertRuns: <Result>(work: () => Promise<Result>) => work(),
+  runExclusive: <Result>(work: () => Promise<Result>) => work(),
 });
 
 /** Of one request. */

@@ -160,7 +160,7 @@ describe("deleting a project", () => {
       deletions: createDeletionStore(test.engine),
       mutations: createMutations(test.engine, namedCluster),
       clock: systemClock,
-      whileNoInsertRuns: (work) => work(),
+      runExclusive: (work) => work(),
     });
     const asked = [...Array.from({ length: 130 }, (_, n) => `evil/p${n}`), "good/one"] as Project[];
     await Promise.all(["evil/p0", "evil/p1", "good/one"].map((project_id) => startCall(project_id)));
@@ -209,7 +209,7 @@ describe("deleting calls", () => {
       deletions: createDeletionStore(test.engine),
       mutations: createMutations(test.engine, namedCluster),
       clock: systemClock,
-      whileNoInsertRuns: (work) => work(),
+      runExclusive: (work) => work(),
     });
   const secrets = async (): Promise<readonly string[]> => {
     const rows = await test.engine.rows<{ id: string }>(
@@ -310,9 +310,9 @@ describe("retention", () => {
     expect((await ask("GET", url)).body).toEqual({ days: 30 });
 
     const mutations = createMutations(test.engine, namedCluster);
-    const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+    const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
     const audit: RetentionAudit = (_projects, _details, work) => work();
-    const deps = { engine: test.engine, mutations, whileNoInsertRuns, audit };
+    const deps = { engine: test.engine, mutations, runExclusive, audit };
     await deleteExpired({ ...deps, clock: systemClock });
     const forever = await countRows("calls", "acme/forever");
     await until(async () => (await countRows("calls", "acme/old")) === 1);

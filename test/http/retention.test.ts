@@ -85,11 +85,11 @@ async function expire({ audit: failing, mutations: isBroken }: Broken = {}): Pro
   const audit = createRetentionAudit({ log, logger }, systemClock);
   const mutations = createMutations(test.engine, namedCluster);
   await until(async () => !(await mutations.areRunning("retention")));
-  const whileNoInsertRuns = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+  const runExclusive = <Result>(work: () => Promise<Result>): Promise<Result> => work();
   const start: typeof mutations.start = isBroken
     ? () => Promise.reject(new Error("no mutation"))
     : (...args) => mutations.start(...args);
-  const deps = { engine: test.engine, clock: systemClock, whileNoInsertRuns, audit };
+  const deps = { engine: test.engine, clock: systemClock, runExclusive, audit };
   await deleteExpired({ ...deps, mutations: { ...mutations, start } });
 }
 

@@ -56,7 +56,7 @@ async function linesOf(project_id: string, trace_id = "t"): Promise<readonly Rec
 const ended_at = "2026-11-20T12:00:01Z";
 
 describe("POST /trace/calls", () => {
-  it("has of each call what a tree needs, oldest first", async () => {
+  it("lists calls without payloads, oldest first", async () => {
     const project = await stored([
       { id: "late", started_at: "2026-11-20T12:00:05Z", parent_id: "root" },
       { id: "root", ended_at, display_name: "Run", exception: "🦄".repeat(250) },
@@ -83,7 +83,7 @@ describe("POST /trace/calls", () => {
     ]);
   });
 
-  it("has the calls of that trace of that project, without those that were deleted, and as renamed", async () => {
+  it("lists only calls of the project's trace, without deleted ones, as renamed", async () => {
     const project = await stored([
       { id: "a", ended_at },
       { id: "b", ended_at },
@@ -98,7 +98,7 @@ describe("POST /trace/calls", () => {
     expect(await linesOf(project, "none")).toEqual([]);
   });
 
-  it("keeps names of any kind as they were sent", async () => {
+  it("returns any names as sent", async () => {
     const names = ["__proto__", "</script>", 'a"b\\c', "\u2028\u202e", "🦄/\t", "1"];
     const project = await stored(
       names.map((name) => ({ id: name, op_name: name, ended_at, exception: name })),
@@ -108,7 +108,7 @@ describe("POST /trace/calls", () => {
     for (const { id, op_name, exception } of lines) expect([op_name, exception]).toEqual([id, id]);
   });
 
-  it("refuses a trace of more calls than one response may read, and answers one of as many", async () => {
+  it("rejects a trace above the maximum number of calls, and accepts one at the maximum", async () => {
     const calls = Array.from({ length: MAX_CALLS }, (_, at) => ({ id: `c${at}`, ended_at }));
     const project = await stored(calls);
     expect(await linesOf(project)).toHaveLength(MAX_CALLS);
@@ -128,7 +128,7 @@ describe("POST /trace/calls", () => {
     expect(text).toContain(`${MAX_CALLS + 1} calls`);
   });
 
-  it("has every call once, in its order, however many pages it is read in", async () => {
+  it("lists every call once, in order, across pages", async () => {
     const seed = chosenSeed();
     const calls = Array.from({ length: 120 }, (_, at) => ({
       id: `c${(at * 37) % 120}`,
@@ -163,7 +163,7 @@ describe("POST /trace/calls", () => {
 });
 
 describe("POST /trace/sizes", () => {
-  it("counts calls, failures and what has not ended, of whole traces", async () => {
+  it("counts all, failed and unfinished calls of whole traces", async () => {
     const project_id = await stored([
       { id: "a", ended_at },
       { id: "b", ended_at, exception: "no" },

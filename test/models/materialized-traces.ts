@@ -4,53 +4,53 @@ import { spanKey, MAX_SPAN_HOURS, singleHour, type HourSpan } from "../../src/us
 import type { RollupManifest } from "../../src/usage-rollup/manifests.ts";
 import type { MultiHourTraceSet } from "../../src/usage-rollup/multi-hour-traces.ts";
 
-/** Of each hour under which a trace lies, how often it was written there. */
+/** Number of writes of a trace by hour. */
 type Versions = ReadonlyMap<number, number>;
 
-/** A manifest, and the traces it has, as they were when they were settled. */
-interface Kept {
+/** Manifest with the state of its traces at materialization. */
+interface StoredManifest {
   readonly manifest: RollupManifest;
   readonly traces: ReadonlyMap<number, string>;
 }
 
-/** Traces, what is noted of them, and what a ledger has of them: the least that tells whether a question counts each of them once. */
+/** Minimal model of traces, their index and their rollup: shows whether a query counts each trace once. */
 export class MaterializedTraces {
   readonly #traces = new Map<number, Map<number, number>>();
-  /** The hours under which traces are noted: before they are written there. */
-  readonly #noted = new Map<number, Set<number>>();
-  readonly #kept = new Map<string, Kept>();
+  /** Hours of each trace in `trace_hours`; indexed before the write. */
+  readonly #indexed = new Map<number, Set<number>>();
+  readonly #stored = new Map<string, StoredManifest>();
   #batches = 0;
 
-  note(trace: number, hour: number): void {
-    const hours = this.#noted.get(trace) ?? new Set();
-    this.#noted.set(trace, hours.add(hour));
+  index(trace: number, hour: number): void {
+    const hours = this.#indexed.get(trace) ?? new Set();
+    this.#indexed.set(trace, hours.add(hour));
   }
 
   write(trace: number, hour: number): void {
-    this.note(trace, hour);
+    this.index(trace, hour);
     const versions = this.#traces.get(trace) ?? new Map<number, number>();
     this.#traces.set(trace, versions.set(hour, (versions.get(hour) ?? 0) + 1));
   }
 
-  /** What would be settled of a group now: its manifests, in so many parts. */
-  fold(group: HourSpan, parts: number): readonly Kept[] {
-    const fingerprint = this.#fingerprints().of(group);
-    const isOwn = group.first === group.last;
+  /** Computes the manifests of a span now, in so many slices. */
+  fold(span: HourSpan, slices: number): readonly StoredManifest[] {
+    const fingerprint = this.#fingerprints().of(span);
+    const isOwn = span.first === span.last;
     const under = isOwn
-      ? [{ hour: group.first, traceSetHash: this.#excludedUnder(group.first) }]
-      : this.multiHour().filter((one) => spanKey(one) === spanKey(group));
+      ? [{ hour: span.first, traceSetHash: this.#excludedUnder(span.first) }]
+      : this.multiHour().filter((one) => spanKey(one) === spanKey(span));
     return under.flatMap(({ hour, traceSetHash }) =>
-      Array.from({ length: parts }, (_, part): Kept => {
+      Array.from({ length: slices }, (_, slice): StoredManifest => {
         const members = [...this.#traces].filter(
           ([trace, versions]) =>
-            versions.has(hour) && trace % parts === part && spanKey(this.#groupOf(trace)) === spanKey(group),
+            versions.has(hour) && trace % slices === slice && spanKey(this.#spanOf(trace)) === spanKey(span),
         );
         const manifest: RollupManifest = {
-          ...group,
+          ...span,
           hour,
-          slice: part,
-          slices: parts,
-          traceSetHash: traceSetHash,
+          slice,
+          slices,
+          traceSetHash,
           fingerprint,
           batch: String(this.#batches++),
           records: members.length,
@@ -64,77 +64,77 @@ export class MaterializedTraces {
   }
 
   /** Later manifests replace earlier ones. */
-  keep({ manifest, traces }: Kept): void {
-    this.#kept.set(`${manifest.hour} ${spanKey(manifest)} ${manifest.slice}`, { manifest, traces });
+  store({ manifest, traces }: StoredManifest): void {
+    this.#stored.set(`${manifest.hour} ${spanKey(manifest)} ${manifest.slice}`, { manifest, traces });
   }
 
-  look(hours: readonly number[]): RollupSnapshot {
-    const looked = new Set(hours);
+  snapshot(hours: readonly number[]): RollupSnapshot {
+    const requested = new Set(hours);
     const fingerprints = this.#fingerprints();
     return {
       hours: hours.filter((hour) => fingerprints.hours.includes(hour)),
       fingerprints,
-      multiHour: this.multiHour().filter(({ hour }) => looked.has(hour)),
-      manifests: [...this.#kept.values()]
+      multiHour: this.multiHour().filter(({ hour }) => requested.has(hour)),
+      manifests: [...this.#stored.values()]
         .map(({ manifest }) => manifest)
-        .filter(({ hour }) => looked.has(hour)),
+        .filter(({ hour }) => requested.has(hour)),
     };
   }
 
-  /** How often each trace that lies under some hours would be counted, with its state if it is not of now. */
+  /** Lists how each trace of some hours is counted: `now` or `stale` per manifest, or `uncovered`. */
   counts(
     hours: readonly number[],
-    {
-      manifests,
-      groups,
-      unmaterializedHours: liveHours,
-      unmaterializedSpanHours: hoursOfLiveGroups,
-    }: RollupCoverage,
+    { manifests, spans, unmaterializedHours, unmaterializedSpanHours }: RollupCoverage,
   ): ReadonlyMap<number, string> {
-    const materializedGroups = new Set(groups.map(spanKey));
-    const kept = new Map([...this.#kept.values()].map((one) => [one.manifest.batch, one]));
+    const materializedSpans = new Set(spans.map(spanKey));
+    const stored = new Map([...this.#stored.values()].map((one) => [one.manifest.batch, one]));
     const found = new Map<number, string>();
     for (const [trace, versions] of this.#traces) {
-      const looked = hours.filter((hour) => versions.has(hour));
-      if (looked.length === 0) continue;
-      const noted = [...this.#noted.get(trace)!];
-      const isMultiHour = noted.length > 1;
-      const isLive =
-        looked.some((hour) => liveHours.includes(hour)) ||
+      const own = hours.filter((hour) => versions.has(hour));
+      if (own.length === 0) continue;
+      const indexed = [...this.#indexed.get(trace)!];
+      const isMultiHour = indexed.length > 1;
+      const isUncovered =
+        own.some((hour) => unmaterializedHours.includes(hour)) ||
         (isMultiHour &&
-          !materializedGroups.has(spanKey(this.#groupOf(trace))) &&
-          noted.some((hour) => liveHours.includes(hour) || hoursOfLiveGroups.includes(hour)));
-      const ofHeads = looked.map((hour) =>
+          !materializedSpans.has(spanKey(this.#spanOf(trace))) &&
+          indexed.some(
+            (hour) => unmaterializedHours.includes(hour) || unmaterializedSpanHours.includes(hour),
+          ));
+      const states = own.map((hour) =>
         manifests.flatMap((manifest) => {
-          const state = manifest.hour === hour ? kept.get(manifest.batch)?.traces.get(trace) : undefined;
+          const state = manifest.hour === hour ? stored.get(manifest.batch)?.traces.get(trace) : undefined;
           return state === undefined ? [] : [state === textOf(versions) ? "now" : "stale"];
         }),
       );
-      found.set(trace, [isLive ? "live" : "", ...ofHeads.map((states) => states.join("+"))].join(" ").trim());
+      found.set(
+        trace,
+        [isUncovered ? "uncovered" : "", ...states.map((some) => some.join("+"))].join(" ").trim(),
+      );
     }
     return found;
   }
 
   multiHour(): readonly MultiHourTraceSet[] {
     const rows = new Map<string, MultiHourTraceSet>();
-    for (const [trace, hours] of this.#noted) {
+    for (const [trace, hours] of this.#indexed) {
       if (hours.size === 1) continue;
-      const group = this.#groupOf(trace);
+      const span = this.#spanOf(trace);
       for (const hour of hours) {
-        const key = `${hour} ${spanKey(group)}`;
+        const key = `${hour} ${spanKey(span)}`;
         const traceSetHash = BigInt(rows.get(key)?.traceSetHash ?? 0) + hashOf(`trace ${trace}`);
-        rows.set(key, { ...group, hour, traceSetHash: String(BigInt.asUintN(64, traceSetHash)) });
+        rows.set(key, { ...span, hour, traceSetHash: String(BigInt.asUintN(64, traceSetHash)) });
       }
     }
     return [...rows.values()];
   }
 
-  #groupOf(trace: number): HourSpan {
-    const hours = [...this.#noted.get(trace)!];
+  #spanOf(trace: number): HourSpan {
+    const hours = [...this.#indexed.get(trace)!];
     const [first, last] = [Math.min(...hours), Math.max(...hours)];
     if (hours.length === 1) return singleHour(first);
-    const group = { first, last };
-    return last - first < MAX_SPAN_HOURS ? group : { first: 0, last: -1 };
+    const span = { first, last };
+    return last - first < MAX_SPAN_HOURS ? span : { first: 0, last: -1 };
   }
 
   #excludedUnder(hour: number): string {

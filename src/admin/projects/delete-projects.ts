@@ -15,7 +15,7 @@ export interface DeletionDeps {
   readonly mutations: Mutations;
   readonly clock: Clock;
   /** Does some work while no part of a call is on its way into the store. */
-  readonly whileNoInsertRuns: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /** The largest batch. Each batch is one mutation per table, and blocks inserts until they have started. */
@@ -71,7 +71,7 @@ async function deleteProjects(
   const tables = await tablesOfProjects(deps.engine);
   const started: string[] = [];
   const change = sql`DELETE WHERE project_id IN ${param("Array(String)", projects)}`;
-  await deps.whileNoInsertRuns(async () => {
+  await deps.runExclusive(async () => {
     for (const table of tables) started.push(...(await mutations.start({ table, projects, tag }, change)));
     await bumpGenerations(deps.engine, projects);
   });

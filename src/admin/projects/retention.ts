@@ -61,7 +61,7 @@ export async function deleteExpired(deps: RetentionDeps): Promise<void> {
     if (found.size === 0) continue;
     const affected = [...new Set([...found.values()].flat())];
     await deps.audit(affected, { days, before: new Date(beforeMs).toISOString() }, () =>
-      deps.whileNoInsertRuns(async () => {
+      deps.runExclusive(async () => {
         for (const [table, where] of await expiredRows(engine, affected, beforeMs)) {
           if (!found.has(table)) continue;
           await mutations.start({ table, projects: affected, tag: TAG }, sql`DELETE WHERE ${where}`);

@@ -16,10 +16,10 @@ import {
   type Patch,
 } from "./message-columns.ts";
 
-/** What a client says when a call begins. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
+/** Start message of a call. Payloads are parsed JSON, at most `MAX_JSON_DEPTH` deep. */
 export interface CallStart {
   readonly id: string;
-  /** Undefined: the trace the call already has, else its parent's, else one derived from the call's id. */
+  /** Default: the call's existing trace, else its parent's, else one derived from the call's id. */
   readonly traceId: string | undefined;
   readonly parentId?: Patch<string>;
   readonly opName: string;
@@ -32,13 +32,13 @@ export interface CallStart {
   readonly runStep?: Patch<number>;
   readonly inputs?: unknown;
   readonly attributes?: unknown;
-  /** The id of the API key that it was sent with. */
+  /** Id of the API key of the request. */
   readonly apiKey?: Patch<string>;
-  /** Set together with the attributes that it is read from. */
+  /** Set together with `attributes`, from which it is derived. */
   readonly inclusive?: Patch<Inclusive>;
 }
 
-/** What a client says when a call ends. */
+/** End message of a call. */
 export interface CallEnd {
   readonly id: string;
   readonly endedAt?: Patch<EpochMicros>;
@@ -48,28 +48,27 @@ export interface CallEnd {
   readonly exception?: Patch<string>;
   /** Default: read from `summary.usage` and `output`. */
   readonly usage?: readonly Usage[] | undefined;
-  /** The provider's id of the completion whose usage this is, '' for none. Default: read from `output`. */
+  /** Provider's completion id of this usage, '' for none. Default: read from `output`. */
   readonly completionId?: string | undefined;
   /** Default: the client. */
   readonly reportedBy?: UsageSource;
 }
 
 /**
- * One part of a call as it is stored: the columns that it writes, and its trace if the part names one. If two parts
- * write the same column, the one acknowledged last wins.
+ * Call event: the columns it writes, and its trace if the message names one. If two events write the same column, the one
+ * acknowledged last wins.
  */
 export interface CallEvent {
   readonly id: string;
   readonly kind: "start" | "complete" | "end" | "rename" | "delete";
   readonly traceId: string | undefined;
-  /** The hour in the call's key, if known. For a start, the hour in which the call began. */
+  /** Hour bucket of the call, if known; for a start, the hour in which the call began. */
   readonly hour: number | undefined;
   readonly columns: Columns;
-  /** How its usage was read, if there was a choice. */
+  /** Interpretation of its usage, if several were possible. */
   readonly reading?: UsageReading | undefined;
 }
 
-/** A part, and the project that it belongs to. */
 export interface ProjectEvent {
   readonly project: Project;
   readonly event: CallEvent;
@@ -85,7 +84,7 @@ export function startEvent(start: CallStart): CallEvent {
   };
 }
 
-/** A whole call or, without `endedAt`, a call that is still running. */
+/** Builds the event of a complete call or, without `endedAt`, of a running one. */
 export function completeEvent(start: CallStart, end: CallEnd): CallEvent {
   return {
     id: start.id,
@@ -106,7 +105,7 @@ export function endEvent(end: CallEnd): CallEvent {
   };
 }
 
-/** Usage details are read from the output only if a summary counts the usage. */
+/** Reads usage details from the output only if the summary counts usage. */
 function endColumns(end: CallEnd): Columns {
   const { summary, output } = end;
   const usage = end.usage ?? (summary === undefined ? undefined : readUsage(summary, output));
@@ -118,7 +117,7 @@ export function renameEvent(id: string, displayName: string | null): CallEvent {
   return { id, kind: "rename", traceId: undefined, hour: undefined, columns };
 }
 
-/** `place`: where the call is stored, if known. */
+/** `key`: storage key of the call, if known. */
 export function deleteEvent(
   id: string,
   key: { readonly traceId: string; readonly hour: number } | undefined,
@@ -133,8 +132,8 @@ export function isStart(event: CallEvent): boolean {
 }
 
 /**
- * The columns of a part that a pending part may write too; undefined if there are none. Tombstones are all equal, so
- * their order does not matter.
+ * Reduces an event to the columns that pending events may write too; `undefined` if there are none. Tombstones are equal,
+ * so their order does not matter.
  */
 export function orderSensitiveEvent(event: CallEvent): CallEvent | undefined {
   if (event.kind === "end" || event.kind === "rename") return event;

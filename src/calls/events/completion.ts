@@ -1,8 +1,8 @@
 import { isJsonObject } from "../../shared/json.ts";
 
 /**
- * Who reports a completion: a client, the gateway with the provider's counts, or the gateway with its own estimate
- * because the provider sent no counts.
+ * Source of a completion's usage: a client, the gateway with the provider's counts, or the gateway's estimate because the
+ * provider sent no counts.
  */
 export type UsageSource = (typeof USAGE_SOURCES)[number];
 /** The column `usage_source` holds an index into this list. */
@@ -13,9 +13,9 @@ const MAX_ID_LENGTH = 256;
 /** Prefixes of completion ids. */
 const COMPLETION = /^(?:chatcmpl|cmpl|chat|gen|msg|resp|embd|aitxt|aiobj)[-_]/;
 /** Members that only the responses of models have. */
-const MARKS = ["choices", "candidates", "usage", "usageMetadata", "model", "modelId", "modelVersion"];
+const MEMBERS = ["choices", "candidates", "usage", "usageMetadata", "model", "modelId", "modelVersion"];
 
-/** The provider's id of the completion that a call returned; '' if its output is something else. */
+/** Reads the provider's completion id from a call's output; '' if it is not a completion. */
 export function completionIdOf(output: unknown): string {
   if (!isJsonObject(output)) return "";
   return [idOf(output), idOf(output["response"]), idOfGeneration(output)].find((id) => id !== "") ?? "";
@@ -24,11 +24,11 @@ export function completionIdOf(output: unknown): string {
 function idOf(response: unknown): string {
   if (!isJsonObject(response)) return "";
   const id = storedId(response["id"] ?? response["responseId"]);
-  if (COMPLETION.test(id) || MARKS.some((mark) => response[mark] != null)) return id;
+  if (COMPLETION.test(id) || MEMBERS.some((name) => response[name] != null)) return id;
   return "";
 }
 
-/** For LangChain's models: the provider's id is in the response metadata or, in JavaScript, on the message itself. */
+/** Reads LangChain's output: the id is in the response metadata or, in JavaScript, on the message. */
 function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): string {
   const generation: unknown = Array.isArray(generations) ? (generations as unknown[]).flat()[0] : undefined;
   const message = isJsonObject(generation) ? generation["message"] : undefined;
@@ -39,10 +39,10 @@ function idOfGeneration({ generations }: Readonly<Record<string, unknown>>): str
   return ids.find((id) => COMPLETION.test(id)) ?? "";
 }
 
-/** LangChain's id of a run, which it uses where the provider has sent none: chains repeat it. */
+/** LangChain's run id, which it sends without a provider's id; not unique, because chains repeat it. */
 const RUN_ID = /^(?:lc_)?run-/;
 
-/** An id as the column `completion_id` holds it; '' if the value is not an id. */
+/** Normalises an id for the column `completion_id`; '' if the value is not a provider's id. */
 export function storedId(id: unknown): string {
   if (typeof id !== "string" || id.length > MAX_ID_LENGTH || RUN_ID.test(id)) return "";
   return id.toWellFormed();
@@ -52,8 +52,8 @@ const MIN_BITS = 40;
 const MIN_DISTINCT = 5;
 
 /**
- * Whether an id is random enough to identify one completion. Ids of local servers often are not: some draw from a
- * thousand numbers (Ollama's `chatcmpl-123`), count, use the time, or always send the same id.
+ * True if an id has enough entropy (`MIN_BITS`) to identify one completion. Local servers often draw from a thousand
+ * numbers (Ollama's `chatcmpl-123`), count, use the time, or repeat one id.
  */
 export function isUniqueId(id: string): boolean {
   const characters = id.replace(/^[a-z]+[-_]/i, "").replaceAll(/[^0-9a-z]/gi, "");

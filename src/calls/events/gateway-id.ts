@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 /** Prefix of the ids that the gateway assigns: UUIDs of version 8 (RFC 9562, custom). */
 export const GATEWAY_ID_START = "73756d74-7265-8";
 
-/** The id of a call that the gateway records. `from`: a UUID, or what is written like one. */
+/** Builds the id of a call recorded by the gateway. `from`: text in UUID form. */
 export function gatewayId(from: string = randomUUID()): string {
   return GATEWAY_ID_START + from.slice(GATEWAY_ID_START.length);
 }
 
-/** Whether only the gateway may write this call. */
+/** True if only the gateway may write this call. */
 export function isGatewayId(id: string): boolean {
   return id.startsWith(GATEWAY_ID_START);
 }

@@ -6,28 +6,28 @@ import { encodeUsage } from "../../usage/usage-column.ts";
 import { completionIdOf, USAGE_SOURCES, type UsageSource } from "./completion.ts";
 import { refsText } from "./refs.ts";
 
-/** A member of a message: undefined leaves the stored value, null clears it, a value replaces it. */
+/** Message member: `undefined` keeps the stored value, null clears it, a value replaces it. */
 export type Patch<Value> = Value | null | undefined;
 
 export type Columns = Readonly<Record<string, string | number>>;
 
 type Written = Record<string, string | number>;
 
-/** Writes the columns of a member that is present: always all of them, so that columns from one value stay together. */
+/** Column writers by message member; each always writes all columns derived from its value. */
 type Members = Readonly<Record<string, (value: never, row: Written) => void>>;
 
 /**
- * Whether a call's usage includes its children's. `per_llm`: yes, each under its own LLM, as the Weave SDKs send it.
- * `in_total`: yes, all under the one LLM that the call names, as OpenTelemetry spans do: a wrapper names the requested
- * model, its children the one that responded.
+ * Scope of a call's usage. `per_llm`: includes its children's, each under its own LLM, as the Weave SDKs send it.
+ * `in_total`: includes its children's, all under the call's LLM, as OpenTelemetry spans do: a wrapper names the requested
+ * model, its children the one that responded. `false`: its own only.
  */
 export type Inclusive = (typeof INCLUSIVE)[number];
 /** The column `inclusive` holds an index into this list. */
 export const INCLUSIVE = [false, "per_llm", "in_total"] as const;
 
 /**
- * The columns that each form of message writes. Each form has its own name column: a rename wins over an end, and an end
- * over a start, in any order of arrival.
+ * Columns of start messages. Each message type has its own name column: a rename overrides an end, and an end a start, in
+ * any order of arrival.
  */
 export const startMembers = {
   parentId: text("parent_id"),
@@ -70,7 +70,7 @@ export const endMembers = {
   usage: (value: readonly Usage[] | null, row: Written) => {
     row["usage"] = encodeUsage(value ?? []);
   },
-  // these override what output and summary say
+  // override the values derived from output and summary
   completionId: text("completion_id"),
   reportedBy: (value: UsageSource | null, row: Written) => {
     row["usage_source"] = USAGE_SOURCES.indexOf(value ?? "client");
@@ -85,7 +85,7 @@ export const deleteMembers = {
   },
 } satisfies Members;
 
-/** The columns that only starts write: no pending part writes them. */
+/** Columns that only starts write, never pending events. */
 export const startColumnNames: ReadonlySet<string> = new Set(
   Object.values(startMembers).flatMap((write) => {
     const row: Written = {};
@@ -98,7 +98,7 @@ type PatchOf<Table extends Members> = {
   readonly [Name in keyof Table]?: Parameters<Table[Name]>[0] | null | undefined;
 };
 
-/** The columns of all members present in a message. */
+/** Encodes the members present in a message. */
 export function columnsOf<Table extends Members>(members: Table, message: PatchOf<Table>): Columns {
   const row: Written = {};
   for (const name in members) {

@@ -1,6 +1,6 @@
 const REF = /^weave:\/\/\/\S/;
 
-/** Every string value of a payload that is a reference (`weave:///…`), each once, in order of appearance. */
+/** Collects the distinct references (`weave:///…`) among a payload's string values, in order of appearance. */
 export function collectRefs(payload: unknown): readonly string[] {
   const refs = new Set<string>();
   const visit = (node: unknown): void => {
@@ -14,7 +14,7 @@ export function collectRefs(payload: unknown): readonly string[] {
   return [...refs];
 }
 
-/** The references as stored in a column: a JSON list, '' for none. */
+/** Encodes the references of a payload as a JSON list, '' for none. */
 export function refsText(payload: unknown): string {
   const refs = collectRefs(payload);
   return refs.length === 0 ? "" : JSON.stringify(refs);

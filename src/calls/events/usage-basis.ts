@@ -1,13 +1,13 @@
 /**
- * Why a call's usage is read as it is: its producer is known, only the names of its attributes are, or its counts contradict
- * what these names mean, so that their meaning is a guess.
+ * Basis of reading a call's usage: its producer, only the names of its attributes, or a guess, because its counts contradict
+ * the meaning of these names.
  */
 export const USAGE_BASES = ["producer", "words", "guess"] as const;
 export type UsageBasis = (typeof USAGE_BASES)[number];
 
-/** How the usage of a call was read. It is not stored: `attributes.otel.usage_basis` is. */
+/** Interpretation of a call's usage; stored only as `attributes.otel.usage_basis`. */
 export interface UsageReading {
   readonly basis: UsageBasis;
-  /** The producer in the table of producers; undefined for one that is not in it. */
+  /** Entry in the table of producers; `undefined` for an unknown producer. */
   readonly producer: string | undefined;
 }

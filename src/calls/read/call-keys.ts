@@ -1,7 +1,7 @@
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
 import { sql } from "../../query/sql.ts";
 
-/** Where a call is stored, and when it began. */
+/** Storage key and start of a call. */
 export interface CallRowKey {
   readonly hour: number;
   readonly traceId: string;
@@ -9,7 +9,7 @@ export interface CallRowKey {
   readonly startedAtUs: number;
 }
 
-/** What `readKeys` reads. */
+/** Columns of `readKeys`, as SQL. */
 export const KEY_COLUMNS = sql`trace_id, id, toInt64(hour), toUnixTimestamp64Micro(assumeNotNull(started_at))`;
 
 export function* readKeys(bytes: Buffer): Generator<CallRowKey, undefined> {

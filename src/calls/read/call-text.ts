@@ -13,11 +13,11 @@ import type { Payload, StoredCall } from "./stored-call.ts";
 export interface CallTextOptions {
   readonly project: Project;
   readonly payloads: ReadonlySet<Payload>;
-  /** Undefined: costs are not requested. */
+  /** `undefined` if `include_costs` is false. */
   readonly costOf: CostOf | undefined;
 }
 
-/** A call as the Weave SDKs read it. Payloads are included as stored. */
+/** Encodes a call as the Weave SDKs read it. Payloads are copied as stored. */
 export function callText({ call, feedback }: CallAndFeedback, options: CallTextOptions): string {
   const head = JSON.stringify({
     id: call.id,
@@ -49,7 +49,7 @@ function textOrNull(text: string): string | null {
   return text === "" ? null : text;
 }
 
-/** The summary, with the computed fields of a call added to its member `weave`. */
+/** Encodes the summary, with computed fields added to its member `weave`. */
 function summaryText(
   call: StoredCall,
   { costOf, feedback }: { readonly costOf: CostOf | undefined } & Pick<CallAndFeedback, "feedback">,
@@ -67,9 +67,9 @@ function summaryText(
   const members = membersOf(stored);
   const sent = members.findLast(([key]) => key === '"weave"')?.[1] ?? "{}";
   const rest = members.filter(([key]) => key !== '"weave"');
-  const isOurs = (key: string): boolean =>
+  const isComputed = (key: string): boolean =>
     (feedback !== undefined && key === '"feedback"') || Object.hasOwn(computed, key.slice(1, -1));
-  const known = sent.startsWith("{") ? membersOf(sent).filter(([key]) => !isOurs(key)) : [];
+  const known = sent.startsWith("{") ? membersOf(sent).filter(([key]) => !isComputed(key)) : [];
   return withMember(objectOf(rest), "weave", computedText(known, computed, feedback));
 }
 
@@ -82,7 +82,7 @@ function computedText(
   return feedback === undefined ? text : withMember(text, "feedback", `[${feedback.join(",")}]`);
 }
 
-/** The text of an object with one more member, whose value is already text. */
+/** Appends a member with an encoded value to an encoded object. */
 function withMember(object: string, name: string, value: string): string {
   return `${object.slice(0, -1)}${object === "{}" ? "" : ","}"${name}":${value}}`;
 }

@@ -2,34 +2,34 @@ import { AppError } from "../../shared/errors.ts";
 import type { Project } from "../../shared/project.ts";
 import type { StoredCall } from "./stored-call.ts";
 
-/** The feedback about some references, as JSON. Undefined: too much to read at once. */
+/** Reads the feedback on references, as JSON texts. `undefined` if it is too large to read at once. */
 export type FeedbackOf = (
   project: Project,
-  question: { readonly refs: readonly string[]; readonly signal: AbortSignal },
+  query: { readonly refs: readonly string[]; readonly signal: AbortSignal },
 ) => Promise<ReadonlyMap<string, readonly string[]> | undefined>;
 
 export interface CallAndFeedback {
   readonly call: StoredCall;
-  /** Undefined: not requested. */
+  /** `undefined` if not requested. */
   readonly feedback: readonly string[] | undefined;
 }
 
 export interface FeedbackReading {
   readonly project: Project;
   readonly signal: AbortSignal;
-  /** Undefined: feedback is not requested. */
+  /** `undefined` if not requested. */
   readonly feedbackOf: FeedbackOf | undefined;
 }
 
-/** Pages of calls with their feedback, in parts if it is too much for a page. Errors: payload_too_large, for one call. */
+/** Adds feedback to pages of calls, splitting pages with too much. Throws `payload_too_large` if one call has too much. */
 export async function* callsWithFeedback(
   pages: AsyncIterable<readonly StoredCall[]>,
   reading: FeedbackReading,
 ): AsyncGenerator<readonly CallAndFeedback[]> {
-  for await (const page of pages) yield* eventsOf(page, reading);
+  for await (const page of pages) yield* addFeedback(page, reading);
 }
 
-async function* eventsOf(
+async function* addFeedback(
   calls: readonly StoredCall[],
   reading: FeedbackReading,
 ): AsyncGenerator<readonly CallAndFeedback[]> {
@@ -46,13 +46,13 @@ async function* eventsOf(
   }
   if (calls.length === 1) throw tooMuch();
   const half = Math.ceil(calls.length / 2);
-  yield* eventsOf(calls.slice(0, half), reading);
-  yield* eventsOf(calls.slice(half), reading);
+  yield* addFeedback(calls.slice(0, half), reading);
+  yield* addFeedback(calls.slice(half), reading);
 }
 
 function tooMuch(): AppError {
   return new AppError(
     "payload_too_large",
-    "A call has too much feedback to be read with it: ask POST /feedback/query for it.",
+    "A call has too much feedback for include_feedback. Read it with POST /feedback/query.",
   );
 }

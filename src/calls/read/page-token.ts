@@ -7,14 +7,14 @@ import type { CallRowKey } from "./call-keys.ts";
 
 export type TimeOrder = "asc" | "desc";
 
-/** Pages of which calls, in which order. */
+/** Paginated selection and its order. */
 export interface Pages {
   readonly order: TimeOrder;
-  /** Of what selects the calls, as `digestOf`. */
+  /** `selectionHash` of project, filter and query. */
   readonly selection: string;
 }
 
-/** The last call of a page. The next page begins after it. */
+/** Last call of a page, after which the next page begins. */
 export interface Cursor {
   readonly order: TimeOrder;
   readonly startedAtUs: number;
@@ -22,7 +22,7 @@ export interface Cursor {
   readonly traceId: string;
 }
 
-/** A token of two ids of 512 characters, the longest that are stored, is shorter. */
+/** Upper bound of a token with two ids of 512 characters, the maximum. */
 export const MAX_TOKEN_LENGTH = 10_000;
 
 const fields = z.tuple([z.enum(["asc", "desc"]), z.int(), z.string(), z.string(), z.string()]);
@@ -31,21 +31,21 @@ export function tokenAfter({ startedAtUs, id, traceId }: CallRowKey, { order, se
   return Buffer.from(JSON.stringify([order, startedAtUs, id, traceId, selection])).toString("base64url");
 }
 
-/** Errors: validation, if it is not one of ours, or of other calls: after its call, theirs would be incomplete. */
+/** Decodes a token. Throws `validation` for an invalid token or one of another selection. */
 export function readToken(token: string, ofSelection: string): Cursor {
   const read = fields.safeParse(parsed(token));
-  if (!read.success) throw refusedToken("This is no token of a page");
+  if (!read.success) throw tokenError("Invalid page token");
   const [order, startedAtUs, id, traceId, selection] = read.data;
-  if (selection !== ofSelection) throw refusedToken("This page is of another project, filter or query");
+  if (selection !== ofSelection) throw tokenError("This token belongs to another project, filter or query");
   return { order, startedAtUs, id, traceId };
 }
 
-/** Short, and equal for equal selections. */
+/** Hashes a selection to 16 characters. */
 export function selectionHash(selection: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(selection)).digest("base64url").slice(0, 16);
 }
 
-export function refusedToken(msg: string) {
+export function tokenError(msg: string) {
   return invalid([{ loc: ["body", "page_token"], msg, type: "page_token" }]);
 }
 
@@ -57,7 +57,7 @@ function parsed(token: string): unknown {
   }
 }
 
-/** True for the calls after it. */
+/** SQL condition: calls after the cursor. */
 export function isAfter({ order, startedAtUs, id, traceId }: Cursor): Sql {
   const at = sql`fromUnixTimestamp64Micro(${param("Int64", startedAtUs)}, 'UTC')`;
   const [ids, traceIds] = [param("String", id), param("String", traceId)];

@@ -15,7 +15,7 @@ import {
   selectionHash,
   isAfter,
   readToken,
-  refusedToken,
+  tokenError,
   type Cursor,
   type Pages,
   type TimeOrder,
@@ -23,39 +23,39 @@ import {
 
 type ListFilter = CallsFilter & { readonly traces_without_root?: boolean | null | undefined };
 
-export interface CallsQuestion {
+export interface CallsQuery {
   readonly filter?: ListFilter | null | undefined;
   readonly query?: unknown;
   readonly sort_by?: readonly SortKey[] | null | undefined;
   readonly page_token?: string | null | undefined;
 }
 
-/** Which calls to read, and in which order. */
+/** Selection and order of calls. */
 export interface ListPlan extends Pick<
   CallSelection,
   "project" | "filter" | "query" | "orderBy" | "also" | "withoutRoot"
 > {
   readonly startedIn: HourRange | undefined;
-  /** Undefined: not sorted by `started_at` alone. */
+  /** `undefined` unless sorted by `started_at` alone. */
   readonly pages: Pages | undefined;
-  /** The request names traces or calls, which restricts the search in any order. */
+  /** True if the filter names traces or calls, so that the search is narrow in any order. */
   readonly namesCalls: boolean;
 }
 
-/** Errors: validation, with the issues of query and order together. */
-export function planList(project: Project, question: CallsQuestion, limits: SelectionLimits): ListPlan {
-  const { filter, page_token } = question;
-  const selection = selectionHash([project, filter, question.query]);
+/** Compiles a request. Throws `validation` with the issues of query and order together. */
+export function planList(project: Project, request: CallsQuery, limits: SelectionLimits): ListPlan {
+  const { filter, page_token } = request;
+  const selection = selectionHash([project, filter, request.query]);
   const cursor = page_token == null ? undefined : readToken(page_token, selection);
-  const sort_by = question.sort_by?.length ? question.sort_by : orderOf(cursor);
-  const query = question.query == null ? undefined : compileQuery(question.query, { project, limits });
+  const sort_by = request.sort_by?.length ? request.sort_by : orderOf(cursor);
+  const query = request.query == null ? undefined : compileQuery(request.query, { project, limits });
   const sort = sort_by.length > 0 ? compileSort(sort_by) : undefined;
   if (query?.ok === false || sort?.ok === false) {
     const issues = [query, sort].flatMap((one) => (one === undefined || one.ok ? [] : one.issues));
     throw invalid(issues.map((issue) => ({ ...issue, loc: ["body", ...issue.loc] })));
   }
   const order = timeOrderOf(sort_by);
-  if (cursor !== undefined && cursor.order !== order) throw refusedToken("This page is of another order");
+  if (cursor !== undefined && cursor.order !== order) throw tokenError("This token belongs to another order");
   return {
     project,
     filter,
@@ -69,7 +69,7 @@ export function planList(project: Project, question: CallsQuestion, limits: Sele
   };
 }
 
-/** Without a requested order, a page has the order of the pages before it. */
+/** Defaults to the order of the previous pages. */
 function orderOf(cursor: Cursor | undefined): readonly SortKey[] {
   return cursor === undefined ? [] : [{ field: "started_at", direction: cursor.order }];
 }

@@ -27,11 +27,11 @@ const call = {
   },
 };
 
-/** The routes by their operation ids. */
+/** Routes by operation id. */
 export const schemas = routeSchemas({
   queryCalls: {
-    summary: "Calls, one JSON object per line",
-    description: "The body is NDJSON: each line is a `Call`. A transfer that breaks off is incomplete.",
+    summary: "Query calls",
+    description: "Streams NDJSON: each line is a `Call`. A response that breaks off is incomplete.",
     success: "One call per line",
     truncated: "more calls match than `limit` allows.",
     hasPages: true,
@@ -48,8 +48,8 @@ export const schemas = routeSchemas({
     response: { 200: { content: { "application/x-ndjson": { schema: schema.call } } } },
   },
   readCall: {
-    summary: "One call",
-    description: "With its payloads as sent, and what Sumtree computes for it in `summary.weave`.",
+    summary: "Read a call",
+    description: "Returns its payloads as sent, and computed fields in `summary.weave`.",
     success: "The call, or null",
     example: { request: { project_id: "acme/demo", id }, response: { call } },
     body: schema.callReadBody,
@@ -57,7 +57,7 @@ export const schemas = routeSchemas({
   },
   countCalls: {
     summary: "Count calls",
-    description: "Of the calls that `filter` and `query` select.",
+    description: "Counts the calls that `filter` and `query` select.",
     success: "The count",
     example: {
       request: { project_id: "acme/demo", filter: { trace_roots_only: true } },

@@ -22,26 +22,26 @@ import { payloadsOf } from "./stored-call.ts";
 export interface CallsQueryDeps {
   readonly engine: Engine;
   readonly selectionLimits: SelectionLimits;
-  /** The prices of a project. */
+  /** Reads the prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
   readonly feedbackOf: FeedbackOf;
 }
 
 const config = { access: readAccess, tag: "calls" };
 
-/** Calls read back as they were sent. */
+/** Registers the routes that read and count calls. */
 export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, selectionLimits } = deps;
 
-  const read = async (plan: ListPlan, question: ReadQuestion) => {
-    const { limit, offset, signal } = question;
-    const costOf = question.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
+  const read = async (plan: ListPlan, request: ReadOptions) => {
+    const { limit, offset, signal } = request;
+    const costOf = request.includeCosts === true ? await deps.costsFor(plan.project) : undefined;
     const { keys, truncated, nextPage } = await selectKeys(engine, plan, { limit, offset, signal });
-    const payloads = payloadsOf(question.columns);
+    const payloads = payloadsOf(request.columns);
     const { project } = plan;
     const options = { project, payloads, costOf };
-    const feedbackOf = question.includeFeedback === true ? deps.feedbackOf : undefined;
+    const feedbackOf = request.includeFeedback === true ? deps.feedbackOf : undefined;
     const pages = readListed(engine, keys, { project, payloads, signal });
     return {
       calls: callsWithFeedback(pages, { project, signal, feedbackOf }),
@@ -56,8 +56,8 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     schema: { ...schemas.queryCalls, body: streamQueryBody(selectionLimits) },
   };
   app.post("/calls/stream_query", streamRoute, async (request, reply) => {
-    const { project_id, columns, include_costs, include_feedback, limit, offset, ...question } = request.body;
-    const plan = planList(request.grant.project(project_id), question, selectionLimits);
+    const { project_id, columns, include_costs, include_feedback, limit, offset, ...query } = request.body;
+    const plan = planList(request.grant.project(project_id), query, selectionLimits);
     const { calls, options, truncated, nextPage } = await read(plan, {
       limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT),
       offset: offset ?? 0,
@@ -87,13 +87,13 @@ export async function callsQueryRoutes(root: FastifyInstance, deps: CallsQueryDe
     schema: { ...schemas.countCalls, body: queryStatsBody(selectionLimits) },
   };
   app.post("/calls/query_stats", statsRoute, async (request, reply) => {
-    const { project_id, ...question } = request.body;
-    const plan = planList(request.grant.project(project_id), question, selectionLimits);
+    const { project_id, ...query } = request.body;
+    const plan = planList(request.grant.project(project_id), query, selectionLimits);
     return { count: await countCalls(engine, plan, abortOnClose(reply)) };
   });
 }
 
-interface ReadQuestion {
+interface ReadOptions {
   readonly limit: number;
   readonly offset: number;
   readonly columns?: readonly string[] | null | undefined;
@@ -102,10 +102,10 @@ interface ReadQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Writing them takes about 5 ms. */
+/** Encoding them takes about 5 ms. */
 const CALLS_PER_TURN = 200;
 
-/** One call per line. */
+/** Encodes calls as NDJSON. */
 async function* linesOf(
   pages: AsyncGenerator<readonly CallAndFeedback[]>,
   options: CallTextOptions,

@@ -4,7 +4,7 @@ import { jsonObject } from "../../http/schemas/response-schema.ts";
 import { MAX_TOKEN_LENGTH } from "./page-token.ts";
 import { callsQuery, listFilter, type SelectionLimits } from "../../query/index.ts";
 
-/** The maximum number of calls in one response. */
+/** Maximum calls in one response. */
 export const MAX_LIMIT = 1_000_000;
 
 const includeCosts = z
@@ -12,7 +12,7 @@ const includeCosts = z
   .nullish()
   .describe("Adds the cost of the call's usage as `summary.weave.costs`.");
 
-/** Unknown members from SDKs are ignored. */
+/** Ignores unknown members, which SDKs send. */
 export function streamQueryBody(limits: SelectionLimits) {
   const body = z.object({
     project_id: projectId,
@@ -32,7 +32,7 @@ export function streamQueryBody(limits: SelectionLimits) {
       .max(MAX_TOKEN_LENGTH)
       .nullish()
       .describe(
-        "The `x-next-page-token` of the page before, of the same project, filter and query. Only for calls sorted by `started_at` alone, in either direction. New calls do not shift pages.",
+        "The `x-next-page-token` of the previous page, with the same project, filter and query. Only for calls sorted by `started_at` alone, in either direction. New calls do not shift pages.",
       ),
     include_costs: includeCosts,
     include_feedback: z
@@ -43,7 +43,7 @@ export function streamQueryBody(limits: SelectionLimits) {
       .array(z.string())
       .max(1000)
       .nullish()
-      .describe("The fields to return. Payloads without a requested field are left empty."),
+      .describe("Fields to return. Payloads without a requested field are empty."),
   });
   return body.meta({ id: "CallsQueryReq" });
 }
@@ -62,17 +62,17 @@ export const callReadBody = z
   .meta({ id: "CallReadReq" });
 
 export const queryStatsRes = z
-  .object({ count: z.int().min(0).describe("The number of matching calls") })
+  .object({ count: z.int().min(0).describe("Number of matching calls") })
   .meta({ id: "CallsQueryStatsRes" });
 
-// Only for the description: calls are written as text, with their payloads as stored.
+// Used only for OpenAPI: responses are encoded as text, with payloads as stored.
 
 const text = z.string().nullable();
 
 const computed = z
   .looseObject({
     status: z.enum(["running", "success", "error", "descendant_error"]),
-    latency_ms: z.int().nullable().describe("null: the call is still running"),
+    latency_ms: z.int().nullable().describe("null while the call is running"),
     trace_name: z.string(),
     costs: z
       .record(z.string(), describedAs("LLMAggregatedUsage"))
@@ -80,7 +80,7 @@ const computed = z
       .describe("By LLM, if `include_costs` is set"),
     feedback: z.array(describedAs("Feedback")).optional().describe("If `include_feedback` is set"),
   })
-  .describe("What Sumtree computes for the call");
+  .describe("Fields computed by Sumtree");
 
 export const call = z
   .object({
@@ -93,7 +93,7 @@ export const call = z
     thread_id: text,
     turn_id: text,
     started_at: isoInstant,
-    ended_at: isoInstant.nullable().describe("null: the call is still running"),
+    ended_at: isoInstant.nullable().describe("null while the call is running"),
     exception: text,
     wb_user_id: text,
     wb_run_id: text,
@@ -107,5 +107,5 @@ export const call = z
   .meta({ id: "Call", description: "A call. Payloads that were not requested are empty." });
 
 export const callReadRes = z
-  .object({ call: call.nullable().describe("null: there is no such call") })
+  .object({ call: call.nullable().describe("null if the call does not exist") })
   .meta({ id: "CallReadRes" });

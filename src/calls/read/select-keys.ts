@@ -7,12 +7,12 @@ import { hasMoreThan, KEY_COLUMNS, readKeys, type CallRowKey } from "./call-keys
 import { tokenAfter, type Pages, type TimeOrder } from "./page-token.ts";
 import type { ListPlan } from "./plan.ts";
 
-/** The selected calls, in order. They stay encoded: a million of them take about 80 MB. */
+/** Selected calls, in order, still encoded: a million take about 80 MB. */
 export interface SelectedCalls {
   readonly keys: Iterator<CallRowKey>;
-  /** More calls match than the limit allows. */
+  /** True if more calls match than `limit`. */
   readonly truncated: boolean;
-  /** Where the next page begins, if there is one and the order supports pages. */
+  /** Token of the next page; `undefined` on the last page or if the order has no pages. */
   readonly nextPage: string | undefined;
 }
 
@@ -22,12 +22,12 @@ export interface Page {
   readonly signal: AbortSignal;
 }
 
-/** For a page that ends further in than this, a single read is as fast. */
+/** Maximum `offset + limit` of a walk; beyond it a single read is as fast. */
 const MAX_WALKED = 10_000;
-/** The maximum growth factor of the hours read, when the hours before had too few calls. */
+/** Maximum growth of the hours per step, if the previous step found too few calls. */
 const GROWTH = 4;
 
-/** Searches for the oldest or newest calls from their end of time, and for others in the whole project. */
+/** Selects calls: pages by time walk from the oldest or newest hour, other selections read the whole project. */
 export async function selectKeys(engine: Engine, plan: ListPlan, page: Page): Promise<SelectedCalls> {
   const { limit, offset, signal } = page;
   if (plan.pages !== undefined && !plan.namesCalls && offset + limit <= MAX_WALKED) {
@@ -57,21 +57,21 @@ function tokenOf({ pages }: ListPlan, bytes: Buffer, limit: number): string | un
 
 type OrderedPlan = ListPlan & { readonly pages: Pages };
 
-/** Hours in order, first one and then more and more, until there are enough calls. */
+/** Reads hours in order, more per step, until there are enough calls. */
 async function walk(
   engine: Engine,
   plan: OrderedPlan,
   { limit, offset, signal }: Page,
 ): Promise<SelectedCalls> {
-  const wanted = offset + limit + 1;
+  const needed = offset + limit + 1;
   const found: CallRowKey[] = [];
   let rest = plan.startedIn ?? ALL_HOURS;
   let count = 1;
-  while (found.length < wanted) {
+  while (found.length < needed) {
     const before = found.length;
     const hours = await nextHours(engine, plan, { within: rest, count, signal });
     if (hours === undefined) break;
-    const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: wanted - found.length };
+    const selection = { ...plan, columns: KEY_COLUMNS, startedIn: hours, limit: needed - found.length };
     const bytes = await engine.bytes(selectCalls(selection), "RowBinary", {
       name: "calls_select",
       limits: "heavy",
@@ -79,9 +79,9 @@ async function walk(
     });
     for (const key of readKeys(bytes)) found.push(key);
     rest = restOf(rest, hours, plan.pages.order);
-    count = nextCount(count, { found: found.length - before, missing: wanted - found.length });
+    count = nextCount(count, { found: found.length - before, missing: needed - found.length });
   }
-  const truncated = found.length === wanted;
+  const truncated = found.length === needed;
   const keys = found.slice(offset, offset + limit);
   const last = keys.at(-1);
   const nextPage = truncated && last !== undefined ? tokenAfter(last, plan.pages) : undefined;
@@ -97,7 +97,7 @@ function restOf({ from, to }: HourRange, read: HourRange, order: TimeOrder): Hou
   return order === "asc" ? { from: read.to + 1, to } : { from, to: read.from - 1 };
 }
 
-/** The next hours in which calls began; undefined if there are none. */
+/** Finds the next hours in which calls began; `undefined` if there are none. */
 async function nextHours(
   engine: Engine,
   { project, pages }: OrderedPlan,

@@ -9,10 +9,10 @@ import type { CallRowKey } from "./call-keys.ts";
 import type { ListPlan } from "./plan.ts";
 import { readStoredCalls, storedCallColumns, type Payload, type StoredCall } from "./stored-call.ts";
 
-/** Reading them takes about 5 ms. */
+/** Decoding them takes about 5 ms. */
 const CALLS_PER_TURN = 1000;
 
-/** Calls in the order of their keys, page by page. Calls deleted since are left out. Errors: `StorageError`. */
+/** Reads calls in the order of their keys, page by page, without calls deleted since. Throws `StorageError`. */
 export async function* readListed(
   engine: Engine,
   keys: Iterator<CallRowKey>,
@@ -38,7 +38,7 @@ export async function* readListed(
     },
   });
   for await (const { keys: page, bytes } of pages) {
-    // two traces may have the same id
+    // a call id may occur in two traces
     const found = new Map<string, StoredCall>();
     for (const calls of readStoredCalls(bytes, CALLS_PER_TURN)) {
       if (page.length > CALLS_PER_TURN) await turn();

@@ -5,11 +5,11 @@ import { join, sql, type Sql } from "../../query/sql.ts";
 export const PAYLOADS = ["inputs", "output", "attributes", "summary"] as const;
 export type Payload = (typeof PAYLOADS)[number];
 
-/** The requested payloads: all of them, or those of the requested fields. */
+/** Selects the payloads of the requested fields; all by default. */
 export function payloadsOf(fields: readonly string[] | null | undefined): ReadonlySet<Payload> {
   if (fields == null) return new Set(PAYLOADS);
-  const heads = new Set(fields.map((field) => field.split(".", 1)[0]));
-  return new Set(PAYLOADS.filter((payload) => heads.has(payload)));
+  const roots = new Set(fields.map((field) => field.split(".", 1)[0]));
+  return new Set(PAYLOADS.filter((payload) => roots.has(payload)));
 }
 
 const NARROW = [
@@ -27,24 +27,24 @@ const NARROW = [
   "started_at",
   "ended_at",
 ] as const;
-/** The members of `summary.weave`. */
+/** Members of `summary.weave`. */
 const COMPUTED = ["status", "latency_ms", "trace_name"] as const;
 
-/** A stored call: each column as text, '' if absent. Instants are in the store's text form, payloads are JSON. */
+/** Stored call: each column as text, '' if absent. Instants are in ClickHouse's text form, payloads are JSON. */
 export type StoredCall = Readonly<
   Record<(typeof NARROW)[number] | (typeof COMPUTED)[number] | Payload | "usage", string>
 >;
 
-/** The columns that `readStoredCalls` reads. Payloads that are not requested are not read. */
+/** Columns of `readStoredCalls`, as SQL; '' for payloads that are not requested. */
 export function storedCallColumns(payloads: ReadonlySet<Payload>): Sql {
   const text = (value: Sql): Sql => sql`ifNull(toString(${value}), '')`;
-  const whenAsked = (payload: Payload, value: Sql): Sql => (payloads.has(payload) ? text(value) : sql`''`);
+  const ifRequested = (payload: Payload, value: Sql): Sql => (payloads.has(payload) ? text(value) : sql`''`);
   return join(
     [
       ...NARROW.map((name) => text(columns.get(name)!.sql)),
-      ...COMPUTED.map((name) => whenAsked("summary", computedColumns.get(name)!.sql)),
-      ...PAYLOADS.map((name) => whenAsked(name, columns.get(name)!.sql)),
-      whenAsked("summary", sql`usage`),
+      ...COMPUTED.map((name) => ifRequested("summary", computedColumns.get(name)!.sql)),
+      ...PAYLOADS.map((name) => ifRequested(name, columns.get(name)!.sql)),
+      ifRequested("summary", sql`usage`),
     ],
     ", ",
   );
@@ -52,7 +52,7 @@ export function storedCallColumns(payloads: ReadonlySet<Payload>): Sql {
 
 const ORDER = [...NARROW, ...COMPUTED, ...PAYLOADS, "usage"] as const;
 
-/** So many at a time. */
+/** Decodes calls in batches of up to `most`. */
 export function* readStoredCalls(bytes: Buffer, most: number): Generator<readonly StoredCall[]> {
   const reader = new RowBinaryReader(bytes);
   while (!reader.done) {

@@ -12,33 +12,33 @@ const KEYS_PER_QUERY = 2000;
 interface HourDeps {
   readonly engine: Engine;
   readonly traces: StorageKeyLookup;
-  readonly noteTraces: IndexTraceHours;
+  readonly indexTraceHours: IndexTraceHours;
 }
 
 /**
- * Gives each start the hour in the key of its call: the hour of the call's first known start, so that all parts of a
- * call have one key. It looks a call up only if its trace has calls in other hours: a look-up for each call would cost
- * more than storing it. Other parts of the batch get the hour of their call's start. It notes the traces on the way.
+ * Assigns each start the hour of its call's first known start, so that all events of a call have one storage key, and copies
+ * it to the other events of the batch. Indexes the traces' hours. Reads `call_keys` only for traces with several hours: a
+ * lookup per call would cost more than storing it.
  */
 export async function assignHourBuckets(
-  { engine, traces, noteTraces }: HourDeps,
+  { engine, traces, indexTraceHours }: HourDeps,
   items: readonly RoutedEvent[],
 ): Promise<void> {
   const first = firstStarts(items);
   const hours = new Map<Start, number>();
-  const unsure: Start[] = [];
+  const unknown: Start[] = [];
   for (const start of [...first.values()].flat()) {
     const known = traces.recall(keyOf(start));
     const isKnown = known?.traceId === start.traceId;
     hours.set(start, isKnown ? known.hour : start.hour);
-    if (!isKnown) unsure.push(start);
+    if (!isKnown) unknown.push(start);
   }
-  const indexed = await noteTraces(
+  const indexed = await indexTraceHours(
     [...hours].map(([{ project, traceId }, hour]) => ({ project_id: project, trace_id: traceId, hour })),
   );
   const isElsewhere = ({ project, traceId, hour }: Start): boolean =>
     indexed.get(pairKey(project, traceId))?.some((other) => other !== hour) ?? false;
-  for (const [start, hour] of await storedHours(engine, unsure.filter(isElsewhere))) hours.set(start, hour);
+  for (const [start, hour] of await storedHours(engine, unknown.filter(isElsewhere))) hours.set(start, hour);
   for (const item of items) {
     const start = first.get(item.call)?.find(({ traceId }) => traceId === item.traceId);
     if (start !== undefined) item.hour = hours.get(start)!;
@@ -49,11 +49,11 @@ function callOf({ call, traceId }: Start): string {
   return pairKey(traceId, call);
 }
 
-/** The hours of those calls that are in the store. */
+/** Reads the hours of stored calls. */
 async function storedHours(engine: Engine, starts: readonly Start[]): Promise<ReadonlyMap<Start, number>> {
-  const asked = new Map(starts.map((start) => [callOf(start), start]));
+  const requested = new Map(starts.map((start) => [callOf(start), start]));
   const found = new Map<Start, number>();
-  for (const chunk of chunksOf([...asked.values()], KEYS_PER_QUERY)) {
+  for (const chunk of chunksOf([...requested.values()], KEYS_PER_QUERY)) {
     const rows = await engine.rows<{ project_id: Project; trace_id: string; id: string; hour: number }>(
       sql`SELECT project_id, trace_id, id, min(hour) AS hour FROM call_keys
           WHERE project_id IN ${param("Array(String)", [...new Set(chunk.map(({ project }) => project))])} AND id IN ${param(
@@ -64,7 +64,7 @@ async function storedHours(engine: Engine, starts: readonly Start[]): Promise<Re
       { name: "call_hours_find", limits: "ingest", requireCurrent: true },
     );
     for (const { project_id: project, trace_id: traceId, id, hour } of rows) {
-      const start = asked.get(pairKey(traceId, keyText({ project, id })));
+      const start = requested.get(pairKey(traceId, keyText({ project, id })));
       if (start !== undefined) found.set(start, hour);
     }
   }

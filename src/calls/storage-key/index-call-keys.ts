@@ -1,7 +1,7 @@
 import type { Engine } from "../../store/engine.ts";
 import type { Project } from "../../shared/project.ts";
 
-/** A row to write to `calls`. */
+/** Row of `calls`. */
 export interface CallRow {
   readonly project_id: Project;
   readonly trace_id: string;
@@ -10,8 +10,8 @@ export interface CallRow {
 }
 
 /**
- * Notes in `call_keys`, by the ids of calls that start, where they will be stored, before they are written: every stored call
- * is noted, though a noted call may not be stored. `NoteTraces` has noted their traces.
+ * Indexes the storage keys of starting calls by id in `call_keys`, before the calls are written: every stored call is
+ * indexed, but an indexed call may not be stored. Requires `IndexTraceHours` for their traces.
  */
 export function indexCallKeys(engine: Engine, starts: readonly CallRow[]): Promise<void> {
   return engine.insert(

@@ -5,78 +5,80 @@ import { pairKey } from "../../shared/pair-key.ts";
 import type { Project } from "../../shared/project.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
-/** An hour under which a trace has calls, or will have some. */
+/** Hour bucket that contains, or will contain, calls of a trace. */
 export interface TraceHour {
   readonly project_id: Project;
   readonly trace_id: string;
   readonly hour: number;
 }
 
-/** All hours of each trace, by `pairKey`. */
+/** Hours of each trace, by `pairKey`. */
 type HoursOfTraces = ReadonlyMap<string, readonly number[]>;
 
-export type IndexTraceHours = (places: readonly TraceHour[]) => Promise<HoursOfTraces>;
+export type IndexTraceHours = (entries: readonly TraceHour[]) => Promise<HoursOfTraces>;
 
 interface Trace {
   readonly project_id: Project;
   readonly trace_id: string;
-  /** Under which it will have calls. */
+  /** Hours to index. */
   readonly hours: Set<number>;
 }
 
-/** It is not remembered that it was noted under all of its hours. */
-interface OpenTrace {
+/** Trace with hours missing from the cache. */
+interface UncachedTrace {
   readonly trace: Trace;
   readonly missing: readonly number[];
 }
 
 const TRACES_PER_QUERY = 2000;
-const MAX_REMEMBERED = 50_000;
+const MAX_CACHED = 50_000;
 
 /**
- * Notes the hours under which traces will have calls, before the calls are written. Returns all hours of each trace.
- * `trace_hours` maps a trace to its hours; `multi_hour_traces` maps an hour to those of its traces that have several hours.
- * It notes first and then looks: if two writers begin a trace in two hours at once, the second one sees both hours. A
- * single process that writes may look while it notes, and remembers what it has noted and seen.
+ * Creates the index of traces' hours, written before the calls. Returns all hours of each trace. `trace_hours` maps a trace to
+ * its hours; `multi_hour_traces` maps an hour to its traces with several hours. Writes before it reads: if two writers begin a
+ * trace in two hours at once, the second one sees both. A single writer reads concurrently and caches the result.
  */
 export function createTraceHourIndex(engine: Engine): IndexTraceHours {
-  const memory = new TableCache<readonly number[]>(engine, "trace_hours", MAX_REMEMBERED);
+  const cache = new TableCache<readonly number[]>(engine, "trace_hours", MAX_CACHED);
 
-  const noteAndLook = async (began: TableState, open: readonly OpenTrace[]): Promise<HoursOfTraces> => {
-    const rows = open.flatMap(({ trace, missing }) => missing.map((hour) => keyOf(trace, hour)));
+  const indexAndRead = async (
+    began: TableState,
+    uncached: readonly UncachedTrace[],
+  ): Promise<HoursOfTraces> => {
+    const rows = uncached.flatMap(({ trace, missing }) => missing.map((hour) => keyOf(trace, hour)));
     const indexed = engine.insert("trace_hours", rows, { name: "trace_hours_add" });
-    const looked =
-      began === undefined ? indexed.then(() => readHours(engine, open)) : readHours(engine, open);
-    // one that fails leaves nothing behind that is still being written
-    await Promise.allSettled([indexed, looked]);
-    const [hours] = await Promise.all([looked, indexed]);
-    return began === undefined || memory.isUnchanged(began, OWN_INSERTS) ? hours : readHours(engine, open);
+    const read =
+      began === undefined ? indexed.then(() => readHours(engine, uncached)) : readHours(engine, uncached);
+    // awaits both, so that a failure leaves no write running
+    await Promise.allSettled([indexed, read]);
+    const [hours] = await Promise.all([read, indexed]);
+    return began === undefined || cache.isUnchanged(began, OWN_INSERTS) ? hours : readHours(engine, uncached);
   };
 
-  return async (places) => {
-    const traces = tracesOf(places);
-    const began = memory.begin();
+  return async (entries) => {
+    const traces = tracesOf(entries);
+    const began = cache.begin();
     const hoursOf = new Map<string, readonly number[]>();
-    const open = new Map<string, OpenTrace>();
+    const uncached = new Map<string, UncachedTrace>();
     for (const [key, trace] of traces) {
-      const known = memory.get(key) ?? [];
+      const known = cache.get(key) ?? [];
       const missing = [...trace.hours].filter((hour) => !known.includes(hour));
       if (missing.length === 0) hoursOf.set(key, known);
-      else open.set(key, { trace, missing });
+      else uncached.set(key, { trace, missing });
     }
-    if (open.size === 0) return hoursOf;
-    const found = await noteAndLook(began, [...open.values()]);
+    if (uncached.size === 0) return hoursOf;
+    const found = await indexAndRead(began, [...uncached.values()]);
     const multiHour: TraceHour[] = [];
-    for (const [key, { trace }] of open) {
+    for (const [key, { trace }] of uncached) {
       const hours = [...new Set([...(found.get(key) ?? []), ...trace.hours])];
       hoursOf.set(key, hours);
       if (hours.length > 1) multiHour.push(...hours.map((hour) => keyOf(trace, hour)));
     }
     await engine.insert("multi_hour_traces", multiHour, { name: "multi_hour_traces_add" });
-    memory.put(
+    cache.put(
       began,
       OWN_INSERTS,
-      [...open.keys()].map((key) => [key, hoursOf.get(key)!]),
+      [...uncached.keys()].map((key) => [key, hoursOf.get(key)!]),
     );
     return hoursOf;
   };
@@ -84,9 +86,9 @@ export function createTraceHourIndex(engine: Engine): IndexTraceHours {
 
 const OWN_INSERTS = 1;
 
-function tracesOf(places: readonly TraceHour[]): ReadonlyMap<string, Trace> {
+function tracesOf(entries: readonly TraceHour[]): ReadonlyMap<string, Trace> {
   const traces = new Map<string, Trace>();
-  for (const { project_id, trace_id, hour } of places) {
+  for (const { project_id, trace_id, hour } of entries) {
     const key = pairKey(project_id, trace_id);
     const trace = traces.get(key);
     if (trace === undefined) traces.set(key, { project_id, trace_id, hours: new Set([hour]) });
@@ -99,9 +101,9 @@ function keyOf({ project_id, trace_id }: Trace, hour: number): TraceHour {
   return { project_id, trace_id, hour };
 }
 
-async function readHours(engine: Engine, open: readonly OpenTrace[]): Promise<HoursOfTraces> {
+async function readHours(engine: Engine, uncached: readonly UncachedTrace[]): Promise<HoursOfTraces> {
   const found = new Map<string, readonly number[]>();
-  for (const chunk of chunksOf(open, TRACES_PER_QUERY)) {
+  for (const chunk of chunksOf(uncached, TRACES_PER_QUERY)) {
     const projects = [...new Set(chunk.map(({ trace }) => trace.project_id))];
     const ids = chunk.map(({ trace }) => trace.trace_id);
     const rows = await engine.rows<{ project_id: Project; trace_id: string; hours: readonly number[] }>(

@@ -13,23 +13,23 @@ export interface CallKey {
   readonly id: string;
 }
 
-/** Where a call is stored: together with project and id, its key in `calls`. */
+/** Storage key of a call: with project and id, its sorting key in `calls`. */
 export interface StorageKey {
   readonly traceId: string;
   /** Hours since the epoch. */
   readonly hour: number;
 }
 
-/** Finds where calls are stored: first in a cache of recent starts, then in the store. */
+/** Lookup of storage keys: first in a cache of recent starts, then in the store. */
 export interface StorageKeyLookup {
-  remember(key: CallKey, place: StorageKey): void;
-  /** Looks only in the cache. */
+  remember(key: CallKey, storageKey: StorageKey): void;
+  /** Reads only the cache. */
   recall(key: CallKey): StorageKey | undefined;
-  /** The known places, by `keyText`. `fresh` reads all of them from the store. */
+  /** Finds the storage keys of known calls, by `keyText`. `fresh` bypasses the cache. */
   find(keys: readonly CallKey[], options?: { fresh: boolean }): Promise<ReadonlyMap<string, StorageKey>>;
-  /** The project's fence as last read. The cache keeps each entry with the fence of that moment. */
+  /** Returns the project's generation as last read. */
   generationOf(project: Project): string | undefined;
-  /** Reads the current fences. Cache entries with another fence are no longer used. */
+  /** Reads current generations; invalidates cache entries of other generations. */
   readGenerations(projects: readonly Project[]): Promise<ReadonlyMap<Project, string>>;
 }
 
@@ -41,9 +41,9 @@ export function keyText(key: CallKey): string {
 }
 
 export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
-  const recent = new LRUCache<string, Remembered>({ max: RECENT_STARTS });
+  const recent = new LRUCache<string, CachedKey>({ max: RECENT_STARTS });
   const generations = new GenerationCache(RECENT_STARTS);
-  // '' for none
+  // '' if the project has no generation
   const current = new TableCache<string>(engine, "project_generations", RECENT_STARTS);
 
   const recall = (key: CallKey): StorageKey | undefined => {
@@ -54,16 +54,16 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
   };
 
   return {
-    remember: (key, place) =>
-      recent.set(keyText(key), { key: place, generation: generations.generationOf(key.project) }),
+    remember: (key, storageKey) =>
+      recent.set(keyText(key), { key: storageKey, generation: generations.generationOf(key.project) }),
     recall,
     async find(keys, { fresh } = { fresh: false }) {
       const found = new Map<string, StorageKey>();
       const unknown: CallKey[] = [];
       for (const key of keys) {
-        const place = fresh ? undefined : recall(key);
-        if (place === undefined) unknown.push(key);
-        else found.set(keyText(key), place);
+        const storageKey = fresh ? undefined : recall(key);
+        if (storageKey === undefined) unknown.push(key);
+        else found.set(keyText(key), storageKey);
       }
       for (const chunk of chunksOf(unknown, IDS_PER_QUERY)) {
         for (const row of await readTraces(engine, chunk)) {
@@ -82,7 +82,7 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
       }
       const turn = generations.begin();
       const read = await readGenerations(engine, projects);
-      generations.learn(turn, read);
+      generations.put(turn, read);
       current.put(
         began,
         0,
@@ -93,7 +93,7 @@ export function createStorageKeyLookup(engine: Engine): StorageKeyLookup {
   };
 }
 
-interface Remembered {
+interface CachedKey {
   readonly key: StorageKey;
   readonly generation: string | undefined;
 }
@@ -105,7 +105,7 @@ interface TraceRow {
   readonly hour: number;
 }
 
-/** May return other calls as well if two projects share an id; callers look up by key. */
+/** May also return calls of other projects with the same ids; callers look up by key. */
 function readTraces(engine: Engine, keys: readonly CallKey[]): Promise<TraceRow[]> {
   return engine.rows<TraceRow>(
     sql`SELECT project_id, id, min(call_keys.trace_id) AS trace_id,

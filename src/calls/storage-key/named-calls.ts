@@ -4,27 +4,27 @@ import type { Engine } from "../../store/engine.ts";
 import { indexCallKeys } from "./index-call-keys.ts";
 import { keyText, type StorageKey, type StorageKeyLookup } from "./key-lookup.ts";
 
-/** A call that is found by another name than its id. */
+/** Call found by an alternative name. */
 export interface NamedCall {
   readonly id: string;
   readonly hasEnded: boolean;
-  /** As JSON. */
+  /** JSON text. */
   readonly attributes: string;
 }
 
-/** A name of a call beside its id. */
+/** Alternative name of a call. */
 export interface CallName {
   readonly project: Project;
   readonly name: string;
 }
 
-/** Names of calls, noted beside the places of calls, so that every replica finds them. Errors: `StorageError`. */
+/** Index of alternative names, stored in `call_keys`, so that every replica finds them. Throws `StorageError`. */
 export interface NamedCalls {
-  /** Resolves when it is durable. Names that are noted at once share an insert. */
-  note(name: CallName, place: StorageKey): Promise<void>;
-  /** The one of a project that has this name and reports this completion. */
+  /** Indexes a name; resolves when it is durable. Names of one turn of the event loop share an insert. */
+  note(name: CallName, storageKey: StorageKey): Promise<void>;
+  /** Finds the project's call with this name and completion id. */
   find(name: CallName, completionId: string): Promise<NamedCall | undefined>;
-  /** The first of some names that is noted. */
+  /** Finds the first indexed name. */
   firstIndexed(project: Project, names: readonly string[]): Promise<string | undefined>;
 }
 
@@ -54,12 +54,12 @@ export function createNamedCalls(engine: Engine, traces: StorageKeyLookup): Name
     },
     async find({ project, name }, completionId) {
       const key = { project, id: name };
-      const place = (await traces.find([key])).get(keyText(key));
-      if (place === undefined) return undefined;
+      const storageKey = (await traces.find([key])).get(keyText(key));
+      if (storageKey === undefined) return undefined;
       const [call] = await engine.rows<{ id: string; ended: number; attributes: string | null }>(
         sql`SELECT id, isNotNull(ended_at) AS ended, attributes FROM calls FINAL
-            WHERE project_id = ${param("String", project)} AND hour = ${param("Int64", place.hour)}
-              AND trace_id = ${param("String", place.traceId)} AND completion_id = ${param("String", completionId)}`,
+            WHERE project_id = ${param("String", project)} AND hour = ${param("Int64", storageKey.hour)}
+              AND trace_id = ${param("String", storageKey.traceId)} AND completion_id = ${param("String", completionId)}`,
         { name: "calls_by_name", limits: "ingest", requireCurrent: true },
       );
       return call && { id: call.id, hasEnded: call.ended === 1, attributes: call.attributes ?? "{}" };

@@ -3,16 +3,16 @@ import type { Engine } from "../../store/engine.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
 
-/** Invalidates what every replica has cached about some projects. Call it once their rows are invisible. */
+/** Invalidates every replica's cache of some projects. Call it once their rows are invisible. */
 export async function bumpGenerations(engine: Engine, projects: readonly Project[]): Promise<void> {
   const rows = projects.map((project) => ({ project_id: project, generation: randomUUID() }));
   await engine.insert("project_generations", rows, { name: "project_generations_raise" });
 }
 
-/** A project's fence at the time of a read. It differs if the project has been deleted since. */
+/** Generation of a project at a read; differs if the project was deleted since. */
 export interface ProjectGeneration {
   readonly project: Project;
-  /** Undefined: never deleted. */
+  /** `undefined` if the project was never deleted. */
   readonly generation: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export async function readGeneration(engine: Engine, project: Project): Promise<
   return { project, generation: (await readGenerations(engine, [project])).get(project) };
 }
 
-/** The fences of the projects that have one. */
+/** Reads the generations of projects that were ever deleted. */
 export async function readGenerations(
   engine: Engine,
   projects: readonly Project[],

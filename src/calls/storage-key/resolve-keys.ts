@@ -3,18 +3,18 @@ import { isStart, type CallEvent, type ProjectEvent } from "../events/call-event
 import type { ProjectGeneration } from "./project-generations.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "./key-lookup.ts";
 
-/** A part on its way into the store. */
+/** Call event with its storage key, as far as resolved. */
 export interface RoutedEvent extends ProjectEvent {
   event: CallEvent;
-  /** The project's fence before the store was read for what the part says. */
+  /** Project generation before the reads from which the event was made, if any. */
   readonly readAtGeneration: ProjectGeneration | undefined;
-  /** The `keyText` of its call. */
+  /** `keyText` of its call. */
   readonly call: string;
-  /** The project's fence when the part was placed. */
+  /** Project generation when the storage key was resolved. */
   resolvedAtGeneration: string | undefined;
-  /** Undefined while its call is unknown. */
+  /** `undefined` while its call is unknown. */
   traceId: string | undefined;
-  /** The hour in the call's key; undefined while its call is unknown. */
+  /** Hour bucket; `undefined` while its call is unknown. */
   hour: number | undefined;
 }
 
@@ -23,9 +23,9 @@ export function keyOf({ project, event }: ProjectEvent): CallKey {
 }
 
 /**
- * Finds the trace of every part of a batch: the one it names, the one its call has in this batch, or the one its call
- * has in the store. A start without a trace joins its parent's, else one derived from its own id: sending it again gives
- * the same trace. The trace stays undefined if the call is unknown. All parts of a call get the hour of its first start.
+ * Resolves the trace of each event: as named, else of its call in this batch, else of its call in the store. A start without
+ * a trace joins its parent's, else gets one derived from its id, so a retry gets the same trace. The trace stays `undefined`
+ * if the call is unknown. All events of a call get the hour of its first start.
  */
 export async function resolveStorageKeys(
   items: readonly RoutedEvent[],
@@ -33,7 +33,7 @@ export async function resolveStorageKeys(
 ): Promise<void> {
   const traceOf = new Map<string, string>();
   const open = new Map<string, RoutedEvent>();
-  const unsure: CallKey[] = [];
+  const unresolved: CallKey[] = [];
   for (const item of items) {
     item.resolvedAtGeneration = traces.generationOf(item.project);
     item.traceId = item.event.traceId;
@@ -44,17 +44,17 @@ export async function resolveStorageKeys(
   }
   for (const item of items) {
     if (item.traceId !== undefined) continue;
-    if (!traceOf.has(item.call)) unsure.push(keyOf(item));
+    if (!traceOf.has(item.call)) unresolved.push(keyOf(item));
     const parent = isStart(item.event) ? parentOf(item) : undefined;
-    if (parent !== undefined && !traceOf.has(keyText(parent))) unsure.push(parent);
+    if (parent !== undefined && !traceOf.has(keyText(parent))) unresolved.push(parent);
   }
-  const known = await traces.find(unsure);
+  const known = await traces.find(unresolved);
   for (const [key, { traceId }] of known) if (!traceOf.has(key)) traceOf.set(key, traceId);
   for (const item of open.values()) deriveTrace(item, open, traceOf);
   for (const item of items) {
     item.traceId ??= traceOf.get(item.call);
-    const place = known.get(item.call);
-    if (place?.traceId === item.traceId) item.hour = place?.hour;
+    const key = known.get(item.call);
+    if (key?.traceId === item.traceId) item.hour = key?.hour;
   }
   const first = firstStarts(items);
   for (const item of items) {
@@ -63,10 +63,10 @@ export async function resolveStorageKeys(
   }
 }
 
-/** A start whose trace is known. */
+/** Start event with a resolved storage key. */
 export type Start = RoutedEvent & { readonly traceId: string; readonly hour: number };
 
-/** The first start of each call, by its id. An id that starts in two traces is two calls. */
+/** Finds the first start of each call, by `keyText`. An id that starts in two traces is two calls. */
 export function firstStarts(items: readonly RoutedEvent[]): ReadonlyMap<string, readonly Start[]> {
   const first = new Map<string, Start[]>();
   for (const item of items) {
@@ -82,30 +82,30 @@ function isRouted(item: RoutedEvent): item is Start {
   return isStart(item.event) && item.traceId !== undefined && item.hour !== undefined;
 }
 
-/** Where the calls of a batch go does not depend on who else is in it any more: it can be divided. */
+/** Stores resolved traces in the starts, so that a batch can be split without changing its storage keys. */
 export function pinTraceIds(items: readonly RoutedEvent[]): void {
   for (const item of items) {
     if (isStart(item.event)) item.event = { ...item.event, traceId: item.traceId };
   }
 }
 
-/** Goes up to the first ancestor with a known trace. All calls on the way get that trace. */
+/** Walks up to the first ancestor with a known trace and assigns that trace to all calls on the path. */
 function deriveTrace(
   item: RoutedEvent,
   open: ReadonlyMap<string, RoutedEvent>,
   traceOf: Map<string, string>,
 ): void {
-  const way = new Set<string>();
+  const path = new Set<string>();
   let key = keyOf(item);
-  while (!traceOf.has(keyText(key)) && !way.has(keyText(key))) {
-    way.add(keyText(key));
+  while (!traceOf.has(keyText(key)) && !path.has(keyText(key))) {
+    path.add(keyText(key));
     const next = open.get(keyText(key));
     const parent = next === undefined ? undefined : parentOf(next);
     if (parent === undefined || !(open.has(keyText(parent)) || traceOf.has(keyText(parent)))) break;
     key = parent;
   }
   const traceId = traceOf.get(keyText(key)) ?? derivedTraceId(key);
-  for (const text of way) traceOf.set(text, traceId);
+  for (const text of path) traceOf.set(text, traceId);
 }
 
 function parentOf({ project, event }: RoutedEvent): CallKey | undefined {

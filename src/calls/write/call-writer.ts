@@ -22,23 +22,23 @@ import { readGenerations, type ProjectGeneration } from "../storage-key/project-
 import { writePending } from "./write-pending.ts";
 import { keyText, type CallKey, type StorageKeyLookup } from "../storage-key/key-lookup.ts";
 
-/** The only way to store calls. */
+/** Writer of calls; every stored call passes through it. */
 export interface CallWriter {
   /**
-   * Resolves when the parts are durable, with the trace of each; undefined if the call of the part is unknown.
-   * Errors: `StorageError`; the caller may retry. `since`: set if the parts were made from rows read from the store.
-   * They are then dropped if their project was deleted after that read.
+   * Resolves when the events are durable, with the trace of each; `undefined` if its call is unknown. Throws `StorageError`;
+   * the caller may retry. `readAt`: generation of the read from which the events were made, if any: they are dropped if the
+   * project was deleted since.
    */
   write(
     project: Project,
     events: readonly CallEvent[],
-    since?: ProjectGeneration,
+    readAt?: ProjectGeneration,
   ): Promise<readonly (string | undefined)[]>;
-  /** Does some work while no insert is running. */
+  /** Runs `work` while no insert is running. */
   readonly runExclusive: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /** Resolves when all accepted parts are durable. */
+  /** Resolves when all accepted events are durable. */
   drain(): Promise<void>;
-  /** Writes the pending parts of known calls that a killed writer left behind; returns the number of calls. */
+  /** Writes pending events of known calls left behind by a killed writer; returns the number of calls. */
   readonly sweep: () => Promise<number>;
   pendingBytes(): number;
 }
@@ -50,17 +50,16 @@ interface WriterDeps {
 }
 
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
-/** Some thousand calls: noting them takes a fraction of what storing them does. */
-const MIN_BYTES_BESIDE = 4 * 1024 * 1024;
-/** Each is a part of its own on the disk, or several, and is synced. */
+/** Some thousand calls, whose indexing takes a fraction of the time of storing them. */
+const MIN_PIPELINED_BYTES = 4 * 1024 * 1024;
+/** Each partition costs at least one synced data part per insert. */
 const MAX_BATCH_MONTHS = 4;
 const SWEEP_LIMIT = 1000;
 
 /**
- * Parts with a known trace are inserted at once: the store keeps them in the order of acknowledgement. The others are
- * pending until their call is known. Write first, then look: the writer of a start stores it and then looks for pending
- * parts; the writer of a part without a trace stores it as pending and then looks for the start. Whichever comes second,
- * on any replica, sees the first. Source: docs/decisions/0001-call-storage.md.
+ * Creates the writer. Events with a known trace are inserted at once, in order of acknowledgement; others are pending until
+ * their call is known. Writers of starts store, then read pending events; writers of events without a trace store them as
+ * pending, then look up the start. So the second of the two, on any replica, sees the first. Source: docs/decisions/0001-call-storage.md.
  */
 export function createCallWriter(
   { engine, traces, clock }: WriterDeps,
@@ -69,31 +68,31 @@ export function createCallWriter(
   const tools: Tools = {
     engine,
     traces,
-    noteTraces: createTraceHourIndex(engine),
-    haveMarks: createPendingCheck(engine),
+    indexTraceHours: createTraceHourIndex(engine),
+    hasPending: createPendingCheck(engine),
     nextVersion: versions(clock),
   };
   const commit = createGroupCommit<RoutedEvent>({
     name: "calls_write",
     prepare: [
-      (items) => place(tools, items),
+      (items) => resolve(tools, items),
       (items) => assignHourBuckets(tools, items),
-      (items) => note(tools, items),
+      (items) => indexStarts(tools, items),
     ],
-    keyOf: monthOf,
-    maxKeys: MAX_BATCH_MONTHS,
+    partitionOf: monthOf,
+    maxPartitions: MAX_BATCH_MONTHS,
     flush: (items) => store(tools, items),
     sizeOf: (item) => sizeOf(item.event),
     ...settings,
     maxBatchBytes: MAX_BATCH_BYTES,
-    minPipelinedBytes: MIN_BYTES_BESIDE,
+    minPipelinedBytes: MIN_PIPELINED_BYTES,
   });
   return {
-    async write(project, events, since) {
+    async write(project, events, readAt) {
       const items = events.map((event): RoutedEvent => ({
         project,
         event,
-        readAtGeneration: since,
+        readAtGeneration: readAt,
         call: keyText({ project, id: event.id }),
         resolvedAtGeneration: undefined,
         traceId: event.traceId,
@@ -102,14 +101,14 @@ export function createCallWriter(
       await commit.write(items);
       return items.map((item) => item.traceId);
     },
-    runExclusive: (work) => commit.whileNoInsertRuns(work),
+    runExclusive: (work) => commit.runExclusive(work),
     drain: () => commit.drain(),
     pendingBytes: () => commit.pendingBytes(),
     sweep: () =>
-      commit.whileNoInsertRuns(async () => {
-        const forgotten = await findOrphaned(engine, SWEEP_LIMIT);
-        await writePending(tools, forgotten);
-        return forgotten.length;
+      commit.runExclusive(async () => {
+        const orphaned = await findOrphaned(engine, SWEEP_LIMIT);
+        await writePending(tools, orphaned);
+        return orphaned.length;
       }),
   };
 }
@@ -119,26 +118,26 @@ type NextVersion = (newest: number) => number;
 interface Tools {
   readonly engine: Engine;
   readonly traces: StorageKeyLookup;
-  readonly noteTraces: IndexTraceHours;
-  readonly haveMarks: HasPending;
+  readonly indexTraceHours: IndexTraceHours;
+  readonly hasPending: HasPending;
   readonly nextVersion: NextVersion;
 }
 
-async function place({ traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
+async function resolve({ traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
   await refreshGenerations(items, traces);
   await resolveStorageKeys(items, traces);
   if (new Set(items.map(monthOf)).size > MAX_BATCH_MONTHS) pinTraceIds(items);
 }
 
-/** Which partition the call is in. */
+/** Partition of the call: its month. */
 function monthOf({ hour }: RoutedEvent): number | undefined {
   if (hour === undefined) return undefined;
   const date = new Date(hour * 3_600_000);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** Notes where calls begin. Notes about parts that are never written do no harm. */
-async function note({ engine, traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
+/** Indexes the starts; entries of calls that are never written are harmless. */
+async function indexStarts({ engine, traces }: Tools, items: readonly RoutedEvent[]): Promise<void> {
   const starts = items
     .filter(({ event }) => isStart(event))
     .map(({ project, event, traceId, hour }) => ({
@@ -156,51 +155,48 @@ async function store(tools: Tools, given: readonly RoutedEvent[]): Promise<void>
   const { engine, traces, nextVersion } = tools;
   const items = await dropIfProjectDeleted(engine, given);
   await engine.insert("calls", mergeEvents(items), { name: "calls_add" });
-  const [marks, doubted] = await Promise.all([marksOf(tools, items), resolvedFromCache(items, traces)]);
+  const [headers, stale] = await Promise.all([headersOf(tools, items), resolvedFromCache(items, traces)]);
   const waiting = items.flatMap((item) => {
-    const isUnknown = item.traceId === undefined || doubted.has(item);
-    const event = isUnknown ? item.event : marks.has(item.call) && orderSensitiveEvent(item.event);
+    const isUnknown = item.traceId === undefined || stale.has(item);
+    const event = isUnknown ? item.event : headers.has(item.call) && orderSensitiveEvent(item.event);
     return event ? [{ project: item.project, event, isUnknown }] : [];
   });
-  const pending = queue(waiting, marks, nextVersion);
+  const pending = queue(waiting, headers, nextVersion);
   if (pending.length > 0) await addPending(engine, pending);
-  const left = [...marks.values()].flat().filter((mark) => !mark.resolved);
-  await writePending(tools, distinct([...left, ...pending]));
+  const unresolved = [...headers.values()].flat().filter((header) => !header.resolved);
+  await writePending(tools, distinct([...unresolved, ...pending]));
 }
 
-async function marksOf(
-  { engine, haveMarks }: Tools,
+async function headersOf(
+  { engine, hasPending }: Tools,
   items: readonly RoutedEvent[],
 ): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
   const projects = [...new Set(items.map(({ project }) => project))];
-  if (!(await haveMarks(projects))) return new Map();
+  if (!(await hasPending(projects))) return new Map();
   return findPendingHeaders(engine, distinct(items.map(keyOf)));
 }
 
-/** A start sent again goes where the first one went, unless that was deleted with its project. */
+/** Refreshes generations of cached starts: a repeated start reuses its storage key unless the project was deleted. */
 async function refreshGenerations(items: readonly RoutedEvent[], traces: StorageKeyLookup): Promise<void> {
-  const again = items.filter((item) => isStart(item.event) && traces.recall(keyOf(item)) !== undefined);
-  if (again.length > 0) await traces.readGenerations([...new Set(again.map(({ project }) => project))]);
+  const repeated = items.filter((item) => isStart(item.event) && traces.recall(keyOf(item)) !== undefined);
+  if (repeated.length > 0) await traces.readGenerations([...new Set(repeated.map(({ project }) => project))]);
 }
 
-/** Tombstones for calls read from the store must not reach calls that come after the project was deleted. */
+/** Drops tombstones of calls read before their project was deleted: they must not affect later calls. */
 async function dropIfProjectDeleted(
   engine: Engine,
   items: readonly RoutedEvent[],
 ): Promise<readonly RoutedEvent[]> {
-  const asked = [...new Set(items.flatMap(({ readAtGeneration: since }) => since?.project ?? []))];
-  if (asked.length === 0) return items;
-  const generations = await readGenerations(engine, asked);
+  const projects = [...new Set(items.flatMap(({ readAtGeneration: readAt }) => readAt?.project ?? []))];
+  if (projects.length === 0) return items;
+  const generations = await readGenerations(engine, projects);
   return items.filter(
-    ({ readAtGeneration: since }) =>
-      since === undefined || since.generation === generations.get(since.project),
+    ({ readAtGeneration: readAt }) =>
+      readAt === undefined || readAt.generation === generations.get(readAt.project),
   );
 }
 
-/**
- * Parts placed by the cache whose project may have been deleted since: the call they were written to is gone, so their
- * call counts as unknown.
- */
+/** Finds events resolved from the cache whose project was deleted since: their call is gone, so it counts as unknown. */
 async function resolvedFromCache(
   items: readonly RoutedEvent[],
   traces: StorageKeyLookup,
@@ -214,30 +210,30 @@ async function resolvedFromCache(
   return new Set(remembered.filter((item) => item.resolvedAtGeneration !== generations.get(item.project)));
 }
 
-/** Queues parts behind those of their call. A part equal to the newest one is a repetition and is not queued again. */
+/** Appends events to the pending ones of their call. An event equal to the newest one is a retry and is skipped. */
 function queue(
   waiting: readonly (ProjectEvent & { readonly isUnknown: boolean })[],
-  marks: ReadonlyMap<string, readonly PendingHeader[]>,
+  headers: ReadonlyMap<string, readonly PendingHeader[]>,
   nextVersion: NextVersion,
 ): readonly PendingEvent[] {
   const pending: PendingEvent[] = [];
   const newest = new Map<string, PendingHeader>();
-  for (const [text, ofCall] of marks) newest.set(text, ofCall.at(-1)!);
+  for (const [text, known] of headers) newest.set(text, known.at(-1)!);
   for (const { project, event, isUnknown } of waiting) {
     const text = keyText({ project, id: event.id });
     const last = newest.get(text);
-    const one = toPending(project, event, nextVersion(last?.version ?? 0));
-    const isSaid = last?.kind === one.kind && last.columnsHash === one.columnsHash;
-    if (isSaid && !(isUnknown && last.resolved)) continue;
-    newest.set(text, one);
-    pending.push(one);
+    const added = toPending(project, event, nextVersion(last?.version ?? 0));
+    const isRetry = last?.kind === added.kind && last.columnsHash === added.columnsHash;
+    if (isRetry && !(isUnknown && last.resolved)) continue;
+    newest.set(text, added);
+    pending.push(added);
   }
   return pending;
 }
 
 /**
- * A hybrid logical clock in microseconds: each version is above all earlier ones and above those the store has for the
- * call. So a part sent after another was acknowledged has the larger version, even if the replicas' clocks differ.
+ * Creates a hybrid logical clock in microseconds: each version exceeds all earlier ones and those stored for the call. So an
+ * event sent after another was acknowledged has the larger version, even if the replicas' clocks differ.
  */
 function versions(clock: Clock): NextVersion {
   let last = 0;

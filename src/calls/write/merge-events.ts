@@ -2,9 +2,8 @@ import type { CallRow } from "../storage-key/index-call-keys.ts";
 import type { RoutedEvent } from "../storage-key/resolve-keys.ts";
 
 /**
- * The rows to write for some parts, in their order. The parts of a call that come together, such as its start and its end,
- * become one row, with what the last of them says of each column: the store would fold them into the same row. A part
- * whose call is unknown has no row.
+ * Converts events to rows, in order. Events of one call become one row, with the last value of each column, as ClickHouse
+ * would merge them. An event of an unknown call has no row.
  */
 export function mergeEvents(items: readonly RoutedEvent[]): readonly CallRow[] {
   const rows: CallRow[] = [];

@@ -7,15 +7,15 @@ import type { CallEvent } from "../events/call-event.ts";
 import { keyText, type CallKey } from "../storage-key/key-lookup.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
 
-/** A part that is pending, or was within the last day, without its columns. */
+/** Event that is pending, or was within the last day, without its columns. */
 export interface PendingHeader {
   readonly project: Project;
   readonly id: string;
   readonly kind: CallEvent["kind"];
-  /** Of two parts of a call, the one acknowledged later has the larger version. */
+  /** Larger for an event of the call that was acknowledged later. */
   readonly version: number;
   readonly columnsHash: string;
-  /** It has been written to its call. */
+  /** True if written to its call. */
   readonly resolved: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface PendingEvent extends PendingHeader {
   readonly event: CallEvent;
 }
 
-interface MarkRow {
+interface HeaderRow {
   readonly project_id: Project;
   readonly id: string;
   readonly kind: CallEvent["kind"];
@@ -33,7 +33,7 @@ interface MarkRow {
 }
 
 const IDS_PER_QUERY = 2000;
-const MAX_REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 export function toPending(project: Project, event: CallEvent, version: number): PendingEvent {
   const columnsHash = createHash("sha256").update(JSON.stringify(event.columns)).digest("hex");
@@ -48,7 +48,7 @@ export async function addPending(engine: Engine, pending: readonly PendingEvent[
   );
 }
 
-/** Marks parts as written to their calls. */
+/** Marks events as written to their calls. */
 export async function resolvePending(engine: Engine, written: readonly PendingEvent[]): Promise<void> {
   const pending = written.filter((one) => !one.resolved);
   await engine.insert(
@@ -58,54 +58,54 @@ export async function resolvePending(engine: Engine, written: readonly PendingEv
   );
 }
 
-/** Whether some projects have any marks: most have none, and then no calls need to be looked up. */
+/** True if any of the projects has pending events; most have none and need no lookup per call. */
 export type HasPending = (projects: readonly Project[]) => Promise<boolean>;
 
-/** It remembers the projects without marks, where a single process writes. */
+/** Creates the check; caches projects without pending events if this process is the only writer. */
 export function createPendingCheck(engine: Engine): HasPending {
-  const without = new TableCache<true>(engine, "pending_call_events", MAX_REMEMBERED);
+  const without = new TableCache<true>(engine, "pending_call_events", MAX_CACHED);
   return async (projects) => {
     const began = without.begin();
-    const unsure = projects.filter((project) => without.get(project) === undefined);
-    if (unsure.length === 0) return false;
+    const unknown = projects.filter((project) => without.get(project) === undefined);
+    if (unknown.length === 0) return false;
     const rows = await engine.rows(
-      sql`SELECT 1 AS one FROM pending_call_events WHERE project_id IN ${param("Array(String)", unsure)} LIMIT 1`,
+      sql`SELECT 1 AS one FROM pending_call_events WHERE project_id IN ${param("Array(String)", unknown)} LIMIT 1`,
       { name: "pending_call_events_any", limits: "ingest", requireCurrent: true },
     );
     if (rows.length > 0) return true;
     without.put(
       began,
       0,
-      unsure.map((project) => [project, true]),
+      unknown.map((project) => [project, true]),
     );
     return false;
   };
 }
 
-/** The marks of each call that has any, ordered by version, by `keyText`. */
+/** Reads the headers of calls with pending events, ordered by version, by `keyText`. */
 export async function findPendingHeaders(
   engine: Engine,
   keys: readonly CallKey[],
 ): Promise<ReadonlyMap<string, readonly PendingHeader[]>> {
-  const asked = new Set(keys.map(keyText));
+  const wanted = new Set(keys.map(keyText));
   const found: PendingHeader[] = [];
   for (const chunk of chunksOf(keys, IDS_PER_QUERY)) {
-    const rows = await engine.rows<MarkRow>(
+    const rows = await engine.rows<HeaderRow>(
       sql`SELECT project_id, id, kind, version, columns_hash, resolved FROM pending_call_events FINAL
           PREWHERE ${areOf(chunk)} ORDER BY version, stored_at`,
       { name: "pending_call_events_find", limits: "ingest", requireCurrent: true },
     );
-    for (const row of rows) if (asked.has(keyText(keyOf(row)))) found.push(toMark(row));
+    for (const row of rows) if (wanted.has(keyText(keyOf(row)))) found.push(toHeader(row));
   }
   return Map.groupBy(found, keyText);
 }
 
-/** The parts of some calls from a version on, ordered by version, by `keyText`. */
+/** Reads the events of calls from a version on, ordered by version, by `keyText`. */
 export async function findPendingEvents(
   engine: Engine,
   from: ReadonlyMap<string, { readonly key: CallKey; readonly version: number }>,
 ): Promise<ReadonlyMap<string, readonly PendingEvent[]>> {
-  const rows = await engine.rows<MarkRow & { readonly columns: string }>(
+  const rows = await engine.rows<HeaderRow & { readonly columns: string }>(
     sql`SELECT project_id, id, kind, version, columns_hash, resolved, columns FROM pending_call_events FINAL
         PREWHERE ${areOf([...from.values()].map(({ key }) => key))}
         WHERE version >= ${param("UInt64", Math.min(...[...from.values()].map(({ version }) => version)))}
@@ -117,13 +117,16 @@ export async function findPendingEvents(
     if (first === undefined || row.version < first) return [];
     const columns = JSON.parse(row.columns) as CallEvent["columns"];
     return [
-      { ...toMark(row), event: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns } },
+      {
+        ...toHeader(row),
+        event: { id: row.id, kind: row.kind, traceId: undefined, hour: undefined, columns },
+      },
     ];
   });
   return Map.groupBy(found, keyText);
 }
 
-/** Known calls with pending parts: left behind by writers that died between two steps. */
+/** Finds known calls with pending events, left behind by killed writers. */
 export async function findOrphaned(engine: Engine, limit: number): Promise<readonly CallKey[]> {
   const rows = await engine.rows<{ project_id: Project; id: string }>(
     sql`SELECT DISTINCT project_id, id FROM pending_call_events FINAL
@@ -131,12 +134,12 @@ export async function findOrphaned(engine: Engine, limit: number): Promise<reado
           (SELECT project_id, id FROM call_keys
            WHERE (project_id, id) IN (SELECT project_id, id FROM pending_call_events FINAL WHERE resolved = 0))
         LIMIT ${param("UInt32", limit)}`,
-    { name: "pending_call_events_forgotten", limits: "maintenance" },
+    { name: "pending_call_events_orphaned", limits: "maintenance" },
   );
   return rows.map(keyOf);
 }
 
-/** Matches other calls as well if two projects share an id. */
+/** SQL condition; also matches calls of the other projects with the same ids. */
 function areOf(keys: readonly CallKey[]) {
   const projects = [...new Set(keys.map((key) => key.project))];
   const ids = keys.map((key) => key.id);
@@ -147,7 +150,7 @@ function keyOf(row: { readonly project_id: Project; readonly id: string }): Call
   return { project: row.project_id, id: row.id };
 }
 
-function toMark(row: MarkRow): PendingHeader {
+function toHeader(row: HeaderRow): PendingHeader {
   const { kind, version, columns_hash: columnsHash } = row;
   return { ...keyOf(row), kind, version, columnsHash, resolved: row.resolved === 1 };
 }

@@ -15,14 +15,13 @@ interface PendingDeps {
 }
 
 const KEYS_PER_ROUND = 1000;
-/** More rounds than writers can race by chance. The sweep writes what is left. */
+/** More rounds than writers race in practice; the sweep writes the rest. */
 const MAX_ROUNDS = 100;
 
 /**
- * Writes the pending parts of those calls whose trace is known: in order, from the oldest pending part on. Another
- * writer may do this for the same call at the same time, and may have seen fewer parts. So each writer looks again
- * after it has written, and writes again from the first part that it has not written. The newest part of a call is then
- * always its last row, whoever wrote it.
+ * Writes the pending events of calls with a known trace, from the oldest one on. Another writer may do the same concurrently
+ * and may have seen fewer events. So each writer reads again after it has written, and writes again from the first event that
+ * it has not written. The newest event of a call is then always its last row, whoever wrote it.
  */
 export async function writePending(deps: PendingDeps, keys: readonly CallKey[]): Promise<void> {
   for (const chunk of chunksOf(keys, KEYS_PER_ROUND)) await writeChunk(deps, chunk);
@@ -47,25 +46,25 @@ async function writeChunk({ engine, traces }: PendingDeps, keys: readonly CallKe
   await resolvePending(engine, [...written.values()]);
 }
 
-/** For each call, the oldest part to write: one that is pending, or that came after those already written. */
+/** Finds each call's oldest event to write: pending, or newer than those already written. */
 async function firstToWrite(
   engine: Engine,
   keys: readonly CallKey[],
   written: ReadonlyMap<string, PendingEvent>,
 ): Promise<ReadonlyMap<string, { key: CallKey; version: number }>> {
   const from = new Map<string, { key: CallKey; version: number }>();
-  for (const [text, marks] of await findPendingHeaders(engine, keys)) {
-    const oldest = marks.find((mark) => written.has(eventText(mark)));
-    const first = marks.find(
-      (mark) =>
-        !written.has(eventText(mark)) &&
-        (oldest === undefined ? !mark.resolved : !mark.resolved || mark.version > oldest.version),
+  for (const [text, headers] of await findPendingHeaders(engine, keys)) {
+    const oldest = headers.find((header) => written.has(eventText(header)));
+    const first = headers.find(
+      (header) =>
+        !written.has(eventText(header)) &&
+        (oldest === undefined ? !header.resolved : !header.resolved || header.version > oldest.version),
     );
     if (first !== undefined) from.set(text, { key: first, version: first.version });
   }
   return from;
 }
 
-function eventText(mark: Omit<PendingEvent, "event">): string {
-  return JSON.stringify([keyText(mark), mark.version, mark.kind, mark.columnsHash]);
+function eventText(header: Omit<PendingEvent, "event">): string {
+  return JSON.stringify([keyText(header), header.version, header.kind, header.columnsHash]);
 }

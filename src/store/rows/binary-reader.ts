@@ -1,4 +1,4 @@
-/** What the engine's binary formats have in common. */
+/** Base of readers of ClickHouse's binary formats. */
 export abstract class BinaryReader {
   protected readonly bytes: Buffer;
   protected at = 0;
@@ -7,14 +7,14 @@ export abstract class BinaryReader {
     this.bytes = bytes;
   }
 
-  /** Exact up to 2^53. */
+  /** Reads an Int64, exact up to 2^53. */
   int64(): number {
     const value = this.bytes.readUInt32LE(this.at) + this.bytes.readInt32LE(this.at + 4) * 4_294_967_296;
     this.at += 8;
     return value;
   }
 
-  /** An unsigned number of as many bytes as it needs, such as a length. */
+  /** Reads a LEB128 integer. */
   protected varint(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {

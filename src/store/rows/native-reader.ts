@@ -1,6 +1,6 @@
 import { BinaryReader } from "./binary-reader.ts";
 
-/** The positions of a string column's values in the bytes. A NULL is an empty string. */
+/** Byte offsets of a string column's values. NULL becomes an empty range. */
 export interface TextRanges {
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
@@ -11,27 +11,27 @@ export function rangesFor(count: number): TextRanges {
 }
 
 /**
- * Reads the engine's Native bytes: blocks of rows, and in a block one column after the other, in the order selected.
+ * Reader of the Native format: blocks of rows, each with its columns in the order selected.
  * Source: https://clickhouse.com/docs/interfaces/formats/Native
  */
 export class NativeReader extends BinaryReader {
   private rows = 0;
 
-  /** Goes to the next block and says how many rows it has; none at the end. */
+  /** Advances to the next block; returns its number of rows, 0 at the end. */
   nextBlock(): number {
     if (this.at >= this.bytes.length) return 0;
-    this.varint(); // how many columns
+    this.varint(); // number of columns
     this.rows = this.varint();
     return this.rows;
   }
 
-  /** A column of UInt8, as long as the bytes live. */
+  /** Returns a UInt8 column as a view of the bytes. */
   uint8s(): Uint8Array {
     this.skipHeader();
     return this.take(this.rows);
   }
 
-  /** A column of Nullable(UInt8), as long as the bytes live. A NULL is 0. */
+  /** Returns a Nullable(UInt8) column as a view of the bytes; NULL becomes 0. */
   nullableUint8s(): Uint8Array {
     this.skipHeader();
     const isNull = this.take(this.rows);
@@ -40,13 +40,13 @@ export class NativeReader extends BinaryReader {
     return values;
   }
 
-  /** Reads a column of Int64, exact up to 2^53, into `into` from index `from` on. */
+  /** Reads an Int64 column, exact up to 2^53, into `into` from index `from` on. */
   int64s(into: Float64Array, from: number): void {
     this.skipHeader();
     for (let row = 0; row < this.rows; row++) into[from + row] = this.int64();
   }
 
-  /** The same of Nullable(Int64). A NULL is infinite. */
+  /** Like `int64s` for Nullable(Int64); NULL becomes Infinity. */
   nullableInt64s(into: Float64Array, from: number): void {
     this.skipHeader();
     const isNull = this.take(this.rows);
@@ -56,7 +56,7 @@ export class NativeReader extends BinaryReader {
     }
   }
 
-  /** The first value of a column of UInt64. */
+  /** Returns the first value of a UInt64 column. */
   firstUint64(): bigint {
     this.skipHeader();
     const first = this.bytes.readBigUInt64LE(this.at);
@@ -64,7 +64,7 @@ export class NativeReader extends BinaryReader {
     return first;
   }
 
-  /** Reads a column of String into `into` from index `from` on. */
+  /** Reads a String column into `into` from index `from` on. */
   strings(into: TextRanges, from: number): void {
     this.skipHeader();
     for (let row = 0; row < this.rows; row++) {
@@ -75,7 +75,7 @@ export class NativeReader extends BinaryReader {
     }
   }
 
-  /** The same of Nullable(String). */
+  /** Like `strings` for Nullable(String). */
   nullableStrings(into: TextRanges, from: number): void {
     this.skipHeader();
     const isNull = this.take(this.rows);
@@ -87,7 +87,7 @@ export class NativeReader extends BinaryReader {
     }
   }
 
-  /** Name and type. A dictionary is laid out in another way; a statement must cast it. */
+  /** Skips name and type. Throws for LowCardinality, whose layout differs: statements must cast it. */
   private skipHeader(): void {
     this.take(this.varint());
     const length = this.varint();

@@ -6,14 +6,13 @@ import { StorageError } from "../storage-error.ts";
 const TOO_MANY_BYTES = "396";
 const FIRST_PAGE_KEYS = 32;
 const MAX_PAGE_KEYS = 5000;
-/** What a page should be. */
+/** Target; the limit is twice that, except for a single key. */
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** What it may be at most, unless it has one key. */
 const BOUND = trusted(`SETTINGS max_result_bytes = ${8 * PAGE_BYTES}`);
 
 export interface PageReader<Key> {
   readonly engine: Engine;
-  /** Selects the rows of some keys; without settings of its own. */
+  /** Builds the SELECT of some keys, without SETTINGS. */
   readonly statement: (keys: readonly Key[]) => Sql;
   readonly name: string;
   readonly signal: AbortSignal;
@@ -21,13 +20,13 @@ export interface PageReader<Key> {
 
 export interface KeyPage<Key> {
   readonly keys: readonly Key[];
-  /** Their rows as RowBinary, in whatever order. */
+  /** Rows as RowBinary, unordered. */
   readonly bytes: Buffer;
 }
 
 /**
- * Reads rows with payloads of any size in flat memory: as many keys at a time as make a page, judged by the one before;
- * a page that turns out too large is read again in halves. Errors: `StorageError`.
+ * Reads rows with payloads of any size in bounded memory. Estimates the keys per page from the previous page; a page that
+ * exceeds the limit is read again in halves. Throws `StorageError`.
  */
 export async function* readInPages<Key>(
   keys: Iterator<Key>,
@@ -50,7 +49,7 @@ export async function* readInPages<Key>(
   }
 }
 
-/** Undefined when the rows are too many bytes for one page. */
+/** `undefined` if the rows exceed the limit. */
 async function readPage<Key>(
   keys: readonly Key[],
   { engine, statement, name, signal }: PageReader<Key>,
@@ -64,7 +63,7 @@ async function readPage<Key>(
   }
 }
 
-/** A result was larger than its statement allowed. */
+/** True if a result exceeded `max_result_bytes`. */
 export function isTooManyBytes(error: unknown): boolean {
   return error instanceof StorageError && error.engineCode === TOO_MANY_BYTES;
 }

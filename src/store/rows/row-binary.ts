@@ -1,7 +1,7 @@
 import { BinaryReader } from "./binary-reader.ts";
 
 /**
- * Reads the engine's RowBinary bytes, value by value, in the order of the selected columns.
+ * Reader of the RowBinary format, value by value, in the order of the selected columns.
  * Source: https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 export class RowBinaryReader extends BinaryReader {
@@ -16,14 +16,14 @@ export class RowBinaryReader extends BinaryReader {
     return length === 0 ? "" : this.bytes.toString("utf8", start, this.at);
   }
 
-  /** An array of them. */
+  /** Reads an Array(Int32). */
   int32s(): number[] {
     const values = Array.from({ length: this.varint() }, (_, at) => this.bytes.readInt32LE(this.at + at * 4));
     this.at += values.length * 4;
     return values;
   }
 
-  /** An array of Int64, exact up to 2^53. */
+  /** Reads an Array(Int64), exact up to 2^53. */
   int64s(): number[] {
     return Array.from({ length: this.varint() }, () => this.int64());
   }

@@ -1,7 +1,7 @@
 import { join, sql, type Sql } from "../../query/sql.ts";
 import type { Engine, QueryOptions } from "../engine.ts";
 
-/** What rows say, in any order and any division: their number, and the sum of their hashes. */
+/** Order-independent checksum: number of rows and sum of their hashes modulo 2^64. */
 export interface RowChecksum {
   readonly rows: number;
   readonly sum: bigint;
@@ -9,7 +9,7 @@ export interface RowChecksum {
 
 const UINT64 = 2n ** 64n;
 
-/** `columns`: expressions, of which every row's text is hashed. `from`: what follows FROM. */
+/** Computes the checksum over `columns` of the rows in the FROM clause `from`. Cost: O(rows). */
 export async function rowChecksum(
   engine: Engine,
   columns: readonly Sql[],

@@ -4,18 +4,18 @@ import { checksumOf, statementsOf, type Migration } from "./migrations.ts";
 
 interface Work {
   readonly cluster: string | undefined;
-  /** In their order. */
+  /** In order of application. */
   readonly missing: readonly Migration[];
 }
 
-/** Carries out migrations, by as many starts at once as there are. Errors: `StorageError`. */
+/** Applies migrations; safe to run in several processes at once. Throws `StorageError`. */
 export async function applyMigrations(engine: Engine, { cluster, missing }: Work): Promise<void> {
   for (const migration of missing) {
     for (const statement of statementsOf(migration, { cluster })) {
       const name = `migrate_${migration.name.slice(0, 4)}`;
-      // what is copied between tables stays on its shard; DDL says ON CLUSTER by itself
+      // INSERT … SELECT runs on each shard; DDL has ON CLUSTER
       const where = statement.startsWith("INSERT")
-        ? ({ tables: "per_shard", mustBeCurrent: true } as const)
+        ? ({ tables: "per_shard", requireCurrent: true } as const)
         : ({ tables: "local" } as const);
       await engine.command(trusted(statement), { name, ...where });
     }

@@ -13,7 +13,7 @@ export function shardsOf(nodes: readonly ClusterNode[]): number {
   return new Set(nodes.map((node) => node.shard)).size;
 }
 
-/** Errors: `MigrationError` when the rows are arranged for another number of shards, or the shards are not alike. */
+/** Throws `MigrationError` if rows are distributed over another number of shards, or replicas or weights differ per shard. */
 export function checkShardLayout(nodes: readonly ClusterNode[]): void {
   const shards = shardsOf(nodes);
   const withStore = nodes.filter((node) => node.tables.length > 0);
@@ -35,53 +35,56 @@ export function checkShardLayout(nodes: readonly ClusterNode[]): void {
   }
 }
 
-interface Arrangement {
+interface ShardedCluster {
   readonly cluster: string;
   readonly nodes: readonly ClusterNode[];
 }
 
 /**
- * With several shards, makes the tables that stand for those of all shards, if a replica lacks some or has others. Errors:
- * `MigrationError` when that is needed and a replica does not answer.
+ * Creates the distributed tables of a store with several shards, if they are missing or outdated on a replica. Throws
+ * `MigrationError` if that is necessary and a replica does not respond.
  */
 export async function createDistributedTables(
   engine: Engine,
-  { cluster, nodes }: Arrangement,
+  { cluster, nodes }: ShardedCluster,
 ): Promise<void> {
   const shards = shardsOf(nodes);
   if (shards === 1) return;
   const local = await ownDatabase(engine);
-  const together = distributedDatabase(local, shards);
-  if (await areArranged(engine, cluster, together)) return;
-  refuseAway(nodes);
+  const distributed = distributedDatabase(local, shards);
+  if (await areUpToDate(engine, cluster, distributed)) return;
+  requireAllReplicas(nodes);
   for (const table of DISTRIBUTED_TABLES) {
     await engine.command(
-      trusted(`CREATE OR REPLACE TABLE \`${together}\`.\`${table}\` ON CLUSTER '${cluster}' AS \`${local}\`.\`${table}\`
+      trusted(`CREATE OR REPLACE TABLE \`${distributed}\`.\`${table}\` ON CLUSTER '${cluster}' AS \`${local}\`.\`${table}\`
         ENGINE = Distributed('${cluster}', '${local}', '${table}', ${shardingKey(table)})`),
       { name: "shards_make", tables: "local" },
     );
   }
 }
 
-/** Before any other table, so that a store which was begun for several shards is known by it. */
-export async function createShardsDatabase(engine: Engine, { cluster, nodes }: Arrangement): Promise<void> {
+/** Creates the distributed database before any table, so that it identifies a sharded store. */
+export async function createShardsDatabase(
+  engine: Engine,
+  { cluster, nodes }: ShardedCluster,
+): Promise<void> {
   const shards = shardsOf(nodes);
   const lacking = nodes.filter((node) => node.macro !== undefined && !node.arrangedFor.includes(shards));
   if (shards === 1 || lacking.length === 0) return;
-  const together = distributedDatabase(await ownDatabase(engine), shards);
-  await engine.command(trusted(`CREATE DATABASE IF NOT EXISTS \`${together}\` ON CLUSTER '${cluster}'`), {
+  const distributed = distributedDatabase(await ownDatabase(engine), shards);
+  await engine.command(trusted(`CREATE DATABASE IF NOT EXISTS \`${distributed}\` ON CLUSTER '${cluster}'`), {
     name: "shards_database",
     tables: "local",
   });
 }
 
-/** Whether every replica that answers has all of them, with the columns of the tables here. */
-async function areArranged(engine: Engine, cluster: string, together: string): Promise<boolean> {
+/** True if every responding replica has all distributed tables, with the columns of the local tables. */
+async function areUpToDate(engine: Engine, cluster: string, distributed: string): Promise<boolean> {
   const shared = sql`table IN ${param("Array(String)", DISTRIBUTED_TABLES)}`;
   const columns = sql`cityHash64(table, name, type, default_kind, default_expression)`;
   const [row] = await engine.rows<{ same: 0 | 1 }>(
     sql`SELECT count() > 0 AND min(found = (SELECT sum(${columns}) FROM system.columns WHERE database = currentDatabase() AND ${shared})) AS same
-        FROM (SELECT _shard_num, sumIf(${columns}, database = ${param("String", together)} AND ${shared}) AS found
+        FROM (SELECT _shard_num, sumIf(${columns}, database = ${param("String", distributed)} AND ${shared}) AS found
           FROM ${trusted(`clusterAllReplicas('${cluster}', system.columns)`)} GROUP BY _shard_num)
         SETTINGS skip_unavailable_shards = 1, connect_timeout_with_failover_ms = 1000, handshake_timeout_ms = 2000`,
     { name: "shards_arranged", limits: "maintenance", tables: "local" },
@@ -89,11 +92,11 @@ async function areArranged(engine: Engine, cluster: string, together: string): P
   return row!.same === 1;
 }
 
-function refuseAway(nodes: readonly ClusterNode[]): void {
+function requireAllReplicas(nodes: readonly ClusterNode[]): void {
   const away = nodes.filter((node) => node.macro === undefined).map((node) => node.name);
   if (away.length === 0) return;
   throw new MigrationError(
-    `Tables of the shards are missing, and ${away.join(", ")} does not answer. Start it.`,
+    `Distributed tables are missing, and ${away.join(", ")} does not respond. Start it.`,
   );
 }
 

@@ -14,59 +14,58 @@ import { shardLayout } from "../cluster/shards/shards.ts";
 import { isNotCurrent } from "../storage-error.ts";
 
 export interface MigrateOptions {
-  /** Name of the cluster whose tables are replicated; undefined for one node. */
+  /** Cluster of the replicated tables; `undefined` for one node. */
   readonly cluster: string | undefined;
-  /** What comes after 1.0. Default: the files. */
+  /** Migrations after 1.0. Default: the files. */
   readonly later?: readonly Migration[];
-  /** Hears what a migration waits for. */
+  /** Called with the reason of a wait. */
   readonly onWait?: OnWait;
 }
 
 const TABLE = "schema_migrations";
 
 /**
- * Applies the migrations that are missing, in order: 1.0 makes all tables, others change them. Returns their names. Each is
- * idempotent, so that several replicas may start at once and a killed one may start again. In a cluster, replicas that came
- * back empty get their tables first. Nothing is defined anew when nothing is missing, so that a replica may be away. Errors: a
- * file that was changed after it was applied; a store that a newer version has migrated; replicas that
- * must be there.
+ * Applies missing migrations in order and returns their names: 1.0 creates all tables, others alter them. Each is idempotent,
+ * so several processes may start at once and a killed one may restart. In a cluster, empty replicas get their tables first.
+ * Without missing migrations it runs no DDL, so a replica may be down. Throws `MigrationError` for a file changed after it
+ * was applied, a store migrated by a newer version, or a missing replica.
  */
-export async function migrate(impatient: Engine, options: MigrateOptions): Promise<readonly string[]> {
+export async function migrate(direct: Engine, options: MigrateOptions): Promise<readonly string[]> {
   const progress = startProgress(options.onWait);
   try {
-    return await migrateOnce(impatient, options, progress);
+    return await migrateOnce(direct, options, progress);
   } finally {
     progress.end();
   }
 }
 
 async function migrateOnce(
-  impatient: Engine,
+  direct: Engine,
   options: MigrateOptions,
   progress: Progress,
 ): Promise<readonly string[]> {
   const { cluster } = options;
-  const engine = cluster === undefined ? impatient : retryingEngine(impatient, progress);
+  const engine = cluster === undefined ? direct : retryingEngine(direct, progress);
   const nodes = cluster === undefined ? [] : await restored(engine, cluster, progress);
-  progress.begins("the store's migrations are looked at");
+  progress.begins("reading the applied migrations");
   const arrange = async (): Promise<void> => {
     if (cluster !== undefined) await createDistributedTables(engine, { cluster, nodes });
   };
-  if (cluster === undefined) await refuseShards(engine);
+  if (cluster === undefined) await requireOneShard(engine);
   const migrations = readMigrations(options.later);
   const missingIn = (applied: ReadonlyMap<string, string>): readonly Migration[] => {
-    refuseUnknownOrChanged(migrations, applied);
+    checkApplied(migrations, applied);
     return migrations.filter((migration) => !applied.has(migration.name));
   };
-  let missing = missingIn(await appliedChecksums(impatient, false));
-  // waiting for a keeper helps only if something is missing
+  let missing = missingIn(await appliedChecksums(direct, false));
+  // waits for ClickHouse Keeper only if a migration is missing
   if (missing.length > 0) missing = missingIn(await appliedNow(engine));
   if (missing.length === 0) {
     await arrange();
     return [];
   }
-  refuseAbsence(nodes, missing[0]!);
-  progress.begins(`${missing.map(({ name }) => name).join(", ")} is applied`);
+  requireAllReplicas(nodes, missing[0]!);
+  progress.begins(`applying ${missing.map(({ name }) => name).join(", ")}`);
   await engine.command(createMigrationsTable(options), { name: "migrate_table", tables: "local" });
   await applyMigrations(engine, { cluster, missing });
   await arrange();
@@ -78,22 +77,22 @@ async function restored(
   cluster: string,
   progress: Progress,
 ): Promise<readonly ClusterNode[]> {
-  progress.begins(`the servers of cluster ${cluster} are asked what they have`);
+  progress.begins(`surveying the servers of cluster ${cluster}`);
   const nodes = await surveyCluster(engine, cluster);
   checkShardLayout(nodes);
   const { reads } = await engine.health();
   if (reads?.includes(NOT_NAMED)) throw new MigrationError(`The store cannot be used: ${reads}.`);
   await createShardsDatabase(engine, { cluster, nodes });
   const names = await recreateReplicaTables(engine, { cluster, nodes, progress });
-  progress.begins("replicas without an entry in the keeper are looked for");
+  progress.begins("searching for replicas without an entry in ClickHouse Keeper");
   await restoreKeeperMetadata(engine, cluster, nodes);
-  // the tables just created are known from here on
+  // refreshes the probes, which then know the new tables
   if (names.length > 0) await engine.health();
   return nodes;
 }
 
-/** Without the cluster, one shard would be taken for all. */
-async function refuseShards(engine: Engine): Promise<void> {
+/** Throws for a sharded store opened without its cluster: one shard would be read as the whole store. */
+async function requireOneShard(engine: Engine): Promise<void> {
   const [row] = await engine.rows<{ shards: readonly number[] }>(sql`SELECT (${shardLayout}) AS shards`, {
     name: "migrate_shards",
     tables: "local",
@@ -104,25 +103,25 @@ async function refuseShards(engine: Engine): Promise<void> {
   );
 }
 
-/** Otherwise, statements that a replica has executed and those that it has not would look the same. */
-function refuseAbsence(nodes: readonly ClusterNode[], { name }: Migration): void {
+/** Throws if a replica is down: whether it executed a statement could not be determined. */
+function requireAllReplicas(nodes: readonly ClusterNode[], { name }: Migration): void {
   const away = nodes.filter((node) => node.macro === undefined).map((node) => node.name);
   if (away.length === 0) return;
   throw new MigrationError(
-    `Migration ${name} needs every replica, and ${away.join(", ")} does not answer. ` +
+    `Migration ${name} needs every replica, and ${away.join(", ")} does not respond. ` +
       "Start it, or take it out of the cluster's definition.",
   );
 }
 
-/** The store's migrations beside those of this version. */
+/** Comparison of the store's migrations with those of this version. */
 export interface StoreMigrations {
-  /** Those that the store does not have yet. */
+  /** Not yet applied to the store. */
   readonly missing: readonly string[];
-  /** Those that a newer version has applied. */
+  /** Applied by a newer version. */
   readonly unknown: readonly string[];
 }
 
-/** Compares them by name. Errors: `StorageError`. */
+/** Compares migrations by name. Throws `StorageError`. */
 export async function compareMigrations(engine: Engine): Promise<StoreMigrations> {
   const applied = [...(await appliedChecksums(engine, false)).keys()];
   const known = readMigrations().map((migration) => migration.name);
@@ -146,7 +145,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
   return trusted(statement!);
 }
 
-/** What no replica knows more of. Errors: a replica's keeper does not answer. */
+/** Reads from a current replica. Throws `MigrationError` if there is none. */
 async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> {
   try {
     return await appliedChecksums(engine, true);
@@ -158,7 +157,7 @@ async function appliedNow(engine: Engine): Promise<ReadonlyMap<string, string>> 
 
 async function appliedChecksums(
   engine: Engine,
-  mustBeCurrent: boolean,
+  requireCurrent: boolean,
 ): Promise<ReadonlyMap<string, string>> {
   const [table] = await engine.rows<{ n: number }>(
     sql`SELECT count() AS n FROM system.tables
@@ -170,17 +169,14 @@ async function appliedChecksums(
     sql`SELECT name, checksum FROM schema_migrations FINAL`,
     {
       name: "migrate_applied",
-      requireCurrent: mustBeCurrent,
+      requireCurrent,
       tables: "local",
     },
   );
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-function refuseUnknownOrChanged(
-  migrations: readonly Migration[],
-  applied: ReadonlyMap<string, string>,
-): void {
+function checkApplied(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
   const known = new Map(migrations.map((migration) => [migration.name, checksumOf(migration)]));
   for (const [name, checksum] of applied) {
     const ours = known.get(name);

@@ -3,17 +3,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Migration {
-  /** `1.0`, or the file's name, like `0001_add_teams.sql`. */
+  /** `1.0`, or a file name like `0001_add_teams.sql`. */
   readonly name: string;
   readonly text: string;
 }
 
-interface Place {
-  /** Name of the cluster whose tables are replicated; undefined for one node. */
+interface Target {
+  /** Cluster of the replicated tables; `undefined` for one node. */
   readonly cluster: string | undefined;
 }
 
-/** All tables, in a file each. */
+/** Migration that creates all tables, one file each. */
 export const FIRST = "1.0";
 
 const MIGRATIONS_DIR = join(import.meta.dirname, "../../../migrations");
@@ -30,11 +30,10 @@ function filesIn(dir: string): readonly Migration[] {
     .map((name) => ({ name, text: readFileSync(join(dir, name), "utf8") }));
 }
 
-/** A migration's statements for one node, or for a cluster with replicated tables. */
-export function statementsOf(migration: Migration, { cluster }: Place): readonly string[] {
-  const text = migration.text
-    .replace(/^\s*--.*$/gm, "")
-    // what comes late, or once more, inserts nothing
+/** Renders a migration's statements for one node, or for a cluster with replicated tables. */
+export function statementsOf(migration: Migration, { cluster }: Target): readonly string[] {
+  const text = withoutComments(migration)
+    // a delayed or repeated INSERT inserts nothing
     .replaceAll(
       "{{not_applied}}",
       `(SELECT count() FROM schema_migrations WHERE name = '${migration.name}') = 0`,
@@ -51,8 +50,8 @@ export function statementsOf(migration: Migration, { cluster }: Place): readonly
 }
 
 /**
- * A fixed place in the keeper: an empty replica can only join what is there, never begin a store of its own. `{table}`
- * is the name at the time of the creation.
+ * Renders a replicated engine with a fixed ClickHouse Keeper path, so that an empty replica joins the existing table instead
+ * of creating its own. `{table}` is the name at creation.
  */
 function replicated(engine: string): string {
   const [, name, columns] = /^(\w+)(?:\((.*)\))?$/.exec(engine)!;
@@ -61,8 +60,8 @@ function replicated(engine: string): string {
 }
 
 /**
- * A replicated table that removes a part whose rows are all deleted forgets which inserts were in it, and would store one of them that
- * is repeated late.
+ * Keeps empty data parts: a replicated table that removes a part whose rows are all deleted forgets its inserts, and would
+ * store a delayed duplicate of one.
  */
 function withEmptyParts(statement: string): string {
   if (!statement.startsWith("CREATE TABLE")) return statement;
@@ -72,6 +71,11 @@ function withEmptyParts(statement: string): string {
     : `${statement}\n${kept}`;
 }
 
+/** Hashes a migration's statements; comments may change after it was applied. */
 export function checksumOf(migration: Migration): string {
-  return createHash("sha256").update(migration.text).digest("hex");
+  return createHash("sha256").update(withoutComments(migration)).digest("hex");
+}
+
+function withoutComments({ text }: Migration): string {
+  return text.replace(/^\s*--.*\n?/gm, "");
 }

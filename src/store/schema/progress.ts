@@ -1,13 +1,13 @@
-/** Called with what a start waits for, in words for operators: at once, and again as long as it lasts. */
+/** Called with the reason of a wait, for operators: at once, and every ten seconds while it lasts. */
 export type OnWait = (problem: string) => void;
 
-const AGAIN_AFTER_MS = 10_000;
+const REPEAT_MS = 10_000;
 
-/** Says what a start is at, so that one that waits is never silent. */
+/** Reporter of startup steps, so that a waiting start is never silent. */
 export interface Progress {
-  /** Something to wait for: said at once, and every ten seconds until there is something else. */
+  /** Reports the reason of a wait at once, and every ten seconds until the next step. */
   waits(problem: string): void;
-  /** What is being done: said if it takes longer than ten seconds. */
+  /** Begins a step, reported if it takes longer than ten seconds. */
   begins(step: string): void;
   end(): void;
 }
@@ -16,7 +16,7 @@ export function startProgress(onWait: OnWait = () => undefined): Progress {
   let text: string | undefined;
   const timer = setInterval(() => {
     if (text !== undefined) onWait(text);
-  }, AGAIN_AFTER_MS);
+  }, REPEAT_MS);
   return {
     waits(problem) {
       if (problem === text) return;

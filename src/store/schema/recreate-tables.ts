@@ -6,28 +6,28 @@ import { MigrationError } from "../migration-error.ts";
 import type { Progress } from "./progress.ts";
 import { StorageError } from "../storage-error.ts";
 
-/** REPLICA_ALREADY_EXISTS: the keeper knows a replica of this name, which had a disk once. */
-const KNOWN_TO_THE_KEEPER = "253";
-/** TABLE_WAS_NOT_DROPPED: its last session has not ended yet. */
+/** REPLICA_ALREADY_EXISTS: ClickHouse Keeper has an entry of the replica, which lost its disk. */
+const REPLICA_EXISTS = "253";
+/** TABLE_WAS_NOT_DROPPED: the replica's Keeper session has not ended yet. */
 const STILL_ACTIVE = "305";
 const SESSION_ENDS_WITHIN_MS = 60_000;
 
 /**
- * Gives replicas that answer and lack tables, because they are new or have lost their disk, the tables of the others,
- * under the same identity, so that they fetch what is in them. Returns their names. Errors: `MigrationError` when
- * replicas of one shard hold different stores, or nobody who answers has what is to be restored.
+ * Creates missing tables on responding replicas that are new or have lost their disk, with the UUIDs of the other replicas,
+ * so that they fetch the rows. Returns the names of these replicas. Throws `MigrationError` if replicas of one shard have
+ * different stores, or no responding replica has the tables.
  */
 export async function recreateReplicaTables(
   engine: Engine,
   { cluster, nodes, progress }: Restoring,
 ): Promise<readonly string[]> {
-  refuseSeparateTables(nodes);
+  checkSameTables(nodes);
   const model = nodes.toSorted((a, b) => b.tables.length - a.tables.length)[0]!;
   const restored: string[] = [];
   for (const node of nodes) {
     const missing = model.tables.filter((table) => !node.tables.some(({ name }) => name === table.name));
     if (node.macro === undefined || missing.length === 0) continue;
-    progress.waits(`replica ${node.name} lacks tables, and gets those of the others`);
+    progress.waits(`creating missing tables on replica ${node.name}`);
     if (!node.hasDatabase) await makeDatabase(engine, cluster);
     const peer = nodes.find(
       (other) => other.shard === node.shard && other.tables.length === model.tables.length,
@@ -64,13 +64,11 @@ interface Restoring {
 interface Missing extends Omit<Restoring, "nodes"> {
   readonly node: ClusterNode;
   readonly table: NodeTable;
-  /** Its path in the keeper, as reported by a replica of the same shard. */
+  /** ClickHouse Keeper path reported by a replica of the same shard. */
   readonly keeperPath: string | undefined;
 }
 
-/**
- * Replicas that already have the table get the statement too, and do nothing; so does one that another start restores meanwhile.
- */
+/** Creates a table with IF NOT EXISTS on the whole cluster, so concurrent starts do not conflict. */
 async function restoreTable(engine: Engine, missing: Missing): Promise<void> {
   const { cluster, node, table, keeperPath, progress } = missing;
   for (const until = performance.now() + SESSION_ENDS_WITHIN_MS; ; await delay(1000)) {
@@ -81,24 +79,24 @@ async function restoreTable(engine: Engine, missing: Missing): Promise<void> {
       });
       return;
     } catch (error) {
-      if (!isCode(error, KNOWN_TO_THE_KEEPER)) throw error;
+      if (!isCode(error, REPLICA_EXISTS)) throw error;
       if (keeperPath === undefined) {
         throw new MigrationError(
-          `Replica ${node.name} has lost its tables, and no other replica of shard ${node.shard} that has them answers: start one.`,
+          `Replica ${node.name} has lost its tables, and no other replica of shard ${node.shard} that has them responds: start one.`,
         );
       }
-      await forget(engine, node.macro!, keeperPath).catch((failure: unknown) => {
+      await dropKeeperEntry(engine, node.macro!, keeperPath).catch((failure: unknown) => {
         if (!isCode(failure, STILL_ACTIVE) || performance.now() > until) throw failure;
-        progress.waits(`the keeper has not yet noticed that replica ${node.name} has lost its tables`);
+        progress.waits(`waiting for the ClickHouse Keeper session of replica ${node.name} to expire`);
       });
     }
   }
 }
 
-/** The replica reported that it has no such table, so its entry in the keeper can go without loss, unless it is active. */
-function forget(engine: Engine, replica: string, keeperPath: string): Promise<void> {
+/** Removes a replica's Keeper entry: safe, because the replica reported that it lacks the table. Fails while it is active. */
+function dropKeeperEntry(engine: Engine, replica: string, keeperPath: string): Promise<void> {
   return engine.command(sql`SYSTEM DROP REPLICA ${literal(replica)} FROM ZKPATH ${literal(keeperPath)}`, {
-    name: "restore_forget",
+    name: "restore_drop_replica",
     tables: "local",
   });
 }
@@ -107,12 +105,12 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof StorageError && error.engineCode === code;
 }
 
-/** `SYSTEM` takes no parameters. Both texts are the store's own. */
+/** Quotes text: `SYSTEM` statements take no parameters. Both texts come from the cluster's configuration. */
 function literal(text: string) {
   return trusted(`'${text.replaceAll(/[\\']/g, "\\$&")}'`);
 }
 
-/** `CREATE TABLE a.b UUID '…' (` → `CREATE TABLE IF NOT EXISTS a.b UUID '…' ON CLUSTER 'c' (` */
+/** Rewrites `CREATE TABLE a.b UUID '…' (` to `CREATE TABLE IF NOT EXISTS a.b UUID '…' ON CLUSTER 'c' (`. */
 export function onCluster(statement: string, cluster: string): string {
   return statement.replace(
     /^CREATE TABLE (\S+(?: UUID '[\da-f-]+')?)/,
@@ -120,8 +118,8 @@ export function onCluster(statement: string, cluster: string): string {
   );
 }
 
-/** Tables of one name in one shard that do not replicate each other: one of them is empty. */
-function refuseSeparateTables(nodes: readonly ClusterNode[]): void {
+/** Throws `MigrationError` if tables of one name in one shard do not replicate each other. */
+function checkSameTables(nodes: readonly ClusterNode[]): void {
   const first = new Map<string, { node: ClusterNode; path: string }>();
   for (const node of nodes) {
     for (const { name, keeperPath } of node.tables) {

@@ -4,14 +4,14 @@ import type { ClusterNode } from "./cluster-survey.ts";
 import type { Engine } from "../engine.ts";
 import { StorageError } from "../storage-error.ts";
 
-/** BAD_ARGUMENTS: of every replica that does not need it. */
+/** BAD_ARGUMENTS: the replica needs no restore. */
 const NOT_NEEDED = "36";
 const WITHIN_MS = 30_000;
 const PAUSE_MS = 1000;
 
 /**
- * Has replicas known to the keeper again that it has forgotten although they have their tables: `SYSTEM DROP REPLICA`, sent for one
- * that had lost its disk, came when that one had just been given its tables. They keep their rows. Does nothing to others.
+ * Restores the ClickHouse Keeper entries of replicas that have their tables: a delayed `SYSTEM DROP REPLICA` may arrive just
+ * after a replica got its tables back. Rows are kept; other replicas are unchanged. Gives up after 30 s.
  */
 export async function restoreKeeperMetadata(
   engine: Engine,
@@ -27,11 +27,11 @@ export async function restoreKeeperMetadata(
       { name: "keeper_restore_find", limits: "maintenance", tables: "local" },
     );
     if (tables.length === 0 || performance.now() > giveUpMs) return;
-    for (const { name } of tables) await mend(engine, cluster, name);
+    for (const { name } of tables) await restoreReplica(engine, cluster, name);
   }
 }
 
-async function mend(engine: Engine, cluster: string, table: string): Promise<void> {
+async function restoreReplica(engine: Engine, cluster: string, table: string): Promise<void> {
   try {
     await engine.command(trusted(`SYSTEM RESTORE REPLICA \`${table}\` ON CLUSTER '${cluster}'`), {
       name: "keeper_restore_replica",

@@ -2,15 +2,15 @@ import type { Engine } from "../engine.ts";
 import { NOT_CURRENT, StorageError } from "../storage-error.ts";
 import type { Progress } from "./progress.ts";
 
-/** Servers and tables that were just started take writes after a few seconds. */
+/** Servers and tables accept writes a few seconds after their start. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 200;
 /** TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS */
 const STARTING = new Set(["242", "285", NOT_CURRENT]);
 
-/** The same engine, but writes and reads that must be current wait until a cluster's servers accept them. Writes must be safe to repeat. */
+/** Wraps an engine to retry writes and `requireCurrent` reads for 30 s while servers start. Writes must be idempotent. */
 export function retryingEngine(engine: Engine, progress: Progress): Engine {
-  const insist = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+  const retry = async <Result>(run: () => Promise<Result>): Promise<Result> => {
     const giveUpMs = performance.now() + PATIENCE_MS;
     for (;;) {
       try {
@@ -27,14 +27,14 @@ export function retryingEngine(engine: Engine, progress: Progress): Engine {
     ...engine,
     rows: (query, options) =>
       options.requireCurrent === true
-        ? insist(() => engine.rows(query, options))
+        ? retry(() => engine.rows(query, options))
         : engine.rows(query, options),
-    command: (statement, options) => insist(() => engine.command(statement, options)),
-    insert: (table, rows, options) => insist(() => engine.insert(table, rows, options)),
+    command: (statement, options) => retry(() => engine.command(statement, options)),
+    insert: (table, rows, options) => retry(() => engine.insert(table, rows, options)),
   };
 }
 
-/** A refusal by what is known of the servers has no code of the engine. */
+/** True for errors of starting servers. Rejections by the replica watch have no engine code. */
 function isTransient(error: unknown): error is StorageError {
   if (!(error instanceof StorageError)) return false;
   const { kind, engineCode } = error;

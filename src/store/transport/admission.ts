@@ -4,9 +4,9 @@ import type { LimitProfile } from "../limits.ts";
 import { StorageError } from "../storage-error.ts";
 
 export interface AdmissionOptions {
-  /** Statements that run at a time. */
+  /** Maximum concurrent statements. */
   readonly maxRunning: number;
-  /** How many of them may be long ones, so that short ones always find a place. */
+  /** Maximum long statements among them, so that short ones always get a permit. */
   readonly maxHeavy: number;
   readonly maxWaiting: number;
   readonly maxWaitMs: number;
@@ -14,11 +14,11 @@ export interface AdmissionOptions {
 
 export interface Admission {
   /**
-   * Waits for a place; resolves with the function that gives it back. Errors: `StorageError` "overloaded" when too
-   * many wait or it took too long, "aborted" when the signal says so.
+   * Waits for a permit; resolves with the function that releases it. Throws `StorageError` "overloaded" if `maxWaiting` wait
+   * or after `maxWaitMs`, "aborted" by the signal.
    */
   enter(profile: LimitProfile, name: string, signal?: AbortSignal): Promise<() => void>;
-  /** Resolves when nothing runs. */
+  /** Resolves when no statement runs. */
   idle(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const heavyProfiles: Readonly<Record<LimitProfile, boolean>> = {
   maintenance: true,
 };
 
-/** Divides the statements that run at a time among those on whose behalf they run. A long one needs two places. */
+/** Divides concurrent statements fairly among tenants. A long statement also needs a permit of `maxHeavy`. */
 export function createAdmission({
   maxRunning,
   maxHeavy,
@@ -40,14 +40,14 @@ export function createAdmission({
   const heavy = new FairSemaphore({ capacity: maxHeavy, maxWaiting });
   return {
     async enter(profile, name, signal) {
-      const shares = heavyProfiles[profile] ? [heavy, running] : [running];
+      const limiters = heavyProfiles[profile] ? [heavy, running] : [running];
       const tenant = currentTenant();
-      const held: Permit[] = [];
+      const permits: Permit[] = [];
       const leave = (): void => {
-        for (const one of held) one.release();
+        for (const permit of permits) permit.release();
       };
       try {
-        for (const share of shares) held.push(await share.acquire(tenant, { maxWaitMs, signal }));
+        for (const limiter of limiters) permits.push(await limiter.acquire(tenant, { maxWaitMs, signal }));
         return leave;
       } catch (error) {
         leave();

@@ -9,24 +9,24 @@ export interface EngineOptions {
   readonly limits?: LimitTable;
 }
 
-/** The storage port over a transport to ClickHouse: the part that both adapters share. */
+/** Implements the storage port over a transport; shared by both adapters. */
 export function createEngine(transport: Transport, options: EngineOptions = {}): Engine {
   const { limits = defaultLimits } = options;
-  const toSend = (asked: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
-    name: asked.name,
+  const toSend = (query: QueryOptions, profile: LimitProfile, settings: SendOptions["settings"]) => ({
+    name: query.name,
     profile,
-    settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: asked.name, ...settings },
-    signal: asked.signal,
-    tables: asked.tables,
-    ...(asked.requireCurrent === true ? { mustBeCurrent: true } : {}),
+    settings: { ...limits[profile], max_query_size: MAX_QUERY_BYTES, log_comment: query.name, ...settings },
+    signal: query.signal,
+    tables: query.tables,
+    ...(query.requireCurrent === true ? { requireCurrent: true } : {}),
   });
   const read = async (query: Sql, format: RawFormat, options: QueryOptions): Promise<Buffer> => {
     const formatted = join([query, trusted(`FORMAT ${format}`)], "\n");
-    const answer = await attempt(options, () =>
+    const result = await attempt(options, () =>
       transport.read(formatted, toSend(options, options.limits ?? "interactive", readSettings)),
     );
-    options.onRead?.({ rows: answer.readRows, bytes: answer.readBytes });
-    return answer.bytes;
+    options.onRead?.({ rows: result.readRows, bytes: result.readBytes });
+    return result.bytes;
   };
 
   return {
@@ -34,25 +34,25 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
     async rows<Row>(query: Sql, options: QueryOptions): Promise<Row[]> {
       return parseLines<Row>(await read(query, "JSONEachRow", options));
     },
-    command: (statement, asked) =>
-      attempt(asked, () =>
-        transport.command(statement, toSend(asked, asked.limits ?? "maintenance", commandSettings)),
+    command: (statement, options) =>
+      attempt(options, () =>
+        transport.command(statement, toSend(options, options.limits ?? "maintenance", commandSettings)),
       ),
-    async insert(table, rows, asked) {
+    async insert(table, rows, options) {
       if (rows.length === 0) return;
       const lines = await toLines(rows);
-      await attempt(asked, () =>
-        transport.insert({ table, ...lines }, toSend(asked, asked.limits ?? "ingest", insertSettings)),
+      await attempt(options, () =>
+        transport.insert({ table, ...lines }, toSend(options, options.limits ?? "ingest", insertSettings)),
       );
     },
-    writeCountOf: (table) => transport.changesOf?.(table),
+    writeCountOf: (table) => transport.writeCountOf?.(table),
     async version() {
       const rows = await this.rows<{ version: string }>(sql`SELECT version() AS version`, {
         name: "version",
         tables: "local",
       });
       const version = rows[0]?.version;
-      if (version === undefined) throw new StorageError("unavailable", "version", undefined, "no answer");
+      if (version === undefined) throw new StorageError("unavailable", "version", undefined, "no version");
       return version;
     },
     async health() {
@@ -63,7 +63,7 @@ export function createEngine(transport: Transport, options: EngineOptions = {}):
   };
 }
 
-/** Of one server. */
+/** Checks a single server. */
 async function healthOf(engine: Engine): Promise<StoreHealth> {
   try {
     await engine.rows(sql`SELECT 1`, { name: "health", tables: "local" });
@@ -74,26 +74,26 @@ async function healthOf(engine: Engine): Promise<StoreHealth> {
   }
 }
 
-/** The engine's own bound, 256 KiB, is met by large questions in the query language. */
+/** Large queries in the query language exceed ClickHouse's default of 256 KiB. */
 const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 const insertSettings = {
-  // batches are made here, so the engine need not wait for more
+  // the service batches inserts itself
   async_insert: 0,
-  // a batch of old calls may be of many months
+  // a batch of old calls may span many monthly partitions
   max_partitions_per_insert_block: 0,
-  // An equal block is not a repeated one: a call renamed to A, to B and to A again must end as A.
+  // equal blocks are distinct writes: a call renamed to A, to B and to A again must end as A
   deduplicate_insert: "disable",
-  // a batch is too small to be divided among threads
+  // batches are too small for parallel parsing
   input_format_parallel_parsing: 0,
-  // rows with one key are folded when they are read, and by merges
+  // FINAL and merges combine rows with one key
   optimize_on_insert: 0,
 };
-// a migration that writes equal blocks means each of them
+// equal blocks of a migration are distinct writes
 const commandSettings = { deduplicate_insert: "disable", deduplicate_insert_select: "disable" };
 const readSettings = {
   output_format_json_quote_64bit_integers: 0,
   readonly: 2,
-  // a deletion affects reads once it is accepted, before its parts are rewritten
+  // reads reflect a deletion once it is accepted, before data parts are rewritten
   apply_mutations_on_fly: 1,
   max_query_size: 4 * 1024 * 1024,
   max_ast_elements: 500_000,
@@ -105,16 +105,16 @@ async function attempt<Result>(options: QueryOptions, run: () => Promise<Result>
     return await run();
   } catch (error) {
     if (options.signal?.aborted === true) {
-      throw new StorageError("aborted", options.name, undefined, "the caller has left");
+      throw new StorageError("aborted", options.name, undefined, "aborted by the caller");
     }
     throw toStorageError(error, options.name);
   }
 }
 
-/** What is written as text before the event loop runs other work, in characters. */
+/** Characters encoded before yielding to the event loop. */
 const CHARS_PER_TURN = 2 * 1024 * 1024;
 
-/** The columns that any of the rows has, and the rows as lists of their values. */
+/** Encodes rows as JSONCompactEachRow over the union of their columns. */
 async function toLines(rows: readonly object[]): Promise<{ columns: string[]; rows: Buffer }> {
   const shapes = new Set(rows.map((row) => Object.keys(row).join()));
   const columns = [...new Set([...shapes].flatMap((shape) => shape.split(",")))];

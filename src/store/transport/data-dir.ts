@@ -12,52 +12,50 @@ import {
 import { dirname, join } from "node:path";
 import { StoreOpenError } from "../store-open-error.ts";
 
-/** What the engine makes in a data directory. */
+/** Directories that ClickHouse creates in a data directory. */
 const ENGINE_DIRS = ["data", "metadata", "store", "tmp"];
-/** The engine's files, its lock included. */
+/** ClickHouse's directories and its lock file. */
 export const ENGINE_FILES: readonly string[] = [...ENGINE_DIRS, "status"];
-const OTHERS = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 const HALF_RESTORED = "half-restored";
 const RESTORED_FROM = "restored-from";
 
 /**
- * Creates a missing directory for this user only, and checks what the engine needs of it: the engine's own messages on
- * stderr are hard to understand. Errors: `StoreOpenError`.
+ * Creates a missing directory, private to this user, and checks ClickHouse's requirements up front, because its own errors
+ * on stderr are obscure. Throws `StoreOpenError`.
  */
 export function prepareDataDir(path: string): void {
   makeDirectory(path);
-  if (!statSync(path).isDirectory()) throw refused(`DATA_DIR ${path} is a file. Set a directory.`);
+  if (!statSync(path).isDirectory()) throw openError(`DATA_DIR ${path} is a file. Set a directory.`);
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code, user } = { code: codeOf(error), user: process.getuid?.() ?? "?" };
-    throw refused(
-      `DATA_DIR ${path} is not writable for this user, ${user} (${code}). Make it theirs, or set another.`,
+    throw openError(
+      `DATA_DIR ${path} is not writable by user ${user} (${code}). Change its owner or set another directory.`,
     );
   }
   if (isThere(join(path, HALF_RESTORED))) {
-    throw refused(
-      `DATA_DIR ${path} holds half of a backup: a restore was cut off. Empty it, and restore again.`,
-    );
+    throw openError(`DATA_DIR ${path} contains an incomplete restore. Empty it and restore again.`);
   }
   const owner = lockOwner(join(path, "status"));
   if (owner !== undefined) throw locked(path, owner);
-  for (const name of ENGINE_DIRS) closeToOthers(join(path, name));
+  for (const name of ENGINE_DIRS) makePrivate(join(path, name));
 }
 
-/** Keeps others from opening the directory until the returned function is called: its content is incomplete. */
+/** Marks a directory as incomplete, so that it cannot be opened until the returned function is called. */
 export function markHalfRestored(path: string): () => void {
   const mark = join(path, HALF_RESTORED);
   writeFileSync(mark, "", { flush: true });
   return () => rmSync(mark);
 }
 
-/** Notes for the next start which backup the directory was restored from. */
+/** Records, for the next start, the backup that the directory was restored from. */
 export function noteRestored(path: string, backup: string): void {
   writeFileSync(join(path, RESTORED_FROM), `${backup}\n`, { flush: true });
 }
 
-/** The backup that the directory was restored from, the first time that it is asked for. */
+/** Returns the backup recorded by `noteRestored`, once. */
 export function takeRestored(path: string): string | undefined {
   const note = join(path, RESTORED_FROM);
   if (!existsSync(note)) return undefined;
@@ -67,11 +65,11 @@ export function takeRestored(path: string): string | undefined {
 }
 
 export function locked(path: string, owner: number, cause?: unknown): StoreOpenError {
-  const text = `DATA_DIR ${path} is in use by process ${owner}. Stop it, or set another.`;
+  const text = `DATA_DIR ${path} is in use by process ${owner}. Stop it or set another directory.`;
   return new StoreOpenError("locked", text, cause);
 }
 
-/** The live process that the engine's lock file names. */
+/** Reads the process id in ClickHouse's lock file; `undefined` unless that process is alive. */
 export function ownerOf(path: string): number | undefined {
   try {
     const owner = Number(/^PID: (\d+)$/m.exec(readFileSync(join(path, "status"), "utf8"))?.[1]);
@@ -82,7 +80,7 @@ export function ownerOf(path: string): number | undefined {
   }
 }
 
-/** Level by level: Node's own way never returns where the kernel makes no directories, as in /proc. */
+/** Creates level by level: Node's `recursive` never returns where the kernel allows no directories, as in /proc. */
 function makeDirectory(path: string): void {
   const parent = dirname(path);
   if (isThere(path)) return;
@@ -91,9 +89,7 @@ function makeDirectory(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if (codeOf(error) === "EEXIST") return;
-    throw refused(
-      `DATA_DIR cannot be made: ${parent} accepts no new directory (${codeOf(error)}). Set another.`,
-    );
+    throw openError(`DATA_DIR cannot be created in ${parent} (${codeOf(error)}). Set another directory.`);
   }
 }
 
@@ -101,18 +97,18 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Data of an earlier version, which others could read. */
-function closeToOthers(path: string): void {
+/** Removes permissions of group and others, which an earlier version left. */
+function makePrivate(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || (stats.mode & OTHERS) === 0) return;
+  if (stats === undefined || (stats.mode & GROUP_AND_OTHERS) === 0) return;
   try {
-    chmodSync(path, stats.mode & ~OTHERS);
+    chmodSync(path, stats.mode & ~GROUP_AND_OTHERS);
   } catch (error) {
     if (codeOf(error) !== "EPERM") throw error;
   }
 }
 
-/** The process that has locked a file, according to Linux; undefined on other systems, and when there is none. */
+/** Finds the process that holds a file lock, on Linux; `undefined` on other systems or without a lock. */
 function lockOwner(path: string): number | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || process.platform !== "linux") return undefined;
@@ -127,6 +123,6 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
-function refused(text: string): StoreOpenError {
+function openError(text: string): StoreOpenError {
   return new StoreOpenError("other", text, undefined);
 }

@@ -6,13 +6,13 @@ import { restoreFatalSignals } from "./fatal-signals.ts";
 import { paramText } from "./param-text.ts";
 import { createSessionPool, type SessionWork } from "./session-pool.ts";
 import { StorageError } from "../storage-error.ts";
-import type { Answer, SendOptions, Transport } from "./transport.ts";
+import type { StatementResult, SendOptions, Transport } from "./transport.ts";
 
 type EngineSettings = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * ClickHouse in this process. Every statement has a session to itself while it runs, so that statements run side by side;
- * the driver's own binding of parameters runs one statement at a time, process-wide. An aborted statement is killed.
+ * Creates a transport to ClickHouse in this process. Each running statement has its own session, so statements run
+ * concurrently; the driver's own parameter binding would serialise them process-wide. An aborted statement is killed.
  * Source: docs/decisions/0004-clickhouse-adapters.md.
  */
 export function createEmbeddedTransport(
@@ -20,13 +20,13 @@ export function createEmbeddedTransport(
   { admission, settings }: { admission: Admission; settings: EngineSettings },
 ): Transport {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const keeper = new Session(path, {
+  const mainSession = new Session(path, {
     connectionArgs: given.map(([name, value]) => `--${name}=${value}`),
   });
   restoreFatalSignals();
   const sessions = createSessionPool(path);
-  // the engine locks its directory, so that no other process writes to it
-  const changes = new WriteCounters();
+  // the engine locks its directory, so this process is the only writer
+  const counters = new WriteCounters();
   let closed = false;
   let count = 0;
 
@@ -37,12 +37,11 @@ export function createEmbeddedTransport(
     const { name, signal } = options;
     if (closed) throw new StorageError("unavailable", name, undefined, "closed");
     const leave = await admission.enter(options.profile, name, signal);
-    const mark = `${String(options.settings["log_comment"])} ${++count}`;
-    const work = async (): Promise<Result> =>
-      sessions.use(workOf({ ...options.settings, log_comment: mark }));
+    const tag = `${String(options.settings["log_comment"])} ${++count}`;
+    const work = async (): Promise<Result> => sessions.use(workOf({ ...options.settings, log_comment: tag }));
     const done = work().finally(leave);
     if (signal === undefined) return done;
-    return orAborted(done, signal, () => void kill(keeper, mark));
+    return orAborted(done, signal, () => void kill(mainSession, tag));
   };
 
   return {
@@ -50,40 +49,40 @@ export function createEmbeddedTransport(
       inSession(options, (settings) => {
         const text = sessionText(query, settings);
         const kind = text.length > MAX_KEPT_TEXT ? undefined : `read ${Object.keys(settings).join()}`;
-        return { kind, run: async (session) => toAnswer(await session.queryAsync(text)) };
+        return { kind, run: async (session) => toResult(await session.queryAsync(text)) };
       }),
     async command(statement, options) {
       await inSession(options, (settings) => ({
         kind: undefined,
         run: (session) =>
-          changes.during(undefined, () => session.queryAsync(sessionText(statement, settings))),
+          counters.during(undefined, () => session.queryAsync(sessionText(statement, settings))),
       }));
     },
     async insert({ table, columns, rows }, options) {
       await inSession(options, (settings) => ({
-        // its settings are of the statement alone
+        // the driver applies these settings to the statement alone
         kind: "insert",
         run: (session) =>
-          changes.during(table, () =>
+          counters.during(table, () =>
             session.insert({ table, columns, values: rows, format: "JSONCompactEachRow", settings }),
           ),
       }));
     },
-    changesOf: (table) => changes.of(table),
+    writeCountOf: (table) => counters.of(table),
     async close() {
       if (closed) return;
       closed = true;
       await admission.idle();
       sessions.close();
-      keeper.close();
+      mainSession.close();
     },
   };
 }
 
-/** A session keeps the parameters of its statements. */
+/** Limit of text in a reused session, which retains the parameters of its statements. */
 const MAX_KEPT_TEXT = 64 * 1024;
 
-function toAnswer(result: ChdbResult): Answer {
+function toResult(result: ChdbResult): StatementResult {
   const bytes = result.bytes();
   return {
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
@@ -104,14 +103,14 @@ function orAborted<Result>(done: Promise<Result>, signal: AbortSignal, stop: () 
   return promise;
 }
 
-/** It has no effect on a statement that has ended meanwhile. */
-async function kill(keeper: Session, mark: string): Promise<void> {
-  await keeper
-    .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(mark)} ASYNC`)
+/** Has no effect on a finished statement. */
+async function kill(mainSession: Session, tag: string): Promise<void> {
+  await mainSession
+    .queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(tag)} ASYNC`)
     .catch(() => undefined);
 }
 
-/** `SET …; statement`. A long one needs to say first that it may be as long as its parameters are. */
+/** Renders `SET …; statement`, preceded by `SET max_query_size` if it is long. */
 function sessionText(statement: Sql, settings: SendOptions["settings"]): string {
   const { text, params, types } = render(statement);
   const assignments = [
@@ -125,8 +124,8 @@ function sessionText(statement: Sql, settings: SendOptions["settings"]): string 
 }
 
 /**
- * A number, or a string literal in which whatever could end it, or the statement, is written as the number of its byte:
- * quotes, backslashes and control characters.
+ * Renders a number or a string literal; quotes, backslashes and control characters become `\xNN`, so that no value can end
+ * the literal or the statement.
  */
 function literal(value: string | number): string {
   if (typeof value === "number") return String(value);

@@ -1,9 +1,9 @@
 const FATAL = ["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS", "SIGTRAP"] as const;
 
 /**
- * Lets a crash end the process. The engine catches these signals as soon as it is open and then waits five minutes for a
- * report that nobody writes, while the process listens and responds to nothing. Taking the last listener off a signal makes
- * Node restore the system's own handling, which neither later sessions nor statements change again.
+ * Restores the default handling of fatal signals, so that a crash ends the process. chdb installs handlers when it opens, and
+ * after a crash hangs for five minutes. Removing a signal's last listener makes Node restore the default, which later
+ * sessions and statements do not change.
  */
 export function restoreFatalSignals(): void {
   const ignore = (): void => undefined;

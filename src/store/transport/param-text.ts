@@ -12,7 +12,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * A parameter's value as the engine reads it: escaped like a field of TabSeparated, the strings of an array quoted.
+ * Encodes a query parameter: escaped as a TabSeparated field, strings of an array quoted.
  * Source: https://clickhouse.com/docs/interfaces/cli#cli-queries-with-parameters-syntax
  */
 export function paramText(type: ParamType, value: ParamValue): string {

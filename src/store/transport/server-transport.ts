@@ -9,9 +9,9 @@ import { render, type Sql } from "../../query/sql.ts";
 import type { Admission } from "./admission.ts";
 import { splitParams } from "./split-params.ts";
 import { paramText } from "./param-text.ts";
-import type { Answer, SendOptions, Transport } from "./transport.ts";
+import type { StatementResult, SendOptions, Transport } from "./transport.ts";
 
-/** A server or a cluster, over HTTP with the official client. */
+/** Creates a transport to one server over HTTP with the official client. */
 export function createServerTransport(
   client: ClickHouseClient,
   { admission, graceMs }: { admission: Admission; graceMs: number },
@@ -19,9 +19,9 @@ export function createServerTransport(
   const exec = async (
     what: { query: string; values?: Readable; contentType?: string },
     { name, profile, settings, signal }: SendOptions,
-  ): Promise<Answer> => {
+  ): Promise<StatementResult> => {
     const leave = await admission.enter(profile, name, signal);
-    // the server's own clock ends a statement first, with an error that says why
+    // the server's own timeout fires first, with a specific error
     const deadline = AbortSignal.timeout(Number(settings["max_execution_time"]) * 1000 + graceMs);
     const abort = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
     try {
@@ -39,12 +39,12 @@ export function createServerTransport(
         readBytes: Number(result.summary?.read_bytes ?? 0),
       };
     } catch (error) {
-      throw deadline.aborted ? Object.assign(new Error("no answer in time"), { code: "ETIMEDOUT" }) : error;
+      throw deadline.aborted ? Object.assign(new Error("no response in time"), { code: "ETIMEDOUT" }) : error;
     } finally {
       leave();
     }
   };
-  const run = (statement: Sql, sendOptions: SendOptions): Promise<Answer> => {
+  const run = (statement: Sql, sendOptions: SendOptions): Promise<StatementResult> => {
     const { text, params, types } = render(splitParams(statement));
     const named = Object.entries(params);
     if (named.length === 0) return exec({ query: text }, sendOptions);
@@ -56,7 +56,7 @@ export function createServerTransport(
   };
 
   return {
-    // a server ends a read-only query when its client is gone
+    // the server kills a read-only query when the client disconnects
     read: (query, { settings, ...rest }) =>
       run(query, {
         ...rest,
@@ -78,11 +78,11 @@ export function createServerTransport(
   };
 }
 
-/** A URL holds 1 MiB and passes through other people's proxies, so parameters go into the body. */
+/** Encodes query and parameters as a form body: URLs are limited to 1 MiB and proxies log them. */
 function asForm(text: string, params: readonly (readonly [name: string, text: string])[]) {
   const form = new FormData();
-  // the server joins repeated fields of one name
-  for (const piece of text.match(/[^]{1,25000}/gu) ?? []) form.append("query", piece);
+  // the server concatenates repeated fields
+  for (const chunk of text.match(/[^]{1,25000}/gu) ?? []) form.append("query", chunk);
   for (const [name, value] of params) form.append(`param_${name}`, value);
   const encoded = new Response(form);
   return {
@@ -92,8 +92,8 @@ function asForm(text: string, params: readonly (readonly [name: string, text: st
 }
 
 /**
- * The whole answer. A query that fails after its first byte writes the exception behind what it has sent, marked with
- * the tag of the answer's header, or breaks the connection. Source: ClickHouse ≥ 25.11.
+ * Reads the whole response. A query that fails after its first byte appends the exception with the tag of the response
+ * header, or breaks the connection. Source: ClickHouse ≥ 25.11.
  */
 async function collect(stream: Readable, signal: AbortSignal, tag: string | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];

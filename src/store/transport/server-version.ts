@@ -1,4 +1,4 @@
-/** Mid-stream failures are reliably seen from this server version on. Source: docs/decisions/0004-clickhouse-adapters.md. */
+/** First server version that reports mid-stream failures reliably. Source: docs/decisions/0004-clickhouse-adapters.md. */
 export const MIN_SERVER_VERSION = "26.3";
 
 /** Compares the first two numbers of versions like "25.11.2.17". */

@@ -2,22 +2,22 @@ import { Session } from "chdb";
 
 export interface SessionWork<Result> {
   /**
-   * It may use the session of an earlier work of this kind: all works of a kind assign the same settings, so that none is
-   * left of the one before. Undefined: it has a session of its own.
+   * Sessions are reused within a kind: all work of a kind assigns the same settings, so none leaks. `undefined`: uses a new
+   * session.
    */
   readonly kind: string | undefined;
   readonly run: (session: Session) => Promise<Result>;
 }
 
 export interface SessionPool {
-  /** A session in which a work failed is not used again. */
+  /** Runs the work in a session, which is closed if the work fails. */
   use<Result>(work: SessionWork<Result>): Promise<Result>;
   close(): void;
 }
 
 const MAX_IDLE = 8;
 
-/** Keeps sessions open between statements: opening and closing one takes a third of the time of a short statement. */
+/** Creates a pool of sessions: opening and closing one takes a third of the time of a short statement. */
 export function createSessionPool(path: string): SessionPool {
   const idle: { readonly kind: string; readonly session: Session }[] = [];
   const take = (kind: string | undefined): Session | undefined => {

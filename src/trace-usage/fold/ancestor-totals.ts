@@ -4,9 +4,9 @@ const UNKNOWN = -2;
 const WALKED = -3;
 
 /**
- * Where a call's usage is added if only selected calls need totals: for each call the nearest one above it that has a total,
- * or NONE. Undefined where that does not say everything (calls in a cycle or with shared completions), or where
- * most calls are selected. Cost: O(calls), iterative.
+ * Finds for each call the nearest ancestor with a total, or NONE: if only selected calls need totals, usage is added there.
+ * `undefined` for cycles or duplicate completions, where this is not sufficient, and if most calls are selected. Cost:
+ * O(calls), iterative.
  */
 export function nearestAncestorTotals(calls: CallTable): Int32Array | undefined {
   if (calls.completionOf !== undefined || areMostSelected(calls)) return undefined;

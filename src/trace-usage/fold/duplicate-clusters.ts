@@ -1,7 +1,6 @@
-/** A call's report of a completion whose id may not be unique. */
+/** Record of a completion by a call; its id may not be unique. */
 export interface DuplicateRecord {
   readonly call: number;
-  /** The call's number. */
   readonly id: string;
   readonly startedAtUs: number;
   /** Infinity while the call runs. */
@@ -12,11 +11,11 @@ export interface DuplicateRecord {
   readonly completion: number;
 }
 
-/** The counts of a report; 0: unknown. */
+/** Counts of a record; 0 if unknown. */
 type Counts = Pick<DuplicateRecord, "prompt" | "input" | "completion">;
 
-/** Reports of one completion, and their combined counts. */
-interface Chain {
+/** Records of one completion, and their combined counts. */
+interface Cluster {
   readonly calls: number[];
   readonly startedAtUs: number;
   endedAtUs: number;
@@ -26,26 +25,26 @@ interface Chain {
 const ANY = "*";
 
 /**
- * Distinguishes completions whose server reuses one id: reports of one completion overlap in time and have compatible
- * counts. A report that overlaps a chain joins it. Cost: O(reports × log reports).
+ * Clusters records of completions whose server reuses one id: records of one completion overlap in time and have compatible
+ * counts. A record that overlaps a cluster joins it. Cost: O(records × log records).
  */
-export function clusterDuplicates(reports: readonly DuplicateRecord[]): readonly (readonly number[])[] {
-  const chains: Chain[] = [];
-  /** The last chain with these counts: each earlier one ended before it began. */
-  const byCounts = new Map<string, Chain>();
-  for (const report of reports.toSorted(byStart)) {
-    const open = matchesOf(report)
+export function clusterDuplicates(records: readonly DuplicateRecord[]): readonly (readonly number[])[] {
+  const clusters: Cluster[] = [];
+  /** The last cluster with these counts; earlier ones ended before it began. */
+  const byCounts = new Map<string, Cluster>();
+  for (const record of records.toSorted(byStart)) {
+    const open = matchesOf(record)
       .map((key) => byCounts.get(key))
-      .find((chain) => chain !== undefined && overlaps(chain, report) && agree(chain.counts, report));
-    const { startedAtUs, endedAtUs } = report;
-    const chain = open ?? { calls: [], startedAtUs, endedAtUs, counts: report };
-    if (open === undefined) chains.push(chain);
-    chain.calls.push(report.call);
-    chain.endedAtUs = Math.max(chain.endedAtUs, endedAtUs);
-    chain.counts = together(chain.counts, report);
-    for (const key of keysOf(report)) byCounts.set(key, chain);
+      .find((cluster) => cluster !== undefined && overlaps(cluster, record) && agree(cluster.counts, record));
+    const { startedAtUs, endedAtUs } = record;
+    const cluster = open ?? { calls: [], startedAtUs, endedAtUs, counts: record };
+    if (open === undefined) clusters.push(cluster);
+    cluster.calls.push(record.call);
+    cluster.endedAtUs = Math.max(cluster.endedAtUs, endedAtUs);
+    cluster.counts = mergeCounts(cluster.counts, record);
+    for (const key of keysOf(record)) byCounts.set(key, cluster);
   }
-  return chains.map((chain) => chain.calls);
+  return clusters.map((cluster) => cluster.calls);
 }
 
 function byStart(a: DuplicateRecord, b: DuplicateRecord): number {
@@ -53,8 +52,8 @@ function byStart(a: DuplicateRecord, b: DuplicateRecord): number {
 }
 
 /** Consecutive calls share an instant; two calls that begin and end in one instant overlap. */
-function overlaps(chain: Chain, { startedAtUs }: DuplicateRecord): boolean {
-  return startedAtUs < chain.endedAtUs || startedAtUs === chain.startedAtUs;
+function overlaps(cluster: Cluster, { startedAtUs }: DuplicateRecord): boolean {
+  return startedAtUs < cluster.endedAtUs || startedAtUs === cluster.startedAtUs;
 }
 
 function agree(one: Counts, other: Counts): boolean {
@@ -65,12 +64,12 @@ function agree(one: Counts, other: Counts): boolean {
   );
 }
 
-function together(one: Counts, other: Counts): Counts {
+function mergeCounts(one: Counts, other: Counts): Counts {
   const { prompt, input } = one.input === 0 ? other : one;
   return { prompt, input, completion: one.completion || other.completion };
 }
 
-/** The keys of a report: both counts, and each count alone for reports that lack the other. */
+/** Keys of a record: both counts, and each count alone for records that lack the other. */
 function keysOf({ prompt, input, completion }: DuplicateRecord): readonly string[] {
   return [prompt, input].flatMap((tokens) => [
     `${tokens} ${completion}`,
@@ -79,7 +78,7 @@ function keysOf({ prompt, input, completion }: DuplicateRecord): readonly string
   ]);
 }
 
-/** Counts compatible with a report's: equal, or equal in one count if either side lacks the other. */
+/** Keys of compatible counts: equal, or equal in one count if either side lacks the other. */
 function matchesOf({ prompt, input, completion }: DuplicateRecord): readonly string[] {
   return [prompt, input].flatMap((tokens) => [
     `${tokens} ${completion}`,

@@ -1,7 +1,7 @@
 import { isUniqueId, USAGE_SOURCES, type UsageSource } from "../../calls/events/completion.ts";
 import { release, viewOf } from "../../shared/buffers.ts";
 import type { CallRows } from "../table/call-rows.ts";
-import { addsUp, inclusiveOf, NONE, reporterOf } from "../table/call-table.ts";
+import { withoutInclusive, inclusiveOf, NONE, reporterOf } from "../table/call-table.ts";
 import { HashTable } from "../table/hash-table.ts";
 import { areSameBytes, hashOf, type ByteRange, randomSeed } from "../table/id-bytes.ts";
 import type { UsageEntries } from "../table/usage-entries.ts";
@@ -11,8 +11,8 @@ const SEED = randomSeed();
 
 /**
  * Numbers the completions that several calls of a trace report: for each call the number of its completion, or NONE.
- * Undefined if no completion is shared, which takes one look at each id. A call that reports a request
- * with an id that no other one has asked a model itself: it is marked as not inclusive, whatever its producer does.
+ * `undefined` if there are none, after one lookup per id. A call that reports a request with a completion id of its own has
+ * called a model itself: it is marked as not inclusive, whatever its producer does.
  */
 export function findDuplicateCompletions(
   source: Buffer,
@@ -24,9 +24,9 @@ export function findDuplicateCompletions(
   const completionOf = new Int32Array(rows.count).fill(NONE);
   let completions = 0;
   for (const calls of sameId) {
-    for (const chain of completionsOf(calls, { source, rows, usage })) {
-      if (chain.length < 2) continue;
-      for (const call of chain) completionOf[call] = completions;
+    for (const cluster of completionsOf(calls, { source, rows, usage })) {
+      if (cluster.length < 2) continue;
+      for (const call of cluster) completionOf[call] = completions;
       completions++;
     }
   }
@@ -35,7 +35,7 @@ export function findDuplicateCompletions(
   return undefined;
 }
 
-/** For each id that several calls of one trace report, those calls; undefined if there is none. */
+/** Groups calls of one trace with the same completion id; `undefined` if there are none. */
 function linkSameIds(source: Buffer, rows: CallRows, usage: UsageEntries): Iterable<number[]> | undefined {
   const { count, traceOf, usageEnd, completionIds: ids } = rows;
   const reports = (call: number): boolean =>
@@ -65,7 +65,7 @@ function linkSameIds(source: Buffer, rows: CallRows, usage: UsageEntries): Itera
   for (let call = 0; call < count; call++) {
     if (!reports(call) || inclusiveOf(rows, call) !== "in_total" || isShared.has(call)) continue;
     const hasRequests = usage.requestsOf(call === 0 ? 0 : usageEnd[call - 1]!, usageEnd[call]!) > 0;
-    if (hasRequests) rows.flags[call] = addsUp(rows.flags[call]!);
+    if (hasRequests) rows.flags[call] = withoutInclusive(rows.flags[call]!);
   }
   return shared.size === 0 ? undefined : shared.values();
 }
@@ -77,23 +77,23 @@ interface Read {
 }
 
 /**
- * The completions that calls with one id report: one, if the id is unique. The gateway relays a completion once, so if it
- * reports an id twice, the server reuses it.
+ * Splits calls with one id into completions: one if the id is unique. The gateway relays a completion once, so if it reports
+ * an id twice, the server reuses it.
  */
 function completionsOf(calls: readonly number[], read: Read): readonly (readonly number[])[] {
   const { source, rows } = read;
   const [first] = calls;
   const id = source.toString("utf8", rows.completionIds.starts[first!], rows.completionIds.ends[first!]);
-  const passedOn = calls.filter((call) => byGateway(reporterOf(rows, call))).length;
-  if (passedOn < 2 && isUniqueId(id)) return [calls];
-  return clusterDuplicates(calls.map((call) => reportOf(call, read)));
+  const relayed = calls.filter((call) => byGateway(reporterOf(rows, call))).length;
+  if (relayed < 2 && isUniqueId(id)) return [calls];
+  return clusterDuplicates(calls.map((call) => recordOf(call, read)));
 }
 
 function byGateway(reporter: UsageSource): boolean {
   return reporter !== USAGE_SOURCES[0];
 }
 
-function reportOf(call: number, { source, rows, usage }: Read): DuplicateRecord {
+function recordOf(call: number, { source, rows, usage }: Read): DuplicateRecord {
   const { ids, startedAtUs, endedAtUs, usageEnd } = rows;
   return {
     call,

@@ -2,9 +2,9 @@ import { usageStartOf, NONE, type CallTable } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
 
 /**
- * The most entries that the totals of some calls can have: of each call one for each LLM, and none without a usage at it
- * or below it. Known before anything is added up: along a chain whose calls each name LLMs of their own it grows with the
- * square of the length. `hasTotal`: calls that have a total. Cost: O(calls + usages).
+ * Computes an upper bound of the entries in totals before summing: per call, the smaller of the number of LLMs and of usages
+ * in its subtree. A chain of calls with distinct LLMs needs O(length²) entries. `hasTotal`: calls with a total. Cost: O(calls
+ * + usages).
  */
 export function entryBound(
   calls: CallTable,

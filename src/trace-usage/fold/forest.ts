@@ -1,9 +1,9 @@
 import { release } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
 
-/** Calls as trees. Calls are numbered in the order of the table. */
+/** Trees of calls, numbered in the order of the table. */
 export interface Forest {
-  /** Number of each call's parent; NONE for a root. The edges of a cycle are cut: its calls are roots. */
+  /** Parent of each call; NONE for a root. Cycles are cut: their calls are roots. */
   readonly parents: Int32Array;
   /** All calls, every parent before its children. */
   readonly order: Int32Array;
@@ -13,13 +13,13 @@ export interface Forest {
   readonly nextSibling: Int32Array;
 }
 
-/** A call that is its own parent is a root. Cost: O(calls). */
+/** Builds the forest; a call that is its own parent is a root. Cost: O(calls). */
 export function buildForest(namedParents: Int32Array): Forest {
   const parents = namedParents.map((parent, call) => (parent === call ? NONE : parent));
   return forestOf(parents, cutCycles(parents));
 }
 
-/** The same of parents without cycles. */
+/** Builds the forest of parents without cycles. */
 export function forestOf(parents: Int32Array, cycles: readonly (readonly number[])[] = []): Forest {
   const firstChild = new Int32Array(parents.length).fill(NONE);
   const nextSibling = new Int32Array(parents.length).fill(NONE);
@@ -32,7 +32,7 @@ export function forestOf(parents: Int32Array, cycles: readonly (readonly number[
   return { parents, cycles, firstChild, nextSibling, order: parentsFirst(parents, firstChild, nextSibling) };
 }
 
-/** Walks up from every call once. A walk that meets itself has found a cycle. */
+/** Finds and cuts cycles by walking up from every call once. */
 function cutCycles(parents: Int32Array): number[][] {
   const walkOf = new Int32Array(parents.length);
   const cycles: number[][] = [];

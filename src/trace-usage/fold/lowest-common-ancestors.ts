@@ -2,29 +2,29 @@ import { release } from "../../shared/buffers.ts";
 import { NONE } from "../table/call-table.ts";
 import type { Forest } from "./forest.ts";
 
-/** Reports of shared completions, grouped by completion, in the order of the trees, and where neighbours meet. */
+/** Reports of duplicate completions by completion, in tree order, and the lowest common ancestors of neighbours. */
 export interface LowestCommonAncestors {
   readonly reports: Int32Array;
-  /** The lowest call above (or equal to) a report and the one before it; NONE without one. Numbers after the calls: cycles. */
+  /** Lowest common ancestor (or self) of a report and the previous one, or NONE. Numbers after the calls: cycles. */
   readonly at: Int32Array;
-  /** The depth of that call; NONE without one. */
+  /** Depth of that ancestor, or NONE. */
   readonly depths: Int32Array;
-  /** The depth of every call in its tree. */
+  /** Depth of every call in its tree. */
   readonly depthOf: Int32Array;
 }
 
-/** Cost: O(calls + reports × log depth), iterative. */
+/** Finds the ancestors. Cost: O(calls + reports × log depth), iterative. */
 export function lowestCommonAncestors(forest: Forest, completionOf: Int32Array): LowestCommonAncestors {
   const walk = walkTrees(forest);
-  const places = placesByCompletion(completionOf);
+  const offsets = offsetsByCompletion(completionOf);
   const common = {
-    reports: new Int32Array(places.count),
-    at: new Int32Array(places.count).fill(NONE),
-    depths: new Int32Array(places.count).fill(NONE),
+    reports: new Int32Array(offsets.count),
+    at: new Int32Array(offsets.count).fill(NONE),
+    depths: new Int32Array(offsets.count).fill(NONE),
     depthOf: walk.depthOf,
   };
-  /** The last report of each completion. */
-  const lastAt = new Int32Array(places.next.length).fill(NONE);
+  /** Last report of each completion. */
+  const lastAt = new Int32Array(offsets.next.length).fill(NONE);
   /** Positions in the walk with no shallower one after them: increasing depths. */
   const path = new Int32Array(walk.order.length);
   let length = 0;
@@ -34,22 +34,22 @@ export function lowestCommonAncestors(forest: Forest, completionOf: Int32Array):
     path[length++] = position;
     const completion = completionOf[node] ?? NONE;
     if (completion === NONE) continue;
-    const place = places.next[completion]!++;
-    common.reports[place] = node;
+    const index = offsets.next[completion]!++;
+    common.reports[index] = node;
     const before = lastAt[completion]!;
     lastAt[completion] = position;
     if (before === NONE) continue;
     const highest = walk.order[firstAfter(path, length, before)]!;
     const lowest = walk.parentOf(highest);
     if (lowest === NONE) continue;
-    common.at[place] = lowest;
-    common.depths[place] = walk.depthOf[lowest]!;
+    common.at[index] = lowest;
+    common.depths[index] = walk.depthOf[lowest]!;
   }
-  release(walk.order, path, lastAt, places.next);
+  release(walk.order, path, lastAt, offsets.next);
   return common;
 }
 
-/** All calls, with a node above the calls of each cycle: parents before children, one tree after the other. */
+/** Preorder walk of the trees, with an extra node above the calls of each cycle. */
 interface Walk {
   readonly order: Int32Array;
   readonly depthOf: Int32Array;
@@ -90,7 +90,7 @@ function depthAt({ order, depthOf }: Walk, position: number): number {
   return depthOf[order[position]!]!;
 }
 
-/** The first of some ascending numbers that is larger than a bound. */
+/** Finds the first of some ascending numbers above a bound, by binary search. */
 function firstAfter(ascending: Int32Array, length: number, bound: number): number {
   let from = 0;
   let to = length - 1;
@@ -102,8 +102,8 @@ function firstAfter(ascending: Int32Array, length: number, bound: number): numbe
   return ascending[from]!;
 }
 
-/** Where the reports of each completion begin when grouped by completion. */
-function placesByCompletion(completionOf: Int32Array): { next: Int32Array; count: number } {
+/** Computes the offset of each completion's reports when grouped by completion. */
+function offsetsByCompletion(completionOf: Int32Array): { next: Int32Array; count: number } {
   let completions = 0;
   for (const completion of completionOf) if (completion >= completions) completions = completion + 1;
   const next = new Int32Array(completions);

@@ -7,8 +7,8 @@ import { UsageEntries } from "../table/usage-entries.ts";
 import { ownUsage } from "./own-usage.ts";
 
 /**
- * The same calls, each alone: what it adds to the total of its trace, and nothing below it, so that a roll-up of them has each
- * call's own usage. The table that is given is not read again. Cost and errors: as `ownUsage`.
+ * Builds a table of the same calls without parents, each with its own usage, so that its roll-up yields own usage. Consumes
+ * the given table. Cost and errors: as `ownUsage`.
  */
 export function ownUsageTable(calls: CallTable, names: LlmDictionary): CallTable {
   const own = ownUsage(calls, names);

@@ -8,15 +8,15 @@ import { releaseRolledUp, rollUpSteps, type OwnUsage } from "./rollup.ts";
 import { usageOf } from "./usage-of.ts";
 
 /**
- * What each call adds to the total of its whole trace. An inclusive call adds what its children do not explain. If
- * several calls of the trace report one completion, only the most exact one adds it. The sum over a trace is the total of
- * its roots. It is valid as long as the table. Cost and errors: as `rollUp`.
+ * Computes what each call adds to the total of its trace. An inclusive call adds what its children do not explain. If several
+ * calls of the trace report one completion, only the most exact one adds it. The sum over a trace is the total of its roots.
+ * Valid as long as the table. Cost and errors: as `rollUp`.
  */
 export function ownUsage(calls: CallTable, names: LlmDictionary): OwnUsage {
   return atOnce(ownUsageSteps(calls, names));
 }
 
-/** The same, with pauses. */
+/** Like `ownUsage`, in steps. */
 export function* ownUsageSteps(calls: CallTable, names: LlmDictionary): Steps<OwnUsage> {
   const { counts, units } = calls.usage;
   if (calls.completionOf === undefined && !hasInclusive(calls)) return { counts, units };
@@ -25,18 +25,18 @@ export function* ownUsageSteps(calls: CallTable, names: LlmDictionary): Steps<Ow
   return own;
 }
 
-/** Some of these calls, and of which LLMs each of them itself used something. Cost and errors: as `rollUp`. */
+/** Yields requested calls with their own usage by LLM. Cost and errors: as `rollUp`. */
 export function* ownUsages(
   read: ReadCalls,
-  isAsked: (call: number) => boolean,
+  isRequested: (call: number) => boolean,
 ): Generator<readonly [call: number, usages: readonly Usage[]]> {
   const own = ownUsage(read.calls, read.names);
   for (let call = 0; call < read.calls.count; call++)
-    if (isAsked(call)) yield [call, usedBy(call, own, read)];
+    if (isRequested(call)) yield [call, usedBy(call, own, read)];
   releaseOwn(own, read.calls);
 }
 
-/** The same of the selected calls, one after the other, with pauses. */
+/** Passes each selected call with its own usage to `take`, in steps. */
 export function* eachOwnUsage(
   read: ReadCalls,
   take: (call: number, usages: readonly Usage[]) => void,
@@ -59,12 +59,12 @@ function usedBy(call: number, own: OwnUsage, read: ReadCalls): readonly Usage[] 
   return usagesOf(call, own, read).filter((usage) => !isNothing(usage));
 }
 
-/** Releases what is not the table's own. */
+/** Releases own usage unless it is part of the table. */
 export function releaseOwn(own: OwnUsage, calls: CallTable): void {
   if (own.counts !== calls.usage.counts) release(own.counts);
 }
 
-/** The usage entries of a call, as reported or as counted. */
+/** Decodes the usage entries of a call, as reported or as counted. */
 export function usagesOf(
   call: number,
   { counts, units }: Pick<OwnUsage, "counts" | "units">,

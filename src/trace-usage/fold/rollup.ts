@@ -21,21 +21,20 @@ export interface RolledUp {
   readonly totals: Totals;
 }
 
-/** Calls that name more LLMs than this may have so many entries; others four for each call. */
+/** Maximum entries: this, or `MAX_ENTRIES_PER_CALL` per call if that is more. */
 const MAX_ENTRIES = 1_000_000;
 const MAX_ENTRIES_PER_CALL = 4;
 
 /**
- * Folds the calls of some traces into totals: every call's own usage plus that of all its descendants, per LLM.
+ * Folds the calls of traces into totals: every call's own usage plus that of its descendants, per LLM.
  *
  * For a call that is inclusive per LLM, each count is the larger of its own and the sum of its children's. A call that is
- * inclusive in total is compared with all LLMs of its children together, because it may name another LLM. Either way,
- * only usage that the children do not explain is charged to the call. Calls that are each other's ancestors share one
- * total. If several calls below a call report one completion, the most exact report counts.
- * Errors: too_many_calls, before anything is added up, if the calls may have too many entries. Cost: O(calls + entries), iterative, plus
- * O(reports × log depth) if calls share completions.
+ * inclusive in total is compared with the sum over all LLMs of its children, because it may name another LLM. Either way, only
+ * usage that the children do not explain is charged to the call. Calls of a cycle share one total. If several descendants of
+ * a call report one completion, the most exact report counts. Throws `too_many_calls` before summing if there may be too many
+ * entries. Cost: O(calls + entries), iterative, plus O(reports × log depth) for duplicate completions.
  *
- * `kept` receives what each usage entry adds to the total of its trace, see `ownUsage`.
+ * `kept` receives own usage, see `ownUsage`.
  */
 export function rollUp(
   calls: CallTable,
@@ -46,7 +45,7 @@ export function rollUp(
   return atOnce(rollUpSteps(calls, names, costOf, kept));
 }
 
-/** The same, with pauses. */
+/** Like `rollUp`, in steps. */
 export function rollUpSteps(
   calls: CallTable,
   names: LlmDictionary,
@@ -57,8 +56,8 @@ export function rollUpSteps(
 }
 
 /**
- * The same totals of the selected calls, with pauses; others may have none. Where few are selected, the usage of the others goes straight to
- * the nearest total above.
+ * Like `rollUp`, in steps; only selected calls are sure to have totals. If few are selected, usage of the others is added
+ * directly to the nearest ancestor with a total.
  */
 export function rollUpSelected(
   calls: CallTable,
@@ -80,17 +79,17 @@ function* foldForest(
   const bound = entryBound(calls, forest, hasTotal);
   if (bound > Math.max(MAX_ENTRIES, MAX_ENTRIES_PER_CALL * calls.count)) throw tooManyEntries(bound);
   const shared = calls.completionOf;
-  const losses = shared === undefined ? undefined : findSuperseded(calls, forest, shared);
+  const superseded = shared === undefined ? undefined : findSuperseded(calls, forest, shared);
   const totals = new Totals(calls.count, bound, {
     costs: costOf !== undefined,
-    parts: losses !== undefined,
+    parts: superseded !== undefined,
   });
   yield;
   const own = { counts: new Float64Array(COUNT_SLOTS), units: undefined };
   const fold: Fold = {
     calls,
     forest,
-    superseded: losses,
+    superseded,
     totals,
     entryOf: new EntryOfLlm(),
     names,
@@ -108,20 +107,20 @@ function* foldForest(
     yield;
   }
   for (const number of forest.cycles.keys()) shareTotal(number, fold);
-  if (losses !== undefined && kept !== undefined) dropCountedElsewhere(calls, losses, kept);
-  if (losses !== undefined) releaseSuperseded(losses);
+  if (superseded !== undefined && kept !== undefined) clearSuperseded(calls, superseded, kept);
+  if (superseded !== undefined) releaseSuperseded(superseded);
   return { forest, totals };
 }
 
 function tooManyEntries(bound: number): AppError {
   return new AppError(
     "too_many_calls",
-    `Each call has the usage of every LLM below it: these have up to ${bound} of them, which is too many. ` +
-      "Ask for fewer calls (such as filter.trace_roots_only), or for what each used itself (own_only).",
+    `The totals of these calls have up to ${bound} entries (one per call and LLM of its descendants), which is too many. ` +
+      "Select fewer calls (such as filter.trace_roots_only) or set own_only.",
   );
 }
 
-/** Releases totals that are not read again. */
+/** Releases a roll-up that is not read again. */
 export function releaseRolledUp({ forest, totals }: RolledUp): void {
   release(forest.parents, forest.order, forest.firstChild, forest.nextSibling);
   totals.release();
@@ -130,33 +129,29 @@ export function releaseRolledUp({ forest, totals }: RolledUp): void {
 interface Fold {
   readonly calls: CallTable;
   readonly forest: Forest;
-  /** Undefined if no calls share a completion. */
+  /** `undefined` without duplicate completions. */
   readonly superseded: SupersededDuplicates | undefined;
   readonly totals: Totals;
   readonly entryOf: EntryOfLlm;
   readonly names: LlmDictionary;
   readonly costOf: CostOf | undefined;
-  /** The usage and costs of the current entry. */
+  /** Usage and costs of the current entry. */
   readonly own: Used;
   readonly costs: Float64Array;
-  /** What each entry adds to the total of its trace, if requested. */
+  /** Own usage, if requested. */
   readonly kept: OwnUsage | undefined;
-  /** Calls without a total of their own are children of the call whose total they are part of. */
+  /** True if calls without a total are children of the call whose total includes them. */
   readonly merged: boolean;
 }
 
-/** What usage entries add to the total of their trace, in the order of the table. */
+/** Own usage of usage entries, in the order of the table. */
 export interface OwnUsage {
   readonly counts: Float64Array;
   readonly units: Map<number, UnitCounts>;
 }
 
-/** A report replaced by another one of its trace adds nothing. */
-function dropCountedElsewhere(
-  calls: CallTable,
-  { countedElsewhere }: SupersededDuplicates,
-  kept: OwnUsage,
-): void {
+/** Clears the own usage of superseded reports. */
+function clearSuperseded(calls: CallTable, { countedElsewhere }: SupersededDuplicates, kept: OwnUsage): void {
   for (let call = 0; call < calls.count; call++) {
     if (countedElsewhere[call] === 0) continue;
     const [from, to] = [usageStartOf(calls, call), calls.usageEnd[call]!];
@@ -166,7 +161,7 @@ function dropCountedElsewhere(
 }
 
 function foldCall(call: number, fold: Fold): void {
-  const { calls, forest, superseded: losses, totals, entryOf } = fold;
+  const { calls, forest, superseded, totals, entryOf } = fold;
   if (isMerged(call, fold)) return;
   const first = usageStartOf(calls, call);
   const end = calls.usageEnd[call]!;
@@ -180,27 +175,27 @@ function foldCall(call: number, fold: Fold): void {
     if (isMerged(child, fold)) addMerged(child, call, fold);
     else addList(totals.heads[child]!, call, fold);
   }
-  const isSuperseded = losses !== undefined && takeOffSuperseded(call, call, fold);
+  const isSuperseded = superseded !== undefined && subtractSuperseded(call, call, fold);
   if (first < end && !isSuperseded) addOwn(call, fold);
   entryOf.clear();
-  if (losses !== undefined) totals.dropEmpty(call);
+  if (superseded !== undefined) totals.dropEmpty(call);
 }
 
 function isMerged(call: number, { merged, calls }: Fold): boolean {
   return merged && !hasOwnTotal(calls, call);
 }
 
-/** A call's own usage; for an inclusive call, the part that its children do not explain. */
+/** Adds a call's own usage; for an inclusive call, the share that its children do not explain. */
 function addOwn(call: number, fold: Fold): void {
-  const { calls, superseded: losses, totals, own } = fold;
-  const isReport = losses !== undefined && losses.completionOf[call] !== NONE;
+  const { calls, superseded, totals, own } = fold;
+  const isReport = superseded !== undefined && superseded.completionOf[call] !== NONE;
   const inclusive = isReport ? false : inclusiveOf(calls, call);
   const explained = inclusive === "in_total" ? sumOfAllLlms(call, totals) : undefined;
   for (let used = usageStartOf(calls, call); used < calls.usageEnd[call]!; used++) {
     readOwn(used, fold);
     if (explained !== undefined) subtractCommon(explained, own);
     const llm = calls.usage.llms[used]!;
-    if (inclusive === "per_llm") takeOff(totals, entryFor(llm, call, fold), own);
+    if (inclusive === "per_llm") subtractExplained(totals, entryFor(llm, call, fold), own);
     if (inclusive !== false && areZero(own.counts) && !hasNonTokenUnits(own.units)) continue;
     if (fold.kept !== undefined) keep(used, own, fold.kept);
     const entry = entryFor(llm, call, fold);
@@ -212,7 +207,7 @@ function addOwn(call: number, fold: Fold): void {
   }
 }
 
-/** The usage of a call that is neither inclusive nor shares a completion. */
+/** Adds the usage of a call that is neither inclusive nor a duplicate. */
 function addMerged(call: number, into: number, fold: Fold): void {
   const { calls, totals } = fold;
   const { usage } = calls;
@@ -237,29 +232,29 @@ function readOwn(used: number, { calls: { usage }, own }: Fold): void {
   own.units = usage.units.size === 0 ? undefined : usage.units.get(used);
 }
 
-/** Subtracts the reports lost at a node of the forest from a call's list; true if the call's own report is lost. */
-function takeOffSuperseded(node: number, call: number, fold: Fold): boolean {
-  const losses = fold.superseded!;
+/** Subtracts the reports superseded at a node from a call's list; true if the call's own report is superseded. */
+function subtractSuperseded(node: number, call: number, fold: Fold): boolean {
+  const superseded = fold.superseded!;
   let isSuperseded = false;
-  for (let loss = losses.first[node]!; loss !== NONE; loss = losses.next[loss]!) {
-    const lost = losses.superseded[loss]!;
-    if (lost === node) isSuperseded = true;
-    else takeOffReport(lost, call, fold);
+  for (let index = superseded.first[node]!; index !== NONE; index = superseded.next[index]!) {
+    const report = superseded.superseded[index]!;
+    if (report === node) isSuperseded = true;
+    else subtractReport(report, call, fold);
   }
   return isSuperseded;
 }
 
 /** Subtracts a report in the same way as it was added. */
-function takeOffReport(lost: number, call: number, fold: Fold): void {
+function subtractReport(report: number, call: number, fold: Fold): void {
   const { calls, totals, own } = fold;
-  for (let used = usageStartOf(calls, lost); used < calls.usageEnd[lost]!; used++) {
+  for (let used = usageStartOf(calls, report); used < calls.usageEnd[report]!; used++) {
     readOwn(used, fold);
     const entry = entryFor(calls.usage.llms[used]!, call, fold);
     for (let slot = 0; slot < COUNT_SLOTS; slot++)
       totals.counts[entry * COUNT_SLOTS + slot]! -= own.counts[slot]!;
-    if (own.units !== undefined) totals.takeOffUnits(entry, own.units);
+    if (own.units !== undefined) totals.subtractUnits(entry, own.units);
     totals.parts[entry]!--;
-    if (fold.costOf !== undefined) subtractCosts(costsOfOwn(used, lost, fold), totals, entry);
+    if (fold.costOf !== undefined) subtractCosts(costsOfOwn(used, report, fold), totals, entry);
   }
 }
 
@@ -284,8 +279,8 @@ function addList(head: number, into: number, fold: Fold): void {
   }
 }
 
-/** Subtracts what the children explain, which the entry already holds, from what the call reports. */
-function takeOff({ counts, units }: Totals, entry: number, own: Used): void {
+/** Subtracts the children's usage, already in the entry, from the call's. */
+function subtractExplained({ counts, units }: Totals, entry: number, own: Used): void {
   const at = entry * COUNT_SLOTS;
   for (let slot = 0; slot < COUNT_SLOTS; slot++)
     own.counts[slot] = Math.max(0, own.counts[slot]! - counts[at + slot]!);
@@ -310,14 +305,14 @@ function costsOfOwn(used: number, call: number, fold: Fold): Float64Array {
 }
 
 function shareTotal(number: number, fold: Fold): void {
-  const { calls, forest, superseded: losses, totals, entryOf } = fold;
+  const { calls, forest, superseded, totals, entryOf } = fold;
   const cycle = forest.cycles[number]!;
   const heads = cycle.map((call) => totals.heads[call]!);
   const first = cycle[0]!;
   totals.heads[first] = NONE;
   for (const head of heads) addList(head, first, fold);
-  if (losses !== undefined) takeOffSuperseded(calls.count + number, first, fold);
+  if (superseded !== undefined) subtractSuperseded(calls.count + number, first, fold);
   entryOf.clear();
-  if (losses !== undefined) totals.dropEmpty(first);
+  if (superseded !== undefined) totals.dropEmpty(first);
   for (const call of cycle) totals.heads[call] = totals.heads[first]!;
 }

@@ -6,24 +6,24 @@ import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { lowestCommonAncestors, type LowestCommonAncestors } from "./lowest-common-ancestors.ts";
 
 /**
- * Which reports stop counting, and where. Two reports of one completion meet at the lowest call above both. There the
- * less exact one is lost: totals from there up contain the other one.
+ * Superseded reports and the calls at which they stop counting. Of two reports of one completion, the less exact one is
+ * superseded at their lowest common ancestor: totals from there up contain the other one.
  */
 export interface SupersededDuplicates {
-  /** For each call, the number of the completion that it and others report; NONE if it reports none with others. */
+  /** Number of each call's duplicate completion, or NONE. */
   readonly completionOf: Int32Array;
-  /** Lists of the reports lost at each call, followed by those lost at each cycle. */
+  /** Lists of the reports superseded at each call, then at each cycle. */
   readonly first: Int32Array;
   readonly next: Int32Array;
   readonly superseded: Int32Array;
-  /** 1 for a report replaced by a better one of the same trace, in its own tree or another. */
+  /** 1 for a report superseded within its trace, in its own tree or another. */
   readonly countedElsewhere: Uint8Array;
 }
 
-/** Cost: O(calls + reports × log depth), iterative. */
+/** Finds superseded reports. Cost: O(calls + reports × log depth), iterative. */
 export function findSuperseded(calls: CallTable, forest: Forest, shared: Int32Array): SupersededDuplicates {
   const { completionOf, common } = withoutWrappers(calls, forest, shared);
-  const losses = {
+  const found = {
     completionOf,
     first: new Int32Array(calls.count + forest.cycles.length).fill(NONE),
     next: new Int32Array(common.reports.length),
@@ -31,24 +31,24 @@ export function findSuperseded(calls: CallTable, forest: Forest, shared: Int32Ar
     countedElsewhere: new Uint8Array(calls.count),
   };
   let count = 0;
-  const lose = (call: number, at: number): void => {
-    losses.countedElsewhere[call] = 1;
-    losses.superseded[count] = call;
-    losses.next[count] = losses.first[at]!;
-    losses.first[at] = count++;
+  const supersede = (call: number, at: number): void => {
+    found.countedElsewhere[call] = 1;
+    found.superseded[count] = call;
+    found.next[count] = found.first[at]!;
+    found.first[at] = count++;
   };
   const isBetter = comparing(calls, common);
-  const rounds = new Tournament(common, isBetter, lose);
+  const tournament = new Tournament(common, isBetter, supersede);
   for (let from = 0; from < common.reports.length;) {
     let to = from + 1;
     while (to < common.reports.length && sameCompletion(completionOf, common, from, to)) to++;
-    rounds.play(from, to);
-    playAcrossTrees(common.reports.subarray(from, to), losses.countedElsewhere, isBetter);
+    tournament.play(from, to);
+    supersedeAcrossTrees(common.reports.subarray(from, to), found.countedElsewhere, isBetter);
     from = to;
   }
-  rounds.release();
+  tournament.release();
   releaseCommon(common);
-  return losses;
+  return found;
 }
 
 function releaseCommon({ reports, at, depths, depthOf }: LowestCommonAncestors): void {
@@ -65,8 +65,8 @@ export function releaseSuperseded({
   release(completionOf, first, next, superseded, countedElsewhere);
 }
 
-/** The best reports of one completion in different trees never meet; for the trace, only one of them counts. */
-function playAcrossTrees(
+/** Supersedes all but one report of a completion among trees, which have no common ancestor; for the trace only one counts. */
+function supersedeAcrossTrees(
   reports: Int32Array,
   countedElsewhere: Uint8Array,
   isBetter: (one: number, other: number) => boolean,
@@ -82,9 +82,9 @@ function playAcrossTrees(
 const MIXED = -2;
 
 /**
- * An inclusive call above a report of its own completion and of others is a wrapper that carries the id of its last
- * completion. Above reports of its own completion alone it is one more report of it; where none is below it, it asked itself,
- * if it reports a request.
+ * Removes wrappers: an inclusive call above reports of its own completion and of others carries the id of its last
+ * completion. Above reports of its own completion only, it is a duplicate; above none of its own, it called a model itself if
+ * it reports a request.
  */
 function withoutWrappers(
   calls: CallTable,
@@ -93,10 +93,10 @@ function withoutWrappers(
 ): { readonly completionOf: Int32Array; readonly common: LowestCommonAncestors } {
   const common = lowestCommonAncestors(forest, shared);
   const isAboveOwn = new Uint8Array(calls.count);
-  // neighbours in the order of the trees meet at the first of them if the second is below it
-  for (const [place, report] of common.reports.entries()) {
-    const next = common.reports[place + 1];
-    if (next !== undefined && shared[next] === shared[report] && common.at[place + 1] === report)
+  // the common ancestor of neighbours in tree order is the first one if the second is its descendant
+  for (const [index, report] of common.reports.entries()) {
+    const next = common.reports[index + 1];
+    if (next !== undefined && shared[next] === shared[report] && common.at[index + 1] === report)
       isAboveOwn[report] = 1;
   }
   const completionOf = shared.slice();
@@ -111,10 +111,10 @@ function withoutWrappers(
       const wraps = mayWrap && (isAboveOwn[call] === 1 || !hasRequests(calls, call));
       if (wraps) completionOf[call] = NONE;
       if (wraps) wrappers++;
-      all = together(all, own === NONE || wraps ? MIXED : own);
+      all = mergeCompletions(all, own === NONE || wraps ? MIXED : own);
     }
     const parent = forest.parents[call]!;
-    if (parent !== NONE) below[parent] = together(below[parent]!, all);
+    if (parent !== NONE) below[parent] = mergeCompletions(below[parent]!, all);
   }
   release(below, isAboveOwn);
   if (wrappers === 0) return { completionOf, common };
@@ -126,7 +126,7 @@ function hasRequests(calls: CallTable, call: number): boolean {
   return calls.usage.requestsOf(usageStartOf(calls, call), calls.usageEnd[call]!) > 0;
 }
 
-function together(one: number, other: number): number {
+function mergeCompletions(one: number, other: number): number {
   if (one === NONE || other === NONE || one === other) return one === NONE ? other : one;
   return MIXED;
 }
@@ -141,14 +141,14 @@ function sameCompletion(
 }
 
 /**
- * The reports of one completion, in the order of the trees. Neighbours that meet lower meet first; the better of two that
- * meet continues.
+ * Tournament of the reports of one completion, in tree order. Neighbours with deeper common ancestors are compared first; the
+ * better one continues.
  */
 class Tournament {
   private readonly common: LowestCommonAncestors;
   private readonly isBetter: (one: number, other: number) => boolean;
-  private readonly lose: (call: number, at: number) => void;
-  /** Reports that continue. Each except the first has, beside it, the place where it meets the one before it. */
+  private readonly supersede: (call: number, at: number) => void;
+  /** Reports that continue. `joins`: index of the common ancestor of each with the previous one. */
   private readonly open: Int32Array;
   private readonly joins: Int32Array;
   private size = 0;
@@ -156,11 +156,11 @@ class Tournament {
   constructor(
     common: LowestCommonAncestors,
     isBetter: (one: number, other: number) => boolean,
-    lose: (call: number, at: number) => void,
+    supersede: (call: number, at: number) => void,
   ) {
     this.common = common;
     this.isBetter = isBetter;
-    this.lose = lose;
+    this.supersede = supersede;
     this.open = new Int32Array(common.reports.length);
     this.joins = new Int32Array(common.reports.length);
   }
@@ -188,18 +188,18 @@ class Tournament {
       const last = open[this.size - 1]!;
       const before = open[this.size - 2]!;
       const better = this.isBetter(last, before) ? last : before;
-      this.lose(better === last ? before : last, at[joins[this.size - 1]!]!);
+      this.supersede(better === last ? before : last, at[joins[this.size - 1]!]!);
       open[this.size - 2] = better;
     }
   }
 }
 
-/** From the least exact on. */
+/** Rank of sources; higher is more exact. */
 const EXACTNESS: Readonly<Record<UsageSource, number>> = { estimate: 0, client: 1, gateway: 2 };
 
 /**
- * The gateway's count ranks before a client's, and that before an estimate; then the deepest, the one with more counts,
- * the earliest, and the one with the smaller id. The result does not depend on the selection or the order.
+ * Creates the order of reports: by source (gateway, client, estimate), then the deepest, the one with more counts, the
+ * earliest, and the smaller id. Independent of selection and read order.
  */
 function comparing(
   calls: CallTable,

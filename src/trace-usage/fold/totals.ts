@@ -5,9 +5,9 @@ import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { addUnits, lessUnits, type UnitCounts } from "../../usage/units.ts";
 
 /**
- * Per call, a list of entries, one per LLM. All entries are in a few flat arrays. A complete list never changes, so a
- * call without usage of its own shares its only child's list. Costs are in picodollars; NaN if unknown. If parts may have
- * to be subtracted again, an entry counts its parts, and those of each cost.
+ * Totals of calls: per call a linked list of entries, one per LLM, in flat arrays. A complete list never changes, so a call
+ * without own usage shares its only child's list. Costs are in picodollars; NaN if unknown. `withParts`: entries count their
+ * contributions, in total and per cost, so that contributions can be subtracted.
  */
 export class Totals {
   readonly heads: Int32Array;
@@ -18,14 +18,14 @@ export class Totals {
   readonly next: Int32Array;
   readonly counts: Float64Array;
   readonly costs: Float64Array;
-  /** How many parts have a cost that is not known. */
+  /** Number of contributions with an unknown cost. */
   readonly unpriced: Int32Array;
   readonly parts: Int32Array;
   readonly pricedContributions: Int32Array;
-  /** Units besides the counts, which few entries have. */
+  /** Units besides tokens, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
-  /** `size`: the most entries there can be. Memory that no entry needs is never touched. */
+  /** `size`: maximum entries; memory of unused entries is never touched. */
   constructor(calls: number, size: number, kept: { costs: boolean; parts: boolean }) {
     this.heads = new Int32Array(calls).fill(NONE);
     this.withCosts = kept.costs;
@@ -41,7 +41,7 @@ export class Totals {
 
   /** Prepends a new entry, with zeros and unknown costs, to a call's list. */
   add(call: number, llm: number): number {
-    if (this.length === this.llms.length) throw new Error("there are more entries than there can be");
+    if (this.length === this.llms.length) throw new Error("entry bound exceeded");
     const entry = this.length++;
     this.llms[entry] = llm;
     this.costs.fill(Number.NaN, entry * COST_SLOTS, (entry + 1) * COST_SLOTS);
@@ -54,13 +54,13 @@ export class Totals {
     if (more !== undefined) this.units.set(entry, addUnits(this.units.get(entry), more)!);
   }
 
-  takeOffUnits(entry: number, superseded: UnitCounts): void {
+  subtractUnits(entry: number, superseded: UnitCounts): void {
     const left = lessUnits(this.units.get(entry), superseded);
     if (left === undefined) this.units.delete(entry);
     else this.units.set(entry, left);
   }
 
-  /** Removes the entries without parts from a call's list, which no other call may share yet. */
+  /** Removes entries without contributions from a call's list, which must not be shared yet. */
   dropEmpty(call: number): void {
     let last = NONE;
     for (let entry = this.heads[call]!; entry !== NONE; entry = this.next[entry]!) {

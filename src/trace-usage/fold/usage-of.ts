@@ -4,7 +4,7 @@ import type { Usage } from "../../usage/usage.ts";
 import type { CallTable } from "../table/call-table.ts";
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 
-/** A usage entry with the counts at `at` and other units. */
+/** Decodes a usage entry with other counts, at `at`, and units. */
 export function usageOf(
   used: number,
   own: { readonly counts: Float64Array; readonly at: number; readonly units: UnitCounts | undefined },

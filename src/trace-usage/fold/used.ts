@@ -1,13 +1,13 @@
 import { COUNT_SLOTS } from "../../usage/count-fields.ts";
 import { lessUnits, type UnitCounts } from "../../usage/units.ts";
 
-/** What was used: counts in their slots, and other units. */
+/** Counts in their slots, and other units. */
 export interface Used {
   readonly counts: Float64Array;
   units: UnitCounts | undefined;
 }
 
-/** Subtracts the reported and the explained counts from each other. */
+/** Subtracts the common share from both the reported and the explained counts. */
 export function subtractCommon(explained: Used, own: Used): void {
   for (let slot = 0; slot < COUNT_SLOTS; slot++) {
     const common = Math.min(explained.counts[slot]!, own.counts[slot]!);

@@ -8,13 +8,13 @@ import type { SelectedTrace } from "../selection.ts";
 import { readExtents } from "./count-traces.ts";
 
 export interface ChosenCalls {
-  /** The traces of the chosen calls, with their ids. */
+  /** Traces of the chosen calls, with the calls' ids. */
   readonly traces: readonly SelectedTrace[];
-  /** More calls are selected than the limit allows. */
+  /** True if more calls match than the limit. */
   readonly truncated: boolean;
 }
 
-/** The oldest of the selected calls. */
+/** Chooses the oldest selected calls. */
 export async function chooseCalls(
   engine: Engine,
   plan: CallsPlan,

@@ -14,8 +14,8 @@ export interface CountedTrace extends SelectedTrace {
 }
 
 /**
- * The traces of the selected calls, oldest first, so that traces read together are stored together. `where`: true for all calls
- * of the traces to look at.
+ * Counts the calls of the selected calls' traces; oldest first, so that traces read together are stored together. `where`:
+ * SQL condition of all calls of the candidate traces.
  */
 export async function countTraces(
   engine: Engine,
@@ -47,7 +47,7 @@ function readExtent(reader: RowBinaryReader): Extent {
 
 const TRACES_PER_QUERY = 2000;
 
-/** Of some traces; one whose calls have been deleted since is left out. */
+/** Reads the extents of traces, without those deleted since. */
 export async function readExtents(
   engine: Engine,
   project: Project,

@@ -5,8 +5,7 @@ import { ofProject } from "../../query/hour-buckets.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 
 /**
- * Counts the traces without a root that have a call for which `condition` is true. It is evaluated for calls of such traces
- * alone, which are few.
+ * SQL: counts traces without a root that have a call matching `condition`, evaluated only for the few such traces.
  */
 export function withoutRootStatement(selection: CallsSelection, condition: Sql): Sql {
   const { project } = selection;
@@ -16,7 +15,7 @@ export function withoutRootStatement(selection: CallsSelection, condition: Sql):
     WHERE ${LIVE} AND ${condition}`;
 }
 
-/** `statement`: as above. */
+/** Runs `withoutRootStatement`. */
 export async function countWithoutRoot(engine: Engine, statement: Sql, signal: AbortSignal): Promise<number> {
   const [row] = await engine.rows<{ traces: number }>(statement, {
     name: "usage_without_root",

@@ -5,17 +5,17 @@ import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Selection } from "../selection.ts";
 
 export interface RowsToRead extends Selection {
-  /** The calls to read; the selection's condition says which of them are selected. */
+  /** SQL condition of the calls to read; the selection's condition becomes a column. */
   readonly where: Sql;
-  /** The most rows. */
+  /** Maximum rows. */
   readonly limit: number;
-  /** Whether the rows are of several traces: then they have the traces' ids. */
+  /** True to include trace ids, for several traces. */
   readonly ofTraces: boolean;
-  /** Columns after those that the fold needs, each after a comma. */
+  /** SQL of extra columns, each preceded by a comma. */
   readonly more?: Sql | undefined;
 }
 
-/** The narrow columns of some calls, for `readCallTable`. */
+/** Reads the narrow columns of calls, for `callTableSteps`. */
 export function rowBytes(engine: Engine, read: RowsToRead, signal: AbortSignal): Promise<Buffer> {
   return engine.bytes(
     sql`SELECT ${read.ofTraces ? sql`trace_id,` : sql``} id, parent_id, completion_id, ended_at, inclusive, usage_source,

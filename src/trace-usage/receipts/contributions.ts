@@ -3,13 +3,13 @@ import type { CallTable } from "../table/call-table.ts";
 import type { LlmDictionary } from "../table/llm-dictionary.ts";
 import type { Usage } from "../../usage/usage.ts";
 
-/** What one call adds to a total for one LLM. */
+/** Contribution of one call to a total for one LLM. */
 export interface Contribution {
   readonly call: number;
   readonly usage: Usage;
 }
 
-/** The parts that make up the total of a table's calls: each completion once, and for inclusive calls the remainder. */
+/** Splits the total of a table into contributions: each completion once, and the remainder of inclusive calls. */
 export function contributionsOf(read: {
   readonly calls: CallTable;
   readonly names: LlmDictionary;

@@ -6,22 +6,22 @@ import { tierFor } from "../../prices/rates.ts";
 import type { Contribution } from "./contributions.ts";
 import { isoOf } from "../../shared/instant.ts";
 
-/** A line of a receipt. */
+/** Line item of a receipt. */
 export interface LineItem {
   readonly of: "own" | "below";
   readonly llm: string;
-  /** Who served it, under the name that the call gives; null if unknown. */
+  /** Provider as named by the call; null if unknown. */
   readonly provider: string | null;
   readonly unit: CostLine["unit"];
-  /** The member of a total that it is part of. */
+  /** Member of the total that includes it. */
   readonly cost: (typeof costFields)[number]["wire"];
   readonly quantity: number;
-  /** Picodollars for one. */
+  /** Picodollars per unit. */
   readonly rate: number | null;
   readonly price: LinePrice | null;
   readonly tier: string;
   readonly tier_decided_by: string;
-  /** What is paid per dollar of list cost; null: a dollar. */
+  /** Factor on list cost; null: 1. */
   readonly factor: LineFactor | null;
 }
 
@@ -30,16 +30,16 @@ type LineFactor = Pick<CostFactor, "id" | "factor"> & {
   readonly effective_date: string;
 };
 
-/** What a receipt needs to know. */
+/** Prices, factors and start times. */
 export interface Rules {
   readonly book: PriceBook;
   readonly factors: CostFactors;
-  /** Of each call, microseconds since the epoch. */
+  /** Start of each call, in microseconds since the epoch. */
   readonly startedAtUs: Float64Array;
 }
 
 interface LinePrice {
-  /** `project`, the name of the list, or `unbilled` for what the provider does not charge. */
+  /** `project`, the name of the list, or `unbilled` if the provider does not charge. */
   readonly source: string;
   readonly id: string;
   readonly effective_date: string | null;
@@ -50,17 +50,17 @@ const wireOf = Object.fromEntries(costFields.map(({ kind, wire }) => [kind, wire
   LineItem["cost"]
 >;
 
-/** The lines of some parts. Parts below the call are added up if they cost the same for the same reason. */
+/** Prices contributions. Sums those of descendants whose lines differ only in quantity. */
 export function lineItemsOf(
-  parts: readonly Contribution[],
+  contributions: readonly Contribution[],
   of: LineItem["of"],
   rules: Rules,
 ): readonly LineItem[] {
-  const lines = parts.flatMap((part) => linesOfPart(part, of, rules));
-  return of === "own" ? lines : addedUp(lines);
+  const lines = contributions.flatMap((contribution) => linesOf(contribution, of, rules));
+  return of === "own" ? lines : sumLines(lines);
 }
 
-function linesOfPart({ call, usage }: Contribution, of: LineItem["of"], rules: Rules): readonly LineItem[] {
+function linesOf({ call, usage }: Contribution, of: LineItem["of"], rules: Rules): readonly LineItem[] {
   const { book, factors, startedAtUs } = rules;
   const atUs = startedAtUs[call]!;
   const found = book.priceOf(usage.llm, atUs, usage.service);
@@ -103,8 +103,8 @@ function priceOf({ origin }: FoundPrice): LinePrice {
   return { source: list, id: `${provider}/${model}`, effective_date: date(origin.sinceUs) };
 }
 
-/** Combines lines that only differ in quantity. */
-function addedUp(lines: readonly LineItem[]): readonly LineItem[] {
+/** Sums lines that only differ in quantity. */
+function sumLines(lines: readonly LineItem[]): readonly LineItem[] {
   const same = Map.groupBy(lines, (line) => JSON.stringify({ ...line, quantity: 0 }));
   return [...same.values()].map((group) => ({
     ...group[0]!,
@@ -112,12 +112,12 @@ function addedUp(lines: readonly LineItem[]): readonly LineItem[] {
   }));
 }
 
-/** The list cost of a line, in picodollars. */
+/** Computes the list cost of a line, in picodollars. */
 export function amountOf({ quantity, rate }: LineItem): number | null {
   return rate === null ? null : quantity * rate;
 }
 
-/** What is paid for it, rounded to a picodollar, because the total is the sum of its lines. */
+/** Computes the billed cost, rounded to a picodollar, because the total is the sum of its lines. */
 export function billedOf(line: LineItem): number | null {
   const amount = amountOf(line);
   return amount === null || line.factor === null ? amount : Math.round(amount * line.factor.factor);

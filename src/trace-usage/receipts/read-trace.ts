@@ -10,7 +10,7 @@ import { readCalls, type ExtraColumns } from "../read-calls.ts";
 import { isSelected, type CallTable } from "../table/call-table.ts";
 import { LlmDictionary } from "../table/llm-dictionary.ts";
 
-export interface CallAsked {
+export interface CallRequest {
   readonly project: Project;
   readonly callId: string;
   readonly traceId: string | undefined;
@@ -21,27 +21,27 @@ export interface TraceOfCall {
   readonly calls: CallTable;
   readonly names: LlmDictionary;
   readonly call: number;
-  /** The provider's id of the completion that the call reports, '' for none. */
+  /** Provider's completion id of the call, '' for none. */
   readonly completionId: string;
-  /** How its usage was read; '' if there was no choice. */
+  /** `UsageBasis` in the call's attributes; '' if there is none. */
   readonly usageBasis: string;
 }
 
-/** Calls of two traces with the id are enough to refuse it. */
-const MOST = 2;
+/** Two calls with the id prove that it is ambiguous. */
+const MAX_CALLS_WITH_ID = 2;
 
 /**
- * The whole trace of a call. Errors: not_found; validation if calls of several traces have the id; too_many_calls if the
- * trace has more than `maxCalls`.
+ * Reads the whole trace of a call. Throws `not_found`; `validation` if calls of several traces have the id; `too_many_calls`
+ * if the trace has more than `maxCalls`.
  */
 export async function readTraceOf(
   engine: Engine,
-  { project, callId, traceId }: CallAsked,
+  { project, callId, traceId }: CallRequest,
   { maxCalls, signal }: { maxCalls: number; signal: AbortSignal },
 ): Promise<TraceOfCall> {
   const filter = { call_ids: [callId], trace_ids: traceId === undefined ? undefined : [traceId] };
   const names = new LlmDictionary();
-  const found = await readCalls(engine, planCalls(project, { filter, limit: MOST }), {
+  const found = await readCalls(engine, planCalls(project, { filter, limit: MAX_CALLS_WITH_ID }), {
     names,
     columns,
     maxCalls,
@@ -61,13 +61,13 @@ export async function readTraceOf(
         return { calls, names, call, ...ids, usageBasis };
       }
   }
-  throw new AppError("not_found", "No such call in this project.");
+  throw new AppError("not_found", "The call does not exist in this project.");
 }
 
-/** Of this call alone: its attributes are a payload, which the calls of a trace are not read for. */
+/** Reads a member of the call's attributes: a payload, which is not read for a whole trace. */
 async function readUsageBasis(
   engine: Engine,
-  { project, callId, traceId }: CallAsked & { readonly traceId: string },
+  { project, callId, traceId }: CallRequest & { readonly traceId: string },
   signal: AbortSignal,
 ): Promise<string> {
   const [row] = await engine.rows<{ basis: string }>(
@@ -80,7 +80,7 @@ async function readUsageBasis(
 }
 
 function ambiguous(): AppError {
-  const msg = "Calls of several traces have this id. Name the trace (trace_id).";
+  const msg = "Calls of several traces have this id. Set trace_id.";
   return invalid([{ loc: ["body", "trace_id"], msg, type: "ambiguous_id" }]);
 }
 
@@ -89,7 +89,7 @@ interface IdsOfCall {
   readonly completionId: string;
 }
 
-/** Of the selected call, its trace and its completion. */
+/** Columns with the trace id and completion id of selected calls. */
 class CallIds {
   private readonly ids = new Map<number, IdsOfCall>();
   private readonly source: Buffer;

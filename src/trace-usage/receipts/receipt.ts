@@ -19,27 +19,27 @@ import { isoOf } from "../../shared/instant.ts";
 
 export interface Sources {
   readonly traceId: string;
-  /** All calls of the trace. */
+  /** Calls of the whole trace. */
   readonly calls: CallTable;
   readonly names: LlmDictionary;
   readonly book: PriceBook;
   readonly factors: CostFactors;
-  /** The provider's id of the completion that the call reports, '' for none. */
+  /** Provider's completion id of the call, '' for none. */
   readonly completionId: string;
-  /** As in the call's attributes, which a client may have written. */
+  /** From the call's attributes, so possibly written by a client. */
   readonly usageBasis: string;
 }
 
-/** The call itself is the first one of its subtree. */
+/** Number of the call in its subtree. */
 const ITSELF = 0;
 
-/** Explain why a call costs what it does, from the calls of its trace. */
+/** Builds the receipt of a call from the calls of its trace. */
 export function receiptOf(call: number, sources: Sources): Receipt {
   const { calls, names, book, factors } = sources;
   const subtree = subtreeOf(call, calls);
-  const parts = contributionsOf({ calls: subtree.calls, names });
-  const own = parts.filter((part) => part.call === ITSELF);
-  const below = parts.filter((part) => part.call !== ITSELF);
+  const contributions = contributionsOf({ calls: subtree.calls, names });
+  const own = contributions.filter(({ call: by }) => by === ITSELF);
+  const below = contributions.filter(({ call: by }) => by !== ITSELF);
   const { startedAtUs } = subtree.calls;
   const rules = { book, factors, startedAtUs };
   const lines = [...lineItemsOf(own, "own", rules), ...lineItemsOf(below, "below", rules)];
@@ -76,7 +76,7 @@ function usd(picodollars: number | null): number | null {
   return picodollars === null ? null : picodollars / PER_USD;
 }
 
-/** The usage that the call reports, and the part of it that is its own. Its own part leaves out what other calls count. */
+/** Lists the usage that the call reports: its own, and the share counted with its descendants. */
 function reportedUsages(
   own: readonly Contribution[],
   { calls }: Subtree,
@@ -114,14 +114,14 @@ function used(usage: Usage) {
 
 function completionOf(call: number, { calls, names, completionId: id }: Sources): Receipt["completion"] {
   const shared = calls.completionOf?.[call] ?? NONE;
-  const alike = shared === NONE ? [call] : callsOf(shared, calls);
-  const isAlike = new Set(alike);
-  const reports = ownUsages({ calls, names }, (one) => isAlike.has(one));
+  const duplicates = shared === NONE ? [call] : callsOf(shared, calls);
+  const isDuplicate = new Set(duplicates);
+  const reports = ownUsages({ calls, names }, (one) => isDuplicate.has(one));
   const counting = reports.find(([, usages]) => usages.length > 0)?.[0];
   return {
     id,
     usage_source: reporterOf(calls, call),
-    call_ids: alike.map((one) => idOf(calls, one)).toSorted(),
+    call_ids: duplicates.map((one) => idOf(calls, one)).toSorted(),
     counted_call_id: idOf(calls, counting ?? call),
   };
 }
@@ -138,7 +138,7 @@ function unpricedOf(lines: readonly LineItem[]): Receipt["unpriced"] {
     .map(({ of, llm, provider, tier, unit, quantity }) => ({ of, llm, provider, tier, unit, quantity }));
 }
 
-/** The call's totals in `/trace/usage`, over all of its LLMs, including units that are not tokens. */
+/** Computes the call's totals of `/trace/usage` over all LLMs, including units that are not tokens. */
 function totalOf({ calls }: Subtree, { names, book }: Sources): Omit<Receipt["total"], "billed_cost"> {
   const { totals } = rollUp(calls, names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
   const sums: (number | null)[] = costFields.map(() => null);

@@ -71,15 +71,14 @@ const receipt = {
   },
 };
 
-/** The routes by their operation ids. */
+/** Routes by operation id. */
 export const schemas = routeSchemas({
   callReceipt: {
-    summary: "Explain why a call costs what it does",
+    summary: "Explain the cost of a call",
     description:
-      "One line per unit that the call and the calls below it used, with its price and with the service tier and request size " +
-      "that decided the price. The lines add up to the call's totals in `POST /trace/usage` and to the cost of units that are " +
-      "not tokens (`other_cost`).",
-    success: "The lines and their sources",
+      "Lists one item per unit used by the call and its descendants, with its price and the service tier and request size that " +
+      "determined it. The items sum to the call's totals in `POST /trace/usage` and to `other_cost`, of units that are not tokens.",
+    success: "Line items with their sources",
     example: {
       request: { project_id: "acme/demo", call_id: "0198f5e2-0000-7000-8000-000000000001" },
       response: receipt,

@@ -13,13 +13,13 @@ import { schemas } from "./route-schemas.ts";
 
 export interface ReceiptDeps {
   readonly engine: Engine;
-  /** The maximum number of calls read for one receipt. */
+  /** Maximum calls read for one receipt. */
   readonly maxTraceCalls: number;
   readonly prices: Prices;
   readonly factors: FactorStore;
 }
 
-/** Explain why a call costs what it does. */
+/** Registers the route that explains the cost of a call. */
 export async function receiptRoutes(root: FastifyInstance, deps: ReceiptDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   app.post(

@@ -15,7 +15,7 @@ export const receiptReq = z
   .meta({ id: "ReceiptReq" });
 
 const count = anyInteger.min(0);
-const usd = z.number().nullable().describe("USD; null: no price is known");
+const usd = z.number().nullable().describe("USD; null if no price is known");
 const unit = z.enum([
   "uncached_prompt_tokens",
   "completion_tokens",
@@ -38,27 +38,27 @@ const used = z
 
 const of = z
   .enum(["own", "below"])
-  .describe("`own`: the call's own usage; `below`: the sum over the calls below it");
+  .describe("`own`: the call's own usage; `below`: the sum over its descendants");
 const line = z
   .object({
     of,
     llm: z.string(),
     provider: z.string().nullable(),
     unit,
-    cost: z.enum(costFields.map(({ wire }) => wire)).describe("The member of the total that it is part of"),
+    cost: z.enum(costFields.map(({ wire }) => wire)).describe("Member of `total` that includes it"),
     quantity: count,
     rate_usd: usd,
     amount_usd: usd,
     price: z
       .object({ source: z.string(), id: z.string(), effective_date: isoInstant.nullable() })
       .nullable()
-      .describe("The price that was used: the project's own, or an entry of the list"),
+      .describe("Price applied: the project's own, or an entry of the price list"),
     tier: z.string(),
     tier_decided_by: z.string(),
     factor: z
       .object({
         id: z.string(),
-        provider: z.string().nullable().describe("null: all providers without a factor of their own"),
+        provider: z.string().nullable().describe("null for all providers without a factor of their own"),
         factor: z.number(),
         effective_date: isoInstant,
       })
@@ -78,9 +78,9 @@ const total = z
     cache_creation_input_tokens_total_cost: usd,
     other_cost: usd,
     total_cost: usd,
-    billed_cost: usd.describe("The sum of the lines' billed costs; without factors, `total_cost`"),
+    billed_cost: usd.describe("Sum of the lines' billed costs; without factors, `total_cost`"),
   } satisfies Record<(typeof costFields)[number]["wire"] | "total_cost" | "billed_cost", z.ZodType>)
-  .describe("The call's totals in `/trace/usage` over all LLMs, and units that are not tokens");
+  .describe("Totals of the call in `/trace/usage` over all LLMs, and units that are not tokens");
 
 const receipt = z
   .object({
@@ -91,10 +91,10 @@ const receipt = z
       z.object({
         llm: z.string(),
         provider: z.string().nullable(),
-        service_tier: z.string().nullable().describe("As served; null: the standard tier"),
+        service_tier: z.string().nullable().describe("Tier as served; null for the standard tier"),
         cache_convention: z.string(),
         reported: used,
-        counted_below: used.describe("The part counted with calls below, which report it themselves"),
+        counted_below: used.describe("Share counted with descendants, which report it themselves"),
         own: used,
       }),
     ),
@@ -102,18 +102,18 @@ const receipt = z
       .enum(USAGE_BASES)
       .nullable()
       .describe(
-        "How the usage of a span was read. `producer`: its producer is known; `words`: only the names of its attributes are; `guess`: its " +
-          "counts contradict them. null: it has none, or is no span",
+        "Basis of reading a span's usage. `producer`: known producer; `words`: only the names of its attributes; `guess`: its " +
+          "counts contradict these names. null without usage, or if the call is no span",
       ),
     completion: z
       .object({
         id: z.string(),
         usage_source: z.enum(USAGE_SOURCES),
-        call_ids: z.array(z.string()).describe("All calls of the trace that report it"),
-        counted_call_id: z.string().describe("The call that counts it"),
+        call_ids: z.array(z.string()).describe("Calls of the trace that report it"),
+        counted_call_id: z.string().describe("Call that counts it"),
       })
       .nullable(),
-    lines: z.array(line).describe("They add up to `total`"),
+    lines: z.array(line).describe("Line items, which sum to `total`"),
     unpriced: z.array(
       line.pick({ of: true, llm: true, provider: true, tier: true, unit: true, quantity: true }),
     ),

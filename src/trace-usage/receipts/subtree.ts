@@ -2,14 +2,14 @@ import { buildForest } from "../fold/forest.ts";
 import { NONE, usageStartOf, type CallTable } from "../table/call-table.ts";
 import { UsageEntries } from "../table/usage-entries.ts";
 
-/** A call and everything below it, as a table of its own. */
+/** Table of a call and its descendants. */
 export interface Subtree {
   readonly calls: CallTable;
-  /** The number of each call in the original table; the call itself comes first. */
+  /** Number of each call in the original table; the call itself is first. */
   readonly numbers: readonly number[];
 }
 
-/** Each call of a cycle contains the whole cycle. */
+/** Extracts a subtree; each call of a cycle contains the whole cycle. */
 export function subtreeOf(call: number, calls: CallTable): Subtree {
   const forest = buildForest(calls.parents);
   const inside = new Set([call, ...(forest.cycles.find((cycle) => cycle.includes(call)) ?? [])]);
@@ -23,7 +23,7 @@ export function subtreeOf(call: number, calls: CallTable): Subtree {
 }
 
 function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
-  const places = new Map(numbers.map((number, place) => [number, place]));
+  const indexes = new Map(numbers.map((number, index) => [number, index]));
   const usage = new UsageEntries();
   const usageEnd = Int32Array.from(numbers, (number) => {
     for (let used = usageStartOf(calls, number); used < calls.usageEnd[number]!; used++)
@@ -40,7 +40,7 @@ function tableOf(numbers: readonly number[], calls: CallTable): CallTable {
       starts: Uint32Array.from(numbers, (number) => ids.starts[number]!),
       ends: Uint32Array.from(numbers, (number) => ids.ends[number]!),
     },
-    parents: Int32Array.from(numbers, (number) => places.get(calls.parents[number]!) ?? NONE),
+    parents: Int32Array.from(numbers, (number) => indexes.get(calls.parents[number]!) ?? NONE),
     flags: Uint8Array.from(numbers, (number) => calls.flags[number]!),
     startedAtUs: Float64Array.from(numbers, (number) => calls.startedAtUs[number]!),
     usageEnd,

@@ -19,14 +19,14 @@ const response = {
 };
 const truncated = "more calls match than `limit` allows. The totals of those in the response are complete.";
 
-/** The routes by their operation ids. */
+/** Routes by operation id. */
 export const schemas = routeSchemas({
   traceUsage: {
     summary: "Get usage and costs of selected calls, including their descendants",
     description:
-      "For each call that `filter` and `query` select: its own usage plus that of all its descendants, by LLM. Tokens that " +
+      "Returns for each selected call its own usage plus that of all its descendants, by LLM. Tokens that " +
       "a producer reports both on a parent and on its children are counted once. A cost is null if no price is known. With " +
-      "`own_only`, each call only has what it adds to the total of its trace itself.\n\n" +
+      "`own_only`, each call has its own usage only.\n\n" +
       "`trace_roots_only` selects calls that name no parent. A trace whose root was never sent has none, so it is missing from such a " +
       "response, and `x-traces-without-root` counts it. `POST /calls/stream_query` lists its topmost calls (`traces_without_root`), " +
       "and `POST /calls/usage` has their totals.",
@@ -46,7 +46,7 @@ export const schemas = routeSchemas({
   },
   callsUsage: {
     summary: "Get usage and costs of the given calls, including their descendants",
-    description: "As `POST /trace/usage`, for calls that are named by their ids.",
+    description: "Like `POST /trace/usage`, for calls selected by id.",
     success: "Usage by call and LLM",
     truncated,
     example: {

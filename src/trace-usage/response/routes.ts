@@ -21,18 +21,18 @@ import { streamTraceUsage, type UsageSize } from "./stream-trace-usage.ts";
 
 export interface TraceUsageDeps {
   readonly engine: Engine;
-  /** The most calls that are read for one answer. */
+  /** Maximum calls per response. */
   readonly maxTraceCalls: number;
   readonly selectionLimits: SelectionLimits;
-  /** The prices that hold for a project. */
+  /** Reads the prices of a project. */
   readonly costsFor: (project: Project) => Promise<CostOf>;
-  /** Hears how much was read for an answer that is complete. */
+  /** Called with the size of each completed response. */
   readonly onRead: (size: UsageSize) => void;
 }
 
 const config = { access: readAccess, tag: "usage" };
 
-/** What every call of a trace really used and cost. */
+/** Registers the routes that return usage and costs of calls. */
 export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const traceUsageReq = z
@@ -61,33 +61,33 @@ export async function traceUsageRoutes(root: FastifyInstance, deps: TraceUsageDe
     const project = request.grant.project(project_id);
     const plan = planCalls(project, selected, deps.selectionLimits);
     const { withoutRoot } = plan;
-    const asked = { include_costs, full_costs, own_only };
-    return sendUsage(reply, plan, { deps, asked, withoutRoot });
+    const requested = { include_costs, full_costs, own_only };
+    return sendUsage(reply, plan, { deps, requested, withoutRoot });
   });
 
   app.post("/calls/usage", { config, schema: schemas.callsUsage }, async (request, reply) => {
-    const { project_id, call_ids, limit, ...asked } = request.body;
+    const { project_id, call_ids, limit, ...requested } = request.body;
     const project = request.grant.project(project_id);
     const plan = planCallIds(project, call_ids, limit);
-    return sendUsage(reply, plan, { deps, asked });
+    return sendUsage(reply, plan, { deps, requested });
   });
 }
 
 interface SendOptions {
   readonly deps: TraceUsageDeps;
-  readonly asked: {
+  readonly requested: {
     readonly include_costs: boolean;
     readonly full_costs: boolean;
     readonly own_only: boolean;
   };
-  /** The statement that counts the traces without a root, for the head. */
+  /** SQL that counts traces without a root, for the response header. */
   readonly withoutRoot?: Sql;
 }
 
 async function sendUsage(
   reply: FastifyReply,
   plan: CallsPlan,
-  { deps, asked, withoutRoot }: SendOptions,
+  { deps, requested, withoutRoot }: SendOptions,
 ): Promise<FastifyReply> {
   const { engine, maxTraceCalls: maxCalls } = deps;
   const names = new LlmDictionary();
@@ -96,27 +96,27 @@ async function sendUsage(
   const reading = readCalls(engine, plan, { names, columns: NO_MORE_COLUMNS, maxCalls, tooMany, signal });
   const [found, costOf, lackingRoot] = await Promise.all([
     reading,
-    asked.include_costs ? deps.costsFor(plan.project) : undefined,
+    requested.include_costs ? deps.costsFor(plan.project) : undefined,
     withoutRoot && tracesWithoutRoot(engine, { ...plan, withoutRoot }, { reading, signal }),
   ]);
   const writer = new ByteWriter();
   whenClosed(reply.raw, () => {
     if (reply.raw.writableFinished) writer.release();
   });
-  const pieces = streamTraceUsage(found, {
+  const chunks = streamTraceUsage(found, {
     names,
     writer,
     costOf,
-    ownOnly: asked.own_only,
-    printed: asked.full_costs ? "all" : "tokens",
+    ownOnly: requested.own_only,
+    printed: requested.full_costs ? "all" : "tokens",
     onRead: deps.onRead,
   });
   void reply.type("application/json; charset=utf-8").header("x-truncated", String(found.truncated));
   if (lackingRoot !== undefined) void reply.header("x-traces-without-root", String(lackingRoot));
-  return reply.send(await bodyOf(pieces));
+  return reply.send(await bodyOf(chunks));
 }
 
-/** What is read at once shows whether all traces have roots; the others are counted beside the reading. */
+/** Counts traces without a root: 0 if a single read shows it, otherwise by a concurrent statement. */
 async function tracesWithoutRoot(
   engine: Engine,
   { strategy, withoutRoot }: QueryPlan,
@@ -130,7 +130,7 @@ async function tracesWithoutRoot(
 function tooManyCalls(what: string, maxCalls: number): AppError {
   return new AppError(
     "too_many_calls",
-    `The selected traces have ${what}; one answer reads at most ${maxCalls}. ` +
-      "Select fewer traces, or raise MAX_TRACE_CALLS.",
+    `The selected traces have ${what}; one response reads at most ${maxCalls}. ` +
+      "Select fewer traces or raise MAX_TRACE_CALLS.",
   );
 }

@@ -21,20 +21,20 @@ const fullCosts = z
   .boolean()
   .default(false)
   .describe(
-    "With `include_costs`: if true, each entry also has `other_cost`, of what is not a token (web searches), and `cost_is_lower_bound`. With them, entries add up to receipts and to `POST /usage/stats`.",
+    "With `include_costs`: if true, each entry also has `other_cost`, of units that are not tokens (web searches), and `cost_is_lower_bound`. With them, entries sum to receipts and `POST /usage/stats`.",
   );
 
 const ownOnly = z
   .boolean()
   .default(false)
   .describe(
-    "If true, each call only has what it adds to the total of its trace itself, without its descendants. Over a whole trace, this adds up to the total of its roots.",
+    "If true, each call has its own usage only, without its descendants. Over a whole trace, this sums to the total of its roots.",
   );
 
 const count = anyInteger.min(0);
 const cost = z.number().nullable().describe("USD; null if costs were not requested or no price is known.");
 
-/** What a call and all its descendants used of one LLM. */
+/** Usage of a call and its descendants for one LLM. */
 export const llmUsage = z
   .object({
     requests: count,
@@ -51,7 +51,7 @@ export const llmUsage = z
     cost_is_lower_bound: z
       .boolean()
       .optional()
-      .describe("Present with `full_costs`: whether the costs leave out something that has no price."),
+      .describe("Present with `full_costs`: true if some usage has no price."),
   } satisfies Record<CountWire | TokenCostWire | "other_cost" | "cost_is_lower_bound", z.ZodType>)
   .meta({ id: "LLMAggregatedUsage" });
 

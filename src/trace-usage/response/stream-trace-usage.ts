@@ -15,15 +15,15 @@ import { SeenIds } from "./bytes/seen-ids.ts";
 import type { FoundCalls } from "../read-calls.ts";
 import { inTurns, turn } from "../../fairness/turns.ts";
 
-/** What was read for an answer. */
+/** Size of the calls read for a response. */
 export interface UsageSize {
   readonly calls: number;
   readonly traces: number;
 }
 
 /**
- * The answer's text, piece by piece; `PieceBuffers` says how long a piece is valid. A group of traces is folded,
- * written and forgotten while the next ones are being read. Errors, also after the first piece: `StorageError`; validation when two calls have one id.
+ * Streams the response in chunks, valid as described in `ChunkBuffers`. Folds, writes and releases a group of traces while the
+ * next ones are read. Throws, also after the first chunk, `StorageError`; `validation` if two calls have one id.
  */
 export async function* streamTraceUsage(
   found: FoundCalls<undefined>,
@@ -31,7 +31,7 @@ export async function* streamTraceUsage(
     readonly names: LlmDictionary;
     readonly writer: ByteWriter;
     readonly costOf: CostOf | undefined;
-    /** Each call without its descendants. */
+    /** True for own usage, without descendants. */
     readonly ownOnly: boolean;
     readonly printed: PrintedCosts;
     readonly onRead: (size: UsageSize) => void;
@@ -49,38 +49,38 @@ export async function* streamTraceUsage(
     const calls = options.ownOnly ? ownUsageTable(read, names) : read;
     callCount += calls.count;
     traceCount += calls.traceCount;
-    if (found.traceCount > 1) await inTurns(refuseDuplicateIds(calls, seen));
+    if (found.traceCount > 1) await inTurns(checkDistinctIds(calls, seen));
     const rolledUp = await inTurns(rollUpSelected(calls, names, costOf));
     for (const id of await inTurns(unfinishedIds(calls, rolledUp))) unfinished.push(id);
-    const to = { writer, texts, pieceBytes: RESPONSE_CHUNK_BYTES, isFirst };
-    const pieces = writeCallUsage(calls, rolledUp, to);
-    let piece = pieces.next();
-    for (; piece.done !== true; piece = pieces.next()) {
-      yield piece.value;
+    const to = { writer, texts, chunkBytes: RESPONSE_CHUNK_BYTES, isFirst };
+    const chunks = writeCallUsage(calls, rolledUp, to);
+    let chunk = chunks.next();
+    for (; chunk.done !== true; chunk = chunks.next()) {
+      yield chunk.value;
       await turn();
     }
-    isFirst = piece.value;
+    isFirst = chunk.value;
     releaseRolledUp(rolledUp);
     releaseCalls(calls);
   }
   seen.release();
   options.onRead({ calls: callCount, traces: traceCount });
   await inTurns(sortSteps(unfinished));
-  for (const piece of writeUnfinished(unfinished, { writer, pieceBytes: RESPONSE_CHUNK_BYTES })) {
-    yield piece;
+  for (const chunk of writeUnfinished(unfinished, { writer, chunkBytes: RESPONSE_CHUNK_BYTES })) {
+    yield chunk;
     await turn();
   }
 }
 
-/** An id may stand for a call in each of several traces, but an answer has one entry for an id. */
-function* refuseDuplicateIds(calls: CallTable, seen: SeenIds): Steps<void> {
+/** Throws `validation` for an id of calls in several traces: a response has one entry per id. */
+function* checkDistinctIds(calls: CallTable, seen: SeenIds): Steps<void> {
   const { source, ids } = calls;
   const view = viewOf(source);
   for (let call = 0; call < calls.count; call++) {
     if (call % ROWS_PER_STEP === 0) yield;
     if (!isSelected(calls, call)) continue;
     if (seen.add(view, { start: ids.starts[call]!, end: ids.ends[call]! })) continue;
-    const msg = `Calls of several traces have the id ${idOf(calls, call)}. Ask for one of the traces (filter.trace_ids).`;
+    const msg = `Calls of several traces have the id ${idOf(calls, call)}. Select one trace (filter.trace_ids).`;
     throw invalid([{ loc: ["body"], msg, type: "ambiguous_id" }]);
   }
 }

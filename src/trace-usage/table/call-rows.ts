@@ -1,22 +1,22 @@
 import { rangesFor, type TextRanges } from "../../store/rows/native-reader.ts";
 import { release, resize } from "../../shared/buffers.ts";
 
-/** The calls read so far, in columns that grow block by block. */
+/** Columns of the calls read so far, growing block by block. */
 export class CallRows {
   count = 0;
   traceOf = new Int32Array(0);
   ids = rangesFor(0);
   parentIds = rangesFor(0);
-  /** The completion that a call reports; empty for none. */
+  /** Completion id of each call; empty for none. */
   completionIds = rangesFor(0);
-  /** Infinite for a running call. */
+  /** Infinity for a running call. */
   endedAtUs = new Float64Array(0);
   flags = new Uint8Array(0);
   startedAtUs = new Float64Array(0);
-  /** The end of each call's usage entries. */
+  /** End of each call's usage entries. */
   usageEnd = new Int32Array(0);
 
-  /** Makes room for so many more rows and returns the number of the first. */
+  /** Adds empty rows and returns the number of the first. */
   add(rows: number): number {
     const first = this.count;
     this.count += rows;
@@ -24,7 +24,7 @@ export class CallRows {
     return first;
   }
 
-  /** Releases what only reading needed. */
+  /** Releases columns that only the reader needs. */
   release(): void {
     const { traceOf, parentIds, completionIds, endedAtUs } = this;
     release(traceOf, parentIds.starts, parentIds.ends, completionIds.starts, completionIds.ends, endedAtUs);

@@ -4,7 +4,7 @@ import type { TextRanges } from "../../store/rows/native-reader.ts";
 import { release } from "../../shared/buffers.ts";
 import type { UsageEntries } from "./usage-entries.ts";
 
-/** As the number of a call or entry: none. */
+/** Number of no call or entry. */
 export const NONE = -1;
 
 const FINISHED = 1;
@@ -15,30 +15,30 @@ const REPORTER_SHIFT = 4;
 const TWO_BITS = 3;
 
 /**
- * The calls of some traces in columns, with only what the roll-up needs. Calls are numbered in the order read. One object
- * per call would cost more than all the work on it.
+ * Column table of the calls of traces, numbered in the order read, with only what the roll-up needs. One object per call would
+ * cost more than all other work.
  */
 export interface CallTable {
   readonly count: number;
   readonly traceCount: number;
-  /** Every trace has a call that names no parent. */
+  /** True if every trace has a call that names no parent. */
   readonly allHaveRoots: boolean;
-  /** The bytes that hold the ids. */
+  /** Bytes that contain the ids. */
   readonly source: Buffer;
   readonly ids: TextRanges;
-  /** The number of each call's parent in its trace; NONE for a root. */
+  /** Parent of each call in its trace; NONE for a root. */
   readonly parents: Int32Array;
   readonly flags: Uint8Array;
   /** Microseconds since the epoch. */
   readonly startedAtUs: Float64Array;
-  /** A call's own usage: the entries from the end of the call before it to before this one's. */
+  /** End of each call's usage entries, which begin at the end of the previous call's. */
   readonly usageEnd: Int32Array;
   readonly usage: UsageEntries;
-  /** The number of the completion that a call shares with others, or NONE. Undefined if no calls share one. */
+  /** Number of each call's duplicate completion, or NONE. `undefined` if there are none. */
   readonly completionOf: Int32Array | undefined;
 }
 
-/** Releases a table that is not read again. */
+/** Releases a table, which must not be read again. */
 export function releaseCalls(calls: CallTable): void {
   const { source, ids, parents, flags, startedAtUs, usageEnd, usage, completionOf } = calls;
   release(source, ids.starts, ids.ends, parents, flags, startedAtUs, usageEnd);
@@ -50,7 +50,7 @@ export function idOf(calls: CallTable, call: number): string {
   return calls.source.toString("utf8", calls.ids.starts[call], calls.ids.ends[call]);
 }
 
-/** The number of the first usage entry of a call. */
+/** Returns the first usage entry of a call. */
 export function usageStartOf(calls: CallTable, call: number): number {
   return call === 0 ? 0 : calls.usageEnd[call - 1]!;
 }
@@ -58,7 +58,7 @@ export function usageStartOf(calls: CallTable, call: number): number {
 export interface Flags {
   readonly finished: boolean;
   readonly selected: boolean;
-  /** The columns `inclusive` and `usage_source`. */
+  /** Values of the columns `inclusive` and `usage_source`. */
   readonly inclusive: number;
   readonly reportedBy: number;
 }
@@ -76,7 +76,7 @@ export function isSelected(calls: CallTable, call: number): boolean {
   return (calls.flags[call]! & SELECTED) !== 0;
 }
 
-/** Whether its total is needed where only those of selected calls are: an inclusive call is compared with it. */
+/** True for selected calls and for inclusive ones, which are compared with the total of their children. */
 export function hasOwnTotal(calls: CallTable, call: number): boolean {
   return (calls.flags[call]! & (SELECTED | (TWO_BITS << INCLUSIVE_SHIFT))) !== 0;
 }
@@ -85,8 +85,8 @@ export function inclusiveOf({ flags }: Pick<CallTable, "flags">, call: number): 
   return INCLUSIVE[(flags[call]! >> INCLUSIVE_SHIFT) & TWO_BITS] ?? false;
 }
 
-/** The flags of a call that does not include what is below it. */
-export function addsUp(flags: number): number {
+/** Clears the inclusive bits of flags. */
+export function withoutInclusive(flags: number): number {
   return flags & ~(TWO_BITS << INCLUSIVE_SHIFT);
 }
 

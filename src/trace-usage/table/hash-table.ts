@@ -1,20 +1,20 @@
 import { release } from "../../shared/buffers.ts";
 import { NONE } from "./call-table.ts";
 
-/** Finds numbers by the hash of what they stand for, and a comparison. Open addressing; it grows. */
+/** Growing hash table of numbers with open addressing; callers supply hashes and comparisons. */
 export class HashTable {
   private count = 0;
   private hashes: Int32Array;
   private numbers: Int32Array;
 
-  /** `expected`: how many numbers will be added. */
+  /** `expected`: number of entries. */
   constructor(expected: number) {
     const size = 2 ** Math.ceil(Math.log2(Math.max(8, expected) * 2));
     this.hashes = new Int32Array(size);
     this.numbers = new Int32Array(size).fill(NONE);
   }
 
-  /** NONE without one. */
+  /** Finds a number, or NONE. */
   find(hash: number, isSame: (number: number) => boolean): number {
     const { hashes, numbers } = this;
     const mask = numbers.length - 1;
@@ -24,7 +24,7 @@ export class HashTable {
     }
   }
 
-  /** Adds a number that is not there. */
+  /** Adds a number that is not present. */
   add(hash: number, number: number): void {
     if (++this.count * 2 > this.numbers.length) this.grow();
     this.put(hash, number);

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 
-/** A range of bytes. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -17,7 +16,7 @@ export function areSameBytes(source: DataView, { start, end }: ByteRange, other:
   return true;
 }
 
-/** Random in each process, so that nobody can choose ids that collide. */
+/** Random per process, so that clients cannot choose colliding ids. */
 const ODD = randomBytes(4).readInt32LE() | 1;
 const OTHER_ODD = randomBytes(4).readInt32LE() | 1;
 
@@ -25,7 +24,7 @@ export function randomSeed(): number {
   return randomBytes(4).readInt32LE();
 }
 
-/** A 32-bit hash of an id's bytes, four bytes at a time. */
+/** Hashes an id to 32 bits, four bytes at a time. */
 export function hashOf(source: DataView, range: ByteRange, seed: number): number {
   let hash = mixed(seed);
   let at = range.start;
@@ -34,7 +33,7 @@ export function hashOf(source: DataView, range: ByteRange, seed: number): number
   return hash ^ (hash >>> 16);
 }
 
-/** A single multiplication would not mix the highest bit. */
+/** Mixes bits with two multiplications; one would not mix the highest bit. */
 function mixed(value: number): number {
   const once = Math.imul(value, ODD);
   return Math.imul(once ^ (once >>> 15), OTHER_ODD);

@@ -4,7 +4,7 @@ import { areSameBytes, hashOf, type ByteRange, randomSeed } from "./id-bytes.ts"
 
 const SEED = randomSeed();
 
-/** Finds calls by trace and id in the engine's bytes, without making strings. */
+/** Index of calls by trace and id, over the bytes read, without strings. */
 export class IdIndex {
   private readonly source: DataView;
   private readonly traceOf: Int32Array;
@@ -24,7 +24,7 @@ export class IdIndex {
       this.table.add(this.hashOf(traceOf[call]!, this.rangeOf(call)), call);
   }
 
-  /** The call of a trace with these bytes as id; NONE without one. */
+  /** Finds the call of a trace with this id, or NONE. */
   find(trace: number, id: ByteRange): number {
     return this.table.find(
       this.hashOf(trace, id),

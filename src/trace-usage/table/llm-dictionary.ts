@@ -4,15 +4,15 @@ import { StringDictionary } from "./string-dictionary.ts";
 import { QuotedText } from "./quoted-text.ts";
 import { ServiceDictionary } from "./service-dictionary.ts";
 
-/** Most responses have few LLMs, so that their names are compared before one is searched for its end. */
+/** Names compared directly before the end of a name is searched; most responses have few LLMs. */
 const COMPARED = 32;
 
-/** Numbers the LLMs of one response, and who served them. */
+/** Dictionary of the LLMs and services of one response. */
 export class LlmDictionary extends StringDictionary {
   readonly services = new ServiceDictionary();
   private readonly first: QuotedText[] = [];
 
-  /** The number of the LLM whose name is at `start` in JSON; NONE if it is not one of the first, or written with escapes. */
+  /** Finds the LLM whose JSON name is at `start`; NONE if it is not one of the first, or has escapes. */
   numberAt(source: DataView, start: number): number {
     const { first } = this;
     while (first.length < Math.min(this.count, COMPARED))
@@ -22,13 +22,13 @@ export class LlmDictionary extends StringDictionary {
     return NONE;
   }
 
-  /** How many bytes the name has that `numberAt` found. */
+  /** Returns the byte length of the name found by `numberAt`. */
   lengthOf(number: number): number {
     return this.first[number]!.length;
   }
 }
 
-/** Maps LLMs to entries, for one call at a time. Clearing costs as much as was stored, not the table's size. */
+/** Map from LLM to entry, for one call at a time. Clearing costs O(stored entries). */
 export class EntryOfLlm {
   private entries = new Int32Array(64).fill(NONE);
   private remembered = new Int32Array(64);

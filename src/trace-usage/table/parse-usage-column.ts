@@ -13,15 +13,15 @@ const ZERO = 0x30;
 const ESCAPED = -1;
 
 interface Into {
-  /** The bytes, for numbers of several bytes. */
+  /** View of the bytes, for multi-byte integers. */
   readonly view: DataView;
   readonly names: LlmDictionary;
   readonly entries: UsageEntries;
 }
 
 /**
- * Parses the column `usage` (see `encodeUsage`) from the engine's bytes, without making a string. We wrote the text, so
- * its form is known; a name with an escape takes the slow path.
+ * Parses the column `usage` (see `encodeUsage`) from bytes, without strings. Relies on the encoder's form; a name with an
+ * escape takes the slow path.
  */
 export function parseUsageColumn(
   source: Buffer,
@@ -57,7 +57,7 @@ export function parseUsageColumn(
   }
 }
 
-/** Reads `"provider","tier",{"unit":1}` and returns where it ends, or `ESCAPED`. */
+/** Reads `"provider","tier",{"unit":1}` and returns its end, or `ESCAPED`. */
 function parseMore(source: Buffer, start: number, entry: number, { names, entries }: Into): number {
   const providerEnd = endOfText(source, start + 1);
   const tierEnd = providerEnd === ESCAPED ? ESCAPED : endOfText(source, providerEnd + 3);
@@ -70,7 +70,7 @@ function parseMore(source: Buffer, start: number, entry: number, { names, entrie
   return end;
 }
 
-/** The position of the quote after a text; `ESCAPED` if the text contains an escape. */
+/** Finds the quote after a text; `ESCAPED` if the text contains an escape. */
 function endOfText(source: Buffer, start: number): number {
   let at = start;
   for (let byte = source[at]!; byte !== QUOTE; byte = source[++at]!) if (byte === BACKSLASH) return ESCAPED;

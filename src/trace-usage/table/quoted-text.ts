@@ -1,13 +1,13 @@
-/** A text with the quote that ends it in JSON, to be compared four bytes at a time. */
+/** Text with its closing JSON quote, compared four bytes at a time. */
 export class QuotedText {
-  /** In bytes, without the quote. */
+  /** Bytes without the quote. */
   readonly length: number;
   private readonly words: Int32Array;
   private readonly rest: Uint8Array;
 
   constructor(text: string) {
     const isWrittenAsIs = JSON.stringify(text) === `"${text}"`;
-    // what is written with escapes is nowhere: no byte of JSON is 0
+    // never matches a text with escapes: no byte of JSON is 0
     const bytes = Buffer.from(isWrittenAsIs ? `${text}"` : "\0");
     const words = bytes.length >> 2;
     this.length = bytes.length - 1;
@@ -15,7 +15,7 @@ export class QuotedText {
     this.rest = Uint8Array.from(bytes.subarray(words * 4));
   }
 
-  /** Whether it is what begins at `start`, after a quote. At least three bytes follow the text that is there, and its quote. */
+  /** True if this text begins at `start`, after a quote. Reads up to three bytes past the closing quote. */
   isAt(source: DataView, start: number): boolean {
     const { words, rest } = this;
     let at = start;

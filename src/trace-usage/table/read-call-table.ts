@@ -14,12 +14,12 @@ import type { KnownTrace } from "../selection.ts";
 import { TraceDictionary } from "./trace-dictionary.ts";
 import { UsageEntries } from "./usage-entries.ts";
 
-/** Reads the columns that were added to a block of `count` calls, the first of which has the number `first`. */
+/** Reader of extra columns in a block of `count` calls, from number `first` on. */
 export type ReadMore = (reader: NativeReader, first: number, count: number) => void;
 
 export interface TableOptions {
   readonly readMore?: ReadMore | undefined;
-  /** Parents are needed only where what is a call's own depends on them. There are none otherwise. */
+  /** True to resolve parents only as far as own usage depends on them. */
   readonly forOwn?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function readCallTable(
   return atOnce(callTableSteps(source, traces, names, options));
 }
 
-/** The same, with pauses. */
+/** Like `readCallTable`, in steps. */
 export function* callTableSteps(
   source: Buffer,
   traces: readonly KnownTrace[] | undefined,
@@ -123,8 +123,8 @@ function haveRoots({ count, parentIds, traceOf }: CallRows, traceCount: number):
 }
 
 /**
- * Ids often are in the order of time, so that a parent is mostly near: it is looked for there first, and in an index of all
- * ids only where it is not.
+ * Resolves parents. Ids are often in order of time, so a parent is mostly near: compares neighbours before it builds an index
+ * of all ids.
  */
 function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows): Int32Array {
   const view = viewOf(source);
@@ -149,7 +149,7 @@ function parentsOf(source: Buffer, { count, ids, parentIds, traceOf }: CallRows)
   return parents;
 }
 
-/** Known ids decide. */
+/** Selects calls by their ids, if known. */
 function selectByIds(source: Buffer, rows: CallRows, traces: readonly KnownTrace[]): void {
   if (traces.every((trace) => trace.ids === undefined)) return;
   for (let call = 0; call < rows.count; call++) {

@@ -2,12 +2,12 @@ import { serviceInColumn } from "../../usage/usage-column.ts";
 import type { Service } from "../../usage/usage.ts";
 import { StringDictionary } from "./string-dictionary.ts";
 
-/** Numbers who served the calls of one response, from 1 on. 0: unknown. */
+/** Dictionary of the services (provider and tier) of one response, from 1; 0 if unknown. */
 export class ServiceDictionary {
   private readonly texts = new StringDictionary();
   private readonly services: (Service | null)[] = [null];
 
-  /** The number for the bytes in the column `usage`. */
+  /** Returns the number of a service encoded in the column `usage`. */
   numberOfBytes(source: Buffer, start: number, end: number): number {
     const number = this.texts.numberOfBytes(source, start, end) + 1;
     if (number === this.services.length)

@@ -1,6 +1,6 @@
 const SEARCHED = 32;
 
-/** Numbers texts that repeat often. */
+/** Dictionary of texts that repeat often. */
 export class StringDictionary {
   private readonly texts: string[] = [];
   private readonly bytes: Buffer[] = [];
@@ -20,7 +20,7 @@ export class StringDictionary {
     return number;
   }
 
-  /** Most responses have few texts, so their bytes are compared before a string is made. */
+  /** Returns the number of a text; compares bytes first, because most responses have few texts. */
   numberOfBytes(source: Buffer, start: number, end: number): number {
     const searched = Math.min(this.bytes.length, SEARCHED);
     for (let number = 0; number < searched; number++) {

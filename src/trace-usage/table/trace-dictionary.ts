@@ -4,8 +4,8 @@ import { areSameBytes } from "./id-bytes.ts";
 import type { KnownTrace } from "../selection.ts";
 
 /**
- * Numbers traces by their ids, new ones in the order of their rows. Rows of one trace are consecutive, so comparing with
- * the row before is mostly enough.
+ * Dictionary of trace ids, in order of appearance. Rows of one trace are consecutive, so comparing with the previous row is
+ * mostly enough.
  */
 export class TraceDictionary {
   private readonly source: Buffer;
@@ -16,12 +16,12 @@ export class TraceDictionary {
     this.numbers = new Map(traces.map((trace, number) => [trace.traceId, number]));
   }
 
-  /** How many there are. */
+  /** Number of traces. */
   get count(): number {
     return this.numbers.size;
   }
 
-  /** Fills `into` with the numbers of the traces whose ids are at those places. */
+  /** Fills `into` with the numbers of the traces with these ids. */
   read({ starts, ends }: TextRanges, into: Int32Array): void {
     const view = viewOf(this.source);
     let number = 0;

@@ -7,19 +7,19 @@ interface CountsAndUnits {
   readonly units: ReadonlyMap<number, UnitCounts>;
 }
 
-/** The own usage of calls: one entry per call and LLM, in flat arrays that grow. */
+/** Usage entries of calls, one per call and LLM, in growing flat arrays. */
 export class UsageEntries {
   length = 0;
   llms = new Int32Array(0);
   counts = new Float64Array(0);
   /** 1 if the prompt count excludes cached tokens. */
   cacheOutsidePrompt = new Uint8Array(0);
-  /** Who served it, as numbered by `ServiceNames`; 0: unknown. */
+  /** Number in `ServiceDictionary`; 0 if unknown. */
   services = new Int32Array(0);
-  /** Units besides the counts, which few entries have. */
+  /** Units besides tokens, which few entries have. */
   readonly units = new Map<number, UnitCounts>();
 
-  /** Makes room for so many more entries. */
+  /** Grows the arrays by so many entries. */
   reserve(entries: number): void {
     const needed = this.length + entries;
     if (needed > this.llms.length) this.grow(Math.max(needed, this.llms.length * 2));
@@ -31,7 +31,7 @@ export class UsageEntries {
     return this.length++;
   }
 
-  /** Adds an entry of others, with its own counts and units or with these. */
+  /** Copies an entry, optionally with other counts and units. */
   copy(from: UsageEntries, used: number, { counts, units }: CountsAndUnits = from): void {
     const entry = this.add(from.llms[used]!);
     this.counts.set(counts.subarray(used * COUNT_SLOTS, (used + 1) * COUNT_SLOTS), entry * COUNT_SLOTS);
@@ -41,14 +41,14 @@ export class UsageEntries {
     if (unitsOfEntry !== undefined) this.units.set(entry, unitsOfEntry);
   }
 
-  /** Removes the entries from one on. */
+  /** Truncates the entries. */
   dropFrom(entry: number): void {
     for (let dropped = entry; dropped < this.length; dropped++) this.units.delete(dropped);
     this.services.fill(0, entry, this.length);
     this.length = entry;
   }
 
-  /** How many requests some entries report. */
+  /** Sums the requests of entries. */
   requestsOf(first: number, end: number): number {
     let requests = 0;
     for (let entry = first; entry < end; entry++)
@@ -56,7 +56,7 @@ export class UsageEntries {
     return requests;
   }
 
-  /** The sum of some entries' tokens. `input` includes cached tokens, even if `prompt` excludes them. */
+  /** Sums the tokens of entries. `input` includes cached tokens, even if `prompt` excludes them. */
   tokensOf(first: number, end: number): { prompt: number; input: number; completion: number } {
     const tokens = { prompt: 0, input: 0, completion: 0 };
     for (let entry = first; entry < end; entry++) {

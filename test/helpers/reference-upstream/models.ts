@@ -23,7 +23,7 @@ const WORDS = ["Every", " call", " costs", " naïvely", " 🌲"];
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 const typed = (data: Json & { readonly type: string }): string => `event: ${data.type}\n${event(data)}`;
 
-/** Plays the response of an endpoint, as its provider documents it; undefined for an unknown endpoint. */
+/** Returns the response of an endpoint as its provider documents it; `undefined` for an unknown endpoint. */
 export function answerOf(path: string, body: Json, counts: Counts = COUNTS): Answer | undefined {
   const streams = body["stream"] === true;
   const model = String(body["model"]);

@@ -7,31 +7,34 @@ import { StorageError } from "../../../src/store/storage-error.ts";
 import { runs } from "../../helpers/runs.ts";
 import { chosenSeed } from "../../helpers/seeded-random.ts";
 
-const MAX_PLACES = 3;
+const MAX_PARTITIONS = 3;
 
 interface Item {
   readonly of: number;
   readonly at: number;
   readonly goesTo: number | undefined;
-  /** Where it goes, as a step of preparing has found. */
-  place: number | undefined;
+  /** Its partition, once a `prepare` step has resolved it. */
+  partition: number | undefined;
 }
 
 const tenant = fc.record({ project: fc.constantFrom("p", "q", "r"), key: fc.constantFrom("a", "b") });
 const write = fc.record({
-  holder: tenant,
-  /** Where the items go; whether that is known before they are readied. */
-  items: fc.array(fc.record({ place: fc.option(fc.nat(12), { nil: undefined }), isKnown: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 30,
-  }),
+  by: tenant,
+  /** Partitions of the items; `isKnown`: before `prepare`. */
+  items: fc.array(
+    fc.record({ partition: fc.option(fc.nat(12), { nil: undefined }), isKnown: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 30,
+    },
+  ),
   turnsBefore: fc.nat(6),
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("createGroupCommit, with many writers", () => {
-  it("stores all of every write, to few places at a time, in the order of each place", async () => {
+  it("stores all items, few partitions at a time, in order within a partition", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(write, { minLength: 1, maxLength: 20 }),
@@ -46,15 +49,17 @@ describe("createGroupCommit, with many writers", () => {
                 // one write can not be readied
                 if (items.some(({ of }) => of === refused + 1))
                   throw new StorageError("statement", "test", "1", "bad");
-                for (const item of items) item.place = item.goesTo;
+                for (const item of items) item.partition = item.goesTo;
               },
               turn,
             ],
-            keyOf: ({ place }) => place,
-            maxKeys: MAX_PLACES,
+            partitionOf: ({ partition }) => partition,
+            maxPartitions: MAX_PARTITIONS,
             flush: async (items) => {
-              const places = new Set(items.map(({ place }) => place).filter((place) => place !== undefined));
-              expect(places.size).toBeLessThanOrEqual(MAX_PLACES);
+              const partitions = new Set(
+                items.map(({ partition }) => partition).filter((partition) => partition !== undefined),
+              );
+              expect(partitions.size).toBeLessThanOrEqual(MAX_PARTITIONS);
               await turn();
               // one write fails, at its second piece
               if (items.some(({ of, at }) => of === refused && at > 5)) {
@@ -67,13 +72,13 @@ describe("createGroupCommit, with many writers", () => {
             maxBatchBytes: 200,
             pending: new FairSemaphore({ capacity: 1_000_000 }),
           });
-          const outcomes = writes.map(async ({ holder: by, items: asked, turnsBefore }, of) => {
+          const outcomes = writes.map(async ({ by, items: written, turnsBefore }, of) => {
             for (let n = 0; n < turnsBefore; n++) await turn();
-            const items = asked.map(({ place, isKnown }, at) => ({
+            const items = written.map(({ partition, isKnown }, at) => ({
               of,
               at,
-              goesTo: place,
-              place: isKnown ? place : undefined,
+              goesTo: partition,
+              partition: isKnown ? partition : undefined,
             }));
             const all = await runAsTenant(by, () => commit.write(items)).then(
               () => true,
@@ -90,7 +95,7 @@ describe("createGroupCommit, with many writers", () => {
           expect(commit.pendingBytes()).toBe(0);
           expect(stored.filter(({ of }) => of === refused + 1)).toEqual([]);
           for (const ofWrite of Map.groupBy(stored, ({ of }) => of).values()) {
-            for (const ofPlace of Map.groupBy(ofWrite, ({ place }) => place).values()) {
+            for (const ofPlace of Map.groupBy(ofWrite, ({ partition }) => partition).values()) {
               const order = ofPlace.map(({ at }) => at);
               expect(order).toEqual(order.toSorted((a, b) => a - b));
             }
@@ -101,7 +106,7 @@ describe("createGroupCommit, with many writers", () => {
     );
   });
 
-  /** Writes of one place each; the first is being written until `release`. */
+  /** Writes of one partition each; the first blocks until `release`. */
   function held() {
     const batches: string[][] = [];
     const first = Promise.withResolvers<void>();
@@ -120,7 +125,7 @@ describe("createGroupCommit, with many writers", () => {
     return { commit, batches, by, release: () => first.resolve() };
   }
 
-  it("takes the writes of projects in turn, and those of their keys", async () => {
+  it("alternates between projects, and between keys of a project", async () => {
     const { batches, by, release } = held();
     const writes = [by({ project: "p", key: "a" }, "p0")];
     while (batches.length === 0) await turn();

@@ -18,7 +18,7 @@ function commitTo(
 }
 
 describe("createGroupCommit", () => {
-  it("answers a writer only when its items are written", async () => {
+  it("resolves a write once its items are written", async () => {
     let durable = false;
     const commit = commitTo(async () => {
       await new Promise(setImmediate);
@@ -28,7 +28,7 @@ describe("createGroupCommit", () => {
     expect(durable).toBe(true);
   });
 
-  it("fails everyone when the store is away, and goes on when it is back", async () => {
+  it("fails all writers while the store is down, and recovers", async () => {
     let away = true;
     const commit = commitTo(() =>
       away ? Promise.reject(new StorageError("unavailable", "test", undefined, "")) : Promise.resolve(),
@@ -39,7 +39,7 @@ describe("createGroupCommit", () => {
     await commit.write(["c"]);
   });
 
-  it("refuses at once when too much waits, but never a single large write", async () => {
+  it("rejects at once if too many bytes are pending, but never a single large write", async () => {
     const { promise: written, resolve: release } = Promise.withResolvers<void>();
     const commit = commitTo(() => written, 20);
     const large = commit.write(["x".repeat(50)]);
@@ -51,40 +51,40 @@ describe("createGroupCommit", () => {
     await commit.write(["y"]);
   });
 
-  /** Says what it does; the batch with the first item is written until `release` is called. */
-  function commitBeside(first: string, minBytesBeside: number) {
-    const said: string[] = [];
+  /** Logs its steps; the batch with the first item blocks until `release` is called. */
+  function commitBeside(first: string, minPipelinedBytes: number) {
+    const log: string[] = [];
     const { promise: written, resolve: release } = Promise.withResolvers<void>();
     const commit = createGroupCommit<string>({
       name: "test",
-      prepare: [async (items) => void said.push(`prepare ${items.join("")}`)],
-      minPipelinedBytes: minBytesBeside,
+      prepare: [async (items) => void log.push(`prepare ${items.join("")}`)],
+      minPipelinedBytes,
       flush: async (items) => {
-        said.push(`write ${items.join("")}`);
+        log.push(`write ${items.join("")}`);
         if (items.includes(first)) await written;
-        said.push(`written ${items.join("")}`);
+        log.push(`written ${items.join("")}`);
       },
       sizeOf: (item) => item.length,
       lingerMs: 1,
       maxBatchBytes: 10,
       pending: new FairSemaphore({ capacity: 1000 }),
     });
-    return { commit, said, release };
+    return { commit, log, release };
   }
 
-  it("readies a batch beside the one that is being written when enough waits", async () => {
-    const { commit, said, release } = commitBeside("a", 3);
+  it("prepares a batch concurrently with a write if enough bytes are pending", async () => {
+    const { commit, log, release } = commitBeside("a", 3);
     const writes = [commit.write(["a"])];
-    while (!said.includes("write a")) await new Promise(setImmediate);
+    while (!log.includes("write a")) await new Promise(setImmediate);
     writes.push(commit.write(["b"]), commit.write(["c"]));
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    expect(said).toEqual(["prepare a", "write a"]);
+    expect(log).toEqual(["prepare a", "write a"]);
     writes.push(commit.write(["d"]));
-    while (!said.includes("prepare bcd")) await new Promise(setImmediate);
+    while (!log.includes("prepare bcd")) await new Promise(setImmediate);
     writes.push(commit.write(["e"]));
     release();
     await Promise.all(writes);
-    expect(said.slice(2)).toEqual([
+    expect(log.slice(2)).toEqual([
       "prepare bcd",
       "written a",
       "write bcd",
@@ -95,15 +95,15 @@ describe("createGroupCommit", () => {
     ]);
   });
 
-  it("does other work between two batches although one waits for more", async () => {
-    const { commit, said, release } = commitBeside("a", 3);
+  it("runs exclusive work between two batches although one is lingering", async () => {
+    const { commit, log, release } = commitBeside("a", 3);
     const writes = [commit.write(["a"])];
-    while (!said.includes("write a")) await new Promise(setImmediate);
+    while (!log.includes("write a")) await new Promise(setImmediate);
     writes.push(commit.write(["b"]));
-    const between = commit.whileNoInsertRuns(async () => void said.push("between"));
+    const between = commit.runExclusive(async () => void log.push("between"));
     release();
     await Promise.all([...writes, between]);
-    expect(said).toEqual([
+    expect(log).toEqual([
       "prepare a",
       "write a",
       "written a",

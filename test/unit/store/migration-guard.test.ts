@@ -7,7 +7,7 @@ import { readMigrations } from "../../../src/store/schema/migrations.ts";
 const OWN = readMigrations().map(({ name }) => name);
 const MINUTE_MS = 60_000;
 
-/** A store whose migrations change, and in which reading them can be made to wait or fail. */
+/** Store whose migrations change, and whose reads can block or fail. */
 function guarded() {
   const state = { nowMs: 0, applied: OWN, reads: 0, before: async (): Promise<void> => undefined };
   const written: string[] = [];
@@ -31,8 +31,8 @@ function guarded() {
   return { state, written, newer, guard, insert };
 }
 
-describe("the guard of migrations", () => {
-  it("compares before the first write, and again before a write when two minutes have passed", async () => {
+describe("guardMigrations", () => {
+  it("compares before the first write, and before a write after two minutes", async () => {
     const { state, written, insert } = guarded();
     await insert();
     state.nowMs = 2 * MINUTE_MS;
@@ -48,7 +48,7 @@ describe("the guard of migrations", () => {
     expect(written).toHaveLength(6);
   });
 
-  it("does not count a comparison that was under way during the pause", async () => {
+  it("ignores a comparison that was running during the suspension", async () => {
     const { state, written, insert, guard } = guarded();
     await insert();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -64,7 +64,7 @@ describe("the guard of migrations", () => {
     expect(written).toHaveLength(1);
   });
 
-  it("refuses a write while it cannot compare, and all kinds of writes once the store is ahead", async () => {
+  it("rejects writes while it cannot compare, and once the store is newer", async () => {
     const { state, written, newer, insert, guard } = guarded();
     state.before = () => Promise.reject(new StorageError("unavailable", "test", undefined, ""));
     await expect(insert()).rejects.toMatchObject({ kind: "unavailable" });

@@ -16,7 +16,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** A table of a set of numbers per key, whose statements take effect at some moment while they run. */
+/** Table of a set of numbers per key, whose statements take effect at some moment while they run. */
 class Table {
   readonly counts = new WriteCounters();
   readonly #rows = new Map<string, ReadonlySet<number>>();
@@ -74,8 +74,8 @@ async function run(
   memory.put(began, 1, [[one.key, all]]);
 }
 
-describe("the memory of a table", () => {
-  it("never says but what the table has, whoever changes it at the same time, also by statements that fail", async () => {
+describe("TableCache", () => {
+  it("never returns stale values under concurrent and failing writes", async () => {
     let remembered = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -109,7 +109,7 @@ describe("the memory of a table", () => {
     expect(remembered).toBeGreaterThan(0);
   });
 
-  it("keeps no more than it may weigh, what was asked for last", () => {
+  it("evicts the least recently used values above its maximum weight", () => {
     const engine = { writeCountOf: () => 0 };
     const weightOf = (value: string, key: string): number => value.length + key.length;
     const memory = new TableCache<string>(engine, "t", 10, weightOf);

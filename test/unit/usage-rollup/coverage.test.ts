@@ -7,7 +7,7 @@ import { seededRandom } from "../../helpers/seeded-random.ts";
 
 const RUNS = runs(1500, 30_000);
 const { seed } = seededRandom();
-/** One of them far from the others: traces that lie under it and under them are too long. */
+/** The last is far from the others: traces stored under both exceed `MAX_SPAN_HOURS`. */
 const HOURS = [10, 11, 12, 13, 100];
 const hour = fc.constantFrom(...HOURS);
 const trace = fc.nat(5);
@@ -15,44 +15,44 @@ const trace = fc.nat(5);
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant("write" as const), trace, hour }) },
   // a call that is not written yet
-  { weight: 1, arbitrary: fc.record({ does: fc.constant("note" as const), trace, hour }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("index" as const), trace, hour }) },
   {
     weight: 4,
     arbitrary: fc.record({
-      does: fc.constant("settle" as const),
+      does: fc.constant("materialize" as const),
       first: hour,
       last: hour,
-      parts: fc.integer({ min: 1, max: 2 }),
-      // of the heads, which one is lost
-      lost: fc.option(fc.nat(3), { nil: undefined }),
-      // it is written after as many further steps
+      slices: fc.integer({ min: 1, max: 2 }),
+      // index of the manifest to drop
+      dropped: fc.option(fc.nat(3), { nil: undefined }),
+      // steps until the write
       late: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(3) }),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ does: fc.constant("settle all" as const) }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("materialize all" as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 function take(world: MaterializedTraces, one: Step, later: (work: () => void, steps: number) => void): void {
   if (one.does === "write") world.write(one.trace, one.hour);
-  else if (one.does === "note") world.note(one.trace, one.hour);
-  else if (one.does === "settle all") materializeAll(world);
+  else if (one.does === "index") world.index(one.trace, one.hour);
+  else if (one.does === "materialize all") materializeAll(world);
   else {
-    const group = { first: Math.min(one.first, one.last), last: Math.max(one.first, one.last) };
-    const kept = world.fold(group, one.parts).filter((_, place) => place !== one.lost);
-    later(() => kept.forEach((head) => world.keep(head)), one.late);
+    const span = { first: Math.min(one.first, one.last), last: Math.max(one.first, one.last) };
+    const kept = world.fold(span, one.slices).filter((_, index) => index !== one.dropped);
+    later(() => kept.forEach((manifest) => world.store(manifest)), one.late);
   }
 }
 
 function materializeAll(world: MaterializedTraces): void {
   for (const first of HOURS)
     for (const last of HOURS)
-      if (first <= last) world.fold({ first, last }, 1).forEach((one) => world.keep(one));
+      if (first <= last) world.fold({ first, last }, 1).forEach((one) => world.store(one));
 }
 
-describe("what is settled of some hours", () => {
-  it("has each trace as it is now and whole, or it is folded live, and never both", () => {
-    const seen = { materialized: 0, live: 0 };
+describe("rollup coverage", () => {
+  it("counts each trace once: complete and current, or at query time", () => {
+    const seen = { materialized: 0, uncovered: 0 };
     fc.assert(
       fc.property(
         fc.array(step, { minLength: 1, maxLength: 14, size: "max" }),
@@ -64,20 +64,20 @@ describe("what is settled of some hours", () => {
             take(world, one, (work, left) => (left === 0 ? work() : waiting.push({ work, left })));
             for (const each of waiting) if (each.left-- === 0) each.work();
           }
-          const counts = world.counts(hours, findCoverage(world.look(hours)));
+          const counts = world.counts(hours, findCoverage(world.snapshot(hours)));
           for (const how of counts.values()) {
-            seen[how === "live" ? "live" : "materialized"]++;
-            expect(how).toMatch(/^(live|now( now)*)$/);
+            seen[how === "uncovered" ? "uncovered" : "materialized"]++;
+            expect(how).toMatch(/^(uncovered|now( now)*)$/);
           }
         },
       ),
       { seed, numRuns: RUNS },
     );
     expect(seen.materialized).toBeGreaterThan(RUNS / 10);
-    expect(seen.live).toBeGreaterThan(RUNS / 10);
+    expect(seen.uncovered).toBeGreaterThan(RUNS / 10);
   });
 
-  it("is everything but long traces once all groups were settled", () => {
+  it("is everything but too long traces once all spans are materialized", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(trace, hour), { minLength: 1, maxLength: 20 }), (calls) => {
         const world = new MaterializedTraces();
@@ -85,24 +85,24 @@ describe("what is settled of some hours", () => {
         materializeAll(world);
         const hoursOf = (one: number): readonly number[] =>
           calls.flatMap(([id, at]) => (id === one ? [at] : []));
-        for (const [one, how] of world.counts(HOURS, findCoverage(world.look(HOURS)))) {
+        for (const [one, how] of world.counts(HOURS, findCoverage(world.snapshot(HOURS)))) {
           const isLong = Math.max(...hoursOf(one)) - Math.min(...hoursOf(one)) >= 48;
-          expect(how).toMatch(isLong ? /^live$/ : /^now( now)*$/);
+          expect(how).toMatch(isLong ? /^uncovered$/ : /^now( now)*$/);
         }
       }),
       { seed, numRuns: RUNS },
     );
   });
 
-  it("is another after a trace has come to lie under another hour, before any call is written there", () => {
+  it("changes once a trace is indexed under another hour, before any call is written there", () => {
     const world = new MaterializedTraces();
     world.write(1, 10);
     materializeAll(world);
-    const look = world.look([10]);
-    const before = findCoverage(look);
+    const snapshot = world.snapshot([10]);
+    const before = findCoverage(snapshot);
     expect(before.manifests).toHaveLength(1);
-    world.note(1, 11);
-    const after = findCoverage({ ...look, multiHour: world.look([10]).multiHour });
+    world.index(1, 11);
+    const after = findCoverage({ ...snapshot, multiHour: world.snapshot([10]).multiHour });
     expect(isSameCoverage(before, after)).toBe(false);
     expect(after.unmaterializedHours).toEqual([10]);
   });

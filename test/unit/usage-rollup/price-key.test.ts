@@ -17,7 +17,7 @@ const { seed } = seededRandom();
 const SIZES = [10_000, 200_000];
 const CHANGE_US = 5_000_000;
 
-/** So that many usages are alike. */
+/** Favours `one`, so that many usages are equal. */
 function mostly<One, Other>(one: One, others: fc.Arbitrary<Other>): fc.Arbitrary<One | Other> {
   return fc.oneof({ weight: 3, arbitrary: fc.constant(one) }, { weight: 1, arbitrary: others });
 }
@@ -61,13 +61,13 @@ const prices: fc.Arbitrary<TokenPrices> = fc.record(
   },
   { requiredKeys: ["prompt", "completion", "cacheRead", "cacheCreation"] },
 );
-/** Prices of three sizes of requests, and other ones from some instant on. */
+/** Prices with three tiers. */
 const rates: fc.Arbitrary<Rates> = fc.tuple(prices, prices, prices).map(([base, ...tiers]) => ({
   base,
   tiers: tiers.map((of, place) => ({ aboveTokens: SIZES[place]!, prices: of })),
 }));
 
-/** The same prices for all LLMs but one, which has none. */
+/** Price book in which every LLM but "b" has these prices, changed at `CHANGE_US`. */
 function bookOf(before: Rates, after: Rates): Pick<PriceBook, "ratesAt" | "nextPriceChange"> {
   return {
     ratesAt: (llm, atUs) => (llm === "b" ? null : atUs < CHANGE_US ? before : after),
@@ -80,35 +80,35 @@ interface Used {
   readonly atUs: number;
 }
 
-describe("usages that are priced alike", () => {
-  it("cost together what each of them costs, and all their costs are known or none", () => {
+describe("usages with one price key", () => {
+  it("cost as a sum what each of them costs, and have either all costs or none", () => {
     const seen = { together: 0 };
     const used = fc.record({ usage, atUs: fc.nat(10_000_000) });
     fc.assert(
       fc.property(fc.array(used, { minLength: 1, maxLength: 30 }), rates, rates, (all, before, after) => {
         const book = bookOf(before, after) as PriceBook;
-        const entries = all.map((one) => recordUsageOf(one.usage) as UsageRecord);
-        const served = parseServedModels(servedModelsOf(entries));
-        const cuts = priceBreakpoints(book, served, { fromUs: 0, toUs: 10_000_000 })!;
-        const cellOf = ({ usage: one, atUs }: Used): string => {
-          const entry = recordUsageOf(one)!;
-          const tier = cuts.inputs.filter((input) => entry.input_tokens > input).length;
-          return `${tier} ${cuts.instantsUs.findLast((cut) => cut <= atUs) ?? 0} ${entry.price_key}`;
+        const records = all.map((one) => recordUsageOf(one.usage) as UsageRecord);
+        const served = parseServedModels(servedModelsOf(records));
+        const breakpoints = priceBreakpoints(book, served, { fromUs: 0, toUs: 10_000_000 })!;
+        const keyOf = ({ usage: one, atUs }: Used): string => {
+          const record = recordUsageOf(one)!;
+          const tier = breakpoints.inputs.filter((input) => record.input_tokens > input).length;
+          return `${tier} ${breakpoints.instantsUs.findLast((cut) => cut <= atUs) ?? 0} ${record.price_key}`;
         };
-        for (const [key, same] of Map.groupBy(all, cellOf)) {
+        for (const [key, same] of Map.groupBy(all, keyOf)) {
           if (same.length > 1) seen.together++;
           const tier = Number.parseInt(key, 10);
-          const at = { book, atUs: same[0]!.atUs, input: cuts.inputs[tier] ?? cuts.maxInput };
-          const cell = priceAggregate(
+          const at = { book, atUs: same[0]!.atUs, input: breakpoints.inputs[tier] ?? breakpoints.maxInput };
+          const aggregate = priceAggregate(
             parsePriceKey(recordUsageOf(same[0]!.usage)!.price_key),
-            addedUp(same),
+            summed(same),
             at,
           );
           const costs = same.map((one) =>
             costOfCall(one.usage, book.ratesAt(one.usage.llm, one.atUs, undefined)),
           );
           for (const [slot, { kind }] of costFields.entries()) {
-            const products = cell.costs![slot]!;
+            const products = aggregate.costs![slot]!;
             expect(costs.map((cost) => cost[kind] === null)).toEqual(costs.map(() => products === null));
             const sum = costs.reduce((total, cost) => total + (cost[kind] ?? 0), 0);
             if (products !== null)
@@ -121,20 +121,31 @@ describe("usages that are priced alike", () => {
     expect(seen.together).toBeGreaterThan(30);
   });
 
-  it("have the LLM, who served it and the units of each", () => {
+  it("keep the LLM, the service and the units of each", () => {
     fc.assert(
       fc.property(usage, fc.integer({ min: 1, max: 5 }), (one, times) => {
         const all = Array.from({ length: times }, () => ({ usage: one, atUs: 0 }));
-        const cell = priceAggregate(parsePriceKey(recordUsageOf(one)!.price_key), addedUp(all), undefined);
-        expect(cell).toMatchObject({ llm: one.llm, service: one.service, usages: times, costs: undefined });
+        const aggregate = priceAggregate(
+          parsePriceKey(recordUsageOf(one)!.price_key),
+          summed(all),
+          undefined,
+        );
+        expect(aggregate).toMatchObject({
+          llm: one.llm,
+          service: one.service,
+          usages: times,
+          costs: undefined,
+        });
         const expected = Object.entries(one.units ?? {}).map(([unit, n]) => [unit, n * times]);
-        expect(new Map(Object.entries(cell.units ?? {}))).toEqual(new Map(expected as [string, number][]));
+        expect(new Map(Object.entries(aggregate.units ?? {}))).toEqual(
+          new Map(expected as [string, number][]),
+        );
       }),
       { seed },
     );
   });
 
-  it("are none if a count is too large to be stored exactly", () => {
+  it("are rejected if a count is too large to be stored exactly", () => {
     const large = {
       requests: 1,
       promptTokens: 2 ** 53,
@@ -155,18 +166,18 @@ describe("usages that are priced alike", () => {
   });
 });
 
-/** As the engine adds them up. */
-function addedUp(all: readonly Used[]) {
-  const entries = all.map((one) => recordUsageOf(one.usage)!);
+/** Sums records as ClickHouse does. */
+function summed(all: readonly Used[]) {
+  const records = all.map((one) => recordUsageOf(one.usage)!);
   const sum = (of: (place: number) => number): number =>
-    entries.reduce((total, _, place) => total + of(place), 0);
+    records.reduce((total, _, place) => total + of(place), 0);
   return {
     usages: all.length,
     counts: Float64Array.from({ length: COUNT_SLOTS }, (_, slot) =>
       sum((place) => countRow(all[place]!.usage)[slot]!),
     ),
-    uncached: sum((place) => entries[place]!.uncached_prompt_tokens),
-    chargedRequests: sum((place) => entries[place]!.billed_requests),
-    units: entries[0]!.units.map((_, unit) => sum((place) => entries[place]!.units[unit]!)),
+    uncached: sum((place) => records[place]!.uncached_prompt_tokens),
+    chargedRequests: sum((place) => records[place]!.billed_requests),
+    units: records[0]!.units.map((_, unit) => sum((place) => records[place]!.units[unit]!)),
   };
 }

@@ -3,15 +3,15 @@ import * as schema from "./schema.ts";
 
 const trace_id = "0198f5e2-0000-7000-8000-0000000000aa";
 
-/** The routes by their operation ids. */
+/** Routes by operation id. */
 export const schemas = routeSchemas({
   traceCalls: {
-    summary: "The calls of a trace, as a tree needs them",
+    summary: "List the calls of a trace, without payloads",
     description:
-      "One JSON array a line, oldest call first, without payloads: the first line has the names of the values, each line after " +
-      "it a call. `parent_id`, `display_name`, `ended_ms` and `exception` can be null; of an exception, these are the first 200 " +
-      "characters. 100,000 calls are a few megabytes, where `POST /calls/stream_query` sends ten times as many.",
-    success: "The calls of the trace; none where there is no such trace",
+      "Streams one JSON array per line, oldest call first: the first line names the values, each further line is a call. " +
+      "`parent_id`, `display_name`, `ended_ms` and `exception` can be null; exceptions are cut to 200 characters. " +
+      "100,000 calls take a few megabytes, a tenth of `POST /calls/stream_query`.",
+    success: "The calls of the trace; none if it does not exist",
     example: {
       request: { project_id: "acme/demo", trace_id },
       response: [
@@ -28,9 +28,9 @@ export const schemas = routeSchemas({
     response: { 200: schema.traceCallsRes },
   },
   traceSizes: {
-    summary: "How many calls traces have, and how many of them failed",
-    description: "Of whole traces, whenever their calls began. Cheaper than what they used.",
-    success: "A size for each trace that has calls",
+    summary: "Count the calls of traces",
+    description: "Counts all, failed and unfinished calls of whole traces. Cheaper than `POST /trace/usage`.",
+    success: "Counts of each trace with calls",
     example: {
       request: { project_id: "acme/demo", trace_ids: [trace_id] },
       response: { sizes: [{ trace_id, calls: 6, failed: 1, unfinished: 0 }] },

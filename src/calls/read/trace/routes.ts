@@ -10,14 +10,14 @@ import { readSizes, readTraceLines } from "./store.ts";
 
 export interface TracesDeps {
   readonly engine: Engine;
-  /** The most calls that are read for one response. */
+  /** Maximum calls per response. */
   readonly maxTraceCalls: number;
 }
 
 const HEAD = Buffer.from(`${JSON.stringify(LINE_NAMES)}\n`);
 const config = { access: readAccess, tag: "calls" };
 
-/** What a tree of calls needs, and how many calls a trace has. */
+/** Registers the routes that list and count the calls of traces. */
 export async function tracesRoutes(root: FastifyInstance, deps: TracesDeps): Promise<void> {
   const app = root.withTypeProvider<ZodTypeProvider>();
   const { engine, maxTraceCalls } = deps;

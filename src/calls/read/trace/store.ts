@@ -8,36 +8,36 @@ import { parseJson } from "../../../shared/json.ts";
 import type { Project } from "../../../shared/project.ts";
 import type { LINE_NAMES, TraceSize } from "./schema.ts";
 
-export interface TraceAsked {
+export interface TraceRequest {
   readonly project: Project;
   readonly traceId: string;
 }
 
 interface ReadOptions {
-  /** The most calls that are read for one response. */
+  /** Maximum calls per response. */
   readonly maxCalls: number;
   readonly signal: AbortSignal;
   readonly page?: PageSize;
 }
 
-/** A page of more bytes is read in smaller ones, unless it has one call. */
+/** Limits of a page; one with more bytes is read again in smaller pages, unless it has one call. */
 interface PageSize {
   readonly calls: number;
   readonly bytes: number;
 }
 
-// a full page is followed by another reading: a round number of calls, as people choose for large traces, fits into one
+// above 100,000: a full page costs another read, and people choose round numbers for large traces
 const PAGE: PageSize = { calls: 131_072, bytes: 64 * 1024 * 1024 };
 const EXCEPTION_CHARACTERS = 200;
 const NEWLINE = 0x0a;
 
 /**
- * The calls of a trace, oldest first, as lines of JSON that the store has written: pages of whole lines. Errors:
- * `StorageError`; too_many_calls, before the first page.
+ * Reads the calls of a trace, oldest first, as pages of whole JSON lines encoded by ClickHouse. Throws `StorageError`;
+ * `too_many_calls` before the first page.
  */
 export async function* readTraceLines(
   engine: Engine,
-  trace: TraceAsked,
+  trace: TraceRequest,
   { maxCalls, signal, page: most = PAGE }: ReadOptions,
 ): AsyncGenerator<Buffer> {
   let after: PageEnd | undefined;
@@ -48,20 +48,20 @@ export async function* readTraceLines(
       continue;
     }
     const count = countLines(page);
-    if (after === undefined && count === size) await refuseMoreThan(maxCalls, engine, { ...trace, signal });
+    if (after === undefined && count === size) await checkCallCount(maxCalls, engine, { ...trace, signal });
     if (count > 0) yield page;
     if (count < size) return;
     after = endOf(page);
   }
 }
 
-/** Where a page ends: what comes next began later, or then and has a greater id. */
+/** Last call of a page; the next page begins after it, by start and id. */
 interface PageEnd {
   readonly startedMs: number;
   readonly id: string;
 }
 
-interface PageAsked extends TraceAsked {
+interface PageRequest extends TraceRequest {
   readonly after: PageEnd | undefined;
   readonly size: number;
   readonly bytes: number;
@@ -86,10 +86,10 @@ const LINE = {
   exception: sql`nullIf(leftUTF8(${columnSql("exception")}, ${trusted(String(EXCEPTION_CHARACTERS))}), '')`,
 } satisfies Record<(typeof LINE_NAMES)[number], Sql>;
 
-/** Undefined when the page would be too many bytes. */
+/** `undefined` if the page would exceed `bytes`. */
 async function readPage(
   engine: Engine,
-  { project, traceId, after, size, bytes }: PageAsked,
+  { project, traceId, after, size, bytes }: PageRequest,
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
   const isAfter =
@@ -117,10 +117,10 @@ function ofTraces(project: Project, traceIds: readonly string[]): Sql {
   return sql`project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`;
 }
 
-async function refuseMoreThan(
+async function checkCallCount(
   maxCalls: number,
   engine: Engine,
-  { project, traceId, signal }: TraceAsked & { readonly signal: AbortSignal },
+  { project, traceId, signal }: TraceRequest & { readonly signal: AbortSignal },
 ): Promise<void> {
   const [size] = await readSizes(engine, { project, traceIds: [traceId] }, signal);
   if (size === undefined || size.calls <= maxCalls) return;
@@ -143,7 +143,7 @@ function endOf(page: Buffer): PageEnd {
   return { id: String(values[0]), startedMs: Number(values[4]) };
 }
 
-/** How many calls traces have, whenever these began. A trace without calls is left out. */
+/** Counts the calls of whole traces. Leaves out traces without calls. */
 export async function readSizes(
   engine: Engine,
   { project, traceIds }: { readonly project: Project; readonly traceIds: readonly string[] },

@@ -1,46 +1,46 @@
-/** The last known state of one server of the store. */
+/** Last known state of one server. */
 export interface ReplicaState {
   /** `host:port`, for operators. */
   readonly name: string;
-  /** `suspect`: it was too slow once or twice. Nothing is sent to a suspect while another answers. */
+  /** `suspect`: below `FAILURE_THRESHOLD` slow probes; used only if no other server responds. */
   readonly answers: "yes" | "suspect" | "no";
-  /** Whether it has the tables of the store. */
+  /** True if it has the store's tables. */
   readonly hasStore: boolean;
-  /** Its shard of the cluster; undefined: not known yet. */
+  /** Shard number; `undefined` before the first probe. */
   readonly shard: number | undefined;
-  /** How many shards the cluster's definition has. */
+  /** Shards in the cluster definition. */
   readonly shards: number;
-  /** Whether its tables are arranged for so many shards. */
+  /** True if its tables are distributed over `shards` shards. */
   readonly isArranged: boolean;
-  /** How many replicas the cluster's definition gives its shard. */
+  /** Replicas of its shard in the cluster definition. */
   readonly configured: number;
   readonly replicatedTables: readonly string[];
-  /** How many tables have taken no writes for a while. */
+  /** Tables that have been read-only for `STARTING_MS`. */
   readonly readonlyTables: number;
-  /** How many replicas its keeper knows, and how many of them are there; undefined: no keeper answers. */
+  /** Replicas known to ClickHouse Keeper and active ones; `undefined` if Keeper does not respond. */
   readonly keeper: { readonly total: number; readonly active: number } | undefined;
-  /** Of `performance.now()`; undefined: a keeper answers. */
+  /** `performance.now()` of the loss of Keeper; `undefined` while it responds. */
   readonly keeperAwaySinceMs: number | undefined;
 }
 
 export interface Quorum {
-  /** Replicas that must have a row before it is acknowledged. */
+  /** Replicas that must store a row before it is acknowledged. */
   readonly needed: number;
   readonly total: number;
-  /** How many are there, as far as the keeper and the service itself see. */
+  /** Replicas available according to both Keeper and the probes. */
   readonly alive: number;
 }
 
 export interface ClusterView {
-  /** All servers that the settings name. */
+  /** Servers of CLICKHOUSE_URL. */
   readonly all: readonly ReplicaState[];
-  /** Whether any of them has ever been seen with the store. */
+  /** True once any server has been seen with the store's tables. */
   readonly isStoreKnown: boolean;
-  /** `CLICKHOUSE_INSERT_QUORUM`; undefined without a cluster. */
+  /** `CLICKHOUSE_INSERT_QUORUM`; `undefined` without a cluster. */
   readonly insertQuorum: string | undefined;
 }
 
-/** The engine's own `auto` never ends on a table with one replica, so that the number is made here. */
+/** Computes the write quorum; ClickHouse's own `auto` never completes on a table with one replica. */
 export function quorumOf(state: ReplicaState, { all, insertQuorum }: ClusterView): Quorum {
   const total = Math.max(state.configured, state.keeper?.total ?? 0, 1);
   const gone = all.filter(
@@ -48,13 +48,13 @@ export function quorumOf(state: ReplicaState, { all, insertQuorum }: ClusterView
   ).length;
   const alive = Math.min(state.keeper?.active ?? total, total - gone);
   if (insertQuorum === undefined) return { needed: 1, total, alive };
-  // a server that reads another shard cannot wait for a lagging replica, so none may lag
+  // a query over shards cannot wait for a lagging replica, so none may lag
   const most = state.shards > 1 ? total : Math.floor(total / 2) + 1;
   const needed = insertQuorum === "auto" ? most : Number(insertQuorum);
   return { needed, total, alive };
 }
 
-/** Why a server cannot be read now, without the name of a machine, because callers see it; undefined: it can. */
+/** Explains why a server cannot be read, without host names, because clients see it; `undefined` if it can. */
 export function readProblem({ answers, hasStore }: ReplicaState, view: ClusterView): string | undefined {
   if (answers === "no") return "its servers do not answer";
   if (view.isStoreKnown && !hasStore)
@@ -62,13 +62,13 @@ export function readProblem({ answers, hasStore }: ReplicaState, view: ClusterVi
   return undefined;
 }
 
-/** Why a server takes no writes now; undefined: it does. */
+/** Explains why a server accepts no writes; `undefined` if it does. */
 export function writeProblem(state: ReplicaState, view: ClusterView): string | undefined {
   const problem = readProblem(state, view);
   if (problem !== undefined || !state.hasStore) return problem;
   if (state.replicatedTables.length === 0) return undefined;
-  if (state.keeper === undefined) return "its keeper does not answer";
-  if (state.readonlyTables > 0) return `${state.readonlyTables} of its tables take no writes`;
+  if (state.keeper === undefined) return "ClickHouse Keeper does not respond";
+  if (state.readonlyTables > 0) return `${state.readonlyTables} of its tables are read-only`;
   const { needed, alive, total } = quorumOf(state, view);
   if (state.shards > 1 && needed !== total)
     return `with several shards every replica must have a row: CLICKHOUSE_INSERT_QUORUM has to be auto or ${total}`;
@@ -77,7 +77,7 @@ export function writeProblem(state: ReplicaState, view: ClusterView): string | u
     : undefined;
 }
 
-/** Whether every acknowledged row is on this server without its asking the others. */
+/** True if the quorum guarantees that this server stores every acknowledged row. */
 export function hasAllAcknowledged(state: ReplicaState, view: ClusterView): boolean {
   if (view.all.every(({ replicatedTables }) => replicatedTables.length === 0)) return true;
   const { needed, total } = quorumOf(state, view);

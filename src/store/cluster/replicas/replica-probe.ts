@@ -14,17 +14,16 @@ interface Watched {
   readonly cluster: string | undefined;
 }
 
-/** How long a check may take. */
 const PROBE_TIMEOUT_MS = 700;
-/** After this many slow checks in a row, the server, or its keeper, counts as gone. */
+/** Consecutive slow probes after which a server counts as down. */
 const FAILURE_THRESHOLD = 4;
 const KEEPER_FAILURE_THRESHOLD = 2;
-/** How long a new table, or one on a server that has just started, may refuse writes. */
+/** Time that a table may be read-only after its creation or the server's start. */
 const STARTING_MS = 3000;
 /** UNKNOWN_TABLE, UNKNOWN_DATABASE */
 const NO_STORE = new Set(["60", "81"]);
 
-/** Checks one server, and what its keeper reports, each with its own timeout. */
+/** Creates a probe of one server and of its Keeper connection, each with its own timeout. */
 export function createReplicaProbe(watcher: Engine, { name, cluster }: Watched): ReplicaProbe {
   const local = ownQuery(cluster);
   const readonlySinceMs = new Map<string, number>();
@@ -54,7 +53,7 @@ export function createReplicaProbe(watcher: Engine, { name, cluster }: Watched):
       return { ...state, answers: "yes", hasStore: false, replicatedTables: [], ...without() };
     }
     if (kind !== "aborted") return { ...state, answers: "no", ...without() };
-    // this process itself was late
+    // the event loop was blocked, so the timeout says nothing about the server
     if (tookMs > PROBE_TIMEOUT_MS * 1.5) return state;
     return { ...state, answers: ++slow < FAILURE_THRESHOLD ? "suspect" : "no" };
   };
@@ -121,7 +120,7 @@ interface KeeperRow {
   readonly is_readonly: number;
 }
 
-/** Reads only columns for which the server does not contact its keeper. */
+/** Selects only columns for which the server does not contact ClickHouse Keeper. */
 function ownQuery(cluster: string | undefined): Sql {
   const servers = sql`system.clusters WHERE cluster = ${param("String", cluster ?? "")}`;
   return sql`

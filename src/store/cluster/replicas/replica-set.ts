@@ -6,26 +6,25 @@ import { NOT_ARRANGED, type ReplicaWatch } from "./replica-watch.ts";
 import { REPLICA_DISCONNECTED, type Access, type Replica } from "./replica.ts";
 import { distributedSettings } from "../shards/shards.ts";
 import { isNotCurrent, StorageError, toStorageError } from "../../storage-error.ts";
-import type { Answer, SendOptions, Transport } from "../../transport/transport.ts";
+import type { StatementResult, SendOptions, Transport } from "../../transport/transport.ts";
 
-/** A quorum that is not there by then is not there: the client may send again. */
+/** Wait for the quorum; afterwards the client may retry. */
 const QUORUM_TIMEOUT_MS = 10_000;
-/** Waits of 0.1 s, doubled each time: three seconds, in which keepers may choose another leader. */
+/** Exponential backoff from 0.1 s: 3 s in total, in which Keeper can elect a leader. */
 const KEEPER_RETRIES = 5;
-/** A server that only broke a connection is tried once more. */
+/** Attempts per server: a broken connection is retried once. */
 const TRIES = 2;
-/** How long a read waits, over several attempts, for a server that has everything. */
+/** Total time a read waits for a replica with all acknowledged rows. */
 const PATIENCE_MS = 10_000;
 const PAUSE_MS = 100;
-/** Slow servers are not taken for an absent keeper. */
-const AWAY_MS = 2000;
-/** The error code when rows are arranged for another number of shards. */
+/** Keeper counts as down only after this time, so that slow servers do not look like it. */
+const KEEPER_DOWN_MS = 2000;
+/** Error code if rows are distributed over another number of shards. */
 const ELSEWHERE = "ROWS_ELSEWHERE";
 
 /**
- * Several servers of one store as one. Reads go to the first that answers and has the store, writes to the first that
- * also takes them. What a server cannot do because it goes away is done by another: statements are safe to repeat.
- * A server that may lack rows acknowledged by others catches up before it is read.
+ * Creates a transport over several servers of one store, in the order of CLICKHOUSE_URL. If a server fails, another repeats
+ * the statement: statements are idempotent. A replica that may lack acknowledged rows catches up before it is read.
  */
 export function createReplicaSet(watch: ReplicaWatch): Transport {
   const onOne = createFailover(watch);
@@ -47,48 +46,48 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
       } catch (error) {
         if (!isNotCurrent(error) || options.signal?.aborted === true || performance.now() > giveUpMs)
           throw error;
-        const awayMs = keeperAwayMs(watch);
-        if (options.mustBeCurrent === true) {
-          if (awayMs > 0) throw error;
-        } else if (awayMs > AWAY_MS || !isOnOthers(watch)) return onOne("reads", options, task);
+        const downMs = keeperDownMs(watch);
+        if (options.requireCurrent === true) {
+          if (downMs > 0) throw error;
+        } else if (downMs > KEEPER_DOWN_MS || !isReplicated(watch)) return onOne("reads", options, task);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
   };
-  const read = (query: Sql, options: SendOptions): Promise<Answer> =>
+  const read = (query: Sql, options: SendOptions): Promise<StatementResult> =>
     onCurrent(query, options, (replica) =>
-      replica.run("reads", withSettings(replica, "reads", options), (cuttable) =>
-        transportOf(replica, options).read(query, cuttable),
+      replica.run("reads", withSettings(replica, "reads", options), (abortable) =>
+        transportOf(replica, options).read(query, abortable),
       ),
     );
   return {
     async read(query, options) {
       await watch.begun;
       if (options.tables !== "per_shard") return read(query, options);
-      const answers: Answer[] = [];
-      for (const shard of watch.shards()) answers.push(await read(query, { ...options, tables: shard }));
-      return together(answers);
+      const results: StatementResult[] = [];
+      for (const shard of watch.shards()) results.push(await read(query, { ...options, tables: shard }));
+      return concatResults(results);
     },
     async command(statement, sendOptions) {
-      // what makes tables needs no quorum: it may be what the quorum lacks
+      // DDL needs no quorum: it may create the tables that the quorum lacks
       const access =
-        sendOptions.tables === "local" || sendOptions.mustBeCurrent === true ? "reads" : "writes";
+        sendOptions.tables === "local" || sendOptions.requireCurrent === true ? "reads" : "writes";
       const run = (replica: Replica) =>
-        replica.run(access, sendOptions, (cuttable) => replica.transport.command(statement, cuttable));
-      if (sendOptions.tables === "per_shard" && sendOptions.mustBeCurrent === true) {
+        replica.run(access, sendOptions, (abortable) => replica.transport.command(statement, abortable));
+      if (sendOptions.tables === "per_shard" && sendOptions.requireCurrent === true) {
         await watch.begun;
         for (const shard of watch.shards()) {
           await onCurrent(statement, { ...sendOptions, tables: shard }, (replica) => {
             const quorum = quorumSettings(replica.state(), watch.view());
             const settings = { ...sendOptions.settings, ...quorum };
-            return replica.run("reads", { ...sendOptions, settings }, (cuttable) =>
-              replica.transport.command(statement, cuttable),
+            return replica.run("reads", { ...sendOptions, settings }, (abortable) =>
+              replica.transport.command(statement, abortable),
             );
           });
         }
         return;
       }
-      if (sendOptions.mustBeCurrent === true) return onCurrent(statement, sendOptions, run);
+      if (sendOptions.requireCurrent === true) return onCurrent(statement, sendOptions, run);
       return access === "reads" ? onOne("reads", sendOptions, run) : write(sendOptions, run);
     },
     insert(insert, sendOptions) {
@@ -99,7 +98,7 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
         return replica.run(
           "writes",
           { ...options, settings: { ...options.settings, ...quorum, ...once } },
-          (cuttable) => transportOf(replica, sendOptions).insert(insert, cuttable),
+          (abortable) => transportOf(replica, sendOptions).insert(insert, abortable),
         );
       });
     },
@@ -108,16 +107,16 @@ export function createReplicaSet(watch: ReplicaWatch): Transport {
   };
 }
 
-/** All formats of `Engine` can be appended to each other. */
-function together(answers: readonly Answer[]): Answer {
+/** Concatenates results: all formats of `Engine` allow it. */
+function concatResults(results: readonly StatementResult[]): StatementResult {
   return {
-    bytes: Buffer.concat(answers.map(({ bytes }) => bytes)),
-    readRows: answers.reduce((sum, { readRows }) => sum + readRows, 0),
-    readBytes: answers.reduce((sum, { readBytes }) => sum + readBytes, 0),
+    bytes: Buffer.concat(results.map(({ bytes }) => bytes)),
+    readRows: results.reduce((sum, { readRows }) => sum + readRows, 0),
+    readBytes: results.reduce((sum, { readBytes }) => sum + readBytes, 0),
   };
 }
 
-/** The tables that a statement names: a server's own, or those of all shards. Errors: these are not all there. */
+/** Selects local or distributed tables. Throws `StorageError` "unavailable" if the shard layout differs. */
 function transportOf(replica: Replica, { name, tables }: SendOptions): Transport {
   if (tables !== undefined) return replica.transport;
   if (!replica.state().isArranged) throw new StorageError("unavailable", name, ELSEWHERE, NOT_ARRANGED);
@@ -137,7 +136,7 @@ type OnOne = <Result>(
   choose?: SelectReplica,
 ) => Promise<Result>;
 
-/** Runs a task on a suitable replica, and on another one if that goes away. */
+/** Runs a task on a usable replica, and on another one if that fails. */
 function createFailover(watch: ReplicaWatch): OnOne {
   return async (access, { name, signal, tables }, task, choose = ([first]) => first!) => {
     await watch.begun;
@@ -145,9 +144,9 @@ function createFailover(watch: ReplicaWatch): OnOne {
     const tries = new Map<Replica, number>();
     const triesOf = (replica: Replica): number => tries.get(replica) ?? 0;
     for (let last: StorageError | undefined; ;) {
-      if (watch.usable(access, shard).length === 0) await watch.look();
+      if (watch.usable(access, shard).length === 0) await watch.poll();
       const usable = watch.usable(access, shard);
-      if (usable.length === 0) throw watch.refusal(access, name, shard);
+      if (usable.length === 0) throw watch.unusableError(access, name, shard);
       const candidates = usable.filter((replica) => triesOf(replica) < TRIES);
       if (candidates.length === 0) throw last!;
       const replica = await choose(candidates.toSorted((a, b) => triesOf(a) - triesOf(b)));
@@ -158,7 +157,7 @@ function createFailover(watch: ReplicaWatch): OnOne {
         last = toStorageError(error, name);
         if (!isOfOneServer(last)) throw last;
         tries.set(replica, triesOf(replica) + 1);
-        if (last.engineCode !== REPLICA_DISCONNECTED) await watch.look(replica);
+        if (last.engineCode !== REPLICA_DISCONNECTED) await watch.poll(replica);
         const isMissing = NO_STORE.has(last.engineCode ?? "");
         if (isMissing && watch.problemOf("reads", replica) === undefined) throw last;
       }
@@ -166,36 +165,35 @@ function createFailover(watch: ReplicaWatch): OnOne {
   };
 }
 
-/** For how long no server has heard from its keeper, which alone knows what a server lacks. */
-function keeperAwayMs(watch: ReplicaWatch): number {
+/** Milliseconds since any server reached ClickHouse Keeper, which alone knows what a replica lacks. */
+function keeperDownMs(watch: ReplicaWatch): number {
   const nowMs = performance.now();
   return Math.min(
     ...watch.usable("reads").map((replica) => nowMs - (replica.state().keeperAwaySinceMs ?? nowMs)),
   );
 }
 
-/** Whether what was acknowledged is on more than the one server that may be away. */
-function isOnOthers(watch: ReplicaWatch): boolean {
+/** True if acknowledged rows are on at least two replicas. */
+function isReplicated(watch: ReplicaWatch): boolean {
   const view = watch.view();
   return view.all.some((state) => quorumOf(state, view).needed > 1);
 }
 
-/** UNKNOWN_TABLE, UNKNOWN_DATABASE: of a server that has the store no statement of ours gets these. */
+/** UNKNOWN_TABLE, UNKNOWN_DATABASE: the server lacks the store's tables. */
 const NO_STORE = new Set(["60", "81"]);
 /** NO_ZOOKEEPER, TABLE_IS_READ_ONLY, KEEPER_EXCEPTION */
 const TAKES_NO_WRITES = new Set(["225", "242", "999"]);
-/** ALL_CONNECTION_TRIES_FAILED, ALL_REPLICAS_ARE_STALE are about another server; a statement's own time is not given to it again. */
+/** ALL_CONNECTION_TRIES_FAILED, ALL_REPLICAS_ARE_STALE concern another server; a timed-out statement is not retried. */
 const NOT_OF_ONE_SERVER = new Set(["279", "369", "ETIMEDOUT"]);
 
-/** Whether another server may do better. */
+/** True if the statement may succeed on another server. */
 function isOfOneServer({ kind, engineCode = "" }: StorageError): boolean {
   if (NO_STORE.has(engineCode) || TAKES_NO_WRITES.has(engineCode) || kind === "no_space") return true;
   return kind === "unavailable" && !NOT_OF_ONE_SERVER.has(engineCode);
 }
 
 /**
- * Of inserts with one token the keeper takes the first, so that one that hangs, and has been repeated on another server,
- * stores nothing when it comes late.
+ * Deduplicates by token: an insert that hung and was retried on another server stores nothing when it completes late.
  */
 function onceSettings(): Readonly<Record<string, string>> {
   return { deduplicate_insert: "enable", insert_deduplication_token: randomUUID() };

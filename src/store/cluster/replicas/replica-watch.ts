@@ -8,33 +8,33 @@ export interface ReplicaChange extends StoreHealth {
 }
 
 export interface WatchOptions {
-  /** In a cluster: how many replicas must have a row before it counts as stored; a number, or `auto` for most. */
+  /** Cluster only: replicas that must store a row before it is acknowledged; a number, or `auto` for a majority. */
   readonly insertQuorum: string | undefined;
-  /** Called for every server whose state changes. */
+  /** Called when the health of a server changes. */
   readonly onChange?: ((change: ReplicaChange) => void) | undefined;
 }
 
-/** The state of all servers of one store, checked twice a second. */
+/** Watch over the servers of one store, probed twice a second. */
 export interface ReplicaWatch {
-  /** Every server has been checked once. */
+  /** Resolves when every server has been probed once. */
   readonly begun: Promise<void>;
   view(): ClusterView;
-  /** 1, 2, … as far as the cluster has shards. */
+  /** Shard numbers, from 1. */
   shards(): readonly number[];
-  /** Those that would do, in the order of the settings; slow ones only when there is no other. Default: of all shards. */
+  /** Lists usable replicas in the order of CLICKHOUSE_URL; suspects only if there is no other. Default: of all shards. */
   usable(access: Access, shard?: number): readonly Replica[];
   problemOf(access: Access, replica: Replica): string | undefined;
-  /** Looks now. Default: at all. */
-  look(replica?: Replica): Promise<void>;
-  /** Why none would do. Default: of all shards. */
-  refusal(access: Access, statement: string, shard?: number): StorageError;
+  /** Probes now. Default: all replicas. */
+  poll(replica?: Replica): Promise<void>;
+  /** Creates the error of having no usable replica. Default: of all shards. */
+  unusableError(access: Access, statement: string, shard?: number): StorageError;
   health(): Promise<StoreHealth>;
   close(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 500;
+const PROBE_INTERVAL_MS = 500;
 export const NOT_NAMED = "CLICKHOUSE_URL names no server of it";
-export const NOT_ARRANGED = "the cluster has another number of shards than its data is arranged for";
+export const NOT_ARRANGED = "the cluster's number of shards differs from that of its data";
 
 /** Watches servers, and aborts the statements on those that become unusable. */
 export function watchReplicas(replicas: readonly Replica[], options: WatchOptions): ReplicaWatch {
@@ -69,12 +69,12 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
       report(replica, { reads: problemOf("reads", replica), writes: problemOf("writes", replica) });
     }
   };
-  const lookAt = async (replica: Replica): Promise<void> => {
+  const probe = async (replica: Replica): Promise<void> => {
     await replica.probe();
     judge();
   };
-  const look = async (replica?: Replica): Promise<void> => {
-    await Promise.all((replica === undefined ? replicas : [replica]).map(lookAt));
+  const poll = async (replica?: Replica): Promise<void> => {
+    await Promise.all((replica === undefined ? replicas : [replica]).map(probe));
   };
   const problemOfShard = (access: Access, shard: number): string | undefined => {
     const able = usable(access, shard);
@@ -91,21 +91,21 @@ export function watchReplicas(replicas: readonly Replica[], options: WatchOption
     return problems.length === 0 ? undefined : [...new Set(problems)].join("; ");
   };
 
-  const begun = look();
-  const timers = replicas.map((replica) => setInterval(() => void lookAt(replica), LOOK_EVERY_MS).unref());
+  const begun = poll();
+  const timers = replicas.map((replica) => setInterval(() => void probe(replica), PROBE_INTERVAL_MS).unref());
   return {
     begun,
     view,
     shards,
     usable,
     problemOf,
-    look,
-    refusal(access, statement, shard) {
+    poll,
+    unusableError(access, statement, shard) {
       const problem = health(access, shard === undefined ? undefined : [shard]);
       return new StorageError(kindOf(access, usable("reads", shard)), statement, undefined, problem ?? "");
     },
     async health() {
-      await look();
+      await poll();
       return { reads: health("reads"), writes: health("writes") };
     },
     async close() {

@@ -9,54 +9,54 @@ import type { SendOptions, Transport } from "../../transport/transport.ts";
 
 export type Access = "reads" | "writes";
 
-/** One server of the store, watched. */
+/** Watched server of the store. */
 export interface Replica {
-  /** To its own tables. */
+  /** Addresses its local tables. */
   readonly transport: Transport;
-  /** To the tables of all shards. */
+  /** Addresses the distributed tables. */
   distributedTransport(): Transport;
   state(): ReplicaState;
-  /** Resolves after a check that began now or later; never rejects. */
+  /** Resolves after a probe that began at or after the call; never rejects. */
   probe(): Promise<void>;
-  /** Runs a statement there. Errors: `StorageError` "unavailable" when `cut` is called meanwhile. */
+  /** Runs a statement. Throws `StorageError` "unavailable" if `abortStatements` is called meanwhile. */
   run<Result>(
     access: Access,
     options: SendOptions,
     task: (options: SendOptions) => Promise<Result>,
   ): Promise<Result>;
-  /** Aborts the statements that run there. */
+  /** Aborts its running statements. */
   abortStatements(access: Access): void;
   /**
-   * Waits until it has everything that other replicas had acknowledged at the call, the longer the more tries there were
-   * before. Errors: `NOT_CURRENT`.
+   * Waits until it has everything that other replicas had acknowledged at the call; the timeout grows with `triesBefore`.
+   * Throws `StorageError` with `NOT_CURRENT`.
    */
   catchUp(tables: readonly string[], name: string, triesBefore: number): Promise<void>;
-  /** What it has of these tables now. Errors: `StorageError`. */
+  /** Reads the blocks it has of these tables. Throws `StorageError`. */
   storedBlocks(tables: readonly string[]): Promise<readonly StoredBlocks[]>;
-  /** Whether it has caught up with everything since it was last away. */
+  /** True if it has caught up since it was last down. */
   isCurrent(): boolean;
   close(): Promise<void>;
 }
 
 export interface ReplicaOptions {
   readonly name: string;
-  /** For statements: to its own tables, and to those of so many shards. */
+  /** For statements, on local tables and on tables distributed over so many shards. */
   readonly transport: Transport;
   readonly ofShards: (shards: number) => Transport;
-  /** For checks, so that they do not wait for statements. */
+  /** For probes, which must not queue behind statements. */
   readonly watching: Transport;
-  /** For catching up, which may take long. */
+  /** For catching up, which may be slow. */
   readonly syncing: Transport;
   readonly cluster: string | undefined;
 }
 
-/** The code of a replica that statements have been taken from. */
+/** Code of a statement aborted because its replica became unusable. */
 export const REPLICA_DISCONNECTED = "REPLICA_LEFT";
 
-/** How long it may take to catch up, by the number of tries before. */
+/** Timeout of catching up, by the number of previous tries. */
 const CATCH_UP_MS = [800, 1600, 3200, 6400];
 const CATCH_UP_ALL_MS = 60_000;
-/** How long a replica that did not catch up is taken to be behind without asking it again, at first. */
+/** Time in which first tries skip a replica that failed to catch up. */
 const LATE_MS = 2000;
 
 export function createReplica(options: ReplicaOptions): Replica {
@@ -81,12 +81,12 @@ export function createReplica(options: ReplicaOptions): Replica {
       isCurrent = true;
       lateUntilMs = 0;
     } catch {
-      // the next check tries again
+      // the next probe retries
     } finally {
       catchingUp = undefined;
     }
   };
-  const looks = createSingleFlight(observe);
+  const probes = createSingleFlight(observe);
   const behind = (statement: string): StorageError =>
     new StorageError("unavailable", statement, NOT_CURRENT, `${name} lacks what others have acknowledged`);
 
@@ -102,7 +102,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       return made;
     },
     state: () => probe.state(),
-    probe: () => looks.after(name),
+    probe: () => probes.after(name),
     async run(access, options, task) {
       const controller = new AbortController();
       const signals = [controller.signal, ...(options.signal === undefined ? [] : [options.signal])];
@@ -111,14 +111,14 @@ export function createReplica(options: ReplicaOptions): Replica {
         return await task({ ...options, signal: AbortSignal.any(signals) });
       } catch (error) {
         if (!controller.signal.aborted) throw error;
-        const message = `${name} does not answer any more`;
+        const message = `${name} stopped responding`;
         throw new StorageError("unavailable", options.name, REPLICA_DISCONNECTED, message);
       } finally {
         running[access].delete(controller);
       }
     },
     abortStatements(access) {
-      for (const one of running[access]) one.abort();
+      for (const controller of running[access]) controller.abort();
     },
     async catchUp(tables, statement, triesBefore) {
       const isLate = triesBefore === 0 && performance.now() < lateUntilMs;
@@ -147,7 +147,7 @@ function createBlockReader(syncing: Transport): Replica["storedBlocks"] {
   return async (tables) => (await Promise.all(tables.map((table) => blocks.after(table)))).flat();
 }
 
-/** Not without LIGHTWEIGHT: that would wait for merges as well. */
+/** Sends SYSTEM SYNC REPLICA; LIGHTWEIGHT, so that it does not wait for merges. */
 function sendSync(syncing: Transport, table: string, timeoutMs: number): Promise<void> {
   const seconds = Math.ceil(timeoutMs / 1000);
   return syncing.command(trusted(`SYSTEM SYNC REPLICA \`${table}\` LIGHTWEIGHT`), {

@@ -5,17 +5,16 @@ import type { ReplicaWatch } from "./replica-watch.ts";
 import type { Replica } from "./replica.ts";
 import { containsBlocks } from "./stored-blocks.ts";
 
-/** Of at least one replica, the best one first. */
+/** Selection from a non-empty list of replicas, best first. */
 export type SelectReplica = (candidates: readonly Replica[]) => Promise<Replica> | Replica;
 
-/** How long replicas are compared repeatedly, because a merge on one of them can make them look different. */
+/** Time to compare replicas repeatedly: a merge on one of them can make them look different. */
 const COMPARE_MS = 800;
 const PAUSE_MS = 50;
 
 /**
- * Chooses the first that has everything acknowledged by the others. If the best is late, it checks the others concurrently,
- * and compares what they have: one that hangs may hold rows that nobody else can fetch, so that nobody catches up with it.
- * Errors: `NOT_CURRENT`.
+ * Selects the first replica with everything the others acknowledged. If the best one lags, checks the others concurrently and
+ * compares their blocks: a hung replica may hold rows no other replica can fetch. Throws `StorageError` with `NOT_CURRENT`.
  */
 export function createReplicaSelector(
   watch: ReplicaWatch,
@@ -35,7 +34,7 @@ export function createReplicaSelector(
       const view = watch.view();
       const complete = await findCompleteReplica(candidates, view, tablesIn(query, view));
       if (complete !== undefined) return complete;
-      // without a keeper no replica fetches anything, and too few of them cannot tell at any time
+      // without Keeper no replica fetches rows, and too few replicas can never decide
       const mayChange =
         areEnough(candidates, view) && candidates.some((replica) => replica.state().keeper !== undefined);
       if (!mayChange || performance.now() > giveUpMs)
@@ -43,7 +42,7 @@ export function createReplicaSelector(
           "unavailable",
           statement,
           NOT_CURRENT,
-          "no replica has all that the others have",
+          "no replica has the blocks of all others",
         );
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
@@ -58,8 +57,8 @@ export function createReplicaSelector(
 }
 
 /**
- * A replica with all that was acknowledged before, found without the keeper: it has the rows of all replicas that answer, and
- * so many of them answer that each acknowledged row is on at least one.
+ * Finds a replica with all acknowledged rows without Keeper: it has the blocks of all responding replicas, and enough of
+ * them respond that each acknowledged row is on at least one.
  */
 async function findCompleteReplica(
   candidates: readonly Replica[],
@@ -76,7 +75,7 @@ async function findCompleteReplica(
   return seen.find(({ blocks }) => containsBlocks(blocks, all))?.replica;
 }
 
-/** Whether one of them must have any row that was acknowledged. */
+/** True if every acknowledged row must be on one of these replicas. */
 function areEnough(replicas: readonly Replica[], view: ClusterView): boolean {
   return replicas.every((replica) => {
     const { needed, total } = quorumOf(replica.state(), view);
@@ -84,7 +83,7 @@ function areEnough(replicas: readonly Replica[], view: ClusterView): boolean {
   });
 }
 
-/** The replicated tables that a statement names. A server that was just started may not tell of all of its own. */
+/** Lists the replicated tables in a statement, known from all servers: one that just started may not list its own yet. */
 function tablesIn(query: Sql, { all }: ClusterView): readonly string[] {
   const text = query.chunks.filter((chunk) => typeof chunk === "string").join(" ");
   const words = new Set(text.match(/\w+/g));

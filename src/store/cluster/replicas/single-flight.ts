@@ -1,9 +1,9 @@
 export interface SingleFlight<Result> {
-  /** Resolves when a run for this key that began after the call is over. */
+  /** Resolves with a run for this key that began at or after the call. */
   after(key: string): Promise<Result>;
 }
 
-/** Callers that come while one run is under way share the next one: at most one runs and one waits for each key. */
+/** Deduplicates runs: callers during a run share the next one, so at most one runs and one waits per key. */
 export function createSingleFlight<Result>(run: (key: string) => Promise<Result>): SingleFlight<Result> {
   const running = new Map<string, Promise<Result>>();
   const waiting = new Map<string, Promise<Result>>();

@@ -2,9 +2,9 @@ import { param, sql } from "../../../query/sql.ts";
 import type { Engine } from "../../engine.ts";
 import { StorageError } from "../../storage-error.ts";
 
-/** Blocks of rows that a replica has, by their numbers, which are the same on all replicas of a table. */
+/** Range of block numbers that a replica has; numbers are equal on all replicas of a table. */
 export interface StoredBlocks {
-  /** With the table: nothing else tells the blocks of two partitions apart. */
+  /** Table and partition id: block numbers are unique within them. */
   readonly partition: string;
   readonly first: number;
   readonly last: number;
@@ -17,7 +17,7 @@ interface Row {
 
 const NAME = "replica_blocks";
 
-/** Asks no keeper. Errors: `StorageError`, also of a server that was just started and has not loaded the table yet. */
+/** Reads the active blocks, without Keeper. Throws `StorageError`, also if a starting server has not loaded the table. */
 export async function readStoredBlocks(
   engine: Engine,
   table: string,
@@ -35,8 +35,8 @@ export async function readStoredBlocks(
 }
 
 /**
- * Whether all of the others' blocks are there. A number that no block has can make it false without need: when one replica has
- * merged the blocks around it, and the other has not yet.
+ * True if `own` contains all of the others' blocks. May be false although they are equal: if a block number is unused and
+ * only one replica has merged the blocks around it.
  */
 export function containsBlocks(own: readonly StoredBlocks[], others: readonly StoredBlocks[]): boolean {
   const joined = new Map<string, StoredBlocks[]>();

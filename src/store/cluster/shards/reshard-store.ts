@@ -6,30 +6,30 @@ import { isSameChecksum, rowChecksum, sumOfChecksums, type RowChecksum } from ".
 import { distributedDatabase, shardCountOf, DISTRIBUTED_TABLES } from "./shards.ts";
 
 export interface CopyOptions {
-  /** The store to copy, on the same servers, and its database. Its reads must have all that was ever acknowledged. */
+  /** Store to copy, on the same servers; its reads must see all acknowledged rows. `from`: its database. */
   readonly source: Engine;
   readonly from: string;
   readonly cluster: string;
-  /** About so many rows are copied, and compared, at once. */
+  /** Approximate rows copied and compared at once. Default: 1,000,000. */
   readonly rowsPerSlice?: number;
   readonly report?: (table: string, rows: number) => void;
 }
 
-/** A row's random number, which would count twice if the row was copied twice, and the ledger, which has the sums of these numbers. */
-const MADE_ANEW = { column: "fingerprint", table: "usage_rollup" };
-const COPIED = DISTRIBUTED_TABLES.filter((table) => table !== MADE_ANEW.table);
+/** Not copied: row fingerprints, which would add up if a row is copied twice, and the rollup derived from their sums. */
+const NOT_COPIED = { column: "fingerprint", table: "usage_rollup" };
+const COPIED = DISTRIBUTED_TABLES.filter((table) => table !== NOT_COPIED.table);
 const ROWS_PER_SLICE = 1_000_000;
 
 /**
- * Copies another store, arranged for any number of shards, into this one, which is empty; then compares both, every
- * column of every row. Nobody may write to either. Cut off anywhere, it can be run again: what is there twice folds into
- * one. Errors: `MigrationError` when the other one is not of this version, is being deleted from, or differs afterwards.
+ * Copies a store with any number of shards into this empty one, and compares every column of every row. Neither may be
+ * written to. An interrupted copy can be repeated: duplicate rows merge. Throws `MigrationError` if the source has another
+ * version or running deletions, or the copy differs. Cost: O(rows).
  */
 export async function reshardStore(engine: Engine, options: CopyOptions): Promise<void> {
   const { source } = options;
   const target = await layoutOf(engine, options.cluster);
   const sources = await sourcesOf(options);
-  await refuseUnfit(engine, options, sources);
+  await checkSource(engine, options, sources);
   const copy: Copy = {
     engine,
     source,
@@ -49,7 +49,7 @@ interface Copy {
   readonly engine: Engine;
   readonly source: Engine;
   readonly from: string;
-  /** The shards that hold it. */
+  /** Shards of the source. */
   readonly sources: readonly number[];
   readonly target: { readonly database: string; readonly shards: number; readonly replicas: number };
   readonly rowsPerSlice: number;
@@ -61,8 +61,8 @@ interface Table {
 }
 interface Slice {
   readonly partition: string;
-  readonly part: number;
-  readonly parts: number;
+  readonly slice: number;
+  readonly slices: number;
 }
 
 const named = (name: string): Sql => trusted(`\`${name.replaceAll(/[\\`]/g, "\\$&")}\``);
@@ -77,7 +77,7 @@ async function layoutOf(engine: Engine, cluster: string): Promise<Copy["target"]
   return { database: shards > 1 ? distributedDatabase(own, shards) : own, shards, replicas };
 }
 
-/** The first shards, as many as the store is arranged for. Errors: `MigrationError` when one of them is not there. */
+/** Lists the shards of the source. Throws `MigrationError` if one has no tables. */
 async function sourcesOf({ source, from, cluster }: CopyOptions): Promise<readonly number[]> {
   const nodes = await surveyCluster(source, cluster);
   const shards = Math.max(1, ...nodes.flatMap((node) => node.arrangedFor));
@@ -91,7 +91,7 @@ async function sourcesOf({ source, from, cluster }: CopyOptions): Promise<readon
   return sources;
 }
 
-async function refuseUnfit(
+async function checkSource(
   engine: Engine,
   { source, from }: CopyOptions,
   sources: readonly number[],
@@ -122,7 +122,7 @@ function tablesOf({ source, from }: CopyOptions, shard: number): Promise<Table[]
   return source.rows<Table>(
     sql`SELECT name AS table, sorting_key, (SELECT groupArray((table, name)) FROM
             (SELECT table, name FROM system.columns WHERE database = ${param("String", from)} ORDER BY position)) AS all,
-          arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", MADE_ANEW.column)}, all)) AS columns
+          arrayMap(one -> one.2, arrayFilter(one -> one.1 = name AND one.2 != ${param("String", NOT_COPIED.column)}, all)) AS columns
         FROM system.tables WHERE database = ${param("String", from)} AND name IN ${param("Array(String)", COPIED)} ORDER BY name`,
     { name: "copy_tables", tables: shard },
   );
@@ -141,18 +141,18 @@ async function slicesOf(
     for (const { partition, n } of rows) largest.set(partition, Math.max(n, largest.get(partition) ?? 0));
   }
   return [...largest].flatMap(([partition, n]) => {
-    const parts = Math.ceil(n / rowsPerSlice);
-    return Array.from({ length: parts }, (_, part) => ({ partition, part, parts }));
+    const slices = Math.ceil(n / rowsPerSlice);
+    return Array.from({ length: slices }, (_, slice) => ({ partition, slice, slices }));
   });
 }
 
-/** Returns how many rows it has. */
+/** Copies and compares a slice. Returns its number of rows. */
 async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number> {
   const { engine, source, from, sources, target } = copy;
   const columns = join(table.columns.map(named), ", ");
   const goal = sql`${named(target.database)}.${named(table.table)}`;
   const within = sql`_partition_id = ${param("String", slice.partition)}
-    AND cityHash64(${trusted(table.sorting_key)}) % ${param("UInt64", slice.parts)} = ${param("UInt64", slice.part)}`;
+    AND cityHash64(${trusted(table.sorting_key)}) % ${param("UInt64", slice.slices)} = ${param("UInt64", slice.slice)}`;
   const checksumIn = (store: Engine, rows: Sql, shard: number): Promise<RowChecksum> =>
     rowChecksum(store, table.columns.map(named), sql`${rows} FINAL WHERE ${within}`, {
       name: "copy_check",
@@ -170,10 +170,10 @@ async function copySlice(copy: Copy, table: Table, slice: Slice): Promise<number
     expected.push(await checksumIn(source, named(table.table), shard));
   }
   const copied = await checksumIn(engine, goal, sources[0]!);
-  const whole = sumOfChecksums(expected);
-  if (!isSameChecksum(copied, whole)) {
+  const original = sumOfChecksums(expected);
+  if (!isSameChecksum(copied, original)) {
     throw new MigrationError(
-      `The copy of ${table.table} has ${copied.rows} rows of ${whole.rows}, or others. The store in ${from} is as it was. ` +
+      `The copy of ${table.table} has ${copied.rows} rows of ${original.rows}, or others. The store in ${from} is as it was. ` +
         "Was this one empty, and did nothing write to either? Drop it, create it again and repeat the copy.",
     );
   }

@@ -9,7 +9,7 @@ const ZERO = 0x30;
 const MILLION = 1e6;
 const TWELVE_PLACES = Buffer.from(".000000000000");
 
-/** JSON text written as bytes: several times faster than making strings of it, because a large answer is mostly copying. */
+/** Writer of JSON as bytes: several times faster than strings, because a large response is mostly copying. */
 export class ByteWriter {
   private readonly buffers = new ChunkBuffers();
   private bytes: Buffer = this.buffers.current;
@@ -20,7 +20,7 @@ export class ByteWriter {
     return this.at;
   }
 
-  /** What was written so far, valid as long as `PieceBuffers` says; the writer begins anew. */
+  /** Returns the bytes written so far and starts a new chunk. Validity: see `ChunkBuffers`. */
   take(): Buffer {
     const taken = this.buffers.take(this.at);
     this.use(this.buffers.current);
@@ -28,7 +28,7 @@ export class ByteWriter {
     return taken;
   }
 
-  /** Gives its memory back. Call it once every piece has been sent. */
+  /** Releases its memory. Call it once every chunk has been sent. */
   release(): void {
     this.buffers.release();
   }
@@ -39,13 +39,13 @@ export class ByteWriter {
     this.at += text.length;
   }
 
-  /** One byte of ASCII. */
+  /** Writes an ASCII byte. */
   byte(code: number): void {
     this.reserve(1);
     this.bytes[this.at++] = code;
   }
 
-  /** UTF-8 bytes as a JSON string: looked at and copied four at a time. */
+  /** Writes UTF-8 bytes as a JSON string; checks and copies four bytes at a time. */
   string(source: DataView, start: number, end: number): void {
     this.reserve(end - start + 2);
     const { view } = this;
@@ -71,19 +71,19 @@ export class ByteWriter {
     this.copy(Buffer.from(JSON.stringify(text)));
   }
 
-  /** The digits of a whole number below 2^31, over what stands there; they end `fromEnd` bytes before the end. */
+  /** Overwrites digits of an integer below 2^31, which end `fromEnd` bytes before the end. */
   overwrite(fromEnd: number, value: number): void {
     const { bytes } = this;
     let rest = value | 0;
-    for (let place = this.at - fromEnd - 1; ; place--) {
+    for (let index = this.at - fromEnd - 1; ; index--) {
       const tenth = (rest / 10) | 0;
-      bytes[place] = ZERO + rest - tenth * 10;
+      bytes[index] = ZERO + rest - tenth * 10;
       if (tenth === 0) return;
       rest = tenth;
     }
   }
 
-  /** Picodollars, not negative, as dollars: digit by digit where they are whole, and exact then. */
+  /** Writes non-negative picodollars as dollars; exact for safe integers. */
   dollars(cost: number): void {
     if (!Number.isSafeInteger(cost)) {
       this.ascii(String(inUsd(cost)));
@@ -95,7 +95,7 @@ export class ByteWriter {
     this.fraction(millionths - whole * MILLION, cost - millionths * MILLION);
   }
 
-  /** Millionths and their millionths, without zeros at the end. */
+  /** Writes twelve decimals, given as two groups of six, without trailing zeros. */
   private fraction(upper: number, lower: number): void {
     if (upper === 0 && lower === 0) return;
     this.copy(TWELVE_PLACES);
@@ -106,7 +106,7 @@ export class ByteWriter {
 
   private ascii(text: string): void {
     this.reserve(text.length);
-    for (let place = 0; place < text.length; place++) this.bytes[this.at++] = text.charCodeAt(place);
+    for (let index = 0; index < text.length; index++) this.bytes[this.at++] = text.charCodeAt(index);
   }
 
   private reserve(size: number): void {
@@ -127,7 +127,7 @@ const QUOTES = QUOTE * EVERY_BYTE;
 const BACKSLASHES = BACKSLASH * EVERY_BYTE;
 const FIRST_PRINTABLES = FIRST_PRINTABLE * EVERY_BYTE;
 
-/** Whether one of four bytes is a quote, a backslash or a control character. */
+/** True if one of four bytes is a quote, a backslash or a control character. */
 function needEscape(four: number): boolean {
   const quotes = four ^ QUOTES;
   const backslashes = four ^ BACKSLASHES;

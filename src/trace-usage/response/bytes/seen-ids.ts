@@ -8,16 +8,16 @@ const OTHER_SEED = randomSeed();
 const EXPECTED = 512;
 
 /**
- * Remembers ids by 64 bits of a hash that nobody outside can foresee: among a million of them two that differ are taken for one
- * once in tens of millions of answers.
+ * Set of ids by a 64-bit hash with random seeds: among a million ids, distinct ones collide once in tens of millions of
+ * responses.
  */
 export class SeenIds {
   private count = 0;
   private readonly table = new HashTable(EXPECTED);
-  /** The other half of the hash of each id. */
+  /** Second half of each id's hash. */
   private others = new Int32Array(EXPECTED);
 
-  /** False when the id was there before. */
+  /** Adds an id; false if it was already present. */
   add(source: DataView, range: ByteRange): boolean {
     const hash = hashOf(source, range, SEED);
     const other = hashOf(source, range, OTHER_SEED);

@@ -10,22 +10,22 @@ import type { Totals } from "../../fold/totals.ts";
 import { COST_SLOTS } from "../../../prices/cost-fields.ts";
 import { COUNT_SLOTS } from "../../../usage/count-fields.ts";
 
-/** The answer's text up to the first call. */
+/** Response text before the first call. */
 export const OPENING = Buffer.from('{"call_usage":{');
 
 const UNFINISHED = Buffer.from('},"unfinished_call_ids":[');
 const END = Buffer.from("]}");
 
-/** The text after the last call: the ids of calls that have not ended. Yields what is written whenever that is a piece. */
+/** Writes the ids of unfinished calls after the last call; yields chunks. */
 export function* writeUnfinished(
   ids: readonly string[],
-  { writer, pieceBytes }: { readonly writer: ByteWriter; readonly pieceBytes: number },
+  { writer, chunkBytes }: { readonly writer: ByteWriter; readonly chunkBytes: number },
 ): Generator<Buffer> {
   writer.copy(UNFINISHED);
   for (let at = 0; at < ids.length; at += ROWS_PER_STEP) {
     if (at > 0) writer.byte(COMMA);
     writer.copy(Buffer.from(JSON.stringify(ids.slice(at, at + ROWS_PER_STEP)).slice(1, -1)));
-    if (writer.length >= pieceBytes) yield writer.take();
+    if (writer.length >= chunkBytes) yield writer.take();
   }
   writer.copy(END);
   yield writer.take();
@@ -36,7 +36,7 @@ const COLON = 0x3a;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** What writes an entry; without costs, the counts' text says that they are not known. */
+/** Writers of an entry; without costs, `counts` writes null costs. */
 interface EntryTexts {
   readonly counts: CountTexts;
   readonly withCosts: boolean;
@@ -51,14 +51,13 @@ export function entryTexts(
 }
 
 /**
- * Writes `"id":{"llm":{…}},…` for the selected calls, yields what is written whenever that is a piece, and returns whether
- * the next call will still be the first.
- * Built here because the text is the bill: a serialiser takes several times as long.
+ * Writes `"id":{"llm":{…}},…` for the selected calls, yields chunks, and returns true if no call has been written yet.
+ * Written by hand because a serialiser takes several times as long.
  */
 export function* writeCallUsage(
   calls: CallTable,
   { totals }: RolledUp,
-  to: { writer: ByteWriter; texts: EntryTexts; pieceBytes: number; isFirst: boolean },
+  to: { writer: ByteWriter; texts: EntryTexts; chunkBytes: number; isFirst: boolean },
 ): Generator<Buffer, boolean> {
   const { writer, texts } = to;
   const source = viewOf(calls.source);
@@ -72,7 +71,7 @@ export function* writeCallUsage(
     writer.byte(OPEN);
     writeEntries(totals.heads[call]!, totals, texts, writer);
     writer.byte(CLOSE);
-    if (writer.length >= to.pieceBytes) yield writer.take();
+    if (writer.length >= to.chunkBytes) yield writer.take();
   }
   return isFirst;
 }
@@ -87,7 +86,7 @@ function writeEntries(head: number, totals: Totals, texts: EntryTexts, writer: B
   }
 }
 
-/** Ids of the calls that have not ended, among the selected ones and everything below them. */
+/** Collects the ids of unfinished calls among the selected ones and their descendants. */
 export function* unfinishedIds(calls: CallTable, { forest }: RolledUp): Steps<readonly string[]> {
   const covered = new Uint8Array(calls.count);
   for (const cycle of forest.cycles) {

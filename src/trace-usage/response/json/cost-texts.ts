@@ -1,7 +1,7 @@
 import { costFields, tokenCostFields } from "../../../prices/cost-fields.ts";
 import type { ByteWriter } from "../bytes/byte-writer.ts";
 
-/** What is printed of an entry's costs: the first ones, those of tokens, or all of them. */
+/** Costs printed per entry: those of tokens, or all. */
 export type PrintedCosts = "tokens" | "all";
 
 const NAMES = costFields.map(({ wire }) => `,"${wire}":`);
@@ -12,19 +12,19 @@ const UNKNOWN = Buffer.from("null");
 const IS_LOWER_BOUND = Buffer.from(',"cost_is_lower_bound":true');
 const IS_EXACT = Buffer.from(',"cost_is_lower_bound":false');
 
-/** Whether the costs of an entry leave something out that has no price. */
+/** Writes `cost_is_lower_bound`. */
 export function writeLowerBound(isLowerBound: boolean, writer: ByteWriter): void {
   writer.copy(isLowerBound ? IS_LOWER_BOUND : IS_EXACT);
 }
 
-/** The text of costs that nobody asked for. */
+/** Renders null costs, for responses without costs. */
 export function withoutCosts(printed: PrintedCosts): string {
   return NAMES.slice(0, COUNTS[printed])
     .map((name) => `${name}null`)
     .join("");
 }
 
-/** Writes `,"prompt_tokens_total_cost":0.0012,…`, the costs of an entry. */
+/** Writes the costs of an entry as `,"prompt_tokens_total_cost":0.0012,…`. */
 export function writeCosts(
   costs: Float64Array,
   at: number,

@@ -12,13 +12,13 @@ import type { Fate } from "../../../helpers/faulty-engine.ts";
 import { runs } from "../../../helpers/runs.ts";
 import { chosenSeed } from "../../../helpers/seeded-random.ts";
 
-const project_id = "acme/notes" as Project;
-const place = (trace_id: string, hour: number): TraceHour => ({ project_id, trace_id, hour });
+const project_id = "acme/index" as Project;
+const traceHour = (trace_id: string, hour: number): TraceHour => ({ project_id, trace_id, hour });
 
-/** A store of notes whose statements take effect at some moment while they run. */
-class Notes {
+/** Store of the two tables, whose statements take effect at some moment while they run. */
+class Store {
   readonly rows: Record<string, TraceHour[]> = { trace_hours: [], multi_hour_traces: [] };
-  readonly asked: string[] = [];
+  readonly queries: string[] = [];
   readonly #counts = new WriteCounters();
   readonly #pause: () => Promise<void>;
   readonly #fates: Fate[];
@@ -28,12 +28,12 @@ class Notes {
     this.#fates = [...fates];
   }
 
-  /** What is used of an engine. */
+  /** Engine with the methods that the index uses. */
   get engine(): Engine {
     const used: Partial<Engine> = {
       writeCountOf: (table) => this.#counts.of(table),
       insert: (table, rows) => this.#insert(table, rows as readonly TraceHour[]),
-      rows: async <Row>(_: unknown, { name }: QueryOptions) => (await this.#look(name)) as Row[],
+      rows: async <Row>(_: unknown, { name }: QueryOptions) => (await this.#read(name)) as Row[],
     };
     return used as Engine;
   }
@@ -51,7 +51,7 @@ class Notes {
 
   async #insert(table: string, rows: readonly TraceHour[]): Promise<void> {
     if (rows.length === 0) return;
-    // it waits for its turn before it begins
+    // queues before it begins
     await this.#pause();
     await this.#counts.during(table, async () => {
       const fate = this.#fates.shift() ?? "done";
@@ -62,8 +62,8 @@ class Notes {
     });
   }
 
-  async #look(name: string): Promise<unknown> {
-    this.asked.push(name);
+  async #read(name: string): Promise<unknown> {
+    this.queries.push(name);
     await this.#pause();
     const found = this.#found();
     await this.#pause();
@@ -80,18 +80,18 @@ class Notes {
   }
 }
 
-const writerOf = (store: Notes): IndexTraceHours => createTraceHourIndex(store.engine);
+const writerOf = (store: Store): IndexTraceHours => createTraceHourIndex(store.engine);
 
 const step = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      does: fc.constant("note" as const),
+      does: fc.constant("index" as const),
       by: fc.nat(1),
-      places: fc.array(
+      hours: fc.array(
         fc
           .tuple(fc.constantFrom("a", "b", "c", "d", "e"), fc.nat(2))
-          .map(([trace, hour]) => place(trace, hour)),
+          .map(([trace, hour]) => traceHour(trace, hour)),
         { minLength: 1, maxLength: 3 },
       ),
     }),
@@ -105,25 +105,25 @@ const fates = fc.array(fc.constantFrom<Fate>("done", "done", "done", "done", "re
   maxLength: 20,
 });
 
-describe("two writers that note traces at the same time, by statements that fail now and then", () => {
-  it("note all hours of each trace that has several, and are told them", async () => {
+describe("two concurrent writers of the index, with failing statements", () => {
+  it("index all hours of each multi-hour trace, and read them", async () => {
     const property = fc.asyncProperty(
       fc.array(step, { maxLength: 20, size: "max" }),
       fates,
       fc.scheduler(),
       async (steps, fate, scheduler) => {
-        const store = new Notes(() => scheduler.schedule(Promise.resolve()), fate);
+        const store = new Store(() => scheduler.schedule(Promise.resolve()), fate);
         const writers = [0, 1].map(() => writerOf(store));
-        // of notes that have succeeded since the last deletion
-        let noted: TraceHour[] = [];
+        // indexed since the last deletion
+        let indexed: TraceHour[] = [];
         let running: Promise<void>[] = [];
         let begun = 0;
         const rest = async (): Promise<void> => {
           await scheduler.waitIdle();
           await Promise.all(running);
           running = [];
-          for (const trace of new Set(noted.map((one) => one.trace_id))) {
-            const hours = new Set(noted.filter((one) => one.trace_id === trace).map((one) => one.hour));
+          for (const trace of new Set(indexed.map((one) => one.trace_id))) {
+            const hours = new Set(indexed.filter((one) => one.trace_id === trace).map((one) => one.hour));
             const [stored, multiHour] = ["trace_hours", "multi_hour_traces"].map((table) =>
               store.hoursOf(table, trace),
             );
@@ -131,23 +131,23 @@ describe("two writers that note traces at the same time, by statements that fail
             if (hours.size > 1) expect(multiHour).toEqual(expect.arrayContaining([...hours]));
           }
         };
-        const note = async (by: number, places: readonly TraceHour[]): Promise<void> => {
+        const index = async (by: number, hours: readonly TraceHour[]): Promise<void> => {
           const turn = ++begun;
           const isFirst = running.length === 0;
-          const hours = await writers[by]!(places).catch(() => undefined);
-          if (hours === undefined) return;
-          noted.push(...places);
+          const found = await writers[by]!(hours).catch(() => undefined);
+          if (found === undefined) return;
+          indexed.push(...hours);
           const isAlone = isFirst && begun === turn;
-          for (const { trace_id, hour } of places) {
-            const told = [...hours].find(([key]) => key.endsWith(trace_id))![1];
+          for (const { trace_id, hour } of hours) {
+            const told = [...found].find(([key]) => key.endsWith(trace_id))![1];
             expect(told).toContain(hour);
             if (isAlone)
               expect(told.toSorted((a, b) => a - b)).toEqual(store.hoursOf("trace_hours", trace_id));
           }
         };
         for (const one of steps) {
-          if (one.does === "note") {
-            running.push(note(one.by, one.places));
+          if (one.does === "index") {
+            running.push(index(one.by, one.hours));
             if (scheduler.count() > 0) await scheduler.waitOne();
             continue;
           }
@@ -155,7 +155,7 @@ describe("two writers that note traces at the same time, by statements that fail
           if (one.does === "restart") writers[one.by] = writerOf(store);
           if (one.does !== "delete") continue;
           await store.deleteAll();
-          noted = [];
+          indexed = [];
         }
         await rest();
       },
@@ -163,14 +163,14 @@ describe("two writers that note traces at the same time, by statements that fail
     await fc.assert(property, { numRuns: runs(50, 1000), seed: chosenSeed() });
   });
 
-  it("are not asked again about a trace that they have noted under this hour", async () => {
-    const store = new Notes();
-    const note = writerOf(store);
-    await note([place("a", 1)]);
-    const asked = store.asked.length;
-    await note([place("a", 1)]);
-    expect(store.asked).toHaveLength(asked);
-    await note([place("a", 2)]);
-    expect(store.asked).toHaveLength(asked + 1);
+  it("do not query a trace again that they have indexed under this hour", async () => {
+    const store = new Store();
+    const index = writerOf(store);
+    await index([traceHour("a", 1)]);
+    const queries = store.queries.length;
+    await index([traceHour("a", 1)]);
+    expect(store.queries).toHaveLength(queries);
+    await index([traceHour("a", 2)]);
+    expect(store.queries).toHaveLength(queries + 1);
   });
 });

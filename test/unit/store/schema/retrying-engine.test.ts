@@ -5,11 +5,11 @@ import { startProgress } from "../../../../src/store/schema/progress.ts";
 import { StorageError, type StorageErrorKind } from "../../../../src/store/storage-error.ts";
 import { trusted } from "../../../../src/query/sql.ts";
 
-const away = "its keeper does not answer";
+const away = "ClickHouse Keeper does not respond";
 const statement = trusted("CREATE TABLE t");
 const options = { name: "test" };
 
-/** Refuses writes, and reads that must be current, so many times. */
+/** Rejects writes and `requireCurrent` reads so many times. */
 function startingEngine(refusals: number, kind: StorageErrorKind = "read_only", code?: string) {
   let tries = 0;
   const answer = async (): Promise<void> => {
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-describe("writes to servers that are just starting", () => {
+describe("writes to starting servers", () => {
   it.each([
     ["a refusal by what is known of the servers", "read_only", undefined],
     ["a table without its keeper's session", "read_only", "242"],
@@ -48,7 +48,7 @@ describe("writes to servers that are just starting", () => {
     expect(said).toEqual([away]);
   });
 
-  it("are refused with their reason after half a minute", async () => {
+  it("fail with the reason after 30 s", async () => {
     const { engine } = startingEngine(Infinity);
     const refused = expect(
       retryingEngine(engine, startProgress()).insert("t", [], options),
@@ -72,8 +72,8 @@ describe("writes to servers that are just starting", () => {
   });
 });
 
-describe("reads from servers that are just starting", () => {
-  it("wait only if they must be current", async () => {
+describe("reads from starting servers", () => {
+  it("wait only with requireCurrent", async () => {
     const { engine } = startingEngine(1);
     await expect(retryingEngine(engine, startProgress()).rows(statement, options)).rejects.toMatchObject({
       detail: away,
@@ -87,8 +87,8 @@ describe("reads from servers that are just starting", () => {
   });
 });
 
-describe("what a start waits for", () => {
-  it("is said at once and every ten seconds, and what it does if that takes as long", () => {
+describe("startProgress", () => {
+  it("reports waits at once and every ten seconds, and steps that take as long", () => {
     const said: string[] = [];
     const progress = startProgress((text) => said.push(text));
     progress.begins("asking");

@@ -5,7 +5,7 @@ import type { LimitProfile } from "../../../../src/store/limits.ts";
 
 const options = { maxRunning: 3, maxHeavy: 2, maxWaiting: 2, maxWaitMs: 10_000 };
 
-/** Each of another project. */
+/** Statements of distinct projects. */
 function enter(
   admission: Admission,
   profile: LimitProfile,
@@ -15,7 +15,7 @@ function enter(
 }
 
 describe("admission", () => {
-  it("keeps a place for short statements however many long ones wait", async () => {
+  it("reserves a permit for short statements however many long ones wait", async () => {
     const admission = createAdmission(options);
     const leave = await enter(admission, "heavy", { by: "a" });
     await enter(admission, "maintenance", { by: "b" });
@@ -27,7 +27,7 @@ describe("admission", () => {
     expect(order).toEqual(["d", "c"]);
   });
 
-  it("keeps places for other projects, for long statements too", async () => {
+  it("reserves permits for other projects, also for long statements", async () => {
     const admission = createAdmission({ maxRunning: 12, maxHeavy: 9, maxWaiting: 1000, maxWaitMs: 10_000 });
     let scans = 0;
     const fifty = Array.from({ length: 50 }, () =>
@@ -43,7 +43,7 @@ describe("admission", () => {
     await admission.idle();
   });
 
-  it("refuses as overloaded when too many wait, or one waits too long", async () => {
+  it("rejects with overloaded if too many wait, or one waits too long", async () => {
     const admission = createAdmission({ ...options, maxRunning: 1, maxWaitMs: 5 });
     await enter(admission, "interactive", { by: "a" });
     const waiting = ["b", "c"].map((by) => enter(admission, "interactive", { by }));
@@ -51,7 +51,7 @@ describe("admission", () => {
     for (const one of waiting) await expect(one).rejects.toMatchObject({ kind: "overloaded" });
   });
 
-  it("an aborted one leaves the line", async () => {
+  it("dequeues an aborted statement", async () => {
     const admission = createAdmission({ ...options, maxRunning: 1 });
     const leave = await enter(admission, "heavy", { by: "a" });
     const controller = new AbortController();

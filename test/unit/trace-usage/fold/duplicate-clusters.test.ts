@@ -22,7 +22,7 @@ function reportsOf(drafts: readonly Draft[]): DuplicateRecord[] {
 const chains = (...drafts: Draft[]) => clusterDuplicates(reportsOf(drafts));
 const NEVER = Number.POSITIVE_INFINITY;
 
-describe("reports of an id that comes again are of one completion", () => {
+describe("records of a repeated id are one completion", () => {
   it("when one runs within the other", () => {
     expect(chains([0, 10, 7, 2], [1, 9, 7, 2], [2, 8, 7, 2])).toEqual([[0, 1, 2]]);
   });
@@ -37,7 +37,7 @@ describe("reports of an id that comes again are of one completion", () => {
     expect(chains([0, 10, 0, 2], [5, 9, 7, 2])).toEqual([[0, 1]]);
   });
 
-  it("when one of them counts the cached tokens within the prompt, the other beside it", () => {
+  it("when one includes cached tokens in the prompt and the other does not", () => {
     const [within, beside] = reportsOf([
       [0, 10, 100, 2],
       [1, 9, 60, 2],
@@ -45,17 +45,17 @@ describe("reports of an id that comes again are of one completion", () => {
     expect(clusterDuplicates([within!, { ...beside!, input: 100 }])).toEqual([[0, 1]]);
   });
 
-  it("when both are over in the same instant", () => {
+  it("when both begin and end in one instant", () => {
     expect(chains([5, 5, 7, 2], [5, 5, 7, 2])).toEqual([[0, 1]]);
   });
 });
 
-describe("reports of an id that comes again are of several completions", () => {
+describe("records of a repeated id are several completions", () => {
   it("when one begins as the other ends", () => {
     expect(chains([0, 10, 7, 2], [10, 20, 7, 2], [20, 30, 7, 2])).toEqual([[0], [1], [2]]);
   });
 
-  it("when their counts contradict each other, also by a third that lacks one", () => {
+  it("when their counts contradict each other, even if a third lacks one", () => {
     expect(chains([0, 10, 7, 2], [1, 9, 8, 2])).toEqual([[0], [1]]);
     expect(chains([0, 10, 7, 2], [1, 9, 0, 2], [2, 8, 8, 2])).toEqual([[0, 1], [2]]);
   });
@@ -68,7 +68,7 @@ describe("reports of an id that comes again are of several completions", () => {
   });
 });
 
-describe("the chains of any reports", () => {
+describe("clusters of any records", () => {
   const drafts = fc.array(
     fc
       .tuple(fc.nat(50), fc.nat(12), fc.nat(2), fc.nat(2))
@@ -76,7 +76,7 @@ describe("the chains of any reports", () => {
     { maxLength: 14 },
   );
 
-  it("hold each report once, none that contradicts another, each connected in time", () => {
+  it("contain each record once, without contradictions, connected in time", () => {
     fc.assert(
       fc.property(drafts, (some) => {
         const reports = reportsOf(some);

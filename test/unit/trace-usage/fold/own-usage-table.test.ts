@@ -26,7 +26,7 @@ function sumOf(all: readonly Counts[]): Counts {
   return total;
 }
 
-/** Of each call what an answer would say of it alone. */
+/** Own usage of each call as in a response. */
 function aloneIn(rows: readonly CallRow[]): Record<string, Counts> {
   const names = new LlmDictionary();
   const calls: CallTable = ownUsageTable(tableOf(rows, names), names);
@@ -51,7 +51,7 @@ function check(options: ForestOptions, holds: (rows: readonly CallRow[]) => void
   fc.assert(fc.property(forest(options), holds), { numRuns: RUNS, seed });
 }
 
-describe("eachAlone", () => {
+describe("ownUsageTable", () => {
   it.each([
     { maxCalls: 14, inclusive: true, cycles: false, shared: true },
     { maxCalls: 10, inclusive: false, cycles: true, shared: true },
@@ -61,7 +61,7 @@ describe("eachAlone", () => {
     });
   });
 
-  it("is what a total has beyond those directly below, where no completion is shared", () => {
+  it("is the total minus the children's totals, without duplicate completions", () => {
     check({ maxCalls: 14, inclusive: true, cycles: false, shared: false }, (rows) => {
       const totals = naiveRollUp(rows, free);
       const alone = aloneIn(rows);
@@ -72,7 +72,7 @@ describe("eachAlone", () => {
     });
   });
 
-  it("has no entry for what the calls below explain, and none for a report that another call bears", () => {
+  it("has no entry for usage explained by descendants or counted by another call", () => {
     const completionId = "chatcmpl-AbC0dEf1GhI2";
     const rows: CallRow[] = [
       { ...rootRow, id: "agent", inclusive: "per_llm", usage: oneRequest(101) },

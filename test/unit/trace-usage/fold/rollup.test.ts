@@ -78,7 +78,7 @@ function answerOf(rows: readonly CallRow[]): Record<string, NaiveTotals> {
   );
 }
 
-/** What a total has that the answer does not print. */
+/** Members of a total that the response omits. */
 function foldedOf(rows: readonly CallRow[], names: LlmDictionary, { totals }: RolledUp) {
   const folded: Record<string, Record<string, { units: object; other: number | null }>> = {};
   rows.forEach(({ id }, call) => {
@@ -98,7 +98,7 @@ function foldedOf(rows: readonly CallRow[], names: LlmDictionary, { totals }: Ro
 function textOf(calls: CallTable, rolledUp: RolledUp, names: LlmDictionary): string {
   const writer = new ByteWriter();
   const texts = entryTexts(names, { withCosts: rolledUp.totals.withCosts, printed: "tokens" });
-  const to = { writer, texts, pieceBytes: 100, isFirst: true };
+  const to = { writer, texts, chunkBytes: 100, isFirst: true };
   const pieces = Array.from(writeCallUsage(calls, rolledUp, to), (piece) => piece.toString("latin1"));
   return Buffer.from(pieces.join("") + writer.take().toString("latin1"), "latin1").toString();
 }
@@ -179,7 +179,7 @@ describe("rollUp", () => {
     );
   });
 
-  it("gives the same totals whatever order the calls come in", () => {
+  it("gives the same totals in any order of calls", () => {
     fc.assert(
       fc.property(
         forest({ maxCalls: 20, inclusive: true, cycles: true, shared: true }).chain((calls) =>
@@ -193,7 +193,7 @@ describe("rollUp", () => {
     );
   });
 
-  it("does not add what a wrapper span repeats under another name of the LLM, or of several", () => {
+  it("does not add usage that a wrapper span repeats under another LLM's name", () => {
     const calls = [
       call("root", { inclusive: "in_total", usage: prompt(30, "gpt-4o") }),
       call("a", { parentId: "root", usage: prompt(10, "gpt-4o-2024-08-06") }),
@@ -228,7 +228,7 @@ describe("rollUp", () => {
   });
 });
 
-describe("a chain whose calls each name an LLM of their own", () => {
+describe("a chain of calls with distinct LLMs", () => {
   const chainOf = (length: number): CallTable => {
     const calls = Array.from({ length }, (_, number) =>
       call(`c${number}`, {
@@ -239,16 +239,16 @@ describe("a chain whose calls each name an LLM of their own", () => {
     return tableOf(calls, new LlmDictionary());
   };
 
-  it("is refused before anything is added up, where the answer would grow with the square of its length", () => {
+  it("is rejected before summing, because its totals would need O(length²) entries", () => {
     const steps = rollUpSteps(chainOf(2000), new LlmDictionary(), undefined);
     const pauses: unknown[] = [];
     expect(() => {
       for (let step = steps.next(); step.done !== true; step = steps.next()) pauses.push(step);
-    }).toThrow("up to 2001000 of them");
+    }).toThrow("up to 2001000 entries");
     expect(pauses).toHaveLength(1);
   });
 
-  it("has pauses while entries are added up, however few calls it has", () => {
+  it("yields while summing entries, however few calls it has", () => {
     const steps = rollUpSteps(chainOf(1400), new LlmDictionary(), undefined);
     let [pauses, step] = [0, steps.next()];
     for (; step.done !== true; step = steps.next()) pauses++;
@@ -285,7 +285,7 @@ describe("rollUpSelected", () => {
     );
   });
 
-  it("keeps no entries of the others", () => {
+  it("keeps no entries of unselected calls", () => {
     const calls = Array.from({ length: 1000 }, (_, number) =>
       call(`c${number}`, { parentId: number === 0 ? "" : "c0", selected: number === 0, usage: prompt(1) }),
     );
@@ -313,7 +313,7 @@ describe("writeUnfinished", () => {
   it.each([0, 1, 2048, 2049, 10_000])("writes %d ids as JSON does", (count) => {
     const ids = Array.from({ length: count }, (_, number) => `id "${number}"\u2028`);
     const pieces = Array.from(
-      writeUnfinished(ids, { writer: new ByteWriter(), pieceBytes: 20_000 }),
+      writeUnfinished(ids, { writer: new ByteWriter(), chunkBytes: 20_000 }),
       (piece) => piece.toString("latin1"),
     );
     const text = Buffer.from(pieces.join(""), "latin1").toString();
@@ -322,7 +322,7 @@ describe("writeUnfinished", () => {
 });
 
 describe("unfinishedIds", () => {
-  it("names the open calls among the selected ones and below them", () => {
+  it("lists unfinished calls among the selected ones and their descendants", () => {
     fc.assert(
       fc.property(forest({ maxCalls: 20, inclusive: false, cycles: true }), (calls) => {
         const names = new LlmDictionary();

@@ -43,7 +43,7 @@ const factors = costFactors([
 
 const pico = (usd: number | null): number | null => (usd === null ? null : Math.round(usd * 1e12));
 
-/** What the roll-up of all calls says of one, over all its LLMs. */
+/** Roll-up total of a call over all LLMs. */
 function rolledUp(rows: readonly CallRow[]): (call: number) => (number | null)[] {
   const names = new LlmDictionary();
   const { totals } = rollUp(tableOf(rows, names), names, (usage, atUs) => book.cost(usage.llm, atUs, usage));
@@ -105,7 +105,7 @@ describe("receiptOf", () => {
     );
   });
 
-  it("says of each LLM what is reported, counted below and its own, which add up", () => {
+  it("splits each LLM's reported usage into own and counted below", () => {
     fc.assert(
       fc.property(forest({ maxCalls: 14, inclusive: true, cycles: false, shared: true }), (rows) => {
         const names = new LlmDictionary();

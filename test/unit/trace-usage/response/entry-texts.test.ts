@@ -7,7 +7,7 @@ import { countFields } from "../../../../src/usage/count-fields.ts";
 import { chosenSeed } from "../../../helpers/seeded-random.ts";
 
 const seed = chosenSeed();
-/** So many digits and zeros, and what lies beside a power of ten. */
+/** Numbers of all widths, around powers of ten. */
 const whole = fc
   .tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 6 }), fc.constantFrom(-1, 0, 1))
   .chain(([digits, zeros, beside]) =>
@@ -17,8 +17,8 @@ const whole = fc
     ),
   );
 
-describe("what an entry of an answer says", () => {
-  it("of counts is what JSON would say, whatever entries were written before", () => {
+describe("the text of an entry", () => {
+  it("has counts as JSON has them, whatever entries were written before", () => {
     const count = fc.oneof(whole, fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 53));
     const llm = fc.constantFrom("gpt-4o", 'a "quoted" name', "modèle 模型", "");
     const entry = fc.tuple(llm, fc.tuple(count, count, count, count, count, count));
@@ -38,7 +38,7 @@ describe("what an entry of an answer says", () => {
     );
   });
 
-  it("of dollars is every digit of whole picodollars, and no zeros at the end", () => {
+  it("has dollars with every digit of integer picodollars and no trailing zeros", () => {
     fc.assert(
       fc.property(whole, (picodollars) => {
         const writer = new ByteWriter();

@@ -54,7 +54,7 @@ const NOTHING = {
 };
 
 describe("parseUsageColumn", () => {
-  it("does not take the escape in a name for the end of another name", () => {
+  it("does not mistake an escape in a name for the end of another name", () => {
     const llms = ["a\\", 'a"b', "a", "a\\", 'a"b', "a"];
     const names = new LlmDictionary();
     const entries = new UsageEntries();

@@ -18,7 +18,7 @@ const viewOf = (all: readonly ReplicaState[], more: Partial<ClusterView> = {}): 
 });
 
 describe("the quorum of a write", () => {
-  it("auto is most of the replicas, and of one replica that one", () => {
+  it("auto is a majority of the replicas", () => {
     for (const [replicas, needed] of [
       [1, 1],
       [2, 2],
@@ -30,18 +30,18 @@ describe("the quorum of a write", () => {
       expect(quorumOf(state, viewOf([state]))).toEqual({ needed, total: replicas, alive: replicas });
     }
   });
-  it("counts replicas that the cluster's definition names and the keeper does not know: an empty twin takes no writes", () => {
+  it("counts replicas in the cluster definition that Keeper does not know: an empty twin accepts no writes", () => {
     const twin = { ...well, configured: 2, keeper: { total: 1, active: 1 } };
     expect(writeProblem(twin, viewOf([twin]))).toBe("1 of 2 replicas are available, and a write needs 2");
   });
-  it("knows that a replica is gone before its keeper does, and not those of another shard", () => {
+  it("detects a lost replica of its shard before Keeper does", () => {
     const pair = { ...well, configured: 2, keeper: { total: 2, active: 2 } };
     const dead: ReplicaState = { ...pair, answers: "no" };
     expect(quorumOf(pair, viewOf([pair, dead])).alive).toBe(1);
     expect(quorumOf(pair, viewOf([pair, { ...dead, shard: 2 }])).alive).toBe(2);
     expect(quorumOf(pair, viewOf([pair, { ...dead, shard: undefined }])).alive).toBe(2);
   });
-  it("is never met by fewer replicas than most of them, whatever is known", () => {
+  it("is never met by a minority", () => {
     const state = fc.record({
       name: fc.constant("x"),
       answers: fc.constantFrom("yes" as const, "suspect" as const, "no" as const),
@@ -81,19 +81,19 @@ describe("a server", () => {
     expect(readProblem(empty, viewOf([empty, well]))).toContain("has lost its tables");
     expect(readProblem(empty, viewOf([empty], { isStoreKnown: false }))).toBeUndefined();
   });
-  it("without its keeper is read and takes no writes", () => {
+  it("without Keeper serves reads and no writes", () => {
     const alone = { ...well, keeper: undefined };
     expect([readProblem(alone, viewOf([alone])), writeProblem(alone, viewOf([alone]))]).toEqual([
       undefined,
-      "its keeper does not answer",
+      "ClickHouse Keeper does not respond",
     ]);
   });
-  it("that does not replicate takes writes as long as it answers", () => {
+  it("without replication accepts writes while it responds", () => {
     const single = { ...well, replicatedTables: [], keeper: undefined };
     expect(writeProblem(single, viewOf([single]))).toBeUndefined();
     expect(writeProblem({ ...single, answers: "no" }, viewOf([single]))).toBe("its servers do not answer");
   });
-  it("has all that is acknowledged only when every replica had to have it", () => {
+  it("has all acknowledged rows only if the quorum is every replica", () => {
     expect(hasAllAcknowledged(well, viewOf([well, well, well]))).toBe(false);
     expect(hasAllAcknowledged(well, viewOf([well], { insertQuorum: "3" }))).toBe(true);
     const bare = { ...well, replicatedTables: [] };

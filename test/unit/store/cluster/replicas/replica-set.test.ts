@@ -10,16 +10,16 @@ import { wellReplica } from "../../../../helpers/replica-state.ts";
 
 interface Server {
   readonly name: string;
-  /** How many tries to catch up it takes; undefined: it never does. */
+  /** Tries until it catches up; `undefined`: never. */
   readonly catchesUpAfter?: number;
   readonly hasKeeper?: boolean;
   readonly awayMs?: number;
   readonly tables?: readonly string[];
-  /** The blocks of rows that it has, and says at once; undefined: it does not say. */
+  /** Its blocks; `undefined`: it does not respond. */
   readonly blocks?: readonly number[];
 }
 
-/** Which tables servers were asked to have all of. */
+/** Tables of SYSTEM SYNC REPLICA. */
 let asked: string[];
 
 function replicaOf({
@@ -71,13 +71,13 @@ function setOf(servers: readonly Server[], insertQuorum = "auto"): Transport {
   return createReplicaSet(watch);
 }
 
-const readFrom = async (set: Transport, mustBeCurrent = false): Promise<string> => {
+const readFrom = async (set: Transport, requireCurrent = false): Promise<string> => {
   const options = {
     name: "test",
     profile: "interactive",
     settings: {},
     signal: undefined,
-    mustBeCurrent,
+    requireCurrent,
   } as const;
   return String((await set.read(sql`SELECT * FROM calls`, options)).bytes);
 };
@@ -87,13 +87,13 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-describe("reading from replicas of which none has to have every row", () => {
-  it("asks the first one, and another one if it lags", async () => {
+describe("reads with a quorum below all replicas", () => {
+  it("use the first replica, and another one if it lags", async () => {
     expect(await readFrom(setOf([{ name: "a", catchesUpAfter: 0 }, { name: "b" }, { name: "c" }]))).toBe("a");
     expect(await readFrom(setOf([{ name: "a" }, { name: "b" }, { name: "c", catchesUpAfter: 0 }]))).toBe("c");
   });
 
-  it("waits longer when all of them lag, and reads nothing from one that lacks rows", async () => {
+  it("wait longer if all replicas lag, and never use one that lacks rows", async () => {
     const slow = readFrom(setOf([{ name: "a" }, { name: "b", catchesUpAfter: 2 }, { name: "c" }]));
     await vi.advanceTimersByTimeAsync(3000);
     expect(await slow).toBe("b");
@@ -106,7 +106,7 @@ describe("reading from replicas of which none has to have every row", () => {
     await refused;
   });
 
-  it("asks one that has all that the others have when nobody can catch up", async () => {
+  it("use a replica with the blocks of all others if none can catch up", async () => {
     const behind = { name: "b", blocks: [1, 2] };
     const whole = { name: "c", blocks: [1, 2, 3] };
     expect(await readFrom(setOf([{ name: "hangs" }, behind, whole]))).toBe("c");
@@ -124,7 +124,7 @@ describe("reading from replicas of which none has to have every row", () => {
         { name: "c", blocks: [1, 3] },
       ],
     ],
-  ])("takes nothing for whole that it cannot know to be: %s", async (_, servers) => {
+  ])("do not assume completeness: %s", async (_, servers) => {
     const refused = expect(readFrom(setOf([{ name: "hangs" }, ...servers]))).rejects.toMatchObject({
       engineCode: NOT_CURRENT,
     });
@@ -132,7 +132,7 @@ describe("reading from replicas of which none has to have every row", () => {
     await refused;
   });
 
-  it("reads what is there when nobody can know, but not what has to be current", async () => {
+  it("use any replica if completeness is unknown, unless requireCurrent is set", async () => {
     const away = setOf([
       { name: "a", hasKeeper: false },
       { name: "b", hasKeeper: false },
@@ -151,7 +151,7 @@ describe("reading from replicas of which none has to have every row", () => {
     expect(await withoutQuorum).toBe("a");
   });
 
-  it("catches up with tables that only others tell of", async () => {
+  it("catch up on tables that only other replicas list", async () => {
     const started = { name: "a", catchesUpAfter: 0, tables: [] };
     expect(await readFrom(setOf([started, { name: "b" }, { name: "c" }]))).toBe("a");
     expect(asked).toEqual(["calls"]);

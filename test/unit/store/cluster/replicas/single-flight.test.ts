@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createSingleFlight } from "../../../../../src/store/cluster/replicas/single-flight.ts";
 
-/** Runs that are over when the test says so. */
+/** Runs that the test completes. */
 function manualRuns() {
   const open: { key: string; end: (error?: Error) => void }[] = [];
   const runs = createSingleFlight(
@@ -13,8 +13,8 @@ function manualRuns() {
   return { runs, open };
 }
 
-describe("shared runs", () => {
-  it("give everybody a run that began after the call, with at most one running and one waiting", async () => {
+describe("createSingleFlight", () => {
+  it("resolves with a run that began after the call; at most one runs and one waits", async () => {
     const { runs, open } = manualRuns();
     const over: string[] = [];
     const first = runs.after("a").then(() => over.push("first"));
@@ -31,7 +31,7 @@ describe("shared runs", () => {
     expect(open).toHaveLength(2);
   });
 
-  it("of one key do not wait for those of another, and a failed one does not fail the next", async () => {
+  it("isolates keys, and failures from the next run", async () => {
     const { runs, open } = manualRuns();
     const failed = runs.after("a");
     const next = runs.after("a");

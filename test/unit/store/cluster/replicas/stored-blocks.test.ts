@@ -8,7 +8,7 @@ import { runs } from "../../../../helpers/runs.ts";
 
 const RUNS = runs(500, 20_000);
 
-/** Parts that hold these blocks of two partitions; each is merged with some of those that follow it directly. */
+/** Data parts with these blocks of two partitions, some adjacent ones merged. */
 const replica = fc
   .array(fc.record({ partition: fc.constantFrom("t/1", "t/2"), block: fc.nat(8), isMerged: fc.boolean() }))
   .map((chosen) => {
@@ -30,8 +30,8 @@ const blocksIn = (parts: readonly StoredBlocks[]): Set<string> =>
     ),
   );
 
-describe("the blocks that a replica has", () => {
-  it("are all of another's exactly if it has each of them, however either has merged them", () => {
+describe("containsBlocks", () => {
+  it("is true exactly if every block is there, however either replica merged them", () => {
     fc.assert(
       fc.property(replica, replica, (own, others) => {
         const there = blocksIn(own);
@@ -41,7 +41,7 @@ describe("the blocks that a replica has", () => {
     );
   });
 
-  it("include numbers between merged blocks that were never written, once both have merged them", () => {
+  it("ignores unused numbers between blocks once both replicas have merged them", () => {
     const merged = [{ partition: "t/1", first: 0, last: 4 }];
     const apart = [
       { partition: "t/1", first: 0, last: 1 },
