@@ -36,8 +36,8 @@ function byHand(project: string, startOf: "toStartOfHour" | "toStartOfDay"): Sql
 const heavy = { name: "bench_by_hand", limits: "heavy" } as const;
 
 /** The same over the records of the usage rollup. */
-function byHandOfRollup(group: string): Sql {
-  return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(at, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
+function sqlOverRollup(group: string): Sql {
+  return sql`SELECT toStartOfDay(fromUnixTimestamp64Micro(started_at_us, 'UTC')) AS day, ${trusted(group)} AS name, sum(calls), sum(errors), sum(requests),
       sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cache_read_input_tokens), sum(cache_creation_input_tokens)
     FROM usage_rollup WHERE project_id = ${param("String", MONTH_PROJECT)} AND is_record = 1 GROUP BY day, name`;
 }
@@ -65,9 +65,8 @@ async function ofMonth(service: BenchService): Promise<readonly ScenarioResult[]
     month: () => service.ask("/usage/stats", month),
     byUser: () => service.ask("/usage/stats", byUser),
     byHand: () => service.read(byHand(MONTH_PROJECT, "toStartOfDay"), "JSONEachRow", heavy),
-    byHandOfRollup: () =>
-      service.read(byHandOfRollup("JSONExtractString(priced_as, 1)"), "JSONEachRow", heavy),
-    byHandByUser: () => service.read(byHandOfRollup("svc_user_id"), "JSONEachRow", heavy),
+    sqlOverRollup: () => service.read(sqlOverRollup("JSONExtractString(price_key, 1)"), "JSONEachRow", heavy),
+    byHandByUser: () => service.read(sqlOverRollup("svc_user_id"), "JSONEachRow", heavy),
   });
   const sendCall = senderOf(service);
   const askLastDay = (): Promise<void> => service.ask("/usage/stats", lastDay);

@@ -6,7 +6,7 @@ import type { StorageKey, StorageKeyLookup } from "../calls/storage-key/key-look
 import { keyText } from "../calls/storage-key/key-lookup.ts";
 import { chunksOf } from "../shared/chunks-of.ts";
 import type { Engine } from "../store/engine.ts";
-import { inTraces, LIVE } from "../query/index.ts";
+import { inTraces, IS_VISIBLE } from "../query/index.ts";
 import { param, sql } from "../query/sql.ts";
 import { pairKey } from "../shared/pair-key.ts";
 import type { Project } from "../shared/project.ts";
@@ -59,7 +59,7 @@ export async function deleteCalls(
   const doomed = new Set(ids);
   for (const traceIds of chunksOf([...new Set(indexed.map(({ traceId }) => traceId))], TRACES_PER_QUERY)) {
     const stored = await deps.engine.rows<StoredRow>(
-      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${LIVE}, 'Bool') AS is_live FROM calls FINAL
+      sql`SELECT hour, trace_id, id, ifNull(parent_id, '') AS parent_id, CAST(${IS_VISIBLE}, 'Bool') AS is_live FROM calls FINAL
           PREWHERE project_id = ${param("String", project)} AND ${inTraces(project, traceIds)}`,
       { name: "calls_tree", limits: "heavy", requireCurrent: true },
     );

@@ -5,10 +5,10 @@ export { compileFilter } from "./filter.ts";
 export { compileGroupKey } from "./group-key.ts";
 export { selectCalls, type CallSelection } from "./select-calls.ts";
 export { compileSort, type SortKey } from "./sort.ts";
-export { IS_VISIBLE as LIVE } from "./fields/columns.ts";
+export { IS_VISIBLE } from "./fields/columns.ts";
 export { keyRangeOf, tracesOfRange } from "./key-range.ts";
 export { hasNonTimeConditions, whereSelected } from "./narrow.ts";
-export { inTracesOfHours as aroundHours, inTraceHours as inPlaces, inTraces } from "./trace-hours.ts";
+export { inTraceHours, inTraces, inTracesOfHours } from "./trace-hours.ts";
 export { tracesWithoutRoot } from "./without-root.ts";
 export {
   callsFilter,

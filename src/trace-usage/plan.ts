@@ -1,11 +1,11 @@
 import {
-  aroundHours,
+  inTracesOfHours,
   compileFilter,
   compileQuery,
   hasNonTimeConditions,
   inTraces,
   keyRangeOf,
-  LIVE,
+  IS_VISIBLE,
   tracesOfRange,
   whereSelected,
   type CallsFilter,
@@ -129,7 +129,7 @@ export function selectedTraces(
   { inHours, where }: { readonly inHours: Sql; readonly where: Sql },
 ): Sql {
   return sql`trace_id IN (SELECT trace_id FROM calls FINAL
-    PREWHERE ${ofProject(project)} AND ${where} WHERE ${LIVE} AND ${condition}) AND ${aroundHours(project, inHours)}`;
+    PREWHERE ${ofProject(project)} AND ${where} WHERE ${IS_VISIBLE} AND ${condition}) AND ${inTracesOfHours(project, inHours)}`;
 }
 
 /** Plans exactly the given calls. */

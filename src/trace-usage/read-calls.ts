@@ -1,5 +1,5 @@
 import type { Engine } from "../store/engine.ts";
-import { aroundHours, inPlaces, inTraces, type HourRange } from "../query/index.ts";
+import { inTracesOfHours, inTraceHours, inTraces, type HourRange } from "../query/index.ts";
 import { hourBucketsOf, ofProject } from "../query/hour-buckets.ts";
 import { inHoursOf } from "../query/key-range.ts";
 import { param, sql, type Sql } from "../query/sql.ts";
@@ -115,7 +115,9 @@ async function readShortWindow<More>(
   const { project } = plan;
   const most = Math.min(MAX_AT_ONCE, options.maxCalls);
   const read = (inHours: Sql): Promise<Buffer> => {
-    const where = isWhole ? aroundHours(project, inHours) : selectedTraces(plan, { inHours, where: inHours });
+    const where = isWhole
+      ? inTracesOfHours(project, inHours)
+      : selectedTraces(plan, { inHours, where: inHours });
     return rowBytes(
       engine,
       { ...rowsOf(plan, options), where, limit: most + 1, ofTraces: true },
@@ -181,7 +183,9 @@ async function* tablesOf<More>(
   options: ReadOptions<More>,
 ): AsyncGenerator<ReadTable<More>> {
   const read = async (group: readonly SelectedTrace[]): Promise<[readonly SelectedTrace[], Buffer]> => {
-    const where = inPlaces(group.flatMap(({ hours, traceId }) => hours.map((hour) => ({ hour, traceId }))));
+    const where = inTraceHours(
+      group.flatMap(({ hours, traceId }) => hours.map((hour) => ({ hour, traceId }))),
+    );
     const ofTraces = group.length > 1;
     const selected = group[0]!.ids === undefined ? rowsOf(plan, options) : chosenRowsOf(plan, options);
     const rows = { ...selected, where, limit: options.maxCalls + 1, ofTraces };

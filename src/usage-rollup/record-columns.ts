@@ -2,7 +2,7 @@ import type { Engine } from "../store/engine.ts";
 import { rangesFor, type NativeReader } from "../store/rows/native-reader.ts";
 import { columns, computedColumns } from "../query/fields/columns.ts";
 import { join, param, sql, trusted, type Sql } from "../query/sql.ts";
-import { LIVE } from "../query/index.ts";
+import { IS_VISIBLE } from "../query/index.ts";
 import type { Project } from "../shared/project.ts";
 import { CALL_FIELDS, NO_LATENCY, type CallField } from "./usage-record.ts";
 
@@ -38,7 +38,7 @@ export function readRecordBytes(
           toUInt8(ifNull(exception, '') != ''), toUInt8(ifNull(parent_id, '') = ''),
           toInt64(ifNull(${latency}, ${trusted(String(NO_LATENCY))})), toInt64(hour), ${join(fields, ", ")}, fingerprints
         FROM (
-          SELECT *, ifNull(${LIVE}, 0) AS live, sum(fingerprint) OVER () AS fingerprints
+          SELECT *, ifNull(${IS_VISIBLE}, 0) AS live, sum(fingerprint) OVER () AS fingerprints
           FROM calls FINAL PREWHERE project_id = ${param("String", project)} AND ${within}
         )`,
     "Native",

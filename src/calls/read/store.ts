@@ -1,6 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
 import { readInPages } from "../../store/rows/read-in-pages.ts";
-import { inPlaces, LIVE, selectCalls } from "../../query/index.ts";
+import { inTraceHours, IS_VISIBLE, selectCalls } from "../../query/index.ts";
 import { param, sql } from "../../query/sql.ts";
 import { pairKey } from "../../shared/pair-key.ts";
 import { turn } from "../../fairness/turns.ts";
@@ -33,8 +33,8 @@ export async function* readListed(
         page.map((key) => key.id),
       );
       return sql`SELECT ${columns} FROM calls FINAL
-        PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND ${inPlaces(page)}
-        WHERE ${LIVE}`;
+        PREWHERE project_id = ${param("String", project)} AND id IN ${ids} AND ${inTraceHours(page)}
+        WHERE ${IS_VISIBLE}`;
     },
   });
   for await (const { keys: page, bytes } of pages) {

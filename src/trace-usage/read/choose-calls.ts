@@ -1,6 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import { LIVE } from "../../query/index.ts";
+import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql } from "../../query/sql.ts";
 import type { CallsPlan } from "../plan.ts";
@@ -45,7 +45,7 @@ async function oldestKeys(
 ): Promise<CallKey[]> {
   const bytes = await engine.bytes(
     sql`SELECT trace_id, id FROM calls FINAL PREWHERE ${ofProject(project)} AND ${whereSelected}
-        WHERE ${LIVE} AND ${condition} ORDER BY started_at, id LIMIT ${param("UInt32", limit)}`,
+        WHERE ${IS_VISIBLE} AND ${condition} ORDER BY started_at, id LIMIT ${param("UInt32", limit)}`,
     "RowBinary",
     { name: "usage_select", limits: "heavy", signal },
   );

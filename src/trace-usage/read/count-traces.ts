@@ -1,6 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
 import { RowBinaryReader } from "../../store/rows/row-binary.ts";
-import { inTraces, LIVE } from "../../query/index.ts";
+import { inTraces, IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { sql, type Sql } from "../../query/sql.ts";
 import { chunksOf } from "../../shared/chunks-of.ts";
@@ -26,7 +26,7 @@ export async function countTraces(
   const bytes = await engine.bytes(
     sql`SELECT trace_id, toInt64(countIf(${condition})) AS selected, ${EXTENT}
         FROM calls FINAL PREWHERE ${ofProject(project)} AND ${where}
-        WHERE ${LIVE} GROUP BY trace_id HAVING selected > 0 ORDER BY min(hour), trace_id`,
+        WHERE ${IS_VISIBLE} GROUP BY trace_id HAVING selected > 0 ORDER BY min(hour), trace_id`,
     "RowBinary",
     { name: "usage_count", limits: "heavy", signal },
   );
@@ -59,7 +59,7 @@ export async function readExtents(
     const bytes = await engine.bytes(
       sql`SELECT trace_id, ${EXTENT} FROM calls FINAL
           PREWHERE ${ofProject(project)} AND ${inTraces(project, chunk)}
-          WHERE ${LIVE} GROUP BY trace_id`,
+          WHERE ${IS_VISIBLE} GROUP BY trace_id`,
       "RowBinary",
       { name: "usage_sizes", limits: "heavy", signal },
     );

@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { keyRangeOf, LIVE, tracesWithoutRoot, whereSelected } from "../../query/index.ts";
+import { keyRangeOf, IS_VISIBLE, tracesWithoutRoot, whereSelected } from "../../query/index.ts";
 import type { CallsSelection } from "../../query/key-range.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { sql, type Sql } from "../../query/sql.ts";
@@ -12,7 +12,7 @@ export function withoutRootStatement(selection: CallsSelection, condition: Sql):
   return sql`SELECT uniqExact(trace_id) AS traces FROM calls FINAL
     PREWHERE ${ofProject(project)} AND ${whereSelected(selection)}
       AND trace_id IN ${tracesWithoutRoot(project, keyRangeOf(selection))}
-    WHERE ${LIVE} AND ${condition}`;
+    WHERE ${IS_VISIBLE} AND ${condition}`;
 }
 
 /** Runs `withoutRootStatement`. */

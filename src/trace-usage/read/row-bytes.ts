@@ -1,5 +1,5 @@
 import type { Engine } from "../../store/engine.ts";
-import { LIVE } from "../../query/index.ts";
+import { IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import type { Selection } from "../selection.ts";
@@ -21,7 +21,7 @@ export function rowBytes(engine: Engine, read: RowsToRead, signal: AbortSignal):
     sql`SELECT ${read.ofTraces ? sql`trace_id,` : sql``} id, parent_id, completion_id, ended_at, inclusive, usage_source,
           CAST(ifNull(${read.condition}, 0), 'UInt8'), assumeNotNull(started_at), usage${read.more ?? sql``}
         FROM calls FINAL PREWHERE ${ofProject(read.project)} AND ${read.where}
-        WHERE ${LIVE} LIMIT ${param("UInt32", read.limit)}`,
+        WHERE ${IS_VISIBLE} LIMIT ${param("UInt32", read.limit)}`,
     "Native",
     { name: "usage_read", limits: "heavy", signal },
   );

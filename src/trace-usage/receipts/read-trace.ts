@@ -1,6 +1,6 @@
 import type { Engine } from "../../store/engine.ts";
 import { rangesFor, type NativeReader, type TextRanges } from "../../store/rows/native-reader.ts";
-import { inTraces, LIVE } from "../../query/index.ts";
+import { inTraces, IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, type Sql } from "../../query/sql.ts";
 import { AppError, invalid } from "../../shared/errors.ts";
@@ -73,7 +73,7 @@ async function readUsageBasis(
   const [row] = await engine.rows<{ basis: string }>(
     sql`SELECT JSONExtractString(ifNull(attributes, ''), 'otel', 'usage_basis') AS basis FROM calls FINAL
         PREWHERE ${ofProject(project)} AND ${inTraces(project, [traceId])} AND id = ${param("String", callId)}
-        WHERE ${LIVE} LIMIT 1`,
+        WHERE ${IS_VISIBLE} LIMIT 1`,
     { name: "receipt_usage_basis", signal },
   );
   return row?.basis ?? "";

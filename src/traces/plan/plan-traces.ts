@@ -1,11 +1,11 @@
 import type { TimeWindow } from "../../buckets/buckets.ts";
 import { windowOf } from "../../http/schemas/window-fields.ts";
 import {
-  aroundHours,
+  inTracesOfHours,
   compileFilter,
   inTraces,
   keyRangeOf,
-  LIVE,
+  IS_VISIBLE,
   tracesOfRange,
   type CallsFilter,
   type SelectionLimits,
@@ -56,7 +56,7 @@ export function planTraces(
     const range = keyRangeOf({ filter, query, startedIn: hoursOfWindow(within) });
     const traces = tracesOfRange(project, range);
     return traces === undefined
-      ? aroundHours(project, inHoursOf(project, range)!)
+      ? inTracesOfHours(project, inHoursOf(project, range)!)
       : inTraces(project, traces);
   };
   return {
@@ -82,7 +82,7 @@ export function selectTraces(plan: TracesPlan, window: TimeWindow, columns: Sql)
         : sql`${place} AND (hour, trace_id, id) IN
             (SELECT hour, trace_id, id FROM calls WHERE ${ofProject(project)} AND ${place} AND ${ofPart})`;
     return sql`(SELECT ${ids} FROM calls FINAL PREWHERE ${ofProject(project)} AND ${places}
-      WHERE ${join([LIVE, ...narrow, ...payload], " AND ")})`;
+      WHERE ${join([IS_VISIBLE, ...narrow, ...payload], " AND ")})`;
   };
   const ofPayloads = any.filter(({ payload }) => payload.length > 0);
   const where = ofPayloads.map((one) => sql`trace_id IN ${callsWith(sql`trace_id`, one)}`);
@@ -97,7 +97,7 @@ export function selectTraces(plan: TracesPlan, window: TimeWindow, columns: Sql)
       .map(({ narrow }) => sql`max(toUInt8(ifNull(${join(narrow, " AND ")}, 0)))`),
   ];
   return sql`SELECT ${columns} FROM calls FINAL PREWHERE ${join([ofProject(project), place, ...where], " AND ")}
-    WHERE ${LIVE} GROUP BY trace_id HAVING ${join(having, " AND ")}`;
+    WHERE ${IS_VISIBLE} GROUP BY trace_id HAVING ${join(having, " AND ")}`;
 }
 
 export const STARTED = sql`argMin(assumeNotNull(started_at), ${ROOT_FIRST})`;

@@ -1,5 +1,5 @@
 import { columns } from "../../query/fields/columns.ts";
-import { inPlaces, LIVE } from "../../query/index.ts";
+import { inTraceHours, IS_VISIBLE } from "../../query/index.ts";
 import { ofProject } from "../../query/hour-buckets.ts";
 import { param, sql, trusted, type Sql } from "../../query/sql.ts";
 import type { Project } from "../../shared/project.ts";
@@ -42,7 +42,7 @@ export async function readRoots(
 ): Promise<ReadonlyMap<string, RootDetails>> {
   if (traces.length === 0) return new Map();
   const places = traces.flatMap(({ traceId, hours }) => hours.map((hour) => ({ traceId, hour })));
-  const rows = await engine.rows<Row>(rootsOf(project, inPlaces(places)), {
+  const rows = await engine.rows<Row>(rootsOf(project, inTraceHours(places)), {
     name: "traces_roots",
     limits: "heavy",
     signal,
@@ -85,7 +85,7 @@ function rootsOf(project: Project, place: Sql): Sql {
       ${orNull("thread_id")}, ${orNull("svc_user_id")}, arraySort(users) AS svc_user_ids
     FROM (SELECT trace_id, argMin((${tuple}), ${ROOT_FIRST}) AS root, toUInt32(countIf(ifNull(parent_id, '') = '')) AS roots,
         groupUniqArrayIf(${MAX_USERS})(ifNull(svc_user_id, ''), ifNull(svc_user_id, '') != '') AS users
-      FROM calls FINAL PREWHERE ${ofProject(project)} AND ${place} WHERE ${LIVE} GROUP BY trace_id)`;
+      FROM calls FINAL PREWHERE ${ofProject(project)} AND ${place} WHERE ${IS_VISIBLE} GROUP BY trace_id)`;
 }
 
 /** Beginnings of the inputs, by trace. */
@@ -95,14 +95,14 @@ async function readInputs(
   roots: readonly Pick<Row, "trace_id" | "call_id" | "hour">[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
-  const place = inPlaces(roots.map(({ hour, trace_id: traceId }) => ({ hour, traceId })));
+  const place = inTraceHours(roots.map(({ hour, trace_id: traceId }) => ({ hour, traceId })));
   const ids = param(
     "Array(String)",
     roots.map(({ call_id }) => call_id),
   );
   const rows = await engine.rows<{ trace_id: string; id: string; inputs: string }>(
     sql`SELECT trace_id, id, leftUTF8(ifNull(inputs, ''), ${INPUT_CHARACTERS}) AS inputs FROM calls FINAL
-        PREWHERE ${ofProject(project)} AND ${place} AND id IN ${ids} WHERE ${LIVE}`,
+        PREWHERE ${ofProject(project)} AND ${place} AND id IN ${ids} WHERE ${IS_VISIBLE}`,
     { name: "traces_inputs", limits: "heavy", signal },
   );
   const idOf = new Map(roots.map(({ trace_id, call_id }) => [trace_id, call_id]));

@@ -1,7 +1,7 @@
 import type { Engine } from "../../../store/engine.ts";
 import { isTooManyBytes } from "../../../store/rows/read-in-pages.ts";
 import { columns, HAS_ENDED } from "../../../query/fields/columns.ts";
-import { inTraces, LIVE } from "../../../query/index.ts";
+import { inTraces, IS_VISIBLE } from "../../../query/index.ts";
 import { param, sql, trusted, type Sql } from "../../../query/sql.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { parseJson } from "../../../shared/json.ts";
@@ -98,7 +98,7 @@ async function readPage(
       : sql` AND (${STARTED_MS}, id) > (${param("Float64", after.startedMs)}, ${param("String", after.id)})`;
   const { id, parent_id, op_name, display_name, started_ms, ended_ms, exception } = LINE;
   const page = sql`SELECT ${id}, ${parent_id}, ${op_name}, ${display_name}, ${started_ms}, ${ended_ms}, ${exception}
-    FROM calls FINAL PREWHERE ${ofTraces(project, [traceId])} WHERE ${LIVE}${isAfter}
+    FROM calls FINAL PREWHERE ${ofTraces(project, [traceId])} WHERE ${IS_VISIBLE}${isAfter}
     ORDER BY started_at, id LIMIT ${param("UInt32", size)}`;
   const bound = size === 1 ? sql`` : sql`SETTINGS max_result_bytes = ${trusted(String(bytes))}`;
   try {
@@ -153,7 +153,7 @@ export async function readSizes(
   return engine.rows<TraceSize>(
     sql`SELECT trace_id, count() AS calls, countIf(${columnSql("exception")} != '') AS failed,
           countIf(NOT ${HAS_ENDED}) AS unfinished
-        FROM calls FINAL PREWHERE ${ofTraces(project, traceIds)} WHERE ${LIVE} GROUP BY trace_id ORDER BY trace_id`,
+        FROM calls FINAL PREWHERE ${ofTraces(project, traceIds)} WHERE ${IS_VISIBLE} GROUP BY trace_id ORDER BY trace_id`,
     { name: "trace_sizes", limits: "heavy", signal },
   );
 }
