@@ -3,7 +3,7 @@ import type { GatewayRoutesSettings } from "./gateway/routes.ts";
 import type { FairSemaphore } from "./fairness/fair-semaphore.ts";
 import { shutdownDeadlines } from "./shutdown-deadlines.ts";
 
-/** `open`: what its open requests share. */
+/** Maps the configuration to gateway settings. `open`: limiter of open requests. */
 export function gatewayRoutesSettings(config: Config, open: FairSemaphore): GatewayRoutesSettings {
   return {
     training: {
